@@ -3,6 +3,7 @@ import t from 'tap';
 import { isoTimestamp } from '../../src/clock.ts';
 import { writePacedGroups } from '../../src/delivery/pacing/paced-groups.ts';
 import { startApp } from '../support/app.ts';
+import { withWelcomeSeries } from '../support/automations.ts';
 import { sendCampaign } from '../support/campaign.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 
@@ -39,4 +40,16 @@ t.test('a mailing says which providers ask for fewer mails while its people wait
   t.match(metrics, /^sendlark_paced_groups 3$/m);
   t.match(metrics, /^sendlark_paced_rate\{provider="Google"\} 3$/m);
   t.notMatch(metrics, 'example', 'a domain may be the name of a person');
+});
+
+t.test('a live automation says until when its mails wait for the hours in which mail leaves', async (t) => {
+  const { app, utr, post, live } = await withWelcomeSeries(t);
+  const cookie = cookieOf(app, addPerson(app, 'owner', { accountId: 1, name: 'owner' }));
+  const page = async () => (await app.page('GET', `/automations/${utr}`, { headers: { ...FROM_PAGE, cookie } })).text;
+  await post('/sending/window/save', { days: ['6'], opens: '10:00', closes: '12:00' });
+  t.notMatch(await page(), 'Mail leaves only at', 'of one that is not live nothing leaves at all');
+  await live();
+  t.match(await page(), /Mail leaves only at the times that the settings allow. It goes on Saturday[^<]+ at 10:00/);
+  await post('/sending/window/save', { days: [] });
+  t.notMatch(await page(), 'Mail leaves only at', 'nor where mail leaves at any time');
 });

@@ -34,7 +34,7 @@ export async function startWalked(t: Test, naming: Naming): Promise<WalkedServic
     ...(await fillRest(t, app, naming)),
     ...(await fillDrafts(t, app, naming)),
     // Last, because the background would end the mailing that is shown while it is under way.
-    ...(await fillMailings(t, app)),
+    ...(await fillMailings(t, app, naming)),
   };
   const ada = addPerson(app, 'owner', { name: 'Ada' });
   await slowDown(t, app, callerOf(app, ada), records.sending);

@@ -6,6 +6,8 @@ import { releaseSending } from '../../../src/delivery/queue/sending-hold.ts';
 import type { TestApp } from '../app.ts';
 import { mustSucceed, readOutbox } from '../campaign.ts';
 import { untilFlushed } from '../recipient-links.ts';
+import type { Naming } from './filled-account.ts';
+import { fillTrials, TRIALS } from './filled-trials.ts';
 
 const HOUR_MS = 3_600_000;
 const READERS = 12;
@@ -14,7 +16,11 @@ const SCANNER = { 'user-agent': 'a scanner bot' };
 const DESIGN = new URL('../../../data/templates/newsletter.html', import.meta.url);
 
 /** Adds them to an account that `fillAccount` has filled. Gives their utrs by what they show. */
-export async function fillMailings(t: Test, app: TestApp): Promise<Record<'opened' | 'sending' | 'held', string>> {
+export async function fillMailings(
+  t: Test,
+  app: TestApp,
+  naming: Naming,
+): Promise<Record<'opened' | 'sending' | 'held' | keyof typeof TRIALS, string>> {
   // A month without the background is taken for a clock that went wrong, until somebody says that it is right.
   releaseSending(app.db, app.clock.now().getTime());
   const opened = await create(t, app, 'Saturday workshop');
@@ -23,9 +29,14 @@ export async function fillMailings(t: Test, app: TestApp): Promise<Record<'opene
   await visit(app);
   await mustSucceed(t, app.one)('/single/send/archive', { utr: opened, is_archived: 1 });
   await mustSucceed(t, app.one)('/archive/save', { slug: 'lark-books', title: 'Lark Books' });
+  const [tested, won] = [await create(t, app, TRIALS.tested), await create(t, app, TRIALS.won)];
+  const undecided = await create(t, app, TRIALS.undecided);
+  const [waiting, stopped] = [await create(t, app, TRIALS.waiting), await create(t, app, TRIALS.stopped)];
   const sending = await create(t, app, 'Winter opening hours');
   app.clock.advance(11_000);
   await app.background();
+  const trials = { tested, won, undecided, waiting, stopped };
+  fillTrials(app, naming, trials);
   app.db
     .prepare(`UPDATE mailings SET state = 'sending', finished_at = NULL, recipients = 48210, delivered = 31102, bounces = 214, failed = 3,
       suppressed = 77 WHERE owner_kind = 'single' AND owner_id = (SELECT id FROM single_sends WHERE utr = ?)`)
@@ -36,7 +47,7 @@ export async function fillMailings(t: Test, app: TestApp): Promise<Record<'opene
     .pluck()
     .get();
   if (held === undefined) throw new Error('the account has no held mailing');
-  return { opened, sending, held };
+  return { opened, sending, held, ...trials };
 }
 
 async function create(t: Test, app: TestApp, name: string): Promise<string> {

@@ -10,8 +10,10 @@ import { Table } from '../../components/table.tsx';
 import { sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
+import { readLeavingTimes } from '../compose/leaving.tsx';
 import type { Target } from '../compose/records.ts';
 import { readChoices } from '../compose/records.ts';
+import { Waits } from '../mailings/waits.tsx';
 import { readSeries, type Series } from './edit/series.ts';
 import { Actions } from './edit/state.tsx';
 import { PersonForecast } from './person-forecast.tsx';
@@ -34,16 +36,18 @@ export async function automationScreen(app: FastifyInstance, { clock }: { clock:
         section: 'automations',
         back: { href: '/automations', label: 'nav.automations' },
       } as const;
-      const [series, { targets }, asked] = await Promise.all([
+      const [series, { targets }, asked, times] = await Promise.all([
         readSeries(api, utr),
         readChoices(api),
         readForecast(api, utr, email),
+        readLeavingTimes(api),
       ]);
       const target = targets.find(({ value }) => value === series.automation_for);
       const canChange = viewer.role !== 'viewer';
       const content = (
         <>
           <WhoEnters series={series} target={target} />
+          {summary.state === 'live' && <Waits waits_until={times.waits_until} />}
           {canChange && <Actions series={series} target={target} />}
           <Overview {...{ summary, report, canChange }} now={clock.now()} />
           <PersonForecast email={email} asked={asked} now={clock.now()} isTrial={series.is_live === 0} />

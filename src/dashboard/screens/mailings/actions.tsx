@@ -1,5 +1,6 @@
 /** What can be done with a mailing: pausing, resuming, cancelling, copying, and sending again to those for whom it failed. */
 import type { FastifyInstance } from 'fastify';
+import { RESULT_HELD_CODES } from '../../../database/schema/index.ts';
 import { notFound } from '../../../failure.ts';
 import { ApiClient, refusalText } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
@@ -43,10 +44,13 @@ export function Actions({ summary, report }: { summary: Summary; report: Report 
   const { state, utr } = summary;
   const { failed } = report.funnel;
   const isLaunched = summary.recipients > 0 || state === 'preparing' || state === 'sending';
+  const isHeldByResults = RESULT_HELD_CODES.some((code) => code === report.held_code);
   const plain = (action: 'pause' | 'resume' | 'duplicate', icon?: 'pause' | 'play') => (
     <form method="post" action={`/mailings/${utr}/${action}`}>
-      <Button look={action === 'resume' ? 'primary' : 'plain'} {...(icon && { icon })}>
-        {language.say(`mailings.${action}`)}
+      <Button look={action === 'resume' && !isHeldByResults ? 'primary' : 'plain'} {...(icon && { icon })}>
+        {action === 'resume' && isHeldByResults
+          ? language.say('mailings.goOn', { count: summary.recipients - summary.finished })
+          : language.say(`mailings.${action}`)}
       </Button>
     </form>
   );

@@ -43,7 +43,7 @@ export function ArchiveCard({ utr, archived, mayChange }: { utr: string; archive
       </p>
       {mayChange && isArchived === 0 && (
         <form method="post" action={`/mailings/${utr}/archive`}>
-          <Button>{language.say('archive.mail.add')}</Button>
+          <Button look="plain">{language.say('archive.mail.add')}</Button>
         </form>
       )}
       {mayChange && isArchived === 1 && (

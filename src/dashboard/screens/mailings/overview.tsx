@@ -17,13 +17,14 @@ const MAX_HOURS = 72;
 
 export function Overview({ summary, report }: { summary: Summary; report: Report }) {
   const language = useLanguage();
+  const isSending = summary.state === 'preparing' || summary.state === 'sending';
   return (
     <>
       {report.held_code === 'sending_held' && (
         <Notice tone="warn">{language.sentence(report.held_reason ?? '')}</Notice>
       )}
-      <Waits report={report} />
-      <Watched watch={report.watch} />
+      {isSending && <Waits paced={report.paced} warm_up={report.warm_up} waits_until={report.waits_until} />}
+      <Watched watch={report.watch} isHeld={summary.state === 'held'} />
       <Results summary={summary} report={report} />
     </>
   );

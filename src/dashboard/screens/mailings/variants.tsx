@@ -4,7 +4,7 @@ import type { AbTestReport } from '../../../delivery/variants/report.ts';
 import { variantName } from '../../../delivery/variants/variant-name.ts';
 import { ApiClient, refusalText } from '../../api-client.ts';
 import { Confirm } from '../../components/confirm.tsx';
-import { Notice } from '../../components/surface.tsx';
+import { Badge, Notice } from '../../components/surface.tsx';
 import { Table } from '../../components/table.tsx';
 import { setFlash } from '../../flash.ts';
 import { field } from '../../sign-in/fields.ts';
@@ -29,20 +29,22 @@ export function Variants({ utr, test, mayChoose }: { utr: string; test: Reported
   const language = useLanguage();
   const title = language.say('variants.title');
   const rate = ({ people, rate: share, low, high }: ReportedTest['variants'][number]['opens']) => (
-    <>
-      {language.percent(share)} ({language.number(people)}){' '}
+    <span class="named">
+      <span>
+        {language.percent(share)} ({language.number(people)})
+      </span>
       <span class="small quiet-text">
         {language.percent(low)} – {language.percent(high)}
       </span>
-    </>
+    </span>
   );
   return (
     <div class="stack">
-      <Notice tone="plain">{outcome(language, test)}</Notice>
       <section class="list">
         <header class="card-head">
           <h2>{title}</h2>
         </header>
+        <Notice tone={test.verdict === 'winner' ? 'good' : 'plain'}>{outcome(language, test)}</Notice>
         <Table
           caption={title}
           rows={test.variants}
@@ -51,13 +53,15 @@ export function Variants({ utr, test, mayChoose }: { utr: string; test: Reported
             {
               heading: language.say('variants.variant'),
               cell: ({ variant, subject, preheader, sender_name }) => (
-                <>
-                  {variantName(variant)} <bdi>{subject}</bdi>
-                  <br />
+                <span class="named">
+                  <span>
+                    {variantName(variant)} <bdi>{subject}</bdi>{' '}
+                    {variant === test.winner && <Won verdict={test.verdict} />}
+                  </span>
                   <span class="small quiet-text">
                     <bdi>{preheader}</bdi> {sender_name !== '' && <bdi>({sender_name})</bdi>}
                   </span>
-                </>
+                </span>
               ),
             },
             {
@@ -92,6 +96,13 @@ export function Variants({ utr, test, mayChoose }: { utr: string; test: Reported
   );
 }
 
+/** Marks the variant that everybody else gets because of the test or of a choice; nothing where the test found no difference. */
+function Won({ verdict }: Pick<ReportedTest, 'verdict'>) {
+  const language = useLanguage();
+  if (verdict === 'winner') return <Badge tone="good">{language.say('variants.isWinner')}</Badge>;
+  return verdict === 'chosen' ? <Badge>{language.say('variants.isChoice')}</Badge> : null;
+}
+
 /** What the test does now, or what was decided. */
 function outcome(
   language: ReturnType<typeof useLanguage>,
@@ -106,5 +117,6 @@ function outcome(
     return language.say('variants.winner', { name, others: better_than.map(variantName).join(', '), count });
   if (winner_by === 'hand') return language.say('variants.byHand', { count });
   if (decides_at === null) return language.say('variants.sending', { hours, count });
-  return language.say('variants.waiting', { time: language.dateTime(new Date(decides_at)), count });
+  const time = `${language.dateTime(new Date(decides_at))} ${language.zone}`;
+  return language.say('variants.waiting', { time, count });
 }

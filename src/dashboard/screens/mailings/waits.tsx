@@ -1,4 +1,4 @@
-/** Why some people of a mailing that is being sent have no mail yet. */
+/** Why some people of a mailing that is being sent, or of an automation that is live, have no mail yet. */
 import type { PacedGroup } from '../../../delivery/pacing/paced-groups.ts';
 import type { WarmUpWait } from '../../../delivery/warm-up/store.ts';
 import { Notice } from '../../components/surface.tsx';
@@ -10,11 +10,9 @@ const SECONDS = 60;
 /** From so many a minute on the rate is told by the second. */
 const FAST = 2 * SECONDS;
 
-interface WaitsProps {
-  report: Pick<Report, 'paced' | 'warm_up' | 'waits_until'>;
-}
+type WaitsProps = Pick<Report, 'waits_until'> & Partial<Pick<Report, 'paced' | 'warm_up'>>;
 
-export function Waits({ report: { paced, warm_up: warmUp, waits_until: until } }: WaitsProps) {
+export function Waits({ paced = [], warm_up: warmUp = null, waits_until: until }: WaitsProps) {
   const language = useLanguage();
   const opens = recordTime(until);
   if (paced.length === 0 && warmUp === null && opens === null) return null;

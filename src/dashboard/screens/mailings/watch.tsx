@@ -8,7 +8,7 @@ import type { Report } from './records.ts';
 type Watch = NonNullable<Report['watch']>;
 
 /** Nothing for a mailing of which nothing was counted, such as one with an audience too small for a first part. */
-export function Watched({ watch }: { watch: Report['watch'] }) {
+export function Watched({ watch, isHeld }: { watch: Report['watch']; isHeld: boolean }) {
   const language = useLanguage();
   if (watch === null) return null;
   const { canary_stage: stage, domains } = watch;
@@ -19,7 +19,7 @@ export function Watched({ watch }: { watch: Report['watch'] }) {
     <>
       {isAhead && (
         <Card title={title}>
-          <p>{progressText(language, watch)}</p>
+          <p>{progressText(language, watch, isHeld)}</p>
         </Card>
       )}
       {domains.length > 0 && <Domains domains={domains} />}
@@ -27,9 +27,15 @@ export function Watched({ watch }: { watch: Report['watch'] }) {
   );
 }
 
-function progressText(language: ReturnType<typeof useLanguage>, { canary_recipients: count, ...watch }: Watch): string {
+function progressText(
+  language: ReturnType<typeof useLanguage>,
+  { canary_recipients: count, ...watch }: Watch,
+  isHeld: boolean,
+): string {
+  if (isHeld) return language.say('mailings.first.held', { count });
   const time = recordTime(watch.continues_at ?? '');
-  if (time !== null) return language.say('mailings.first.waits', { count, time: language.dateTime(time) });
+  if (time !== null)
+    return language.say('mailings.first.waits', { count, time: `${language.dateTime(time)} ${language.zone}` });
   return count === 0 ? language.say('mailings.first.chosen') : language.say('mailings.first.sent', { count });
 }
 
@@ -37,12 +43,12 @@ function Domains({ domains }: Pick<Watch, 'domains'>) {
   const language = useLanguage();
   const title = language.say('mailings.domains');
   const figures = [
-    ['mails', 'mailings.domains.mails'],
-    ['delivered', 'mailings.delivered'],
-    ['bounces', 'mailings.bounced'],
-    ['failed', 'mailings.failed'],
-    ['complaints', 'mailings.domains.complaints'],
-    ['waiting', 'mailings.waiting'],
+    ['mails', 'mailings.domains.mails', false],
+    ['delivered', 'mailings.delivered', false],
+    ['bounces', 'mailings.bounced', true],
+    ['failed', 'mailings.failed', true],
+    ['complaints', 'mailings.domains.complaints', true],
+    ['waiting', 'mailings.waiting', false],
   ] as const;
   return (
     <section class="list">
@@ -58,13 +64,25 @@ function Domains({ domains }: Pick<Watch, 'domains'>) {
             heading: language.say('mailings.domains.domain'),
             cell: ({ domain }) => (domain === '' ? language.say('mailings.domains.others') : <bdi>{domain}</bdi>),
           },
-          ...figures.map(([key, heading]) => ({
+          ...figures.map(([key, heading, isBad]) => ({
             heading: language.say(heading),
             isNumber: true,
-            cell: (row: Watch['domains'][number]) => language.number(row[key]),
+            cell: (row: Watch['domains'][number]) => <Count count={row[key]} mails={row.mails} isBad={isBad} />,
           })),
         ]}
       />
     </section>
+  );
+}
+
+/** A count, of bad results with their share in the mails. Narrow windows leave out what is 0. */
+function Count({ count, mails, isBad }: { count: number; mails: number; isBad: boolean }) {
+  const language = useLanguage();
+  if (count === 0) return <span class="zero">{language.number(0)}</span>;
+  return (
+    <span>
+      {language.number(count)}
+      {isBad && <span class="small quiet-text"> ({language.percent(count / mails)})</span>}
+    </span>
   );
 }

@@ -52,6 +52,7 @@ export const mailings: Translation<typeof english> = {
   'mailings.pause': 'Pausieren',
   'mailings.paused': 'Pausiert. Bis zum Fortsetzen wird nichts mehr gesendet.',
   'mailings.resume': 'Fortsetzen',
+  'mailings.goOn': { one: 'Für {count} Person fortsetzen', other: 'Für {count} Personen fortsetzen' },
   'mailings.resumed': 'Fortgesetzt. Es geht mit denen weiter, die es noch nicht bekommen haben.',
   'mailings.duplicate': 'Duplizieren',
   'mailings.duplicated': 'Das ist der neue Entwurf, eine Kopie von „{name}“. Von ihm wird nichts gesendet.',
@@ -129,10 +130,14 @@ export const mailings: Translation<typeof english> = {
     one: '{count} Person bekommt sie zuerst. Die anderen warten.',
     other: '{count} Personen bekommen sie zuerst. Die anderen warten.',
   },
+  'mailings.first.held': {
+    one: '{count} Person sollte sie zuerst bekommen. Solange angehalten ist, bekommt sie niemand sonst.',
+    other: '{count} Personen sollten sie zuerst bekommen. Solange angehalten ist, bekommt sie niemand sonst.',
+  },
   'mailings.first.waits': {
-    one: '{count} Person hat sie zuerst bekommen. Die anderen folgen um {time}, wenn die Ergebnisse nicht schlecht sind.',
+    one: '{count} Person hat sie zuerst bekommen. Die anderen folgen am {time}, wenn die Ergebnisse nicht schlecht sind.',
     other:
-      '{count} Personen haben sie zuerst bekommen. Die anderen folgen um {time}, wenn die Ergebnisse nicht schlecht sind.',
+      '{count} Personen haben sie zuerst bekommen. Die anderen folgen am {time}, wenn die Ergebnisse nicht schlecht sind.',
   },
   'mailings.first.release': 'Jetzt an die anderen senden',
   'mailings.warmUp':
@@ -175,16 +180,18 @@ export const mailings: Translation<typeof english> = {
 
   'variants.title': 'A/B-Test',
   'variants.variant': 'Variante',
+  'variants.isWinner': 'Gewinner',
+  'variants.isChoice': 'Gewählt',
   'variants.about':
-    'Hier zählen nur die Testgruppe und nur Menschen. Neben jedem Anteil steht der Bereich, in dem er mit einer Sicherheit von etwa 95 % liegt.',
+    'Hier zählen nur die Testgruppe und nur Menschen. Unter jedem Anteil steht der Bereich, in dem er mit einer Sicherheit von etwa 95 % liegt.',
   'variants.sending': {
     one: 'Die Testgruppe bekommt gerade ihre Mails. {hours} Std. danach wird entschieden; {count} Person wartet auf den Gewinner.',
     other:
       'Die Testgruppe bekommt gerade ihre Mails. {hours} Std. danach wird entschieden; {count} Personen warten auf den Gewinner.',
   },
   'variants.waiting': {
-    one: 'Entschieden wird: {time}. {count} Person wartet auf den Gewinner.',
-    other: 'Entschieden wird: {time}. {count} Personen warten auf den Gewinner.',
+    one: 'Der Test wird am {time} entschieden. {count} Person wartet auf den Gewinner.',
+    other: 'Der Test wird am {time} entschieden. {count} Personen warten auf den Gewinner.',
   },
   'variants.byHand': {
     one: '{count} Person wartet, bis Sie eine Variante wählen.',

@@ -49,6 +49,7 @@ export const mailings = {
   'mailings.pause': 'Pause',
   'mailings.paused': 'Paused. Nothing more leaves until you resume it.',
   'mailings.resume': 'Resume',
+  'mailings.goOn': { one: 'Go on for {count} person', other: 'Go on for {count} people' },
   'mailings.resumed': 'Resumed. It goes on with those who have not had it yet.',
   'mailings.duplicate': 'Duplicate',
   'mailings.duplicated': 'This is the new draft, a copy of “{name}”. Nothing of it is sent.',
@@ -120,9 +121,13 @@ export const mailings = {
     one: '{count} person gets it first. The rest waits.',
     other: '{count} people get it first. The rest waits.',
   },
+  'mailings.first.held': {
+    one: '{count} person was to get it first. Nobody else gets it while it is held.',
+    other: '{count} people were to get it first. Nobody else gets it while it is held.',
+  },
   'mailings.first.waits': {
-    one: '{count} person has got it first. The rest follows at {time} unless results are bad.',
-    other: '{count} people have got it first. The rest follows at {time} unless results are bad.',
+    one: '{count} person has got it first. The rest follows on {time} unless results are bad.',
+    other: '{count} people have got it first. The rest follows on {time} unless results are bad.',
   },
   'mailings.first.release': 'Send to the rest now',
   'mailings.warmUp':
@@ -164,16 +169,18 @@ export const mailings = {
 
   'variants.title': 'A/B test',
   'variants.variant': 'Variant',
+  'variants.isWinner': 'Winner',
+  'variants.isChoice': 'Chosen',
   'variants.about':
-    'Only the test group counts here, and only people. Beside each rate is the range in which it lies with a certainty near 95 %.',
+    'Only the test group counts here, and only people. Below each rate is the range in which it lies with a certainty near 95 %.',
   'variants.sending': {
     one: 'The test group is getting its mails. {hours} h after that it is decided; {count} person waits for the winner.',
     other:
       'The test group is getting its mails. {hours} h after that it is decided; {count} people wait for the winner.',
   },
   'variants.waiting': {
-    one: 'It is decided at {time}. {count} person waits for the winner.',
-    other: 'It is decided at {time}. {count} people wait for the winner.',
+    one: 'The test is decided on {time}. {count} person waits for the winner.',
+    other: 'The test is decided on {time}. {count} people wait for the winner.',
   },
   'variants.byHand': {
     one: '{count} person waits until you choose a variant.',
