@@ -1,6 +1,6 @@
 /** The first part of a mailing in the dashboard: its choice, its progress, and the table of a mailing that is held. */
 import t from 'tap';
-import { startApp } from '../support/app.ts';
+import { startApp, type TestApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 
@@ -39,6 +39,9 @@ t.test(
     );
     const held = await page();
     t.match(held, 'Among the first 300 mails 240 bounced.');
+    t.match(held, 'Nobody else gets it while it is held.');
+    t.match(held, /40<span[^>]*> \(80%\)/, 'with their share of the mails');
+    t.match(held, new RegExp(`action="/mailings/${utr}/resume"><button[^>]*>.*Go on for`));
     t.match(held, `action="/mailings/${utr}/resume"`);
     t.match(held, `action="/mailings/${utr}/cancel"`);
     app.db.exec("UPDATE users SET language = 'de'");
@@ -55,11 +58,7 @@ t.test('the schedule of a mailing to many offers the first part, and that to few
   const draft = new URLSearchParams(String(copy.headers.location).split('?')[1]).get('utr') ?? '';
   const path = `/mailings/${draft}/edit/schedule`;
   t.notMatch((await app.page('GET', path, { headers })).text, 'first_now');
-  app.db.exec(`
-    WITH RECURSIVE n(at) AS (SELECT 0 UNION ALL SELECT at + 1 FROM n WHERE at + 1 < 2000)
-      INSERT INTO addresses (user_id, normalized_email) SELECT 1, 'p' || at || '@many.example' FROM n;
-    INSERT INTO contacts (user_id, contact_type_id, address_id, first_name, email, country_id, created_at, updated_at)
-      SELECT 1, 1, id, 'P', normalized_email, 1, '', '' FROM addresses WHERE normalized_email GLOB 'p*@many.example'`);
+  addReaders(app);
   const { text } = await app.page('GET', path, { headers });
   t.match(text, /name="first_now"/);
   t.match(text, '1% first: 300 people');
@@ -71,3 +70,48 @@ t.test('the schedule of a mailing to many offers the first part, and that to few
     canary_percent: 3,
   });
 });
+
+t.test('an owner has every mailing held when its results are bad, in the settings and while composing', async (t) => {
+  const app = await startApp(t);
+  const { utr } = await sendCampaign(t, app);
+  const copy = await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
+  const draft = new URLSearchParams(String(copy.headers.location).split('?')[1]).get('utr') ?? '';
+  const [settings, schedule] = ['/settings/returns', `/mailings/${draft}/edit/schedule`];
+  const as = (role: 'owner' | 'editor') => {
+    const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, role, { name: role })) };
+    return {
+      read: async (path: string) => (await app.page('GET', path, { headers })).text,
+      choose: (form: Record<string, string>) => app.page('POST', '/settings/returns/hold', { headers, form }),
+    };
+  };
+  const [owner, editor] = [as('owner'), as('editor')];
+  const isOn = async () => (await app.one.call('GET', '/sending/limits')).body.message.limits.auto_hold;
+  t.notMatch(await owner.read(schedule), 'When results are bad', 'too few people to be held');
+  addReaders(app);
+  t.match(
+    await editor.read(schedule),
+    /Only a mailing that goes to a first part.*complaints: more than 0.1%, 5 at least/s,
+  );
+  t.notMatch(await editor.read(schedule), '/settings/returns/hold');
+  t.equal((await editor.choose({ auto_hold: '1' })).status, 403);
+  t.equal(await isOn(), 0, 'an editor changes nothing');
+
+  t.match(await owner.read(schedule), /name="utr" value="[^"]+".*Hold every mailing with bad results/s);
+  const back = await owner.choose({ auto_hold: '1', utr: draft });
+  t.strictSame([back.status, back.headers.location, await isOn()], [303, schedule, 1]);
+  t.match(await owner.read(schedule), 'Every mailing is held by itself');
+  const off = await owner.choose({ auto_hold: '0' });
+  t.strictSame([off.headers.location, await isOn()], [settings, 0]);
+  t.match(await owner.read(settings), 'Hold every mailing with bad results');
+  const elsewhere = await owner.choose({ auto_hold: '1', utr: '/evil.example/' });
+  t.equal(elsewhere.headers.location, '/mailings/%2Fevil.example%2F/edit/schedule', 'it leads to no other site');
+});
+
+/** Adds as many people as a first part needs. */
+function addReaders(app: TestApp): void {
+  app.db.exec(`
+    WITH RECURSIVE n(at) AS (SELECT 0 UNION ALL SELECT at + 1 FROM n WHERE at + 1 < 2000)
+      INSERT INTO addresses (user_id, normalized_email) SELECT 1, 'p' || at || '@many.example' FROM n;
+    INSERT INTO contacts (user_id, contact_type_id, address_id, first_name, email, country_id, created_at, updated_at)
+      SELECT 1, 1, id, 'P', normalized_email, 1, '', '' FROM addresses WHERE normalized_email GLOB 'p*@many.example'`);
+}

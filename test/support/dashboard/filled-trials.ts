@@ -170,7 +170,9 @@ function addFirstPart(app: TestApp, naming: Naming, mailing: number, bounces: nu
 function beUnderWay(app: TestApp, mailing: number, counters: Readonly<Record<string, number>>): void {
   const set = Object.keys(counters).map((name) => `${name} = @${name}`);
   app.db
-    .prepare(`UPDATE mailings SET state = 'sending', sender_id = NULL, finished_at = NULL, ${set.join(', ')} WHERE id = @mailing`)
+    .prepare(
+      `UPDATE mailings SET state = 'sending', sender_id = NULL, finished_at = NULL, ${set.join(', ')} WHERE id = @mailing`,
+    )
     .run({ ...counters, mailing });
   app.db
     .prepare('UPDATE single_sends SET status = 2 WHERE id = (SELECT owner_id FROM mailings WHERE id = ?)')

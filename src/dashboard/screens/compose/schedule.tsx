@@ -14,6 +14,7 @@ import { languageOf } from '../../page.tsx';
 import { field } from '../../sign-in/fields.ts';
 import { viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
+import { HoldCard, type ResultLimits, readResultLimits } from '../settings/returns/hold-card.tsx';
 import { Total } from './audience.tsx';
 import { CapField } from './cap-field.tsx';
 import { FirstPart } from './first-part.tsx';
@@ -88,14 +89,16 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     sent: { when?: When; problems?: Problems; problem?: string } = {},
   ) {
     const api = new ApiClient(app, request);
-    const [draft, audience, hasCaps, times] = await Promise.all([
+    const [draft, audience, hasCaps, times, limits] = await Promise.all([
       readDraft(api, utr),
       readAudience(api, utr),
       readHasCaps(api),
       readLeavingTimes(api),
+      readResultLimits(api),
     ]);
     const plan = draft.variants > 1 ? (await readTest(api, utr)).plan : null;
-    const shown = { draft, audience, plan, hasCaps, times, now: clock.now(), ...sent };
+    const mayChange = viewerOf(request).role === 'owner';
+    const shown = { draft, audience, plan, hasCaps, times, limits, mayChange, now: clock.now(), ...sent };
     const content = <Schedule {...shown} />;
     return sendStep(request, reply, draft, 'schedule', content, sent.problem);
   }
@@ -146,12 +149,15 @@ interface ScheduleProps {
   plan: StoredTest['plan'];
   hasCaps: boolean;
   times: LeavingTimes;
+  limits: ResultLimits;
+  /** Whether the reader may change what holds for all mailings. */
+  mayChange: boolean;
   now: Date;
   when?: When;
   problems?: Problems;
 }
 
-function Schedule({ draft, audience, plan, hasCaps, times, now, when, problems }: ScheduleProps) {
+function Schedule({ draft, audience, plan, hasCaps, times, limits, mayChange, now, when, problems }: ScheduleProps) {
   const missing = missingParts(draft, audience);
   const caps = (name: string) =>
     hasCaps ? <CapField name={name} kind="mailing" value={String(draft.ignores_caps)} /> : null;
@@ -179,6 +185,9 @@ function Schedule({ draft, audience, plan, hasCaps, times, now, when, problems }
             when={when}
             problems={problems}
           />
+          {audience.recipients > limits.least_results && (
+            <HoldCard limits={limits} utr={draft.utr} mayChange={mayChange} />
+          )}
         </>
       )}
     </div>

@@ -8,6 +8,7 @@ import { designer } from './designer.ts';
 import { feeds } from './feeds.ts';
 import { forms } from './forms.ts';
 import { frame } from './frame.ts';
+import { holding } from './holding.ts';
 import { home } from './home.ts';
 import { installation } from './installation.ts';
 import { left } from './left.ts';
@@ -38,6 +39,7 @@ export const de = {
   ...feeds,
   ...forms,
   ...frame,
+  ...holding,
   ...home,
   ...installation,
   ...left,

@@ -1,4 +1,4 @@
-/** The mail that comes back: the addresses at which mail providers report it. */
+/** The mail that comes back: the addresses at which mail providers report it, and whether it holds mailings. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../../../deps.ts';
 import { type ApiAnswer, ApiClient, refusalText } from '../../../api-client.ts';
@@ -8,6 +8,7 @@ import { Card } from '../../../components/surface.tsx';
 import { field } from '../../../sign-in/fields.ts';
 import { useLanguage } from '../../../words/index.ts';
 import { backTo, sendSettings } from '../frame.tsx';
+import { HoldCard, holdSwitch, readResultLimits } from './hold-card.tsx';
 import { IntakeCard } from './intake-card.tsx';
 import { type Intake, PROVIDERS } from './records.ts';
 
@@ -21,16 +22,20 @@ const NOTHING: Typed = { provider: '', problems: {} };
 
 export async function returnScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {
   const show = async (request: FastifyRequest, reply: FastifyReply, typed = NOTHING, problem = '') => {
-    const { intakes } = await new ApiClient(app, request).get<{ intakes: Intake[] }>('/provider-events');
+    const api = new ApiClient(app, request);
+    const { intakes } = await api.get<{ intakes: Intake[] }>('/provider-events');
+    const limits = await readResultLimits(api);
     const content = (
       <>
         <Intakes intakes={intakes} now={clock.now()} />
         <NewIntake {...typed} />
+        <HoldCard limits={limits} mayChange />
       </>
     );
     return sendSettings(request, reply, 'returns', content, problem);
   };
 
+  await app.register(holdSwitch);
   app.get('/settings/returns', (request, reply) => show(request, reply));
 
   app.post('/settings/returns', async (request, reply) => {
