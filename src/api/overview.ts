@@ -40,6 +40,10 @@ const Campaign = Type.Object({
   finished: integer(),
   delivered: integer(),
   starts_at: nullable(Type.String()),
+  waits_for_choice: {
+    ...zeroOrOne(),
+    description: '1: every mail of its A/B test was tried, and the rest waits until somebody chooses a variant.',
+  },
 });
 const Mailing = Type.Object({
   utr: Type.String(),
@@ -201,10 +205,12 @@ function campaignsUnderWay(client: Database, accountId: number): Static<typeof C
      WHERE s.user_id = @account AND ${which} AND m.id IS NULL`;
   const columns = `s.id, s.utr, s.single_send_name AS name, ${SHOWN_STATE} AS state,
     ifnull(m.held_code, s.held_code) AS held_code, ifnull(m.held_reason, s.held_reason) AS held_reason, ifnull(m.recipients, 0) AS recipients, ifnull(${FINISHED}, 0) AS finished,
-    ifnull(m.delivered, 0) AS delivered, strftime('%Y-%m-%dT%H:%M:%S.000000Z', s.starts_at / 1000, 'unixepoch') AS starts_at`;
+    ifnull(m.delivered, 0) AS delivered, strftime('%Y-%m-%dT%H:%M:%S.000000Z', s.starts_at / 1000, 'unixepoch') AS starts_at,
+    EXISTS (SELECT 1 FROM ab_tests t WHERE t.mailing_id = m.id AND t.winner_by = 'hand' AND t.tried_at IS NOT NULL AND t.winner IS NULL
+      AND t.rest > 0 AND m.state <> 'cancelled') AS waits_for_choice`;
   const sends = client
     .prepare<Record<string, unknown>, Static<typeof Campaign>>(`
-      SELECT 'single_send' AS kind, utr, name, state, held_code, held_reason, recipients, finished, delivered, starts_at FROM (
+      SELECT 'single_send' AS kind, utr, name, state, held_code, held_reason, recipients, finished, delivered, starts_at, waits_for_choice FROM (
         SELECT ${columns} FROM ${launched}
         UNION ALL SELECT ${columns} FROM ${waiting('single_sends_due', `s.status = ${SINGLE_SEND_STATUS.queued}`)}
         UNION ALL SELECT ${columns} FROM ${waiting('single_sends_held', `s.status = ${SINGLE_SEND_STATUS.draft} AND s.held_code IS NOT NULL AND ${isHeld('s')}`)})
@@ -222,6 +228,7 @@ function campaignsUnderWay(client: Database, accountId: number): Static<typeof C
     finished: summary.ended,
     delivered: summary.delivered,
     starts_at: null,
+    waits_for_choice: 0 as const,
   }));
   return [...sends, ...automations];
 }

@@ -47,7 +47,10 @@ const variant = {
 };
 const Expectation = Type.Object({
   base_rate: fraction('The rate that is expected of A.'),
-  base_mails: integer({ description: 'How many of your delivered mails it is from; 0: it is assumed.' }),
+  base_mails: integer({
+    description:
+      'How many of your delivered mails it is from, of those whose opens and clicks are recorded; 0: it is assumed.',
+  }),
   smallest_difference: {
     ...nullable(Type.Number()),
     description:
@@ -62,6 +65,9 @@ const PlanSchema = Type.Object({
   recipients: integer({ description: 'Who would get the mail now.' }),
   test_group: integer({ description: 'About how many of them the variants are tried on.' }),
   per_variant: integer({ description: 'About how many of those get each variant.' }),
+  measured_per_variant: integer({
+    description: 'About how many of those have their opens and clicks recorded. Only they count.',
+  }),
   rest: integer({ description: 'About how many wait for the winner.' }),
   opens: Expectation,
   clicks: Expectation,
@@ -138,6 +144,12 @@ const SaveBody = Type.Object({
   hours: Type.Optional(
     integer({ minimum: 1, maximum: MAX_HOURS, description: 'How long the decision is waited for; 24 if not given.' }),
   ),
+  canary_percent: Type.Optional(
+    integer({
+      maximum: 0,
+      description: '0: takes a first part of the recipients away, with which there can be no test.',
+    }),
+  ),
 });
 const ByUtr = Type.Object({ utr: identifier('The single send.') });
 const DecideBody = Type.Object({
@@ -181,11 +193,9 @@ export const singleSendVariantRoutes: FastifyPluginAsyncTypebox<Deps> = async (a
       },
     },
     async (request) => {
-      const { utr, unchanged_since: since, ...given } = request.body;
-      const updated_at = saveAbTest(deps, request.accountId, utr, givenTest(given), {
-        ...request.actor,
-        unchangedSince: since,
-      });
+      const { utr, unchanged_since: since, canary_percent, ...given } = request.body;
+      const test = { ab_test: givenTest(given), ...(canary_percent !== undefined && { canary_percent }) };
+      const updated_at = saveAbTest(deps, request.accountId, utr, test, { ...request.actor, unchangedSince: since });
       return { status: 'success' as const, message: { updated_at } };
     },
   );
@@ -208,7 +218,7 @@ export const singleSendVariantRoutes: FastifyPluginAsyncTypebox<Deps> = async (a
   );
 };
 
-type Given = Omit<Type.Static<typeof SaveBody>, 'utr' | 'unchanged_since'>;
+type Given = Omit<Type.Static<typeof SaveBody>, 'utr' | 'unchanged_since' | 'canary_percent'>;
 
 /** The test that a body describes; null without variants. */
 function givenTest({ share = 20, winner_by = 'clicks', hours = 24, ...lists }: Given): AbTest | null {

@@ -20,6 +20,17 @@ export const IS_UNMEASURED = `CASE u.tracking ${TRACKING_MODES.map((mode) => `WH
 export const isMeasuredNow = (address: string) => `EXISTS (
   SELECT 1 FROM addresses a CROSS JOIN accounts u ON u.id = a.user_id WHERE a.id = ${address} AND NOT (${IS_UNMEASURED}))`;
 
+/**
+ * The same for an account that learns this of opens and clicks, for many addresses at once: only the index of those who chose is looked into,
+ * where most of them are not.
+ */
+export function isMeasuredWith(mode: TrackingMode, address: string): string {
+  const hasChosen = (choice: number) =>
+    `EXISTS (SELECT 1 FROM addresses a INDEXED BY addresses_choices WHERE a.id = ${address} AND a.tracking_choice <> 0 AND a.tracking_choice = ${choice})`;
+  if (mode === 'consent') return hasChosen(TRACKING_CHOICE.allowed);
+  return mode === 'person' ? `NOT ${hasChosen(TRACKING_CHOICE.refused)}` : '0';
+}
+
 /** What an account learns of opens and clicks. */
 export function trackingMode(db: Db, accountId: number): TrackingMode {
   const account = db.select({ tracking: accounts.tracking }).from(accounts).where(eq(accounts.id, accountId)).get();

@@ -1,11 +1,11 @@
 /** A/B tests of single sends: what a request may set, how large the groups will be, and the choice of a winner by hand. */
 
 import { isoTimestamp } from '../clock.ts';
-import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import type { AbTest, singleSends, Variant } from '../database/schema/index.ts';
 import { chooseVariant } from '../delivery/variants/decision.ts';
 import { smallestDifference } from '../delivery/variants/statistics.ts';
+import { findAbTestProblem, learnsOfPeople } from '../delivery/variants/test-problem.ts';
 import { conflict, invalid } from '../failure.ts';
 import { messages } from '../field-errors.ts';
 import { SENTENCES } from '../sentences.ts';
@@ -16,42 +16,36 @@ import { type Change, requireChangeable, type SingleSendDeps } from './single-se
 import { changeUnsent } from './status.ts';
 
 type SingleSend = typeof singleSends.$inferSelect;
-/** The mail that variants are compared with: their A. */
-type Mail = Pick<SingleSend, 'subject' | 'preheader' | 'tracking' | 'canary_percent'>;
 
-/** Why a mail cannot be tested like this, as a field and a sentence; null when it can. */
-export function abTestProblem(config: Config, mail: Mail, test: AbTest): [field: string, problem: string] | null {
-  if (mail.canary_percent > 0) return ['subjects', SENTENCES.ab_canary];
-  const isTracked = config.TRACKING === 'on' && mail.tracking === 1;
-  return test.winner_by !== 'hand' && !isTracked ? ['winner_by', SENTENCES.ab_untracked] : null;
-}
+/** Which field of a test is wrong. */
+const FIELD_OF_PROBLEM = { ab_canary: 'subjects', ab_untracked: 'winner_by' } as const;
 
 /**
- * Gives a draft or queued single send an A/B test, or with null takes it away; gives the new `updated_at`. Throws 404, 409 as other changes do,
- * and 422 for a test that is not possible.
+ * Gives a draft or queued single send an A/B test, or with null takes it away, and the `canary_percent` if one is given; gives the new
+ * `updated_at`. Throws 404, 409 as other changes do, and 422 for a test that is not possible.
  */
 export function saveAbTest(
   { db, clock, config }: SingleSendDeps,
   accountId: number,
   utr: unknown,
-  test: AbTest | null,
+  given: { ab_test: AbTest | null; canary_percent?: number },
   { userId, unchangedSince }: Change,
 ): string {
   return db.transaction(
     () => {
       const send = requireChangeable(db, accountId, utr, unchangedSince);
-      if (test !== null) requirePossible(db, config, send, test);
+      const problem = findAbTestProblem(db, config, { ...send, ...given });
+      if (problem !== null) throw invalid(FIELD_OF_PROBLEM[problem], SENTENCES[problem]);
+      if (given.ab_test !== null) requireVariants(db, send, given.ab_test);
       const updated_at = isoTimestamp(clock.now());
-      changeUnsent(db, send.id, { ab_test: test, changed_by: userId, updated_at });
+      changeUnsent(db, send.id, { ...given, changed_by: userId, updated_at });
       return updated_at;
     },
     { behavior: 'immediate' },
   );
 }
 
-function requirePossible(db: Db, config: Config, send: SingleSend, test: AbTest): void {
-  const problem = abTestProblem(config, send, test);
-  if (problem !== null) throw invalid(...problem);
+function requireVariants(db: Db, send: SingleSend, test: AbTest): void {
   for (const { template_id: id } of test.variants)
     if (id !== 0 && !hasTemplate(db, send.user_id, id))
       throw invalid('template_ids', messages.selected('template_ids'));
@@ -61,7 +55,7 @@ function requirePossible(db: Db, config: Config, send: SingleSend, test: AbTest)
 
 /** All variants of a mail as they are sent, A first, which is the only one without a test. */
 export function allVariants(
-  { subject, preheader }: Pick<Mail, 'subject' | 'preheader'>,
+  { subject, preheader }: Pick<SingleSend, 'subject' | 'preheader'>,
   test: AbTest | null,
 ): Variant[] {
   const mail: Variant = { subject, preheader, sender_name: '', template_id: 0 };
@@ -78,7 +72,7 @@ export function allVariants(
 /** What a rate is expected to be, and the smallest difference to it that a test of this size finds. */
 interface Expectation {
   base_rate: number;
-  /** How many delivered mails the base rate is from; 0: it is assumed. */
+  /** How many delivered and measured mails the base rate is from; 0: it is assumed. */
   base_mails: number;
   smallest_difference: number | null;
 }
@@ -88,6 +82,8 @@ export interface AbTestPlan {
   recipients: number;
   test_group: number;
   per_variant: number;
+  /** How many of those have their opens and clicks recorded: only they count. */
+  measured_per_variant: number;
   rest: number;
   opens: Expectation;
   clicks: Expectation;
@@ -101,26 +97,33 @@ const LAST_MAILINGS = 10;
 
 /** What the test of a stored single send would be now. Its segments are recomputed first. */
 export async function planAbTest(deps: SingleSendDeps, send: SingleSend, test: AbTest): Promise<AbTestPlan> {
-  const { recipients } = await countDraftAudience(deps, send);
+  const { recipients, measured } = await countDraftAudience(deps, send);
   const groups = test.variants.length + 1;
   const test_group = Math.round((recipients * test.share) / 100);
   const per_variant = Math.round(test_group / groups);
+  const share = recipients === 0 || !learnsOfPeople(deps.db, deps.config, send) ? 0 : measured / recipients;
+  const measured_per_variant = Math.round(per_variant * share);
   const expectations = Object.entries(readRates(deps.db, send.user_id)).map(([measure, base]) => [
     measure,
-    { ...base, smallest_difference: smallestDifference(per_variant, groups, base.base_rate) },
+    { ...base, smallest_difference: smallestDifference(measured_per_variant, groups, base.base_rate) },
   ]);
-  return { recipients, test_group, per_variant, rest: recipients - test_group, ...Object.fromEntries(expectations) };
+  const rest = recipients - test_group;
+  return { recipients, test_group, per_variant, measured_per_variant, rest, ...Object.fromEntries(expectations) };
 }
 
-/** The rates of opens and clicks by people of the account's last single sends that counted any, or the assumed ones. */
+/**
+ * The rates of opens and clicks among the people who were measured, of the account's last single sends that counted any, or the assumed ones.
+ * The index has mailings of campaigns only, so that those of tests and confirmations are not read.
+ */
 function readRates(db: Db, accountId: number) {
   const sums = db.$client
-    .prepare<[number], Record<'delivered' | 'opens' | 'clicks', number | null>>(`
-      SELECT sum(delivered) AS delivered, sum(people_opens) AS opens, sum(people_clicks) AS clicks FROM (
-        SELECT delivered, people_opens, people_clicks FROM mailings
-        WHERE user_id = ? AND owner_kind = 'single' AND people_opens > 0 ORDER BY id DESC LIMIT ${LAST_MAILINGS})`)
+    .prepare<[number], Record<'measured' | 'opens' | 'clicks', number | null>>(`
+      SELECT sum(delivered - unmeasured) AS measured, sum(people_opens) AS opens, sum(people_clicks) AS clicks FROM (
+        SELECT delivered, unmeasured, people_opens, people_clicks FROM mailings INDEXED BY mailings_recent
+        WHERE user_id = ? AND owner_kind IN ('single', 'schedule') AND owner_kind = 'single' AND people_opens > 0
+        ORDER BY CASE WHEN finished_at IS NULL THEN '9' ELSE finished_at END DESC LIMIT ${LAST_MAILINGS})`)
     .get(accountId);
-  const mails = sums?.delivered ?? 0;
+  const mails = sums?.measured ?? 0;
   const rate = (measure: keyof typeof ASSUMED) => {
     const people = sums?.[measure] ?? 0;
     return mails >= MIN_MAILS && people > 0

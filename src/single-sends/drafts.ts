@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { and, asc, desc, eq } from 'drizzle-orm';
 import { recomputeAndWait } from '../audience/segments/recompute.ts';
 import { checkedTargets } from '../audience/segments/targets.ts';
+import { trackingMode } from '../audience/tracking-choice.ts';
 import { isoTimestamp, NO_TIME } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy } from '../database/ownership.ts';
@@ -24,6 +25,7 @@ import {
   NO_DATE,
   NO_TIME_OF_DAY,
   requireChangeable,
+  requireStillTestable,
   type SingleSendDeps,
   type SingleSendInput,
   senderColumns,
@@ -93,10 +95,11 @@ export function createDraft(
 
 /**
  * Changes what is given of a single send, which stays a draft or queued; gives the new `updated_at`. Throws 404; 409 when it is running
- * or completed, or was changed since `unchangedSince`; and 422 when it is queued and would lack something.
+ * or completed, or was changed since `unchangedSince`; and 422 when it is queued and would lack something, or when its A/B test would not be
+ * possible any more.
  */
 export function saveDraft(
-  { db, clock }: SingleSendDeps,
+  { db, clock, config }: SingleSendDeps,
   accountId: number,
   utr: unknown,
   input: DraftInput,
@@ -122,6 +125,7 @@ export function saveDraft(
         changed_by: userId,
         updated_at: isoTimestamp(clock.now()),
       };
+      requireStillTestable({ db, config }, before, columns);
       // Choosing a template replaces everything, so what was there before is kept.
       if (input.template_id !== undefined) closeVersion(db, 'single_send', before.id);
       if (before.status === SINGLE_SEND_STATUS.queued) requireComplete({ ...before, ...columns });
@@ -184,6 +188,12 @@ export async function countDraftAudience(
   );
   const progress = { targets, excluded, target: 0, after: 0 };
   const caps = findCapPeriods(deps, send.user_id, send.ignores_caps);
-  const { recipients, left_out } = await countAudience(db.$client, group, progress, caps);
-  return { recipients, left_out };
+  const { contact_id: _, ...count } = await countAudience(
+    db.$client,
+    group,
+    progress,
+    caps,
+    trackingMode(db, send.user_id),
+  );
+  return count;
 }

@@ -4,12 +4,13 @@ import type { Db } from '../database/open.ts';
 import type { senders, singleSends, Variant } from '../database/schema/index.ts';
 import { type Frozen, freezeContent } from '../delivery/content/freeze.ts';
 import type { FrozenVariant } from '../delivery/queue/ready-mailing.ts';
+import { findAbTestProblem } from '../delivery/variants/test-problem.ts';
 import { variantName } from '../delivery/variants/variant-name.ts';
 import { invalid } from '../failure.ts';
 import { messages } from '../field-errors.ts';
-import { sentence } from '../sentences.ts';
+import { SENTENCES, sentence } from '../sentences.ts';
 import { withTemplateCopied } from '../templates/mail-content.ts';
-import { abTestProblem, allVariants } from './ab-tests.ts';
+import { allVariants } from './ab-tests.ts';
 
 type SingleSend = typeof singleSends.$inferSelect;
 
@@ -35,8 +36,8 @@ export async function freezeSend(
   sender: typeof senders.$inferSelect,
 ): Promise<(Frozen & { variants: Variant[] }) | { problem: string }> {
   const test = send.ab_test;
-  const problem = test && abTestProblem(config, send, test);
-  if (problem) return { problem: problem[1] };
+  const problem = findAbTestProblem(db, config, send);
+  if (problem !== null) return { problem: SENTENCES[problem] };
   const mail = await freezeContent(db, config, send, sender);
   if (test === null || 'problem' in mail) return 'problem' in mail ? mail : { ...mail, variants: [] };
   const all = allVariants(send, test);

@@ -4,6 +4,7 @@ import { listCustomFields } from '../audience/contacts/contact-fields.ts';
 import { targetProblem } from '../audience/segments/broken-rules.ts';
 import { recomputeAndWait } from '../audience/segments/recompute.ts';
 import { checkedTargets } from '../audience/segments/targets.ts';
+import { trackingMode } from '../audience/tracking-choice.ts';
 import { senders } from '../database/schema/index.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { freezeContent } from '../delivery/content/freeze.ts';
@@ -14,7 +15,7 @@ import { type AudienceCount, countAudience } from '../delivery/queue/enqueue-rec
 import { findCapPeriods, type SingleSendDeps, type SingleSendInput } from './single-sends.ts';
 
 export interface Preview {
-  audience: Omit<AudienceCount, 'contact_id'>;
+  audience: Omit<AudienceCount, 'contact_id' | 'measured'>;
   /** Null when the content cannot be sent. */
   mail: { contact_id: number | null; subject: string; html: string; text: string } | null;
   /** Why the send would be held, or null. */
@@ -42,11 +43,16 @@ export async function previewSingleSend(
     segments.map(({ id }) => Number(id)),
     clock,
   );
-  const { contact_id, ...audience } = await countAudience(
+  const {
+    contact_id,
+    measured: _measured,
+    ...audience
+  } = await countAudience(
     db.$client,
     input.unsubscribe_group_id,
     progress,
     findCapPeriods(deps, accountId, input.ignores_caps ?? 0),
+    trackingMode(db, accountId),
   );
   const sender = db.select().from(senders).where(eq(senders.id, input.sender_id)).get();
   if (sender === undefined) throw new Error('a sender passed the check and is gone');

@@ -8,10 +8,11 @@ import { insertSegment } from '../audience/segments/segments.ts';
 import { isMeasuredNow } from '../audience/tracking-choice.ts';
 import { isoTimestamp, NO_TIME } from '../clock.ts';
 import type { Db } from '../database/open.ts';
-import { DELIVERY_STATE, segments, type singleSends, type Target } from '../database/schema/index.ts';
+import { abTests, DELIVERY_STATE, segments, type singleSends, type Target } from '../database/schema/index.ts';
 import { conflict } from '../failure.ts';
 import { SENTENCES, sentence } from '../sentences.ts';
 import { findSingleSendMailing, requireSingleSend, type SingleSendActionDeps } from './actions.ts';
+import { asVariant } from './freeze-variants.ts';
 import { type Change, NO_DATE, NO_TIME_OF_DAY } from './single-sends.ts';
 import { insertDraft } from './status.ts';
 
@@ -47,7 +48,8 @@ export async function countUnopened({ db }: { db: Db }, accountId: number, utr: 
 }
 
 /**
- * Makes a draft with the content of a finished single send and another subject, for those who got it and did not open it; gives its utr.
+ * Makes a draft with the content of a finished single send, of an A/B test that of the winner, and another subject, for those who got it and
+ * did not open it; gives its utr.
  * They are segments, one for each contact type of its targets, which are used again when it is asked again. Throws as `countUnopened`.
  */
 export async function resendToUnopened(
@@ -59,18 +61,20 @@ export async function resendToUnopened(
   const now = isoTimestamp(clock.now());
   const made = db.transaction(
     () => {
-      const { send } = requireOpensKnown(db, accountId, utr);
+      const { send, mailingId } = requireOpensKnown(db, accountId, utr);
       const types = contactTypesOf(db, send);
       if (types.length === 0) throw conflict(SENTENCES.resend_nobody);
       if (types.length > MAX_TYPES) throw conflict(sentence('resend_many_types', { count: MAX_TYPES }));
       const present = findRuleSegments(db, send, types);
       const ids = types.map((type) => present.get(type) ?? addRuleSegment(db, clock, send, type));
+      // The sender's name is none of the draft: a launch takes that of the sender.
+      const { preheader, template_id, template_json, template_html } = asVariant(db, send, sentVariant(db, mailingId));
       const { id: _id, held_code: _code, held_reason: _reason, status: _status, ...copied } = send;
       const copy = randomUUID();
       insertDraft(db, {
         ...copied,
         utr: copy,
-        subject,
+        ...{ subject, preheader, template_id, template_json, template_html },
         recipient_id: ids.map((id): Target => ({ id: String(id), table: 'segments' })),
         exclude_specific_recipient_id: [],
         ab_test: null,
@@ -97,6 +101,12 @@ function requireOpensKnown(db: Db, accountId: number, utr: unknown): { send: Sin
   if (mailing?.state !== 'done') throw conflict(SENTENCES.resend_unfinished);
   if (send.tracking === 0 || !isMeasured(db, mailing.id)) throw conflict(SENTENCES.resend_untracked);
   return { send, mailingId: mailing.id };
+}
+
+/** The number of the variant that won the A/B test of a mailing; 0, the mail itself, without a test or while it is undecided. */
+function sentVariant(db: Db, mailingId: number): number {
+  const where = eq(abTests.mailing_id, mailingId);
+  return db.select({ winner: abTests.winner }).from(abTests).where(where).get()?.winner ?? 0;
 }
 
 /** The ids of the contact types that the single send went to, whole or in part, that there still are. */

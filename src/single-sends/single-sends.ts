@@ -12,7 +12,8 @@ import { SINGLE_SEND_STATUS, senders, singleSends, unsubscribeGroups } from '../
 import { templateProblem } from '../delivery/content/compile.ts';
 import { senderAddress } from '../delivery/content/freeze.ts';
 import { type CapPeriods, capPeriods } from '../delivery/timing/mail-caps.ts';
-import { conflict, notFound } from '../failure.ts';
+import { findAbTestProblem } from '../delivery/variants/test-problem.ts';
+import { conflict, invalid, notFound } from '../failure.ts';
 import { messages } from '../field-errors.ts';
 import { SENTENCES } from '../sentences.ts';
 import { hasTemplate, withTemplateCopied } from '../templates/mail-content.ts';
@@ -143,8 +144,8 @@ export function createSingleSend(
 }
 
 /**
- * Changes a single send that is a draft or queued, and queues it again. Throws 404, and 409 when it is running or completed, or was
- * changed since `unchangedSince`, which is the `updated_at` that the caller has seen.
+ * Changes a single send that is a draft or queued, and queues it again. Throws 404; 409 when it is running or completed, or was
+ * changed since `unchangedSince`, which is the `updated_at` that the caller has seen; and 422 when its A/B test would not be possible any more.
  */
 export function updateSingleSend(
   deps: SingleSendDeps,
@@ -159,8 +160,10 @@ export function updateSingleSend(
       const before = requireChangeable(db, accountId, utr, unchangedSince);
       const input = withTemplateCopied(db, accountId, given);
       const { template_json, template_html, exclude_specific_recipient_id } = input;
+      const columns = singleSendColumns(deps, accountId, input);
+      requireStillTestable(deps, before, columns);
       requeue(db, before.id, {
-        ...singleSendColumns(deps, accountId, input),
+        ...columns,
         // A new MJML or HTML template replaces whichever of the two was there.
         ...((template_json !== undefined || template_html !== undefined) && {
           template_json: template_json || null,
@@ -194,6 +197,22 @@ export function requireChangeable(
   if (send.status >= SINGLE_SEND_STATUS.running) throw conflict(SENTENCES.not_changeable);
   if (unchangedSince && unchangedSince !== send.updated_at) throw conflict(SENTENCES.changed_meanwhile);
   return send;
+}
+
+type SingleSend = typeof singleSends.$inferSelect;
+
+/** Which field of a change takes an A/B test its ground. */
+const FIELD_OF_PROBLEM = { ab_canary: 'canary_percent', ab_untracked: 'tracking' } as const;
+
+/** Throws 422 for a change after which the A/B test of a single send is not possible any more, which would hold it at its launch. */
+export function requireStillTestable(
+  { db, config }: Pick<SingleSendDeps, 'db' | 'config'>,
+  before: SingleSend,
+  change: Partial<Pick<SingleSend, 'tracking' | 'canary_percent'>>,
+): void {
+  const problem = findAbTestProblem(db, config, { ...before, ...change });
+  if (problem !== null && problem !== findAbTestProblem(db, config, before))
+    throw invalid(FIELD_OF_PROBLEM[problem], SENTENCES[problem]);
 }
 
 /** The limits per person that a single send of the account would have now; null without any, and for one that ignores them. */

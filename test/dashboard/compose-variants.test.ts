@@ -57,6 +57,30 @@ t.test('a test is added, says what it can find, and is removed again', async (t)
   t.notMatch(await page('/schedule'), 'Variants A to');
 });
 
+t.test('a test takes the place of a first part of the recipients, and the page says so before and after', async (t) => {
+  const { app, page, send, stored } = await compose(t);
+  t.notMatch(await page('/variants'), 'begins with a first part');
+  app.db.exec('UPDATE single_sends SET canary_percent = 3');
+  t.match(await page('/variants'), 'This mailing begins with a first part of its recipients.');
+  const refused = await send('/variants', { ...TEST, subject_1: 'New', subject_2: 'New' });
+  t.match(refused, { status: 422, text: /begins with a first part/ });
+  const saved = await send('/variants', { ...TEST, subject_1: 'New' });
+  t.equal(saved.status, 303);
+  const flash = /sendlark_flash=([\w-]+)/.exec(String(saved.headers['set-cookie']))?.[1] ?? '';
+  t.match(Buffer.from(flash, 'base64url').toString(), 'compose.variants.savedWhole');
+  t.match(await stored(), { share: 50 });
+  t.equal(app.db.prepare('SELECT max(canary_percent) FROM single_sends').pluck().get(), 0);
+  t.notMatch(await page('/variants'), 'begins with a first part');
+});
+
+t.test('the plan says of how many people opens and clicks are recorded, where these are not all', async (t) => {
+  const { app, page, send } = await compose(t);
+  await send('/variants', { ...TEST, subject_1: 'New' });
+  t.notMatch(await page('/variants'), 'nobody else counts');
+  await app.one.call('POST', '/tracking/save', { form: { mode: 'consent' } });
+  t.match(await page('/variants'), 'Of those, 0 people have opens and clicks recorded; nobody else counts');
+});
+
 t.test('what is wrong with a test is said on its page, with what was written', async (t) => {
   const { app, utr, page, send, stored } = await compose(t);
   const nothing = await send('/variants', TEST);

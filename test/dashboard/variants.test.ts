@@ -1,5 +1,6 @@
 /** The A/B test on the page of a mailing. */
 import t from 'tap';
+import { prepareAbTest } from '../support/ab-tests.ts';
 import { startApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
@@ -52,4 +53,28 @@ t.test('the page of a mailing has its variants side by side, and somebody choose
     app.db.exec(`UPDATE ab_tests SET ${set}`);
     t.match((await open(owner)).text, says);
   }
+});
+
+t.test('Home says that a test waits for a choice, with the way to its mailing, until somebody chooses', async (t) => {
+  const shop = await prepareAbTest(t, { winner_by: 'hand' });
+  const cookie = cookieOf(shop.app, addPerson(shop.app, 'owner', { accountId: 1, name: 'Olga' }));
+  const says = async () => {
+    const { text } = await shop.app.page('GET', '/', { headers: { ...FROM_PAGE, cookie } });
+    const { overview } = await shop.get('/overview');
+    return [
+      text.includes(`<a href="/mailings/${shop.utr}">Waits for your choice in the A/B test</a>`),
+      overview.campaigns.map(({ waits_for_choice }: { waits_for_choice: number }) => waits_for_choice),
+    ];
+  };
+  t.strictSame(await says(), [false, [0]], 'before the launch');
+  await shop.start();
+  t.strictSame(await says(), [true, [1]]);
+  await shop.act('/single/send/pause', { utr: shop.utr });
+  t.strictSame(await says(), [true, [1]], 'it can be chosen while the mailing is paused');
+  await shop.post('/single/send/variants/decide', { utr: shop.utr, variant: 1 });
+  t.strictSame(await says(), [false, [0]]);
+
+  const timed = await prepareAbTest(t, { winner_by: 'clicks' });
+  await timed.start();
+  t.match((await timed.get('/overview')).overview.campaigns, [{ waits_for_choice: 0 }], 'what is decided by time');
 });

@@ -63,6 +63,10 @@ async function day(t: Test): Promise<void> {
   await read('/contacts/export', { contact_type_id: 1 });
   await read('/contacts/timeline', { contact_id: 1 });
   await read('/segment/email/list', { segment_id: 1 });
+  const { utr: tested } = (await must('/single/send/draft', { single_send_name: 'Tested' })) as { utr: string };
+  await must('/single/send/save', { utr: tested, subject: 'A', recipient_id: ['contacts_1'] });
+  await must('/single/send/variants', { utr: tested, subjects: ['B'] });
+  await read('/single-send/variants', { utr: tested });
   await page('GET', mails[0]?.paths.o ?? '');
   await page('GET', mails[0]?.paths.c ?? '');
   await page('GET', mails[0]?.paths.u ?? '');
@@ -182,6 +186,16 @@ t.test('a day of an installation', async (t) => {
       'the mails to a person',
       /^SELECT d\.mailing_id, d\.id, d\.updated_at/,
       ['d USING INDEX deliveries_person (mailing_id=? AND address_id=?)'],
+    ],
+    [
+      'the rates that an A/B test is planned with',
+      /^SELECT sum\(delivered - unmeasured\)/,
+      ['mailings USING INDEX mailings_recent (user_id=?)'],
+    ],
+    [
+      'who in an audience has their opens recorded',
+      /^SELECT reason, count\(\*\)/,
+      ['a USING INDEX addresses_choices (id=? AND rowid=?)'],
     ],
     ['the times of what came of them', /^SELECT 'z' AS source/, ['e USING INDEX events_delivery (delivery_id=?)']],
     [

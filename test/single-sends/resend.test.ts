@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap';
 import { HitBuffer } from '../../src/delivery/feedback/opens-and-clicks.ts';
 import { bounceDelivery } from '../../src/delivery/queue/ledger/bounce.ts';
+import { prepareAbTest } from '../support/ab-tests.ts';
 import type { TestApp } from '../support/app.ts';
 import { readOutbox } from '../support/campaign.ts';
 import { addPerson, callerOf, cookieOf, FROM_PAGE } from '../support/people.ts';
@@ -73,6 +74,32 @@ t.test('the draft goes to exactly those who got it, did not open it and may get 
     sent.map(({ to, subject }) => [to, subject]),
     [['machine@example.org', 'Once more']],
   );
+});
+
+t.test('after an A/B test the draft has the content of the variant that won', async (t) => {
+  const shop = await prepareAbTest(t);
+  await shop.post('/templates/create', { template_name: 'Other', template_html: '<p>Other mail</p>' });
+  const { templates } = await shop.get('/templates/list');
+  const other = templates.find(({ template_name: name }: { template_name: string }) => name === 'Other').id;
+  await shop.post('/single/send/variants', {
+    utr: shop.utr,
+    winner_by: 'hand',
+    preheaders: ['another beginning'],
+    sender_names: ['Ann'],
+    template_ids: [other],
+  });
+  await shop.start();
+  await shop.post('/single/send/variants/decide', { utr: shop.utr, variant: 1 });
+  await shop.app.background();
+  const draftOf = async (utr: string) => (await shop.get('/single-send/details', { utr })).singleSend[0];
+  const first = await draftOf(shop.utr);
+  const draft = await draftOf(await again(shop.app, shop.utr));
+  t.match(draft, { subject: 'Once more', preheader: 'another beginning', sender_name: first.sender_name });
+  t.match(draft.template_html, 'Other mail');
+
+  await shop.post('/templates/delete', { id: other });
+  const empty = await again(shop.app, shop.utr);
+  t.match((await shop.get('/single-send/draft', { utr: empty })).draft, { content: 'none' }, 'its template is gone');
 });
 
 t.test('asked again it uses the same segment, unless somebody was added to it by hand', async (t) => {

@@ -3,9 +3,10 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { ineligibilityReason, isInTargets, POSSIBLY_INELIGIBLE } from '../../audience/eligibility.ts';
+import { isMeasuredWith } from '../../audience/tracking-choice.ts';
 import { inChunks } from '../../database/bulk.ts';
 import { prepared } from '../../database/prepared.ts';
-import type { Target } from '../../database/schema/index.ts';
+import type { Target, TrackingMode } from '../../database/schema/index.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import { SENTENCES } from '../../sentences.ts';
 import { type CapPeriods, capReasonOf } from '../timing/mail-caps.ts';
@@ -189,23 +190,27 @@ const COUNT_PAGE_ROWS = 4000;
 /** An audience in numbers, and one person of it. */
 export interface AudienceCount {
   recipients: number;
+  /** How many of them have their opens and clicks recorded, in an account with this tracking mode. */
+  measured: number;
   left_out: { reason: string; count: number }[];
   /** A contact who would get the mail; null when only people added by hand would. */
   contact_id: number | null;
 }
 
 /**
- * Counts exactly how many people would get a mail now, and how many would not, by reason; those beyond `caps`, too, where there are any. Reads
- * in pages so as not to delay requests.
+ * Counts exactly how many people would get a mail now, how many of them would be measured, and how many would not get it, by reason; those
+ * beyond `caps`, too, where there are any. Reads in pages so as not to delay requests.
  */
 export async function countAudience(
   client: Database,
   groupId: number,
   progress: EnqueueProgress,
   caps: CapPeriods | null,
+  tracking: TrackingMode,
 ): Promise<AudienceCount> {
   const reasons = new Map<string, number>();
   let recipients = 0;
+  let measured = 0;
   let contact_id: number | null = null;
   for (const [at, target] of progress.targets.entries()) {
     // A reason of '': counted under an earlier target.
@@ -217,10 +222,12 @@ export async function countAudience(
       .pluck();
     const page = client.prepare<
       Record<string, unknown>,
-      { reason: string | null; count: number; contact_id: number | null }
+      { reason: string | null; count: number; measured: number; contact_id: number | null }
     >(`
-      SELECT reason, count(*) AS count, min(contact_id) AS contact_id FROM (
-        SELECT d.contact_id, coalesce(CASE
+      SELECT reason, count(*) AS count, sum(${isMeasuredWith(tracking, 'address_id')}) AS measured,
+        min(contact_id) AS contact_id
+      FROM (
+        SELECT d.contact_id, d.address_id, coalesce(CASE
           WHEN @earlier <> '[]' AND ${isInTargets('@earlier', 'd.address_id')} THEN ''
           WHEN @excluded <> '[]' AND ${isInTargets('@excluded', 'd.address_id')} THEN '${SENTENCES.excluded}'
           WHEN d.address_id IN (${POSSIBLY_INELIGIBLE}) THEN ${ineligibilityReason('d', '@group')}
@@ -238,9 +245,10 @@ export async function countAudience(
     for (;;) {
       const last = reached.get({ target: target.id, after }) ?? null;
       if (last === null) break;
-      for (const { reason, count, contact_id: contact } of page.all({ ...bounds, after, last })) {
+      for (const { reason, count, contact_id: contact, ...counted } of page.all({ ...bounds, after, last })) {
         if (reason === null) {
           recipients += count;
+          measured += counted.measured;
           contact_id ??= contact;
         } else if (reason !== '') {
           reasons.set(reason, (reasons.get(reason) ?? 0) + count);
@@ -250,5 +258,5 @@ export async function countAudience(
       await setImmediate();
     }
   }
-  return { recipients, left_out: [...reasons].map(([reason, count]) => ({ reason, count })), contact_id };
+  return { recipients, measured, left_out: [...reasons].map(([reason, count]) => ({ reason, count })), contact_id };
 }

@@ -47,7 +47,10 @@ type Row = Omit<typeof abTests.$inferSelect, 'variants' | 'better_than' | 'count
 
 const HOUR_MS = 3_600_000;
 
-/** The report of a mailing's test; null if it has none. The variants are counted one after the other, so that other requests come between them. */
+/** How many recipients are counted in one stretch. */
+const PAGE_ROWS = 20_000;
+
+/** The report of a mailing's test; null if it has none. Recipients are counted in pages, so that other requests come between them. */
 export async function abTestReport(client: Database, mailingId: number): Promise<AbTestReport | null> {
   const row = prepared<[number], Row>(
     client,
@@ -57,8 +60,7 @@ export async function abTestReport(client: Database, mailingId: number): Promise
   const listed: Variant[] = JSON.parse(row.variants ?? '[]');
   const variants: ReportedVariant[] = [];
   for (const [variant, own] of listed.entries()) {
-    variants.push({ ...own, variant, ...countVariant(client, mailingId, variant) });
-    await setImmediate();
+    variants.push({ ...own, variant, ...(await countVariant(client, mailingId, variant)) });
   }
   const { share, winner_by, hours, tried_at, decided_at, verdict, winner, rest } = row;
   const isTimed = winner_by !== 'hand' && tried_at !== null;
@@ -77,20 +79,65 @@ function stateOf({ winner, is_cancelled, tried_at }: Row): AbTestReport['state']
   return tried_at === null ? 'sending' : 'waiting';
 }
 
-function countVariant(client: Database, mailingId: number, variant: number) {
-  const { recipients, delivered, measured, opened, clicked } = prepared<
-    [number, number],
-    Record<'recipients' | 'delivered' | 'measured' | 'opened' | 'clicked', number>
-  >(
+/** What the recipients have in common who are counted together. */
+interface Alike {
+  state: number;
+  by_person: number;
+  is_unmeasured: number;
+}
+
+/** Some of those who are alike, and the last of them by id. */
+interface Page {
+  count: number;
+  last: number | null;
+}
+
+const OF_VARIANT =
+  'FROM deliveries INDEXED BY deliveries_variant WHERE mailing_id = @mailing AND variant = @variant AND (state, by_person, is_unmeasured)';
+
+/**
+ * Counts who is to get a variant, and what came of it, in the order of the index. Recipients whose mail leaves or is opened meanwhile move on in
+ * that order, so that some of them can be counted twice.
+ */
+async function countVariant(client: Database, mailingId: number, variant: number) {
+  const findNext = prepared<[object], Alike>(
     client,
-    `SELECT count(*) AS recipients, ifnull(sum(is_delivered), 0) AS delivered,
-      ifnull(sum(is_delivered AND NOT is_unmeasured), 0) AS measured,
-      ifnull(sum(is_delivered AND by_person & ${BY_PERSON.opened} <> 0), 0) AS opened,
-      ifnull(sum(is_delivered AND by_person & ${BY_PERSON.clicked} <> 0), 0) AS clicked
-    FROM (SELECT state = ${DELIVERY_STATE.accepted} AS is_delivered, by_person, is_unmeasured FROM deliveries INDEXED BY deliveries_variant
-      WHERE mailing_id = ? AND variant = ?)`,
-  ).get(mailingId, variant) ?? { recipients: 0, delivered: 0, measured: 0, opened: 0, clicked: 0 };
+    `SELECT state, by_person, is_unmeasured ${OF_VARIANT} > (@state, @by_person, @is_unmeasured) ORDER BY 1, 2, 3 LIMIT 1`,
+  );
+  const countPage = prepared<[object], Page>(
+    client,
+    `SELECT count(*) AS count, max(id) AS last FROM (
+      SELECT id ${OF_VARIANT} = (@state, @by_person, @is_unmeasured) AND id > @after ORDER BY id LIMIT ${PAGE_ROWS})`,
+  );
+  const counts = { recipients: 0, delivered: 0, measured: 0, opened: 0, clicked: 0 };
+  const of = { mailing: mailingId, variant };
+  let alike = findNext.get({ ...of, state: -1, by_person: 0, is_unmeasured: 0 });
+  while (alike !== undefined) {
+    let after = 0;
+    let page: Page | undefined;
+    do {
+      page = countPage.get({ ...of, ...alike, after });
+      add(counts, alike, page?.count ?? 0);
+      after = page?.last ?? 0;
+      await setImmediate();
+    } while (page?.count === PAGE_ROWS);
+    alike = findNext.get({ ...of, ...alike });
+  }
+  const { recipients, delivered, measured, opened, clicked } = counts;
   return { recipients, delivered, opens: rateOf(measured, opened), clicks: rateOf(measured, clicked) };
+}
+
+function add(
+  counts: Record<'recipients' | 'delivered' | 'measured' | 'opened' | 'clicked', number>,
+  { state, by_person, is_unmeasured }: Alike,
+  count: number,
+): void {
+  counts.recipients += count;
+  if (state !== DELIVERY_STATE.accepted) return;
+  counts.delivered += count;
+  if (is_unmeasured === 0) counts.measured += count;
+  if ((by_person & BY_PERSON.opened) !== 0) counts.opened += count;
+  if ((by_person & BY_PERSON.clicked) !== 0) counts.clicked += count;
 }
 
 function rateOf(people: number, successes: number): Rate {

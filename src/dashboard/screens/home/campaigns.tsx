@@ -27,6 +27,11 @@ export function UnderWay({ campaigns, now }: { campaigns: readonly Campaign[]; n
             <StateBadge state={campaign.state} />
           </div>
           <Progress campaign={campaign} now={now} />
+          {campaign.waits_for_choice === 1 && (
+            <p class="reason">
+              <a href={`/mailings/${campaign.utr}`}>{language.say('home.underWay.choice')}</a>
+            </p>
+          )}
           {/* What keeps all mail from leaving stands above, once. */}
           {campaign.held_reason && campaign.held_code !== 'sending_held' && campaign.held_code !== 'mail_waits' && (
             <p class="reason">{language.sentence(campaign.held_reason)}</p>

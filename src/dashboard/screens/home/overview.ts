@@ -15,6 +15,8 @@ export interface Campaign {
   finished: number;
   delivered: number;
   starts_at: string | null;
+  /** 1: the rest of its A/B test waits until somebody chooses a variant. */
+  waits_for_choice: 0 | 1;
 }
 
 /** A mailing that was launched, with its counters. */

@@ -171,6 +171,10 @@ export const compose: Translation<typeof english> = {
   'compose.variants.change': 'Test ändern',
   'compose.variants.about':
     'A ist die Mail selbst. Die anderen haben einen eigenen Betreff, Vorschautext, Absendernamen oder Inhalt. Findet der Test keinen Unterschied, bekommen alle anderen A.',
+  'compose.variants.firstPart':
+    'Dieses Mailing beginnt mit einem ersten Teil der Empfänger. Ein Test hat einen eigenen Teil; wird er gespeichert, entfällt der erste Teil.',
+  'compose.variants.savedWhole':
+    'Gespeichert. Das Mailing beginnt nicht mehr mit einem ersten Teil; an seine Stelle tritt der Test.',
   'compose.variants.a': 'A: die Mail selbst',
   'compose.variants.one': 'Variante {name}',
   'compose.variants.asA': 'Wie in A',
@@ -203,6 +207,10 @@ export const compose: Translation<typeof english> = {
     one: 'Jede Variante bekommt {count} Person',
     other: 'Jede Variante bekommen {count} Personen',
   },
+  'compose.variants.plan.measured': {
+    one: 'Bei {count} Person davon werden Öffnungen und Klicks erfasst; nur sie zählt',
+    other: 'Bei {count} Personen davon werden Öffnungen und Klicks erfasst; nur sie zählen',
+  },
   'compose.variants.plan.rest': {
     one: '{count} Person wartet auf den Gewinner',
     other: '{count} Personen warten auf den Gewinner',
@@ -212,8 +220,8 @@ export const compose: Translation<typeof english> = {
   'compose.variants.plan.none': 'keiner, denn die Gruppen sind zu klein.',
   'compose.variants.plan.assumed': 'Die erste Rate ist angenommen: Sie haben zu wenig verschickt, um Ihre zu kennen.',
   'compose.variants.plan.own': {
-    one: 'Die erste Rate ist die Ihrer letzten {count} zugestellten Mail.',
-    other: 'Die erste Rate ist die Ihrer letzten {count} zugestellten Mails.',
+    one: 'Die erste Rate ist die Ihrer letzten {count} zugestellten Mail mit erfassten Öffnungen.',
+    other: 'Die erste Rate ist die Ihrer letzten {count} zugestellten Mails mit erfassten Öffnungen.',
   },
   'compose.variants.plan.power': 'Er wird in vier von fünf Tests gefunden; ein kleinerer seltener.',
   'compose.conflict.title': 'Zwei Fassungen dieses Mailings',

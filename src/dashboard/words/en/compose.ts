@@ -159,6 +159,10 @@ export const compose = {
   'compose.variants.change': 'Change the test',
   'compose.variants.about':
     'A is the mail itself. The others have a subject, a preview text, a sender name or a content of their own. Where the test finds no difference, everybody else gets A.',
+  'compose.variants.firstPart':
+    'This mailing begins with a first part of its recipients. A test has a part of its own, so saving it takes the first part away.',
+  'compose.variants.savedWhole':
+    'Saved. The mailing does not begin with a first part any more; the test takes its place.',
   'compose.variants.a': 'A: the mail itself',
   'compose.variants.one': 'Variant {name}',
   'compose.variants.asA': 'As in A',
@@ -188,6 +192,10 @@ export const compose = {
   'compose.variants.removed': 'The test is removed. Everybody gets the same mail.',
   'compose.variants.plan': 'What this test can find',
   'compose.variants.plan.each': { one: '{count} person gets each variant', other: '{count} people get each variant' },
+  'compose.variants.plan.measured': {
+    one: 'Of those, {count} person has opens and clicks recorded; nobody else counts',
+    other: 'Of those, {count} people have opens and clicks recorded; nobody else counts',
+  },
   'compose.variants.plan.rest': {
     one: '{count} person waits for the winner',
     other: '{count} people wait for the winner',
@@ -197,8 +205,8 @@ export const compose = {
   'compose.variants.plan.none': 'none, as the groups are too small.',
   'compose.variants.plan.assumed': 'The first rate is assumed: you have sent too little to know yours.',
   'compose.variants.plan.own': {
-    one: 'The first rate is that of your last {count} delivered mail.',
-    other: 'The first rate is that of your last {count} delivered mails.',
+    one: 'The first rate is that of your last {count} delivered mail with recorded opens.',
+    other: 'The first rate is that of your last {count} delivered mails with recorded opens.',
   },
   'compose.variants.plan.power': 'It is found in four tests out of five; a smaller one less often.',
   'compose.conflict.title': 'Two versions of this mailing',

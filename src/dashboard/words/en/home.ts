@@ -39,6 +39,7 @@ export const home = {
   'home.underWay.none': 'Nothing is being sent.',
   'home.underWay.progress': { one: '{finished} of {count} person', other: '{finished} of {count} people' },
   'home.underWay.starts': 'Starts {time}',
+  'home.underWay.choice': 'Waits for your choice in the A/B test',
   'home.underWay.live': { one: '{count} mail sent so far', other: '{count} mails sent so far' },
   'home.last.title': 'Last mailings',
   'home.last.all': 'All mailings',

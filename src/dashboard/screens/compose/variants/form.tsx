@@ -4,7 +4,7 @@ import { variantName } from '../../../../delivery/variants/variant-name.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
 import { Confirm } from '../../../components/confirm.tsx';
 import { type Problems, SelectField, TextField } from '../../../components/field.tsx';
-import { Card } from '../../../components/surface.tsx';
+import { Card, Notice } from '../../../components/surface.tsx';
 import { useLanguage } from '../../../words/index.ts';
 import type { ListedTemplate } from '../../templates/records.ts';
 import { stepAddress } from '../frame.tsx';
@@ -31,6 +31,7 @@ export function VariantsPage({ draft, stored: { ab_test: test, plan }, templates
       <div class="stack">
         <h2>{language.say('compose.variants.title')}</h2>
         <p class="quiet-text">{language.say('compose.variants.about')}</p>
+        {draft.canary_percent > 0 && <Notice>{language.say('compose.variants.firstPart')}</Notice>}
         <form method="post" action={stepAddress(draft.utr, 'variants')} class="stack">
           <Card title={language.say('compose.variants.a')}>
             <p>

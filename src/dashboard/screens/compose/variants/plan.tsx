@@ -5,11 +5,12 @@ import { useLanguage } from '../../../words/index.ts';
 
 export function Plan({ plan }: { plan: AbTestPlan }) {
   const language = useLanguage();
-  const { per_variant: each, rest, opens, clicks } = plan;
+  const { per_variant: each, measured_per_variant: measured, rest, opens, clicks } = plan;
   return (
     <Card title={language.say('compose.variants.plan')}>
       <ul>
         <li>{language.say('compose.variants.plan.each', { count: each })}</li>
+        {measured < each && <li>{language.say('compose.variants.plan.measured', { count: measured })}</li>}
         <li>{language.say('compose.variants.plan.rest', { count: rest })}</li>
       </ul>
       <h3>{language.say('compose.variants.plan.finds')}</h3>

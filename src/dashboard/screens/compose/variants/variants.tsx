@@ -37,10 +37,11 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
 
   app.post<ByUtr>('/mailings/:utr/edit/variants/remove', (request, reply) => save(request, reply, null));
 
-  /** Saves a test, or with null takes it away. */
+  /** Saves a test, which takes the place of a first part of the recipients, or with null takes it away. */
   async function save(request: FastifyRequest<ByUtr>, reply: FastifyReply, given: GivenTest | null) {
     const { utr } = request.params;
     const api = new ApiClient(app, request);
+    const hadFirstPart = given !== null && (await readDraft(api, utr)).canary_percent > 0;
     const of = (own: (typeof OWN_FIELDS)[number]) => given?.variants.map((variant) => variant[own]);
     const answer = await api.send('POST', '/single/send/variants', {
       utr,
@@ -53,10 +54,12 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
         share: given.share,
         winner_by: given.winner_by,
         hours: given.hours,
+        canary_percent: 0,
       }),
     });
     if (answer.message !== undefined) {
-      setFlash(reply, 'good', given === null ? 'compose.variants.removed' : 'compose.saved');
+      const saved = hadFirstPart ? 'compose.variants.savedWhole' : 'compose.saved';
+      setFlash(reply, 'good', given === null ? 'compose.variants.removed' : saved);
       return reply.redirect(stepAddress(utr, given === null ? 'content' : 'variants'), SEE_OTHER);
     }
     if (answer.status === CONFLICT && (await readDraft(api, utr)).status > QUEUED) {
