@@ -49,8 +49,8 @@ export async function countUnopened({ db }: { db: Db }, accountId: number, utr: 
 
 /**
  * Makes a draft with the content of a finished single send, of an A/B test that of the winner, and another subject, for those who got it and
- * did not open it; gives its utr.
- * They are segments, one for each contact type of its targets, which are used again when it is asked again. Throws as `countUnopened`.
+ * did not open it; gives its utr. They are segments, one for each contact type of its targets, which are used again when it is asked again.
+ * Throws as `countUnopened`.
  */
 export async function resendToUnopened(
   { db, clock }: SingleSendActionDeps,
@@ -68,7 +68,7 @@ export async function resendToUnopened(
       const present = findRuleSegments(db, send, types);
       const ids = types.map((type) => present.get(type) ?? addRuleSegment(db, clock, send, type));
       // The sender's name is none of the draft: a launch takes that of the sender.
-      const { preheader, template_id, template_json, template_html } = asVariant(db, send, sentVariant(db, mailingId));
+      const { preheader, template_id, template_json, template_html } = asVariant(db, send, winnerOrMail(db, mailingId));
       const { id: _id, held_code: _code, held_reason: _reason, status: _status, ...copied } = send;
       const copy = randomUUID();
       insertDraft(db, {
@@ -104,7 +104,7 @@ function requireOpensKnown(db: Db, accountId: number, utr: unknown): { send: Sin
 }
 
 /** The number of the variant that won the A/B test of a mailing; 0, the mail itself, without a test or while it is undecided. */
-function sentVariant(db: Db, mailingId: number): number {
+function winnerOrMail(db: Db, mailingId: number): number {
   const where = eq(abTests.mailing_id, mailingId);
   return db.select({ winner: abTests.winner }).from(abTests).where(where).get()?.winner ?? 0;
 }

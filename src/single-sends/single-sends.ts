@@ -21,6 +21,8 @@ import { toUtc } from '../zones.ts';
 import { parseScheduleDate, parseScheduleTime } from './schedule.ts';
 import { insertQueued, requeue } from './status.ts';
 
+type SingleSend = typeof singleSends.$inferSelect;
+
 export interface SingleSendDeps {
   db: Db;
   clock: Clock;
@@ -199,19 +201,20 @@ export function requireChangeable(
   return send;
 }
 
-type SingleSend = typeof singleSends.$inferSelect;
-
-/** Which field of a change takes an A/B test its ground. */
+/** The field of a change that makes a test impossible. */
 const FIELD_OF_PROBLEM = { ab_canary: 'canary_percent', ab_untracked: 'tracking' } as const;
 
-/** Throws 422 for a change after which the A/B test of a single send is not possible any more, which would hold it at its launch. */
+/**
+ * Throws 422 for a change after which the A/B test of a single send is not possible any more, since it would be held at its launch. Where the
+ * test is not possible already, such as after the account has changed its tracking, the rest of the send can be changed.
+ */
 export function requireStillTestable(
   { db, config }: Pick<SingleSendDeps, 'db' | 'config'>,
   before: SingleSend,
   change: Partial<Pick<SingleSend, 'tracking' | 'canary_percent'>>,
 ): void {
   const problem = findAbTestProblem(db, config, { ...before, ...change });
-  if (problem !== null && problem !== findAbTestProblem(db, config, before))
+  if (problem !== null && findAbTestProblem(db, config, before) === null)
     throw invalid(FIELD_OF_PROBLEM[problem], SENTENCES[problem]);
 }
 

@@ -51,7 +51,7 @@ t.test('in an account that learns nothing of people no winner is found by what t
 });
 
 t.test(
-  'a change that would take a test its ground is refused with the field; a first part is taken away with the test',
+  'a change that makes a test impossible is refused with the field; saving a test can take a first part away',
   async (t) => {
     const shop = await prepareAbTest(t);
     const change = (path: string, form: Record<string, unknown>) =>
