@@ -186,6 +186,8 @@ export function findAudienceContact(
 }
 
 const COUNT_PAGE_ROWS = 4000;
+/** With limits, since up to fifty mails of each person are counted. */
+const CAPPED_PAGE_ROWS = 400;
 
 /** An audience in numbers, and one person of it. */
 export interface AudienceCount {
@@ -208,6 +210,7 @@ export async function countAudience(
   caps: CapPeriods | null,
   tracking: TrackingMode,
 ): Promise<AudienceCount> {
+  const rows = caps === null ? COUNT_PAGE_ROWS : CAPPED_PAGE_ROWS;
   const reasons = new Map<string, number>();
   let recipients = 0;
   let measured = 0;
@@ -217,7 +220,7 @@ export async function countAudience(
     const members = MEMBERS[target.table];
     const reached = client
       .prepare<Record<string, unknown>, number | null>(
-        `SELECT max(address_id) FROM (${members} ORDER BY p.address_id LIMIT ${COUNT_PAGE_ROWS})`,
+        `SELECT max(address_id) FROM (${members} ORDER BY p.address_id LIMIT ${rows})`,
       )
       .pluck();
     const page = client.prepare<

@@ -41,6 +41,8 @@ export interface MailingCaps {
 export interface CapPeriods {
   /** The beginning of the longest period, epoch milliseconds. */
   from: number;
+  /** The most mails that one of the caps allows. */
+  most: number;
   /** By the index of the cap: its beginning, how many mails are all that is allowed, and what is said then. */
   [slot: `from${number}` | `mails${number}`]: number | null;
   [slot: `reason${number}`]: string | null;
@@ -50,7 +52,7 @@ export interface CapPeriods {
 export function capPeriods(caps: readonly MailCap[], now: number, timeZone: string): CapPeriods {
   const { date } = wallClock(new Date(now), timeZone);
   const starts = caps.map(({ days }) => toUtc(addDays(date, 1 - days), START_OF_DAY, timeZone).getTime());
-  const periods: CapPeriods = { from: Math.min(...starts) };
+  const periods: CapPeriods = { from: Math.min(...starts), most: Math.max(...caps.map(({ mails }) => mails)) };
   for (let slot = 0; slot < MAX_CAPS; slot++) {
     periods[`from${slot}`] = starts[slot] ?? null;
     const cap = caps[slot];
@@ -64,11 +66,11 @@ function capReason({ mails, days }: MailCap): string {
   return days === 1 ? sentence('over_cap_day', { mails }) : sentence('over_cap', { mails, days });
 }
 
-/** When the person `address` (SQL) had their mails since @from, the latest first, as SQL; never more than a cap can count. */
+/** When the person `address` (SQL) had their mails since @from, the latest first, as SQL: @most at most. */
 const latestMails = (address: string) => `
   SELECT updated_at FROM deliveries INDEXED BY deliveries_capped
   WHERE address_id = ${address} AND updated_at >= @from AND counts_to_caps = 1 AND ${IS_HAD}
-  ORDER BY updated_at DESC LIMIT ${MAX_CAP_MAILS}`;
+  ORDER BY updated_at DESC LIMIT @most`;
 
 /** Why the person `address` (SQL) gets no further mail now, as SQL; null when the caps allow one. */
 export function capReasonOf(address: string): string {
@@ -143,7 +145,7 @@ function findNextTry(
 ): number | null {
   const had = prepared<[object], number>(client, latestMails('@address'))
     .pluck()
-    .all({ from: periods.from, address: address_id });
+    .all({ from: periods.from, most: periods.most, address: address_id });
   const days = caps.flatMap(({ mails, days }, slot) => {
     // The mail that leaves the period last before it has room.
     const last = had[mails - 1] ?? 0;

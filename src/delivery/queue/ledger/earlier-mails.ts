@@ -105,7 +105,7 @@ function findNextMailing(client: Database, account: number, before: CapProgress,
   const next = prepared<[object], CapProgress>(
     client,
     `SELECT id AS mailing, ${MAILING_ENDED} AS ended, 0 AS delivery FROM mailings INDEXED BY mailings_recent
-    WHERE user_id = @account AND ${IN_CAMPAIGN} AND ${MAILING_ENDED} >= @since AND (${MAILING_ENDED}, id) < (@ended, @mailing)
+    WHERE user_id = @account AND ${IN_CAMPAIGN} AND ${MAILING_ENDED} BETWEEN @since AND @ended AND (${MAILING_ENDED}, id) < (@ended, @mailing)
     ORDER BY ${MAILING_ENDED} DESC, id DESC LIMIT 1`,
   ).get({ ...before, account, since });
   return next ?? null;
