@@ -36,24 +36,29 @@ export function listPublished(client: Database, accountId: number, limit: number
     .all(accountId, limit, offset);
 }
 
-/** A mail of an account's archive with the content it was sent with, of an A/B test that of the winner, or null where there is none that can be read. */
-export function findPublishedMail(
-  client: Database,
-  accountId: number,
-  token: string,
-): (PublishedMail & { frozen: FrozenContent }) | null {
+/** A mail of an account's archive, or null where there is none that can be read. */
+export function findPublishedMail(client: Database, accountId: number, token: string): PublishedMail | null {
+  return (
+    client
+      .prepare<[string, number], PublishedMail>(
+        'SELECT token, title, published_at FROM archived_mails WHERE token = ? AND user_id = ? AND published_at IS NOT NULL',
+      )
+      .get(token, accountId) ?? null
+  );
+}
+
+/** The content with which a published mail was sent, of an A/B test that of the winner; undefined where it is gone. */
+export function findPublishedContent(client: Database, token: string): FrozenContent | undefined {
   const found = client
-    .prepare<[string, number], PublishedMail & { content: string; winner: number | null }>(`
-      SELECT a.token, a.title, a.published_at, m.content, t.winner FROM archived_mails a
+    .prepare<[string], { content: string; winner: number | null }>(`
+      SELECT m.content, t.winner FROM archived_mails a
         CROSS JOIN mailings m ON m.owner_kind = 'single' AND m.owner_id = a.single_send_id
         LEFT JOIN ab_tests t ON t.mailing_id = m.id
-      WHERE a.token = ? AND a.user_id = ? AND a.published_at IS NOT NULL`)
-    .get(token, accountId);
-  if (found === undefined) return null;
-  const { content, winner, ...mail } = found;
-  const frozen: FrozenContent = JSON.parse(content);
-  const variant = frozen.variants?.[(winner ?? 0) - 1];
-  if (variant === undefined) return { ...mail, frozen };
-  const sender_name = variant.sender_name ?? frozen.sender_name;
-  return { ...mail, frozen: { ...frozen, content: variant.content, sender_name } };
+      WHERE a.token = ?`)
+    .get(token);
+  if (found === undefined) return undefined;
+  const frozen: FrozenContent = JSON.parse(found.content);
+  const variant = frozen.variants?.[(found.winner ?? 0) - 1];
+  if (variant === undefined) return frozen;
+  return { ...frozen, content: variant.content, sender_name: variant.sender_name ?? frozen.sender_name };
 }

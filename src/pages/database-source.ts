@@ -9,8 +9,8 @@ import { deliveryValues } from '../delivery/queue/recipient-values.ts';
 import { RecipientVariants } from '../delivery/variants/recipient-variants.ts';
 import type { Deps } from '../deps.ts';
 import { unavailable } from '../failure.ts';
-import { PartsCache } from '../pictures/cache.ts';
 import { partReader } from '../pictures/pictures.ts';
+import { BytesCache } from './bytes-cache.ts';
 import { PreferenceStore } from './preferences.ts';
 import type { RecipientSource, StoredPicture } from './recipient-source.ts';
 
@@ -20,6 +20,8 @@ const PENDING_MS = 60 * 60 * 1000;
 /** The most choices waiting in memory while the database is locked. */
 const MAX_PENDING = 10_000;
 const FLUSH_MS = 100;
+/** Parts of pictures in memory. */
+const MAX_PICTURE_BYTES = 32 * 1024 * 1024;
 
 /** The source for an application; what waits in memory is written before that has closed. */
 export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSource {
@@ -40,7 +42,8 @@ export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSourc
   const picture = client.prepare<[string], Omit<StoredPicture, 'part'>>(
     'SELECT hash, kind, size FROM pictures WHERE public_id = ?',
   );
-  const parts = new PartsCache(partReader(db));
+  const readPart = partReader(db);
+  const parts = new BytesCache(MAX_PICTURE_BYTES);
 
   return {
     publicUrl,
@@ -63,7 +66,9 @@ export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSourc
     addHit: (hit) => hits.add(hit),
     findPicture(publicId) {
       const stored = picture.get(publicId);
-      return stored === undefined ? null : { ...stored, part: (number) => parts.get(publicId, number) };
+      return stored === undefined
+        ? null
+        : { ...stored, part: (number) => parts.get(`${publicId}/${number}`, () => readPart(publicId, number)) };
     },
   };
 }

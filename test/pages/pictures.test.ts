@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
-import { PartsCache } from '../../src/pictures/cache.ts';
+import { BytesCache } from '../../src/pages/bytes-cache.ts';
 import { startApp } from '../support/app.ts';
 import { GIF, jpeg, largePng, png, uploadPicture, WEBP } from '../support/pictures.ts';
 
@@ -63,27 +63,30 @@ t.test('an address that no picture has, or has no more, is answered 404 and not 
 
 t.test('many who open a mail read a part of a picture from disk once, and memory is bounded', async (t) => {
   const reads: string[] = [];
-  const cache = new PartsCache((picture, number) => {
-    reads.push(`${picture}${number}`);
-    return number < 2 ? Buffer.alloc(40, picture) : undefined;
-  }, 100);
-  t.strictSame(cache.get('a', 0), Buffer.alloc(40, 'a'));
-  for (let i = 0; i < 50; i++) cache.get('a', 0);
-  t.strictSame(reads, ['a0']);
-  cache.get('a', 1);
-  cache.get('a', 0);
-  cache.get('c', 0);
-  t.strictSame(reads, ['a0', 'a1', 'c0'], 'two fit');
-  cache.get('a', 0);
-  t.strictSame(reads, ['a0', 'a1', 'c0'], 'the one asked for last stays');
-  cache.get('a', 1);
-  t.strictSame(reads, ['a0', 'a1', 'c0', 'a1'], 'the one asked for longest ago gave way');
-  t.equal(cache.get('a', 2), undefined);
-  const failing = new PartsCache(() => {
-    throw new Error('disk');
-  });
-  t.throws(() => failing.get('a', 0), { message: 'disk' });
-  t.throws(() => failing.get('a', 0), { message: 'disk' }, 'a failure is not kept');
+  const cache = new BytesCache(100);
+  const get = (key: string) =>
+    cache.get(key, () => {
+      reads.push(key);
+      return key === 'none' ? undefined : Buffer.alloc(40, key);
+    });
+  t.strictSame(get('a'), Buffer.alloc(40, 'a'));
+  for (let i = 0; i < 50; i++) get('a');
+  t.strictSame(reads, ['a']);
+  get('b');
+  get('a');
+  get('c');
+  t.strictSame(reads, ['a', 'b', 'c'], 'two fit');
+  get('a');
+  t.strictSame(reads, ['a', 'b', 'c'], 'the one asked for last stays');
+  get('b');
+  t.strictSame(reads, ['a', 'b', 'c', 'b'], 'the one asked for longest ago gave way');
+  t.equal(get('none'), undefined);
+  const failing = () =>
+    cache.get('d', () => {
+      throw new Error('disk');
+    });
+  t.throws(failing, { message: 'disk' });
+  t.throws(failing, { message: 'disk' }, 'a failure is not kept');
 });
 
 t.test('a picture of many parts arrives whole', async (t) => {

@@ -6,7 +6,7 @@ import type { FastifyReply } from 'fastify';
 const MAX_AGE_S = 300;
 
 /** Sends a text with its tag, or only says that a client has it already (RFC 9110, 13.1.2). */
-export function sendTagged(reply: FastifyReply, type: string, text: string): FastifyReply {
+export function sendTagged(reply: FastifyReply, type: string, text: string | Buffer): FastifyReply {
   const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
   reply.headers({ etag, 'cache-control': `public, max-age=${MAX_AGE_S}` });
   const known = reply.request.headers['if-none-match'] ?? '';

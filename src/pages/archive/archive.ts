@@ -2,27 +2,38 @@
 import type { FastifyInstance } from 'fastify';
 import {
   findPublicArchive,
+  findPublishedContent,
   findPublishedMail,
   listPublished,
   type PublicArchive,
   type PublishedMail,
 } from '../../archive/published.ts';
-import { readersCopy } from '../../archive/readers-copy.ts';
+import { readersCopy, type Surroundings } from '../../archive/readers-copy.ts';
 import type { Deps } from '../../deps.ts';
 import { type Html, html } from '../../http/pages/html.ts';
 import { documentText, READ, unknownPage } from '../../http/pages/layout.ts';
 import { chooseWords, type PageWords } from '../../http/pages/words/index.ts';
+import { BytesCache } from '../bytes-cache.ts';
 import { COPY_POLICY } from '../web-copy.ts';
 import { sendTagged } from './answer.ts';
 import { atomFeed } from './feed.ts';
 
 const PAGE_SIZE = 50;
 const FEED_SIZE = 20;
+/** Copies of mails in memory: the parts of a large one take tens of milliseconds to put together. */
+const MAX_COPY_BYTES = 16 * 1024 * 1024;
 
 type Archived = { Params: { slug: string } };
 
 export async function archivePages(app: FastifyInstance, { db, config, publicUrl }: Deps): Promise<void> {
   const client = db.$client;
+  const copies = new BytesCache(MAX_COPY_BYTES);
+  // What a mail was sent with never changes, so a copy is made once for what is around it.
+  const findCopy = ({ token }: PublishedMail, around: Surroundings) =>
+    copies.get(JSON.stringify([token, around]), () => {
+      const content = findPublishedContent(client, token);
+      return content && Buffer.from(readersCopy(content, around));
+    });
   const addressOf = ({ slug }: PublicArchive) => `${publicUrl()}/archive/${slug}`;
 
   app.route<Archived & { Querystring: { page?: unknown } }>({
@@ -63,17 +74,19 @@ export async function archivePages(app: FastifyInstance, { db, config, publicUrl
       const archive = findPublicArchive(client, request.params.slug);
       if (archive === null) return unknownPage(reply);
       const mail = findPublishedMail(client, archive.user_id, request.params.token);
-      if (mail === null) return unknownPage(reply);
       const words = chooseWords(reply);
       const list = addressOf(archive);
-      const canonical = `${list}/${mail.token}`;
-      const copy = readersCopy(mail.frozen, {
-        title: mail.title,
-        canonical,
-        preferences: `${publicUrl()}/u/shared`,
-        list,
-        back: archive.title || words.archive.title,
-      });
+      const canonical = `${list}/${request.params.token}`;
+      const copy =
+        mail &&
+        findCopy(mail, {
+          title: mail.title,
+          canonical,
+          preferences: `${publicUrl()}/u/shared`,
+          list,
+          back: archive.title || words.archive.title,
+        });
+      if (!copy) return unknownPage(reply);
       reply.headers({ 'content-security-policy': COPY_POLICY, link: `<${canonical}>; rel="canonical"` });
       return sendTagged(reply, 'text/html; charset=utf-8', copy);
     },
