@@ -20,6 +20,7 @@ export interface FormBody
   segment_id?: number;
   language?: Form['language'];
   is_active?: 0 | 1;
+  asks_tracking?: 0 | 1;
   fields?: string[];
   labels?: string[];
   required?: string[];
@@ -71,6 +72,7 @@ export function formInput(db: Db, accountId: number, body: FormBody, form: Form 
     segment_id: segment === 0 || !isOfType(db, segment, type) ? null : segment,
     language,
     is_active: body.is_active ?? form?.is_active ?? 1,
+    asks_tracking: body.asks_tracking ?? form?.asks_tracking ?? 0,
     fields: asked ?? form?.fields ?? [],
     group_ids: body.group_ids === undefined ? (form?.group_ids ?? []) : [...new Set(body.group_ids.map(recordId))],
     intro: body.intro ?? form?.intro ?? '',

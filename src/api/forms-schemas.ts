@@ -45,6 +45,12 @@ export const FormRecord = Type.Object({
   intro: Type.String({ description: 'The text above the fields.' }),
   consent_text: Type.String({ description: 'What people agree to.' }),
   privacy_url: Type.String({ description: 'The address of a privacy policy, linked behind that text; empty: none.' }),
+  asks_tracking: {
+    ...zeroOrOne(),
+    description:
+      '1: it also asks whether opens and clicks may be recorded, while the account records those of people who allow it.',
+  },
+  tracking_text: Type.String({ description: 'What people agree to there.' }),
   button_text: Type.String({ description: 'What its button says.' }),
   mail_subject: Type.String({ description: 'The subject of the mail that asks for a confirmation.' }),
   mail_text: Type.String({ description: 'What that mail says above its button.' }),
@@ -86,6 +92,12 @@ const options = {
   intro: Type.Optional(text({ maxLength: MAX_TEXT, description: 'The text above the fields.' })),
   consent_text: ownText(),
   privacy_url: address('The address of a privacy policy.'),
+  asks_tracking: Type.Optional(
+    flag(
+      '1: ask whether opens and clicks may be recorded; shown only while the account records those of people who allow it.',
+    ),
+  ),
+  tracking_text: ownText(),
   button_text: ownLine(),
   mail_subject: ownLine(),
   mail_text: ownText(),

@@ -56,8 +56,19 @@ export interface TrackingChoice {
   now: string;
 }
 
+/** Of a choice that was made with a form: which, when and from which network it was filled in, and from which it was confirmed. */
+export interface FormProof {
+  formName: string;
+  /** ISO timestamp. */
+  askedAt: string;
+  askedFrom: string;
+  confirmedFrom: string;
+}
+
+const NO_FORM = { formName: null, askedAt: null, askedFrom: null, confirmedFrom: null };
+
 /** Keeps a choice and writes it to the consent log; the same choice again changes nothing. Call inside a transaction. */
-export function chooseTracking(client: Database, given: TrackingChoice): void {
+export function chooseTracking(client: Database, given: TrackingChoice, proof?: FormProof): void {
   const { isAllowed, ...log } = given;
   const choice = isAllowed ? TRACKING_CHOICE.allowed : TRACKING_CHOICE.refused;
   const { changes } = prepared<[Record<string, number>]>(
@@ -67,7 +78,7 @@ export function chooseTracking(client: Database, given: TrackingChoice): void {
   if (changes === 0) return;
   prepared<[object]>(
     client,
-    `INSERT INTO consent_log (user_id, address_id, action, source, mailing_id, consent_text, created_at)
-    VALUES (@accountId, @addressId, @action, @source, @mailingId, @text, @now)`,
-  ).run({ ...log, action: isAllowed ? 'tracking_allowed' : 'tracking_refused' });
+    `INSERT INTO consent_log (user_id, address_id, action, source, mailing_id, consent_text, form_name, asked_at, asked_from, confirmed_from, created_at)
+    VALUES (@accountId, @addressId, @action, @source, @mailingId, @text, @formName, @askedAt, @askedFrom, @confirmedFrom, @now)`,
+  ).run({ ...log, ...(proof ?? NO_FORM), action: isAllowed ? 'tracking_allowed' : 'tracking_refused' });
 }

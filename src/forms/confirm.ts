@@ -1,6 +1,6 @@
 /**
  * What a confirmed link does: the contact is added as the API adds one, or what is empty in it is filled in; the person is taken off the
- * lists of those who left; and the consent log says what they agreed to.
+ * lists of those who left; and the consent log says what they agreed to, and whether their opens and clicks may be recorded.
  */
 import type { Database } from 'better-sqlite3';
 import { and, eq } from 'drizzle-orm';
@@ -14,6 +14,7 @@ import {
   updateContact,
 } from '../audience/contacts/contacts.ts';
 import { addContactsToSegment } from '../audience/segments/segments.ts';
+import { chooseTracking } from '../audience/tracking-choice.ts';
 import { addUnsubscribers, logSubscription, resubscribe } from '../audience/unsubscribes.ts';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
@@ -94,16 +95,18 @@ function subscribe(db: Db, form: Form, request: FormRequest, from: string, now: 
   }
   const isJoining = segmentId !== null && !isMember(db.$client, segmentId, addressId);
   if (segmentId !== null && isJoining) addContactsToSegment(db, accountId, segmentId, [contactId], now);
-  logSubscription(db, {
-    accountId,
-    addressId,
+  const proof = {
     formName: form.name,
-    consentText: request.consent_text,
     askedAt: isoTimestamp(new Date(request.asked_at)),
     askedFrom: request.network,
     confirmedFrom: from,
-    now,
-  });
+  };
+  logSubscription(db, { accountId, addressId, ...proof, consentText: request.consent_text, now });
+  // A box that is not ticked says nothing: what they chose before stays.
+  if (request.tracking_text !== '') {
+    const choice = { isAllowed: true, source: 'form', text: request.tracking_text, mailingId: null } as const;
+    chooseTracking(db.$client, { accountId, addressId, ...choice, now }, proof);
+  }
   return present === undefined || left.length > 0 || isJoining;
 }
 

@@ -40,6 +40,8 @@ export interface FilledForm {
   given: Record<string, string>;
   /** The groups that were offered, by id, each with whether it was chosen. */
   groups: Record<string, 0 | 1>;
+  /** The text of the box about opens and clicks if it was ticked; otherwise empty. */
+  trackingText: string;
   network: string;
   proof: Exclude<Proof, { kind: 'none' }>;
 }
@@ -96,6 +98,7 @@ export function takeRequest(deps: { db: Db; publicUrl(): string }, form: Form, f
           given: filled.given,
           groups: filled.groups,
           consent_text: form.consent_text,
+          tracking_text: filled.trackingText,
           token_hash: hashOf(secret),
         })
         .returning({ id: formRequests.id })

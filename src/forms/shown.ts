@@ -1,5 +1,6 @@
 /** A form with what its page shows of other records. */
 import { and, asc, eq, inArray, isNull } from 'drizzle-orm';
+import { trackingMode } from '../audience/tracking-choice.ts';
 import type { Db } from '../database/open.ts';
 import { unsubscribeGroups } from '../database/schema/index.ts';
 import { type AskedField, askedFields } from './fields.ts';
@@ -13,12 +14,16 @@ export interface ShownForm {
   fields: readonly AskedField[];
   /** The unsubscribe groups to choose from, without deleted ones. */
   groups: readonly { id: number; group_name: string; description: string }[];
+  /** The text of the box that asks whether opens and clicks may be recorded; null: there is no such box. */
+  trackingText: string | null;
 }
 
-/** Reads the fields and groups of a form. */
+/** Reads the fields and groups of a form, and whether it asks about opens and clicks: only where they are recorded of those who allow it. */
 export function readShown(db: Db, form: Form): ShownForm {
   const fields = askedFields(db, form.user_id, form.fields);
-  return { form, fields, groups: shownGroups(db, form.user_id, form.group_ids) };
+  const asksTracking = form.asks_tracking === 1 && trackingMode(db, form.user_id) === 'consent';
+  const trackingText = asksTracking ? form.tracking_text : null;
+  return { form, fields, groups: shownGroups(db, form.user_id, form.group_ids), trackingText };
 }
 
 /** The unsubscribe groups of an account with these ids, without deleted ones. */

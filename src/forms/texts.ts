@@ -7,6 +7,7 @@ export type FormLanguage = (typeof forms.$inferSelect)['language'];
 export const TEXT_NAMES = [
   'title',
   'consent_text',
+  'tracking_text',
   'button_text',
   'mail_subject',
   'mail_text',
@@ -23,6 +24,7 @@ export const USUAL_TEXTS: Readonly<Record<FormLanguage, FormTexts>> = {
   en: {
     title: 'Subscribe to our newsletter',
     consent_text: 'I would like to get this newsletter by e-mail. I can unsubscribe at any time.',
+    tracking_text: 'You may record which mails I open and which links I follow. I can refuse it later, in every mail.',
     button_text: 'Subscribe',
     mail_subject: 'Please confirm your subscription',
     mail_text:
@@ -37,6 +39,8 @@ export const USUAL_TEXTS: Readonly<Record<FormLanguage, FormTexts>> = {
   de: {
     title: 'Newsletter abonnieren',
     consent_text: 'Ich möchte diesen Newsletter per E-Mail erhalten. Ich kann mich jederzeit abmelden.',
+    tracking_text:
+      'Sie dürfen erfassen, welche Mails ich öffne und welchen Links ich folge. Das kann ich später in jeder Mail ablehnen.',
     button_text: 'Abonnieren',
     mail_subject: 'Bitte bestätigen Sie Ihre Anmeldung',
     mail_text:

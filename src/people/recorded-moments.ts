@@ -55,7 +55,7 @@ export const RECORDED: readonly string[] = [
    FROM automations a CROSS JOIN enrolments e ON e.automation_id = a.id AND e.address_id = @address
    WHERE a.user_id = @account AND a.deleted_at IS NULL`,
   `SELECT g.action AS kind, g.id, g.created_at AS at, ifnull(g.form_name, u.group_name) AS name,
-     CASE WHEN g.action = 'subscribed' THEN ${CONSENT} WHEN g.consent_text IS NOT NULL THEN g.consent_text ELSE g.source END AS reason
+     CASE WHEN g.asked_at IS NOT NULL THEN ${CONSENT} WHEN g.consent_text IS NOT NULL THEN g.consent_text ELSE g.source END AS reason
    FROM consent_log g LEFT JOIN unsubscribe_groups u ON u.id = g.unsubscribe_groups_id
    WHERE g.address_id = @address AND g.user_id = @account ORDER BY g.id DESC LIMIT ${MAX_CHANGES}`,
   `SELECT 'transactional' AS kind, t.id, t.created_at AS at, t.subject, t.utr, t.state, t.reply AS reason

@@ -169,6 +169,7 @@ export function addForms(
     contact_type_id: Number(type),
     sender_id: Number(sender),
     segment_id: null,
+    asks_tracking: 0,
     language: 'en',
     is_active: 1,
     intro: '',

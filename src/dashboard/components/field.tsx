@@ -98,18 +98,24 @@ export function SelectField({
 export function CheckField({
   name,
   label,
+  hint,
   checked,
   value = '1',
 }: {
   name: string;
   label: string;
+  /** Stands below the label. */
+  hint?: string;
   checked?: boolean;
   value?: string;
 }) {
   return (
     <label class="choice">
       <input type="checkbox" name={name} value={value} checked={checked ?? false} />
-      <span>{label}</span>
+      <span class="named">
+        <span>{label}</span>
+        {hint !== undefined && <span class="small quiet-text">{hint}</span>}
+      </span>
     </label>
   );
 }

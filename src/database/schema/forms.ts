@@ -37,6 +37,9 @@ export const forms = sqliteTable(
     intro: line(),
     consent_text: text().notNull(),
     privacy_url: line(),
+    /** Whether it also asks if opens and clicks may be recorded, while the account records those of people who allow it; and the text of that box. */
+    asks_tracking: count().$type<0 | 1>(),
+    tracking_text: line(),
     button_text: text().notNull(),
     mail_subject: text().notNull(),
     mail_text: text().notNull(),
@@ -76,6 +79,8 @@ export const formRequests = sqliteTable(
     /** The unsubscribe groups that were offered, each with whether it was chosen. */
     groups: text({ mode: 'json' }).$type<Record<string, 0 | 1>>().notNull(),
     consent_text: line(),
+    /** The text of the box about opens and clicks, if it was ticked; otherwise empty. */
+    tracking_text: line(),
     /** SHA-256 of the secret in the link. */
     token_hash: text().notNull(),
     /** Whether it came with a proof of work. */

@@ -13,8 +13,10 @@ export interface Filled {
   /** The ids of the chosen groups; null: all are chosen, as at first. */
   chosen: ReadonlySet<number> | null;
   consent: boolean;
+  /** Whether the box about opens and clicks is ticked. */
+  tracking: boolean;
 }
-export const NOTHING_FILLED: Filled = { email: '', given: {}, chosen: null, consent: false };
+export const NOTHING_FILLED: Filled = { email: '', given: {}, chosen: null, consent: false, tracking: false };
 /** By `email`, `consent` or the key of a field. */
 export type Faults = ReadonlyMap<string, Fault>;
 
@@ -44,7 +46,7 @@ const INPUTS = {
  * has no style sheet of ours.
  */
 export function formInputs(shown: ShownForm, filled: Filled, faults: Faults, proof: string | null): Html {
-  const { form, fields, groups } = shown;
+  const { form, fields, groups, trackingText } = shown;
   const words = wordsIn(form.language).form;
   const choices = groups.map(
     ({ id, group_name, description }) => html`
@@ -59,6 +61,12 @@ ${fields.map((field) => input(words, { ...field, label: fieldLabel(words, field)
 ${groups.length === 0 ? '' : html`<fieldset><legend>${words.groups}</legend>${choices}</fieldset>`}
 <label class="choice consent"><input type="checkbox" name="consent" value="1" required${filled.consent ? html` checked` : ''}${described('consent', faults)}>
 <span>${form.consent_text}${policy}${fault(words, 'consent', faults)}</span></label>
+${
+  trackingText === null
+    ? ''
+    : html`<label class="choice"><input type="checkbox" name="tracking" value="1"${filled.tracking ? html` checked` : ''}>
+<span>${trackingText}</span></label>`
+}
 <button>${form.button_text}</button>`;
 }
 

@@ -30,7 +30,7 @@ export async function confirmRoutes(app: FastifyInstance, { db, lock, clock, tok
       const { form } = link;
       if (link.state !== 'open') return stateOf(reply, link.state, form);
       const words = wordsIn(form.language).form;
-      const { email, given, groups, consent_text } = link.request;
+      const { email, given, groups, consent_text, tracking_text } = link.request;
       const filled = askedFields(db, form.user_id, form.fields).filter(({ key }) => given[key] !== undefined);
       const values = filled.map(
         (field) => html`<dt>${fieldLabel(words, field)}</dt><dd>${given[field.key] ?? ''}</dd>`,
@@ -44,6 +44,7 @@ export async function confirmRoutes(app: FastifyInstance, { db, lock, clock, tok
         html`<h1>${form.title}</h1>
 <p>${words.confirmFor(email)}</p>
 <p class="quiet">${consent_text}</p>
+${tracking_text === '' ? '' : html`<p class="quiet">${tracking_text}</p>`}
 ${values.length === 0 ? '' : html`<section><h2>${words.filledIn}</h2><dl>${values}</dl></section>`}
 <form method="post"><button>${words.confirm}</button></form>
 <p class="quiet">${words.notYou}</p>`,

@@ -30,17 +30,22 @@ export function readFilled({ fields }: ShownForm, body: FormBody): Read {
     if (fault !== null) faults.set(field.key, fault);
     given[field.key] = value.slice(0, MAX_SHOWN_CHARACTERS);
   }
-  const consent = body.consent === '1' || body.consent === 'on';
+  const isTicked = (name: string) => body[name] === '1' || body[name] === 'on';
+  const consent = isTicked('consent');
   if (!consent) faults.set('consent', 'consent');
   const chosen = new Set((textList(body.group) ?? []).map(Number));
-  return { values: { email: email.slice(0, MAX_SHOWN_CHARACTERS), given, chosen, consent }, address, faults };
+  return {
+    values: { email: email.slice(0, MAX_SHOWN_CHARACTERS), given, chosen, consent, tracking: isTicked('tracking') },
+    address,
+    faults,
+  };
 }
 
 /** What is taken of a form without faults. */
 export function filledForm(
   address: Address,
-  { given, chosen }: Filled,
-  { groups }: ShownForm,
+  { given, chosen, tracking }: Filled,
+  { groups, trackingText }: ShownForm,
   network: string,
   proof: FilledForm['proof'],
 ): FilledForm {
@@ -49,6 +54,7 @@ export function filledForm(
     address,
     given: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '')),
     groups: Object.fromEntries(groups.map(({ id }) => [id, isChosen(id)])),
+    trackingText: tracking && trackingText !== null ? trackingText : '',
     network,
     proof,
   };

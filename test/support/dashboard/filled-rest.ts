@@ -79,6 +79,7 @@ export async function fillRest(
     fields: ['first_name', 'favourite_genre'],
     required: ['first_name'],
     group_ids: ['1'],
+    asks_tracking: 1,
     intro: naming('Once a month, a letter about new books.'),
   });
   await addInactive(app);

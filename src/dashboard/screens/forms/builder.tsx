@@ -36,7 +36,7 @@ export function Builder({ id, draft, choices, problems, canChange }: BuilderProp
             <legend class="visually-hidden">{language.say('forms.builder')}</legend>
             <Purpose {...{ draft, choices, problems }} />
             <Questions {...{ draft, choices, problems }} />
-            <Page {...{ draft, problems }} />
+            <Page {...{ draft, choices, problems }} />
             <Mail {...{ draft, problems }} />
             <Later {...{ draft, problems }} />
           </fieldset>
@@ -158,7 +158,7 @@ function Questions({ draft, choices, problems }: PartProps & { choices: Choices 
   );
 }
 
-function Page({ draft, problems }: PartProps) {
+function Page({ draft, choices, problems }: PartProps & { choices: Choices }) {
   const language = useLanguage();
   const area = { rows: 3, maxLength: MAX_TEXT, problems };
   return (
@@ -187,6 +187,22 @@ function Page({ draft, problems }: PartProps) {
         maxLength={MAX_TEXT}
         problems={problems}
       />
+      {(choices.isByConsent || draft.asks_tracking === 1) && (
+        <>
+          <CheckField
+            name="asks_tracking"
+            label={language.say('forms.asksTracking')}
+            hint={language.say(choices.isByConsent ? 'forms.asksTracking.hint' : 'forms.asksTracking.unused')}
+            checked={draft.asks_tracking === 1}
+          />
+          <AreaField
+            name="tracking_text"
+            label={language.say('forms.text.tracking_text')}
+            value={draft.tracking_text}
+            {...area}
+          />
+        </>
+      )}
       <TextField
         name="button_text"
         label={language.say('forms.text.button_text')}

@@ -38,6 +38,12 @@ export function FormPreview({ draft, choices }: { draft: Draft; choices: Choices
             {draft.consent_text} {draft.privacy_url !== '' && <u>{words.privacy}</u>}
           </span>
         </p>
+        {choices.isByConsent && draft.asks_tracking === 1 && (
+          <p class="form-choice">
+            <span class="form-box" />
+            <span>{draft.tracking_text}</span>
+          </p>
+        )}
         <p>
           <span class="button primary">{draft.button_text}</span>
         </p>

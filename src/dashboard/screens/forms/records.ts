@@ -17,6 +17,7 @@ export interface Form extends Record<(typeof TEXTS)[number], string> {
   segment_id: number | null;
   language: 'en' | 'de';
   is_active: 0 | 1;
+  asks_tracking: 0 | 1;
   off_code: string | null;
   off_reason: string | null;
   url: string;
@@ -35,6 +36,8 @@ export interface Choices {
   groups: { id: number; group_name: string; description: string }[];
   /** The names of the fields that can be asked for. */
   fields: string[];
+  /** Whether the account records opens and clicks of people who allow it. */
+  isByConsent: boolean;
 }
 
 /** The texts and addresses of a form, by their names in the API. */
@@ -43,6 +46,7 @@ export const TEXTS = [
   'intro',
   'consent_text',
   'privacy_url',
+  'tracking_text',
   'button_text',
   'mail_subject',
   'mail_text',
@@ -62,6 +66,7 @@ export interface Draft extends Record<(typeof TEXTS)[number], string> {
   segment_id: string;
   language: 'en' | 'de';
   is_active: 0 | 1;
+  asks_tracking: 0 | 1;
   fields: FormField[];
   group_ids: string[];
 }
@@ -70,15 +75,23 @@ export interface Draft extends Record<(typeof TEXTS)[number], string> {
 const NOT_ASKED = new Set(['email', 'alt_email', 'country']);
 
 export async function readChoices(api: ApiClient): Promise<Choices> {
-  const [{ contactTypes }, { senders }, { segments }, { unsubscribesGroups }, { reservedFields }, { customFields }] =
-    await Promise.all([
-      api.get<{ contactTypes: Choices['types'] }>('/contacts-type'),
-      api.get<{ senders: Choices['senders'] }>('/senders'),
-      api.get<{ segments: Choices['segments'] }>('/segment/list'),
-      api.get<{ unsubscribesGroups: Choices['groups'] }>('/unsubscribes-groups'),
-      api.get<{ reservedFields: { field_name: string }[] }>('/reserve-fields'),
-      api.get<{ customFields: { field_name: string }[] }>('/custom-fields'),
-    ]);
+  const [
+    { contactTypes },
+    { senders },
+    { segments },
+    { unsubscribesGroups },
+    { reservedFields },
+    { customFields },
+    { tracking },
+  ] = await Promise.all([
+    api.get<{ contactTypes: Choices['types'] }>('/contacts-type'),
+    api.get<{ senders: Choices['senders'] }>('/senders'),
+    api.get<{ segments: Choices['segments'] }>('/segment/list'),
+    api.get<{ unsubscribesGroups: Choices['groups'] }>('/unsubscribes-groups'),
+    api.get<{ reservedFields: { field_name: string }[] }>('/reserve-fields'),
+    api.get<{ customFields: { field_name: string }[] }>('/custom-fields'),
+    api.get<{ tracking: { mode: string } }>('/tracking'),
+  ]);
   const fields = [...reservedFields, ...customFields].map((known) => known.field_name);
   return {
     types: contactTypes,
@@ -86,6 +99,7 @@ export async function readChoices(api: ApiClient): Promise<Choices> {
     segments,
     groups: unsubscribesGroups,
     fields: fields.filter((name) => !NOT_ASKED.has(name)),
+    isByConsent: tracking.mode === 'consent',
   };
 }
 
@@ -121,6 +135,7 @@ export function typedDraft(request: FastifyRequest): Draft {
     segment_id: typed('segment_id'),
     language: typed('language') === 'de' ? 'de' : 'en',
     is_active: typed('is_active') === '1' ? 1 : 0,
+    asks_tracking: typed('asks_tracking') === '1' ? 1 : 0,
     fields,
     group_ids: listed(request, 'group'),
   };

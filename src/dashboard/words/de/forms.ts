@@ -70,6 +70,12 @@ export const forms: Translation<typeof english> = {
   'forms.text.consent_text': 'Wozu man zustimmt',
   'forms.consent.hint': 'Er wird mit Zeit und Netz bei allen aufbewahrt, die bestätigen.',
   'forms.text.privacy_url': 'Adresse Ihrer Datenschutzerklärung',
+  'forms.asksTracking': 'Fragen, ob Öffnungen und Klicks erfasst werden dürfen',
+  'forms.asksTracking.hint':
+    'Ein weiteres Kästchen, das nie vorher angekreuzt ist. Sein Text wird mit dem Zeitpunkt aufbewahrt, wie oben.',
+  'forms.asksTracking.unused':
+    'Es erscheint zurzeit nicht: Nach Einstellungen › Öffnungen und Klicks wird niemand gefragt, ob sie erfasst werden dürfen.',
+  'forms.text.tracking_text': 'Was dort erlaubt wird',
   'forms.text.button_text': 'Knopf',
   'forms.text.mail_subject': 'Betreff',
   'forms.text.mail_text': 'Text',

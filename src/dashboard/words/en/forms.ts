@@ -65,6 +65,12 @@ export const forms = {
   'forms.text.consent_text': 'What people agree to',
   'forms.consent.hint': 'It is kept with the time and the network of everybody who confirms.',
   'forms.text.privacy_url': 'Address of your privacy policy',
+  'forms.asksTracking': 'Ask whether opens and clicks may be recorded',
+  'forms.asksTracking.hint':
+    'One more box, which is never ticked beforehand. Its text is kept with the time, as above.',
+  'forms.asksTracking.unused':
+    'It is not shown now: by Settings › Opens and clicks nobody is asked whether theirs may be recorded.',
+  'forms.text.tracking_text': 'What people allow there',
   'forms.text.button_text': 'Button',
   'forms.text.mail_subject': 'Subject',
   'forms.text.mail_text': 'Text',
