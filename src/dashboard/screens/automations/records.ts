@@ -1,6 +1,6 @@
 /** What the API says about automations. */
 import type { AutomationSummary } from '../../../automations/summaries.ts';
-import { type ApiClient, ApiFailure } from '../../api-client.ts';
+import { type ApiClient, ApiFailure, refusalOf } from '../../api-client.ts';
 import type { Problems } from '../../components/field.tsx';
 
 /** An automation in the list, with its people and the counters over all its mails. */
@@ -51,6 +51,7 @@ export async function readForecast(api: ApiClient, utr: string, email: string): 
   const query = new URLSearchParams({ utr, if_live: '1', ...(email.trim() !== '' && { email }) });
   const answer = await api.send<{ preview: Forecast }>('GET', `/automations/preview?${query}`);
   if (answer.message !== undefined) return { forecast: answer.message.preview };
-  if (answer.errors === undefined || typeof answer.errors === 'string') throw new ApiFailure(answer);
-  return { problems: answer.errors };
+  const { problems, problem } = refusalOf(answer);
+  if (problem !== '') throw new ApiFailure(answer);
+  return { problems };
 }

@@ -1,7 +1,7 @@
 /** A new mailing: asks for its name, and leads to the first step. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient } from '../../api-client.ts';
+import { type ApiAnswer, ApiClient, problemsOf } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { type Problems, TextField } from '../../components/field.tsx';
 import { Card } from '../../components/surface.tsx';
@@ -26,7 +26,7 @@ export async function newMailingScreen(app: FastifyInstance): Promise<void> {
       single_send_name: name,
     });
     if (answer.message) return reply.redirect(stepAddress(answer.message.utr, 'audience'), SEE_OTHER);
-    const problems = typeof answer.errors === 'object' ? answer.errors : {};
+    const problems = problemsOf(answer, 'single_send_name');
     return send(request, reply.code(answer.status), <NewMailing name={name} problems={problems} />);
   });
 }

@@ -1,6 +1,6 @@
 /** Saves what a step's form sent, unless somebody else changed the same fields meanwhile: then both versions are shown, to choose from. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ApiClient, refusalText } from '../../api-client.ts';
+import { type ApiClient, refusalOf } from '../../api-client.ts';
 import type { Problems } from '../../components/field.tsx';
 import { setFlash } from '../../flash.ts';
 import { field } from '../../sign-in/fields.ts';
@@ -48,8 +48,7 @@ export async function saveStep(saving: Saving): Promise<unknown> {
     answer = await send(draft.updated_at);
   }
   if (answer.message === undefined) {
-    const problems = typeof answer.errors === 'object' ? answer.errors : {};
-    const problem = typeof answer.errors === 'object' ? '' : refusalText(answer);
+    const { problems, problem } = refusalOf(answer);
     reply.code(answer.status);
     return saving.again(await readDraft(api, utr), problems, problem);
   }

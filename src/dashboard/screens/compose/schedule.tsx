@@ -5,7 +5,7 @@ import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { parseScheduleDate, parseScheduleTime } from '../../../single-sends/schedule.ts';
 import { toUtc, wallClock } from '../../../zones.ts';
-import { ApiClient, refusalText } from '../../api-client.ts';
+import { ApiClient, refusalOf, refusalText } from '../../api-client.ts';
 import { Button } from '../../components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../components/field.tsx';
 import { Island } from '../../components/island.tsx';
@@ -68,12 +68,12 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     if (answer.message === undefined) {
       // A button that was pressed twice: the first time did it.
       if (answer.status === CONFLICT && isLeaving(draft)) return toMailing(reply, draft.utr);
-      const problems = typeof answer.errors === 'object' ? answer.errors : {};
-      const isSchedule = Object.keys(problems).every((name) => name.startsWith('schedule_'));
+      const { problems, problem: refusal } = refusalOf(answer);
+      const isSchedule = refusal === '' && Object.keys(problems).every((name) => name.startsWith('schedule_'));
       const problem =
         answer.status === CONFLICT
           ? language.say('compose.schedule.changed')
-          : isSchedule && typeof answer.errors === 'object'
+          : isSchedule
             ? ''
             : language.say('compose.schedule.refused', { reason: refusalText(answer) });
       return show(request, reply.code(answer.status), draft.utr, { when, problems, problem });

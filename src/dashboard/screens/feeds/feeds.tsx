@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient, refusalText } from '../../api-client.ts';
+import { type ApiAnswer, ApiClient, refusalOf, refusalText } from '../../api-client.ts';
 import type { Problems } from '../../components/field.tsx';
 import { Problem } from '../../components/surface.tsx';
 import { setFlash } from '../../flash.ts';
@@ -191,7 +191,5 @@ async function readTemplates(api: ApiClient): Promise<TemplateChoice[]> {
 }
 
 function refused(answer: ApiAnswer<unknown>, values: Values): Shown {
-  return typeof answer.errors === 'object'
-    ? { values, problems: answer.errors }
-    : { values, problem: refusalText(answer) };
+  return { values, ...refusalOf(answer) };
 }

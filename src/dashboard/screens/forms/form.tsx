@@ -1,7 +1,7 @@
 /** One form: its figures, where it is shown, and the builder with a preview that follows what is typed. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient, ApiFailure, refusalText } from '../../api-client.ts';
+import { type ApiAnswer, ApiClient, ApiFailure, refusalOf } from '../../api-client.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import type { Problems } from '../../components/field.tsx';
 import { Stats } from '../../components/figures.tsx';
@@ -39,8 +39,7 @@ export async function formScreen(app: FastifyInstance): Promise<void> {
       ...bodyOf(draft),
     });
     if (answer.message === undefined) {
-      const problems = typeof answer.errors === 'object' ? answer.errors : {};
-      const problem = typeof answer.errors === 'object' ? '' : refusalText(answer);
+      const { problems, problem } = refusalOf(answer);
       return show(request, reply.code(answer.status), draft, problems, problem);
     }
     setFlash(reply, 'good', 'forms.saved', { name: draft.name });

@@ -1,7 +1,7 @@
 /** Forms: the list of them with their figures, and the way to a new one. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient, refusalText } from '../../api-client.ts';
+import { type ApiAnswer, ApiClient, refusalOf } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { type Problems, TextField } from '../../components/field.tsx';
 import { Card, Empty, Problem } from '../../components/surface.tsx';
@@ -57,7 +57,7 @@ export async function formScreens(app: FastifyInstance): Promise<void> {
       setFlash(reply, 'good', 'forms.added', { name });
       return reply.redirect(`/people/forms/${answer.message.id}`, SEE_OTHER);
     }
-    const [problems, problem] = typeof answer.errors === 'object' ? [answer.errors, ''] : [{}, refusalText(answer)];
+    const { problems, problem } = refusalOf(answer);
     return showNew(request, reply.code(answer.status), typed, problems, problem);
   });
   await app.register(formScreen);

@@ -1,7 +1,7 @@
 /** The page of the rule about inactive people: whom it means, before it is switched on, and what it did each day. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient, refusalText } from '../../api-client.ts';
+import { ApiClient, refusalOf } from '../../api-client.ts';
 import { Button } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { type Problems, SelectField, TextField } from '../../components/field.tsx';
@@ -71,9 +71,8 @@ export async function inactiveRuleScreen(app: FastifyInstance): Promise<void> {
     requireOwner(request);
     const answer = await api.send('POST', '/sunset/save', { ...rule, is_on: doing === 'on' ? 1 : 0 });
     if (answer.message === undefined) {
-      const problems = typeof answer.errors === 'object' ? targetProblems(answer.errors) : {};
-      const problem = typeof answer.errors === 'object' ? '' : refusalText(answer);
-      return show(request, reply.code(answer.status), { given, problems, problem });
+      const { problems, problem } = refusalOf(answer);
+      return show(request, reply.code(answer.status), { given, problems: targetProblems(problems), problem });
     }
     setFlash(reply, 'good', doing === 'on' ? 'inactive.done.on' : 'inactive.done.off');
     return reply.redirect('/left/inactive', SEE_OTHER);

@@ -1,5 +1,5 @@
 /** The rule about inactive people, as the API has it and as the form of its page does. */
-import type { ApiClient } from '../../api-client.ts';
+import { type ApiClient, refusalOf } from '../../api-client.ts';
 
 export interface Rule {
   months: number;
@@ -73,7 +73,7 @@ export async function readPreview(
   for (const until = Date.now() + COUNT_MS; found.next_after_id !== null && Date.now() < until; ) {
     const query = new URLSearchParams({ ...rule, after_id: String(found.next_after_id) });
     const answer = await api.send<Preview>('GET', `/sunset/preview?${query}`);
-    if (answer.message === undefined) return { errors: typeof answer.errors === 'object' ? answer.errors : {} };
+    if (answer.message === undefined) return { errors: refusalOf(answer).problems };
     const { count, contacts, next_after_id } = answer.message;
     const shown = found.contacts.length > 0 ? found.contacts : contacts;
     found = { count: found.count + count, contacts: shown, next_after_id };

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { notFound } from '../../../failure.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient } from '../../api-client.ts';
+import { ApiClient, problemsOf } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { type Problems, SelectField, TextField } from '../../components/field.tsx';
@@ -15,7 +15,6 @@ import { fieldLabel } from '../people/field-label.ts';
 import { Campaigns } from '../segments/members.tsx';
 import type { Field, Uses } from '../segments/records.ts';
 import { backTo, sendSettings } from '../settings/frame.tsx';
-import { problemsOf } from './problems.ts';
 
 type CustomField = Field & { id: number };
 type FieldUses = Omit<Uses, 'people'> & { segments: number };

@@ -1,7 +1,7 @@
 /** Adding, changing and deleting unsubscribe groups. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient } from '../../api-client.ts';
+import { ApiClient, problemsOf } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { CheckField, type Problems, TextField } from '../../components/field.tsx';
@@ -12,7 +12,6 @@ import { field } from '../../sign-in/fields.ts';
 import { requireEditor, viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
 import { readGroups } from '../left/lists.ts';
-import { problemsOf } from './problems.ts';
 
 const SEE_OTHER = 303;
 

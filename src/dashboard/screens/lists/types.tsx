@@ -1,7 +1,7 @@
 /** Contact types: the lists that people are in. Add, rename, and delete them with everybody in them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient } from '../../api-client.ts';
+import { ApiClient, problemsOf } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { type Problems, TextField } from '../../components/field.tsx';
@@ -13,7 +13,6 @@ import { useLanguage } from '../../words/index.ts';
 import { Campaigns } from '../segments/members.tsx';
 import type { ContactType, Uses } from '../segments/records.ts';
 import { backTo, sendSettings } from '../settings/frame.tsx';
-import { problemsOf } from './problems.ts';
 
 interface ById {
   Params: { id: string };

@@ -1,7 +1,7 @@
 /** Sending a mailing again, with a new subject, to those who did not open it: says how many they are, and makes a draft. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient, refusalText } from '../../api-client.ts';
+import { type ApiAnswer, ApiClient, refusalOf, refusalText } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { type Problems, TextField } from '../../components/field.tsx';
 import { Card } from '../../components/surface.tsx';
@@ -35,8 +35,8 @@ export async function resendScreen(app: FastifyInstance): Promise<void> {
       subject,
     });
     if (answer.message) return reply.redirect(stepAddress(answer.message.utr, 'audience'), SEE_OTHER);
-    if (typeof answer.errors === 'object' && answer.errors.subject !== undefined)
-      return show(request, reply.code(answer.status), { subject, problems: answer.errors });
+    const { problems } = refusalOf(answer);
+    if (problems.subject !== undefined) return show(request, reply.code(answer.status), { subject, problems });
     return refuse(request, reply, answer);
   });
 

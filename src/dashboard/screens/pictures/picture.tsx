@@ -1,7 +1,7 @@
 /** One picture: as it is, where it is used, its address, what it is called, and deleting it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient, refusalText } from '../../api-client.ts';
+import { ApiClient, problemsOf, refusalText } from '../../api-client.ts';
 import { Button } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { type Problems, TextField } from '../../components/field.tsx';
@@ -40,7 +40,7 @@ export async function pictureScreen(app: FastifyInstance): Promise<void> {
       ...given,
     });
     if (answer.message === undefined) {
-      const problems = typeof answer.errors === 'object' ? answer.errors : {};
+      const problems = problemsOf(answer, 'name');
       return show(request, reply.code(answer.status), { given, problems });
     }
     setFlash(reply, 'good', 'pictures.saved');

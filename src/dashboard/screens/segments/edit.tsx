@@ -1,7 +1,7 @@
 /** Making and changing a segment: its rules as rows of choices, and whom they match before anything is saved. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient, ApiFailure } from '../../api-client.ts';
+import { type ApiAnswer, ApiClient, ApiFailure, problemsOf } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../components/field.tsx';
 import { Island } from '../../components/island.tsx';
@@ -64,7 +64,7 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
         return reply.redirect(`/people/segments/${made}`, SEE_OTHER);
       }
       return show(request, reply.code(answer.status), api, choices, draft, {
-        ...(typeof answer.errors === 'object' ? answer.errors : { segment_name: [answer.errors ?? ''] }),
+        ...problemsOf(answer, 'segment_name'),
         ...(await ruleProblems(api, draft, rules.select_field.length, namesOf(request, choices))),
       });
     });

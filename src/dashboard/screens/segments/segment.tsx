@@ -1,7 +1,7 @@
 /** One segment: whom its rules choose, who is in it, adding and removing people by hand, and deleting it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient, ApiFailure } from '../../api-client.ts';
+import { ApiClient, ApiFailure, problemsOf } from '../../api-client.ts';
 import { LinkButton } from '../../components/button.tsx';
 import type { Problems } from '../../components/field.tsx';
 import { setFlash } from '../../flash.ts';
@@ -44,7 +44,7 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
     };
     const answer = await api.send('POST', '/segment/email/store', { segment_id: segment.id, ...person });
     if (answer.message === undefined) {
-      const problems = typeof answer.errors === 'object' ? answer.errors : {};
+      const problems = problemsOf(answer, 'email');
       return show(request, reply.code(answer.status), { person, problems });
     }
     setFlash(reply, 'good', 'segments.added', { email: person.email });

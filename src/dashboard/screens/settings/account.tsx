@@ -5,7 +5,7 @@ import { setSessionCookie } from '../../../http/session-cookie.ts';
 import { changePassword } from '../../../users/own-password.ts';
 import { relyingParty } from '../../../users/passkeys/requests.ts';
 import { actorOf, type SignIns } from '../../../users/sign-in.ts';
-import { type ApiAnswer, ApiClient, refusalText } from '../../api-client.ts';
+import { type ApiAnswer, ApiClient, refusalOf } from '../../api-client.ts';
 import { Button } from '../../components/button.tsx';
 import type { Problems } from '../../components/field.tsx';
 import { Card } from '../../components/surface.tsx';
@@ -61,12 +61,7 @@ export async function accountScreen(app: FastifyInstance, deps: Deps & { signIns
     };
     const answer: ApiAnswer<string> = await new ApiClient(app, request).send('POST', '/me/update', fields);
     if (answer.message !== undefined) return backTo(reply, 'account', 'settings.done.changed');
-    const { errors } = answer;
-    return own.show(
-      request,
-      reply.code(answer.status),
-      typeof errors === 'object' ? { problems: errors } : { problem: refusalText(answer) },
-    );
+    return own.show(request, reply.code(answer.status), refusalOf(answer));
   });
 
   app.post('/settings/account/password', async (request, reply) => {

@@ -1,7 +1,7 @@
 /** The public archive: where it is, and what its owner calls it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient, refusalText } from '../../api-client.ts';
+import { ApiClient, refusalOf } from '../../api-client.ts';
 import { Button } from '../../components/button.tsx';
 import { type Problems, TextField } from '../../components/field.tsx';
 import { Card } from '../../components/surface.tsx';
@@ -27,8 +27,7 @@ export async function archiveScreen(app: FastifyInstance): Promise<void> {
     const given = { slug: field(request, 'slug'), title: field(request, 'title') };
     const answer = await new ApiClient(app, request).send('POST', '/archive/save', given);
     if (answer.message !== undefined) return backTo(reply, 'archive', 'settings.done.archiveSaved');
-    const problems = typeof answer.errors === 'object' ? answer.errors : {};
-    const problem = typeof answer.errors === 'object' ? '' : refusalText(answer);
+    const { problems, problem } = refusalOf(answer);
     return show(request, reply.code(answer.status), given, problems, problem);
   });
 

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BRAND_FONTS, BUTTON_SHAPES } from '../../../database/schema/index.ts';
 import { contrast, hexDigits } from '../../../delivery/content/contrast.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient, refusalText } from '../../api-client.ts';
+import { ApiClient, refusalOf } from '../../api-client.ts';
 import { Button } from '../../components/button.tsx';
 import { type Problems, SelectField } from '../../components/field.tsx';
 import { Island } from '../../components/island.tsx';
@@ -50,8 +50,7 @@ export async function brandScreen(app: FastifyInstance): Promise<void> {
       logo_picture_id: given.logo_picture_id ?? 0,
     });
     if (answer.message !== undefined) return backTo(reply, 'brand', 'settings.done.brandSaved');
-    const problems = typeof answer.errors === 'object' ? answer.errors : {};
-    const problem = typeof answer.errors === 'object' ? '' : refusalText(answer);
+    const { problems, problem } = refusalOf(answer);
     return show(request, reply.code(answer.status), given, problems, problem);
   });
 

@@ -1,7 +1,7 @@
 /** The users of the account: invite, change role, make a new link, remove. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../../deps.ts';
-import { type ApiAnswer, ApiClient, refusalText } from '../../api-client.ts';
+import { type ApiAnswer, ApiClient, refusalOf, refusalText } from '../../api-client.ts';
 import { Button } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { type Problems, SelectField, TextField } from '../../components/field.tsx';
@@ -48,7 +48,7 @@ export async function userScreen(app: FastifyInstance, { clock }: Deps): Promise
       role,
     });
     if (answer.message !== undefined) return show(request, reply, { link: { email, url: answer.message.link } });
-    const [problems, problem] = typeof answer.errors === 'object' ? [answer.errors, ''] : [{}, refusalText(answer)];
+    const { problems, problem } = refusalOf(answer);
     return show(request, reply.code(answer.status), { form: { email, name, problems }, problem });
   });
 

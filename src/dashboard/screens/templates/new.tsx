@@ -1,7 +1,7 @@
 /** A new template: its name, and what it begins with: nothing, another template, or the content of a mail. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient, refusalText } from '../../api-client.ts';
+import { type ApiAnswer, ApiClient, refusalOf } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../components/field.tsx';
 import { Card, Problem } from '../../components/surface.tsx';
@@ -57,8 +57,7 @@ export async function newTemplateScreen(app: FastifyInstance): Promise<void> {
       setFlash(reply, 'good', 'templates.added', { name: given.name });
       return reply.redirect(`/templates/${answer.message.id}`, SEE_OTHER);
     }
-    const problems = typeof answer.errors === 'object' ? answer.errors : {};
-    const problem = typeof answer.errors === 'object' ? '' : refusalText(answer);
+    const { problems, problem } = refusalOf(answer);
     return show(request, reply.code(answer.status), { ...given, problems, problem });
   });
 

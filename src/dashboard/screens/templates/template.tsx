@@ -1,7 +1,7 @@
 /** One own template: how it looks, its name, the designer, copying and deleting it, and a mailing made of it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient, refusalText } from '../../api-client.ts';
+import { type ApiAnswer, ApiClient, problemsOf, refusalText } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { type Problems, TextField } from '../../components/field.tsx';
@@ -77,7 +77,7 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
     const fields = { id: request.params.id, template_name: name };
     const answer = await new ApiClient(app, request).send('POST', '/templates/update', fields);
     if (answer.message === undefined) {
-      const problems = typeof answer.errors === 'object' ? answer.errors : {};
+      const problems = problemsOf(answer, 'template_name');
       return show(request, reply.code(answer.status), { name, problems });
     }
     setFlash(reply, 'good', 'templates.renamed');

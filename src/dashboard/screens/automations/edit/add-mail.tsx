@@ -1,7 +1,7 @@
 /** Adding a mail to an automation, at the end or before another, with the template it begins with. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient, refusalText } from '../../../api-client.ts';
+import { type ApiAnswer, ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
 import { type Problems, SelectField } from '../../../components/field.tsx';
 import { Card, Notice, Problem } from '../../../components/surface.tsx';
@@ -86,7 +86,8 @@ export async function addMailScreen(app: FastifyInstance): Promise<void> {
     }
     if (answer.message?.utr) return reply.redirect(mailAddress(utr, answer.message.utr), 303);
     reply.code(answer.status);
-    if (typeof answer.errors === 'object') return show(request, reply, { given, problems: answer.errors });
+    const refusal = refusalOf(answer);
+    if (refusal.problem === '') return show(request, reply, { given, ...refusal });
     const isChanged = answer.status === CONFLICT && since !== series.updated_at;
     return show(request, reply, {
       given,

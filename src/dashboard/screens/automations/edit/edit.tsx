@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../../../deps.ts';
 import { READ } from '../../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient, refusalText } from '../../../api-client.ts';
+import { type ApiAnswer, ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
 import type { Problems } from '../../../components/field.tsx';
 import { Card, Notice, Problem } from '../../../components/surface.tsx';
@@ -83,7 +83,8 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
       return reply.redirect(editAddress(utr), 303);
     }
     reply.code(answer.status);
-    if (typeof answer.errors === 'object') return show(request, reply, { given, problems: answer.errors });
+    const refusal = refusalOf(answer);
+    if (refusal.problem === '') return show(request, reply, { given, ...refusal });
     const language = languageOf(request, viewerOf(request));
     const now = await readSeries(api, utr);
     const problem =

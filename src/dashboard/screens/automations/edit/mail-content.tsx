@@ -1,7 +1,7 @@
 /** A mail of an automation: its subject, preview text, sender and wait, and the ways to make it. While people wait it says what happens to them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient, refusalText } from '../../../api-client.ts';
+import { type ApiAnswer, ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
 import { Button } from '../../../components/button.tsx';
 import type { Problems } from '../../../components/field.tsx';
 import { setFlash } from '../../../flash.ts';
@@ -86,7 +86,8 @@ export async function mailContentScreen(app: FastifyInstance): Promise<void> {
       return reply.redirect(mailAddress(series.utr, mail.utr), 303);
     }
     reply.code(answer.status);
-    if (typeof answer.errors === 'object') return show(request, reply, { given, problems: answer.errors });
+    const refusal = refusalOf(answer);
+    if (refusal.problem === '') return show(request, reply, { given, ...refusal });
     const isChanged = answer.status === CONFLICT && since !== mail.updated_at;
     const problem = isChanged
       ? changedMeanwhile(language, mail, differences(language, given, mail))

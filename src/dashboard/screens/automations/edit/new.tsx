@@ -1,7 +1,7 @@
 /** A new automation: its name, who enters it and its unsubscribe group; its mails come next. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient } from '../../../api-client.ts';
+import { type ApiAnswer, ApiClient, problemsOf } from '../../../api-client.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
 import type { Problems } from '../../../components/field.tsx';
 import { Card } from '../../../components/surface.tsx';
@@ -56,7 +56,7 @@ export async function newAutomationScreen(app: FastifyInstance): Promise<void> {
       type: 'custom',
     });
     if (answer.message !== undefined) return reply.redirect(editAddress(answer.message.utr), SEE_OTHER);
-    return show(request, reply.code(answer.status), given, typeof answer.errors === 'object' ? answer.errors : {});
+    return show(request, reply.code(answer.status), given, problemsOf(answer, 'automation_name'));
   });
 }
 

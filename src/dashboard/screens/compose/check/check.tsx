@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { variantName } from '../../../../delivery/variants/variant-name.ts';
 import { READ } from '../../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient, refusalText } from '../../../api-client.ts';
+import { type ApiAnswer, ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
 import { Button } from '../../../components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../components/field.tsx';
 import { MailFrames } from '../../../components/mail-frames.tsx';
@@ -100,9 +100,8 @@ async function readMail(
   { email = '', variant = '' }: Seen,
 ): Promise<{ mail: ShownMail | null; problems: Problems; problem: string }> {
   const query = new URLSearchParams({ utr, ...(email.trim() !== '' && { email }), ...(variant && { variant }) });
-  const { message, errors }: ApiAnswer<{ mail: ShownMail }> = await api.send('GET', `${endpoints.mail}?${query}`);
-  const [problems, problem] = typeof errors === 'object' ? [errors, ''] : [{}, errors ?? ''];
-  return { mail: message?.mail ?? null, problems, problem };
+  const answer: ApiAnswer<{ mail: ShownMail }> = await api.send('GET', `${endpoints.mail}?${query}`);
+  return { mail: answer.message?.mail ?? null, ...refusalOf(answer) };
 }
 
 interface LookProps {

@@ -1,7 +1,7 @@
 /** The A/B test of a mailing: what its variants have of their own, on how many people they are tried, and how the winner is found. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../../http/pages/layout.ts';
-import { ApiClient, refusalText } from '../../../api-client.ts';
+import { ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
 import type { Problems } from '../../../components/field.tsx';
 import { setFlash } from '../../../flash.ts';
 import { languageOf } from '../../../page.tsx';
@@ -67,7 +67,7 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
       return reply.redirect(`/mailings/${encodeURIComponent(utr)}`, SEE_OTHER);
     }
     const language = languageOf(request, viewerOf(request));
-    const problems = typeof answer.errors === 'object' ? answer.errors : {};
+    const { problems } = refusalOf(answer);
     const problem = answer.status === CONFLICT ? language.say('compose.variants.changed') : refusalText(answer);
     return show(request, reply.code(answer.status), { ...(given && { given }), problems, problem });
   }

@@ -1,7 +1,7 @@
 /** Importing people: choose a file, say what its columns are, look at what will happen, watch it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient, ApiFailure } from '../../../api-client.ts';
+import { type ApiAnswer, ApiClient, ApiFailure, refusalOf, refusalText } from '../../../api-client.ts';
 import { languageOf, sendPage } from '../../../page.tsx';
 import { requireEditor, viewerOf } from '../../../signed-in.ts';
 import { texts } from '../filter.ts';
@@ -45,7 +45,7 @@ export async function importScreen(app: FastifyInstance): Promise<void> {
     const answer: ApiAnswer<{ upload: Upload }> = await api.upload('/contacts/imports/look', request.body, type);
     if (answer.message) return reply.redirect(`/people/import/${answer.message.upload.id}`, SEE_OTHER);
     reply.code(answer.status);
-    return send(request, reply, <ChooseFile problem={problemText(answer.errors)} />);
+    return send(request, reply, <ChooseFile problem={refusalText(answer)} />);
   });
 
   app.route<WithId & { Querystring: { columns?: string } }>({
@@ -114,7 +114,7 @@ export async function importScreen(app: FastifyInstance): Promise<void> {
       }));
     if (answer.message) return reply.redirect(addressOf(upload_id), SEE_OTHER);
     reply.code(answer.status);
-    const problems = typeof answer.errors === 'object' ? answer.errors : {};
+    const { problems } = refusalOf(answer);
     const choices = await readChoices(api);
     const form = { choices, type: contact_type_id, newType: contact_type_id === chosen ? newType : '', problems };
     return send(
@@ -177,12 +177,4 @@ function send(request: FastifyRequest, reply: FastifyReply, content: Parameters<
   const viewer = viewerOf(request);
   const title = languageOf(request, viewer).say('people.import');
   return sendPage(request, reply, viewer, { title, section: 'people' }, content);
-}
-
-function problemText(errors: ApiAnswer<unknown>['errors']): string {
-  return typeof errors === 'string'
-    ? errors
-    : Object.values(errors ?? {})
-        .flat()
-        .join(' ');
 }

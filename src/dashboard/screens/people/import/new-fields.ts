@@ -1,6 +1,6 @@
 /** New fields for columns of an import that are none of the fields a contact has. */
 import { fieldNameFor } from '../../../../audience/contacts/field-names.ts';
-import type { ApiAnswer, ApiClient } from '../../../api-client.ts';
+import { type ApiAnswer, type ApiClient, refusalText } from '../../../api-client.ts';
 import type { Upload } from '../records.ts';
 
 /** What a column becomes in the form when a field is to be made for it. */
@@ -23,6 +23,6 @@ export async function makeNewFields(
 }
 
 /** The refusal of a field's name as one of the mapping, above which it is shown. */
-function withMapping({ status, errors }: ApiAnswer<string>): ApiAnswer<string> {
-  return { status, errors: { mapping: typeof errors === 'object' ? Object.values(errors).flat() : [errors ?? ''] } };
+function withMapping(answer: ApiAnswer<string>): ApiAnswer<string> {
+  return { status: answer.status, errors: { mapping: [refusalText(answer)] } };
 }

@@ -1,5 +1,5 @@
 /** A new contact type that is made for an import. */
-import type { ApiAnswer, ApiClient } from '../../../api-client.ts';
+import { type ApiAnswer, type ApiClient, refusalOf } from '../../../api-client.ts';
 import type { ContactType } from '../records.ts';
 
 /** The choice of a contact type that is made with the import. */
@@ -12,10 +12,9 @@ export async function makeType(
   plan: { upload_id: string; mapping: string[] },
 ): Promise<{ id?: string; refusal?: ApiAnswer<string> }> {
   // Without a contact type nothing is previewed; the answer says whether the columns are right, before a type is made for them.
-  const { status, errors } = await api.send('POST', '/contacts/imports/preview', plan);
-  if (typeof errors === 'object' && errors.mapping !== undefined) {
-    return { refusal: { status, errors: { mapping: errors.mapping } } };
-  }
+  const planned = await api.send('POST', '/contacts/imports/preview', plan);
+  const { mapping } = refusalOf(planned).problems;
+  if (mapping !== undefined) return { refusal: { status: planned.status, errors: { mapping } } };
   const ids = async () =>
     (await api.get<{ contactTypes: ContactType[] }>('/contacts-type')).contactTypes.map(({ id }) => id);
   const before = new Set(await ids());

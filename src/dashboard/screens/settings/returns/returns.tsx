@@ -1,7 +1,7 @@
 /** The mail that comes back: the addresses at which mail providers report it, and whether it holds mailings. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../../../deps.ts';
-import { type ApiAnswer, ApiClient, refusalText } from '../../../api-client.ts';
+import { type ApiAnswer, ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
 import { Button } from '../../../components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../components/field.tsx';
 import { Card } from '../../../components/surface.tsx';
@@ -46,8 +46,7 @@ export async function returnScreen(app: FastifyInstance, { clock }: Deps): Promi
       { provider, secret: field(request, 'secret') },
     );
     if (answer.message !== undefined) return backTo(reply, 'returns', 'settings.done.providerAdded');
-    const problems = typeof answer.errors === 'object' ? answer.errors : {};
-    const problem = typeof answer.errors === 'object' ? '' : refusalText(answer);
+    const { problems, problem } = refusalOf(answer);
     return show(request, reply.code(answer.status), { provider, problems }, problem);
   });
 

@@ -1,6 +1,6 @@
 /** The form by which a sender is added or changed, and the question before it is deleted. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type ApiAnswer, ApiClient, refusalText } from '../../../api-client.ts';
+import { type ApiAnswer, ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
 import { Confirm } from '../../../components/confirm.tsx';
 import { type Problems, SelectField, TextField } from '../../../components/field.tsx';
@@ -82,7 +82,7 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
     if (answer.message !== undefined) {
       return backTo(reply, 'senders', id === null ? 'settings.done.senderAdded' : 'settings.done.changed');
     }
-    const [problems, problem] = typeof answer.errors === 'object' ? [answer.errors, ''] : [{}, refusalText(answer)];
+    const { problems, problem } = refusalOf(answer);
     return show(request, reply.code(answer.status), id, values, problems, problem);
   }
 

@@ -1,7 +1,7 @@
 /** The pages of one relay: adding, changing, testing and deleting it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { notFound } from '../../../../failure.ts';
-import { type ApiAnswer, ApiClient, refusalText } from '../../../api-client.ts';
+import { type ApiAnswer, ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
 import type { Problems } from '../../../components/field.tsx';
 import { setFlash } from '../../../flash.ts';
 import { field } from '../../../sign-in/fields.ts';
@@ -113,9 +113,7 @@ export async function relayForms(app: FastifyInstance): Promise<void> {
 
 /** What to show when the API refused a form. A password that was typed is not shown again. */
 function refused(answer: ApiAnswer<unknown>, values: Values): Shown {
-  return typeof answer.errors === 'object'
-    ? { values, problems: answer.errors }
-    : { values, problem: refusalText(answer) };
+  return { values, ...refusalOf(answer) };
 }
 
 function typed(request: FastifyRequest): Values {

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../../../deps.ts';
 import { isLoopback } from '../../../../http/same-origin.ts';
-import { ApiClient, refusalText } from '../../../api-client.ts';
+import { ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
 import type { Problems } from '../../../components/field.tsx';
 import { Badge, Empty, Notice } from '../../../components/surface.tsx';
@@ -60,8 +60,7 @@ export async function sendingScreen(app: FastifyInstance, { clock }: Deps): Prom
       setFlash(reply, 'good', 'settings.done.address');
       return reply.redirect('/settings/sending#address', 303);
     }
-    const refused = typeof answer.errors === 'object' ? { problems: answer.errors } : { problem: refusalText(answer) };
-    return show(request, reply.code(answer.status), { typed, ...refused });
+    return show(request, reply.code(answer.status), { typed, ...refusalOf(answer) });
   });
 
   app.post('/settings/sending/address/look', async (request, reply) => {

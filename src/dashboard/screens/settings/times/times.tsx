@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { MAX_CAPS } from '../../../../delivery/timing/mail-caps.ts';
 import { READ } from '../../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient, refusalText } from '../../../api-client.ts';
+import { ApiClient, refusalText } from '../../../api-client.ts';
 import { Button } from '../../../components/button.tsx';
 import { TextField } from '../../../components/field.tsx';
 import { Card } from '../../../components/surface.tsx';
@@ -52,7 +52,7 @@ export async function timesScreen(app: FastifyInstance): Promise<void> {
       caps: caps.map(({ mails, days }) => `${mails}/${days}`),
     });
     if (answer.message !== undefined) return backTo(reply, 'times', 'settings.done.capsSaved');
-    return show(request, reply.code(answer.status), { caps: given, problem: problemText(answer) });
+    return show(request, reply.code(answer.status), { caps: given, problem: refusalText(answer) });
   });
 
   app.post('/settings/times/window', async (request, reply) => {
@@ -61,7 +61,7 @@ export async function timesScreen(app: FastifyInstance): Promise<void> {
     const given = { days: texts(days), opens: field(request, 'opens').trim(), closes: field(request, 'closes').trim() };
     const answer = await new ApiClient(app, request).send('POST', '/sending/window/save', given);
     if (answer.message !== undefined) return backTo(reply, 'times', 'settings.done.windowSaved');
-    return show(request, reply.code(answer.status), { window: given, problem: problemText(answer) });
+    return show(request, reply.code(answer.status), { window: given, problem: refusalText(answer) });
   });
 
   async function show(request: FastifyRequest, reply: FastifyReply, { caps, window, problem }: Shown = {}) {
@@ -82,10 +82,6 @@ export async function timesScreen(app: FastifyInstance): Promise<void> {
     );
     return sendSettings(request, reply, 'times', content, problem);
   }
-}
-
-function problemText(answer: ApiAnswer<unknown>): string {
-  return typeof answer.errors === 'object' ? Object.values(answer.errors).flat().join(' ') : refusalText(answer);
 }
 
 function Caps({ caps }: { caps: readonly CapFields[] }) {

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../../../deps.ts';
 import { notFound } from '../../../../failure.ts';
-import { type ApiAnswer, ApiClient, refusalText } from '../../../api-client.ts';
+import { type ApiAnswer, ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
 import type { Problems } from '../../../components/field.tsx';
 import { setFlash } from '../../../flash.ts';
 import { field } from '../../../sign-in/fields.ts';
@@ -179,9 +179,7 @@ function isNumber(text: string | undefined): text is string {
 
 /** What to show when the API refused a form. */
 function refused(answer: ApiAnswer<unknown>, values: Values): Shown {
-  return typeof answer.errors === 'object'
-    ? { values, problems: answer.errors }
-    : { values, problem: refusalText(answer) };
+  return { values, ...refusalOf(answer) };
 }
 
 function typed(request: FastifyRequest): Values {
