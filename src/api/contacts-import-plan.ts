@@ -27,7 +27,8 @@ export const PlanBody = Type.Object({
   contact_type_id: reference(),
   mapping: stringList({
     maxItems: MAX_MAPPED_COLUMNS,
-    description: 'The field of each column, in order; empty: none.',
+    description:
+      'The field of each column, in order; empty: none. `tracking_allowed`: whether opens and clicks of the person may be recorded, 1 or 0.',
   }),
   existing: Type.Optional(choice('update', 'keep')),
   empty_cells: Type.Optional(choice('clear', 'keep')),

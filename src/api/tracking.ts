@@ -4,7 +4,13 @@ import { and, desc, eq, inArray } from 'drizzle-orm';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { ownedContacts } from '../audience/contacts/contacts.ts';
-import { changeTrackingMode, chooseTracking, isMeasuredNow, trackingMode } from '../audience/tracking-choice.ts';
+import {
+  changeTrackingMode,
+  chooseTracking,
+  isMeasuredNow,
+  TRACKING_ACTIONS,
+  trackingMode,
+} from '../audience/tracking-choice.ts';
 import { isoTimestamp } from '../clock.ts';
 import { recordId } from '../database/ownership.ts';
 import { addresses, consentLog, contacts, TRACKING_CHOICE, TRACKING_MODES } from '../database/schema/index.ts';
@@ -39,7 +45,7 @@ const PersonChoice = Type.Object({
   choice: { ...choice(...CHOICES), description: 'What they chose; none: nothing yet.' },
   is_measured: { ...zeroOrOne(), description: '1: their opens and clicks are recorded now.' },
   consent_text: { ...nullable(Type.String()), description: 'The text of their choice.' },
-  source: { ...nullable(choice('api', 'page', 'form')), description: 'How they chose.' },
+  source: { ...nullable(choice('api', 'page', 'form', 'import')), description: 'How they chose.' },
   created_at: { ...nullable(isoTimestampSchema()), description: 'When they chose.' },
 });
 
@@ -115,15 +121,14 @@ export const trackingRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db,
           .prepare<[number], 0 | 1>(`SELECT ${isMeasuredNow('?')}`)
           .pluck()
           .get(address) ?? 0;
-      const logged = db
+      const newest = db
         .select()
         .from(consentLog)
-        .where(
-          and(eq(consentLog.address_id, address), inArray(consentLog.action, ['tracking_allowed', 'tracking_refused'])),
-        )
+        .where(and(eq(consentLog.address_id, address), inArray(consentLog.action, TRACKING_ACTIONS)))
         .orderBy(desc(consentLog.id))
         .limit(1)
         .get();
+      const logged = said === TRACKING_CHOICE.none ? undefined : newest;
       const tracking = {
         choice: CHOICES.find((name) => TRACKING_CHOICE[name] === said) ?? 'none',
         is_measured: isMeasured,
@@ -171,6 +176,6 @@ export const trackingRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db,
 };
 
 /** The ways in which a choice about opens and clicks can come, of those of the consent log. */
-function findSource(source: string | undefined): 'api' | 'page' | 'form' | null {
-  return source === 'api' || source === 'page' || source === 'form' ? source : null;
+function findSource(source: string | undefined): 'api' | 'page' | 'form' | 'import' | null {
+  return source === 'api' || source === 'page' || source === 'form' || source === 'import' ? source : null;
 }

@@ -31,6 +31,9 @@ export function isMeasuredWith(mode: TrackingMode, address: string): string {
   return mode === 'person' ? `NOT ${hasChosen(TRACKING_CHOICE.refused)}` : '0';
 }
 
+/** What the consent log says about the recording of opens and clicks. */
+export const TRACKING_ACTIONS = ['tracking_allowed', 'tracking_refused', 'tracking_undone'] as const;
+
 /** What an account learns of opens and clicks. */
 export function trackingMode(db: Db, accountId: number): TrackingMode {
   const account = db.select({ tracking: accounts.tracking }).from(accounts).where(eq(accounts.id, accountId)).get();
@@ -57,7 +60,7 @@ export interface TrackingChoice {
 }
 
 /** Of a choice that was made with a form: which, when and from which network it was filled in, and from which it was confirmed. */
-export interface FormProof {
+interface FormProof {
   formName: string;
   /** ISO timestamp. */
   askedAt: string;
@@ -66,6 +69,32 @@ export interface FormProof {
 }
 
 const NO_FORM = { formName: null, askedAt: null, askedFrom: null, confirmedFrom: null };
+
+/**
+ * Keeps what an import, or undoing it, says of many addresses, and writes it to the consent log with `text`. Gives the highest id that the log
+ * had before. Call inside a transaction.
+ */
+export function chooseTrackingOfMany(
+  client: Database,
+  given: { accountId: number; text: string; now: string },
+  people: readonly { address: number; choice: number }[],
+): number {
+  const before =
+    prepared<[], { id: number }>(client, 'SELECT ifnull(max(id), 0) AS id FROM consent_log').get()?.id ?? 0;
+  const rows = JSON.stringify(people);
+  prepared<[object]>(
+    client,
+    `INSERT INTO consent_log (user_id, address_id, action, source, consent_text, created_at)
+    SELECT @accountId, value ->> 'address', CASE value ->> 'choice' WHEN ${TRACKING_CHOICE.allowed} THEN 'tracking_allowed'
+      WHEN ${TRACKING_CHOICE.refused} THEN 'tracking_refused' ELSE 'tracking_undone' END, 'import', @text, @now FROM json_each(@rows)`,
+  ).run({ ...given, rows });
+  prepared<[object]>(
+    client,
+    `UPDATE addresses SET tracking_choice = p.value ->> 'choice' FROM json_each(@rows) p
+    WHERE addresses.id = p.value ->> 'address' AND addresses.user_id = @account`,
+  ).run({ rows, account: given.accountId });
+  return before;
+}
 
 /** Keeps a choice and writes it to the consent log; the same choice again changes nothing. Call inside a transaction. */
 export function chooseTracking(client: Database, given: TrackingChoice, proof?: FormProof): void {

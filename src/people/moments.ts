@@ -24,6 +24,7 @@ export const MOMENTS = [
   'subscribed',
   'tracking_allowed',
   'tracking_refused',
+  'tracking_undone',
   'suppressed',
   'inactive',
   'active_again',

@@ -19,5 +19,7 @@ export const MIGRATION_SENTENCES = {
     'Left a list there, and unsubscribed from the group {name} here: {count}, of them not yet before: {added}',
   migrated_bounce: 'Bounced there, and suppressed here: {count}, of them not yet before: {added}',
   migrated_complaint: 'Complained there, and suppressed here: {count}, of them not yet before: {added}',
+  tracking_imported: 'As the file {name} says, which was imported',
+  tracking_import_undone: 'An import that said otherwise was undone',
   migrated_diagnostic: 'taken over from {name}',
 } as const;

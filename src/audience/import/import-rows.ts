@@ -1,4 +1,5 @@
 /** Checks the rows of a CSV file and turns them into contact values. */
+import { TRACKING_CHOICE } from '../../database/schema/index.ts';
 import { messages } from '../../field-errors.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { type CustomField, isValidValue, RESERVED_FIELDS } from '../contacts/contact-fields.ts';
@@ -13,8 +14,8 @@ export interface RowError {
 }
 
 /**
- * A checked row: its line, the normalized address, then a value for each of `RowReader.columns`. The e-mail is null where it equals
- * the normalized address, to save space.
+ * A checked row: its line, the normalized address, then a value for each of `RowReader.columns`, and in the end, of a file that says so, the
+ * choice about opens and clicks. The e-mail is null where it equals the normalized address, to save space.
  */
 export type StagedRow = (string | number | null)[];
 
@@ -27,6 +28,19 @@ export interface Header {
 }
 
 const MAX_LENGTH = 255;
+/** The column that says whether opens and clicks of people may be recorded. It is no field of contacts: it is about the address. */
+export const TRACKING_COLUMN = 'tracking_allowed';
+/** What its cells say. An empty one says nothing. */
+const TRACKING_CELLS: Readonly<Record<string, number>> = {
+  '1': TRACKING_CHOICE.allowed,
+  true: TRACKING_CHOICE.allowed,
+  yes: TRACKING_CHOICE.allowed,
+  ja: TRACKING_CHOICE.allowed,
+  '0': TRACKING_CHOICE.refused,
+  false: TRACKING_CHOICE.refused,
+  no: TRACKING_CHOICE.refused,
+  nein: TRACKING_CHOICE.refused,
+};
 /** The fields of a postal address. */
 const ADDRESS_FIELDS: ReadonlySet<string> = new Set([
   'address_line1',
@@ -49,7 +63,7 @@ export function parseHeader(cells: readonly string[], customFields: readonly Cus
   const columns = cells.map((cell): Column => {
     const name = cell.trim().toLowerCase().replace(/\s+/g, '_');
     const custom = customFields.find((field) => field.field_name.toLowerCase() === name) ?? null;
-    const isKnown = custom !== null || RESERVED_FIELDS.some((field) => field === name);
+    const isKnown = custom !== null || name === TRACKING_COLUMN || RESERVED_FIELDS.some((field) => field === name);
     if (!isKnown || used.has(name)) {
       unknown.push(cell.trim().slice(0, MAX_LENGTH));
       return null;
@@ -64,6 +78,9 @@ export function parseHeader(cells: readonly string[], customFields: readonly Cus
 export class RowReader {
   /** The contact columns this file sets. */
   readonly columns: string[];
+  /** Whether the file says of whom opens and clicks may be recorded. */
+  readonly hasTracking: boolean;
+  readonly #trackingAt: number;
   /** How many cells of several lines were joined into one line. */
   folded = 0;
   /** The columns of the file for `columns`, in that order. Custom fields become one JSON value at the end. */
@@ -77,8 +94,10 @@ export class RowReader {
   constructor({ columns }: Header, isErased: (normalized: string) => boolean, emptyCells: ImportOptions['emptyCells']) {
     this.#isErased = isErased;
     this.#emptyCells = emptyCells;
+    this.#trackingAt = columns.findIndex((column) => column?.custom === null && column.field === TRACKING_COLUMN);
+    this.hasTracking = this.#trackingAt >= 0;
     columns.forEach((column, at) => {
-      if (column === null) return;
+      if (column === null || at === this.#trackingAt) return;
       if (column.custom === null) this.#plain.push({ at, field: column.field });
       else
         this.#custom.push({
@@ -117,6 +136,7 @@ export class RowReader {
       if (normalized === email) row[emailAt] = null;
     }
     if (this.#custom.length > 0) row.push(this.#customValues(line, cells, errors));
+    if (this.hasTracking) row.push(this.#tracking(line, cells, errors));
     return errors.length > 0 ? { row: null, errors } : { row, errors };
   }
 
@@ -155,6 +175,14 @@ export class RowReader {
       json += (json === '' ? '' : ',') + key + (value === '' ? 'null' : JSON.stringify(value));
     }
     return `{${json}}`;
+  }
+
+  #tracking(line: number, cells: readonly string[], errors: RowError[]): number | null {
+    const value = (cells[this.#trackingAt] ?? '').trim().toLowerCase();
+    if (value === '') return null;
+    const choice = Object.hasOwn(TRACKING_CELLS, value) ? TRACKING_CELLS[value] : undefined;
+    if (choice === undefined) errors.push({ line, field: TRACKING_COLUMN, text: messages.selected(TRACKING_COLUMN) });
+    return choice ?? null;
   }
 
   #countryId(value: string): number | null {

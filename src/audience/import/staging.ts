@@ -16,6 +16,8 @@ import { plannedFields } from './lists/make-lists.ts';
 export interface Staged {
   /** The contact columns that the file has. */
   columns: string[];
+  /** Whether it says of whom opens and clicks may be recorded, in the column `tracking` of temp.sorted. */
+  hasTracking: boolean;
   rows: number;
   failed: number;
   notes: string[];
@@ -60,8 +62,15 @@ async function read(db: Db, job: ImportJob, progress: ImportProgress | undefined
   if (job.mapping === undefined) notes.push(...header.unknown.map((name) => sentence('column_unknown', { name })));
   const { emptyCells } = job.options ?? DEFAULT_OPTIONS;
   const reader = new RowReader(header, erasedTest(client, job.accountId), emptyCells);
-  const found: Staged = { columns: reader.columns, rows: 0, failed: 0, notes, errors: [] };
-  const columns = ['normalized', ...reader.columns];
+  const found: Staged = {
+    columns: reader.columns,
+    hasTracking: reader.hasTracking,
+    rows: 0,
+    failed: 0,
+    notes,
+    errors: [],
+  };
+  const columns = ['normalized', ...reader.columns, ...(reader.hasTracking ? ['tracking'] : [])];
   client.exec(`CREATE TEMP TABLE staged (line INTEGER PRIMARY KEY, ${columns.join(', ')})`);
   const insert = client.prepare<StagedRow>(`INSERT INTO staged VALUES (?, ${columns.map(() => '?').join(', ')})`);
   const refuse = (errors: readonly RowError[]) => {

@@ -7,6 +7,7 @@ import { recordMembershipChange, syncAfterContactChange } from '../segments/memb
 import { CsvError } from './csv-parse.ts';
 import { DEFAULT_OPTIONS, type ImportJob, type ImportProgress, valueAfter } from './import-options.ts';
 import { listPeople } from './lists/list-people.ts';
+import { keepChoices } from './lists/tracking-choices.ts';
 import type { UndoRecorder } from './undo/recorder.ts';
 
 /** An import that has begun. */
@@ -15,6 +16,8 @@ export interface Begun {
   id: number;
   /** The contact columns that the file has. */
   columns: readonly string[];
+  /** Whether it says of whom opens and clicks may be recorded. */
+  hasTracking: boolean;
   /** The ISO timestamp that its contacts get. */
   now: string;
   recorder: UndoRecorder;
@@ -24,7 +27,7 @@ export interface Begun {
 export async function writeContacts(
   db: Db,
   job: ImportJob,
-  { id, columns, now, recorder }: Begun,
+  { id, columns, hasTracking, now, recorder }: Begun,
   progress: ImportProgress | undefined,
 ): Promise<{ created: number; updated: number }> {
   const client = db.$client;
@@ -75,6 +78,7 @@ export async function writeContacts(
     if (hasSegments.get(type) === 1)
       syncAfterContactChange(db, type, written.all(chunk), now, { before: (rows) => recorder.membersBefore(rows) });
     listPeople(db, job, chunk, recorder, now);
+    if (hasTracking) keepChoices(db, job, chunk, recorder, now);
     if (count.run(created, changes - created, id).changes === 0) throw new CsvError(null, SENTENCES.import_stopped);
     counts.created += created;
     counts.updated += changes - created;

@@ -170,9 +170,9 @@ export const consentLog = sqliteTable(
     address_id: address(),
     unsubscribe_groups_id: integer(),
     action: text({
-      enum: ['unsubscribed', 'resubscribed', 'subscribed', 'tracking_allowed', 'tracking_refused'],
+      enum: ['unsubscribed', 'resubscribed', 'subscribed', 'tracking_allowed', 'tracking_refused', 'tracking_undone'],
     }).notNull(),
-    source: text({ enum: ['api', 'one-click', 'page', 'complaint', 'provider', 'form'] }).notNull(),
+    source: text({ enum: ['api', 'one-click', 'page', 'complaint', 'provider', 'form', 'import'] }).notNull(),
     mailing_id: integer(),
     /** The text that was agreed to, or refused. Of a subscription by a form also the form, when and from which network it was asked for and confirmed. */
     form_name: text(),

@@ -62,10 +62,10 @@ export const importChanges = sqliteTable(
   {
     import_id: integer().notNull(),
     address_id: integer().notNull(),
-    /** What `row_id` names: a contact, a row of segment_recipients, or one of unsubscribers. */
-    kind: text({ enum: ['contact', 'member', 'unsubscribed'] }).notNull(),
+    /** What `row_id` names: a contact, a row of segment_recipients, one of unsubscribers, or one of the consent log. */
+    kind: text({ enum: ['contact', 'member', 'unsubscribed', 'tracking'] }).notNull(),
     row_id: integer().notNull(),
-    /** The columns that were changed as they were before, as JSON; null where the import added the row. */
+    /** The columns that were changed as they were before, as JSON, or the choice about opens and clicks; null where the import added the row. */
     before: text(),
   },
   (table) => [primaryKey({ columns: [table.import_id, table.address_id, table.kind, table.row_id] })],

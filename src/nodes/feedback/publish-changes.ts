@@ -9,6 +9,7 @@ import {
 } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Statement } from 'better-sqlite3';
+import { TRACKING_ACTIONS } from '../../audience/tracking-choice.ts';
 import type { Db } from '../../database/open.ts';
 import { TRACKING_CHOICE } from '../../database/schema/index.ts';
 import type { WriteLock } from '../../database/write-lock.ts';
@@ -20,6 +21,7 @@ import { findPlace } from './place.ts';
 
 /** Published at a time. */
 const BATCH = 200;
+const TRACKING_LOGGED = TRACKING_ACTIONS.map((action) => `'${action}'`).join(', ');
 const PUBLISH_MS = 5000;
 const LOCK_WAIT_MS = 10_000;
 
@@ -71,9 +73,10 @@ export class ChangePublisher {
     this.#logged = $client.prepare(`
       SELECT source, mailing_id FROM consent_log WHERE address_id = ? AND ifnull(unsubscribe_groups_id, 0) = ? AND action IN ('unsubscribed', 'resubscribed')
       ORDER BY id DESC LIMIT 1`);
+    // A choice of an import that was undone is published as refused: the stream knows no other way to say that nothing is allowed.
     this.#tracking = $client.prepare(`
-      SELECT a.tracking_choice = ${TRACKING_CHOICE.refused} AS is_refused, l.source, l.mailing_id, l.consent_text AS text
-      FROM addresses a LEFT JOIN consent_log l ON l.address_id = a.id AND l.action IN ('tracking_allowed', 'tracking_refused')
+      SELECT a.tracking_choice <> ${TRACKING_CHOICE.allowed} AS is_refused, l.source, l.mailing_id, l.consent_text AS text
+      FROM addresses a LEFT JOIN consent_log l ON l.address_id = a.id AND l.action IN (${TRACKING_LOGGED})
       WHERE a.id = ? ORDER BY l.id DESC LIMIT 1`);
     this.#suppression = $client.prepare('SELECT kind, diagnostic FROM suppressions WHERE address_id = ?');
     this.#published = $client.prepare('DELETE FROM unpublished_choices WHERE id IN (SELECT value FROM json_each(?))');

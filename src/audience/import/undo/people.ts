@@ -1,10 +1,11 @@
-/** Gives people back what they had before an import: their contacts, their places in segments, and their subscriptions. */
+/** Gives people back what they had before an import: their contacts, places in segments, subscriptions, and choices about opens and clicks. */
 import { sql } from 'drizzle-orm';
 import type { Db } from '../../../database/open.ts';
 import { prepared } from '../../../database/prepared.ts';
 import { TEXT_COLUMNS } from '../../contacts/contact-fields.ts';
 import { type Recipient, recordMembershipChange, syncAfterContactChange } from '../../segments/membership.ts';
 import { removeUnsubscribers } from '../../unsubscribes.ts';
+import { undoChoices } from '../lists/tracking-choices.ts';
 import type { UndoCounts, Undone } from './undo.ts';
 
 /** People of one transaction: it takes a few milliseconds. */
@@ -47,6 +48,7 @@ export function restorePeople(db: Db, undone: Undone, now: string): UndoCounts |
   syncAfterContactChange(db, type, peopleBefore(db, given), now, { isUndo: true });
   restoreMembers(db, given);
   resubscribe(db, given);
+  undoChoices(db, { accountId: undone.user_id, records: records('tracking'), now }, given);
   prepared(client, 'DELETE FROM import_changes WHERE import_id = @import AND address_id <= @last').run(given);
   return { removed: 0, ...counts };
 }

@@ -54,6 +54,16 @@ export class UndoRecorder {
       .run(this.#id, before);
   }
 
+  /** Choices about opens and clicks that the import made in entries of the consent log after `logged`, with what people had chosen before. */
+  choicesMade(logged: number, people: readonly { address: number; before: number }[]): void {
+    this.#client
+      .prepare(
+        `${INSERT} SELECT ?, l.address_id, 'tracking', l.id, p.value ->> 'before'
+        FROM json_each(?) p CROSS JOIN consent_log l ON l.address_id = p.value ->> 'address' AND l.id > ?`,
+      )
+      .run(this.#id, JSON.stringify(people), logged);
+  }
+
   #record(address: number, kind: string, row: number, before: string): void {
     this.#row.run({ import: this.#id, address, kind, row, before });
   }

@@ -71,6 +71,7 @@ export interface Moment {
     | 'subscribed'
     | 'tracking_allowed'
     | 'tracking_refused'
+    | 'tracking_undone'
     | 'suppressed';
   happened_at: string;
   name: string | null;

@@ -19,5 +19,7 @@ export const migrationSentences: Readonly<Record<keyof typeof MIGRATION_SENTENCE
     'Dort von einer Liste abgemeldet, und hier von der Gruppe {name} abgemeldet: {count}, davon bisher noch nicht: {added}',
   migrated_bounce: 'Dort unzustellbar, und hier gesperrt: {count}, davon bisher noch nicht: {added}',
   migrated_complaint: 'Dort beschwert, und hier gesperrt: {count}, davon bisher noch nicht: {added}',
+  tracking_imported: 'Nach der Datei {name}, die importiert wurde',
+  tracking_import_undone: 'Ein Import, der anderes sagte, wurde rückgängig gemacht',
   migrated_diagnostic: 'übernommen von {name}',
 };

@@ -1,5 +1,7 @@
 /** The first two forms of an import: which file, and what its columns become. */
+
 import { fieldNameFor } from '../../../../audience/contacts/field-names.ts';
+import { TRACKING_COLUMN } from '../../../../audience/import/import-rows.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
 import { FileField, type Problems } from '../../../components/field.tsx';
 import { Island } from '../../../components/island.tsx';
@@ -53,7 +55,10 @@ export function Mapping({
   problems?: Problems;
 }) {
   const language = useLanguage();
-  const known = choices.fields.map(({ field_name: name }) => ({ value: name, label: fieldLabel(language, name) }));
+  const fields = choices.fields.map(({ field_name: name }) => name);
+  // No field of contacts, so the API does not list it among them.
+  const names = [...new Set([...fields, TRACKING_COLUMN])];
+  const known = names.map((name) => ({ value: name, label: fieldLabel(language, name) }));
   const fieldsFor = (column: string, number: number) => {
     const name = fieldNameFor(column, number);
     return [
