@@ -19,6 +19,8 @@ import { ruleCondition } from './rule-sql.ts';
 const BACKGROUND_MS = 50;
 /** With more new events than this, a send to a segment waits until they are read. Fewer come while a step of the background works. */
 const MANY_EVENTS = 1000;
+/** Events times segments of one write, which take some milliseconds: each of the people of an event is looked at for each segment. */
+const MOST_LOOKUPS = 2000;
 const FOLLOWED = 'activity_followed_to';
 
 /** Whether so many events are not read yet that segments with rules about them say little. */
@@ -47,14 +49,15 @@ function followedTo(client: Db['$client']): number {
   return Number(findNamedValue(client, FOLLOWED) ?? 0);
 }
 
-/** Reads the next `rows` events; gives whether there may be more. */
+/** Reads the next events, `rows` at most; gives whether there may be more. */
 function followSome(db: Db, rows: number, now: string): boolean {
   const client = db.$client;
   const after = followedTo(client);
+  const events = Math.min(rows, Math.ceil(MOST_LOOKUPS / Math.max(1, mostSegments(client))));
   const next = prepared<[number, number], { last: number | null; count: number }>(
     client,
     'SELECT max(id) AS last, count(*) AS count FROM (SELECT id FROM events WHERE id > ? ORDER BY id LIMIT ?)',
-  ).get(after, rows);
+  ).get(after, events);
   if (next === undefined || next.last === null) return false;
   const people = prepared<[{ after: number; to: number }], number>(
     client,
@@ -74,7 +77,19 @@ function followSome(db: Db, rows: number, now: string): boolean {
     updateSegments(db, people, now);
   }
   writeNamedValue(client, FOLLOWED, String(next.last));
-  return next.count === rows;
+  return next.count === events;
+}
+
+/** The most segments of an account that depend on time, as those with rules about activity do. */
+function mostSegments(client: Db['$client']): number {
+  return (
+    prepared<[], number>(
+      client,
+      'SELECT max(count) FROM (SELECT count(*) AS count FROM segments WHERE check_at IS NOT NULL AND deleted_at IS NULL GROUP BY user_id)',
+    )
+      .pluck()
+      .get() ?? 0
+  );
 }
 
 /** The people of an account as a JSON array of address ids. */
