@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { parseEnv } from 'node:util';
+import { isTimeZone } from './zones.ts';
 
 interface Setting<T> {
   about: string;
@@ -118,14 +119,8 @@ function asNodeName(text: string): string {
 }
 
 function asTimeZone(text: string): string {
-  try {
-    // An offset such as +02:00 is no IANA zone, but newer versions of Node accept it.
-    if (/^[+-]/.test(text)) throw new RangeError();
-    new Intl.DateTimeFormat('en', { timeZone: text });
-    return text;
-  } catch {
-    throw new Error('an IANA time zone such as Europe/Berlin');
-  }
+  if (!isTimeZone(text)) throw new Error('an IANA time zone such as Europe/Berlin');
+  return text;
 }
 
 /** Every setting: its default, what it is for and how its text is read. Tests compare the README's table and .env.example with it. */

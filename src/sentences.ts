@@ -121,6 +121,11 @@ export const SENTENCES = {
   field_taken: 'The {field} has already been taken.',
   field_erased: 'The {field} belongs to a person who was erased, and is not accepted again.',
   field_one_line: 'The {field} may not contain line breaks or control characters.',
+  local_time_canary:
+    "A mail that leaves by its recipients' own time cannot begin with a first part: the rest would wait past their time.",
+  local_time_ab:
+    "A mail that leaves by its recipients' own time cannot be tested as well: the groups could not be compared.",
+  local_time_schedule: "Recipients' own time needs a day and a time.",
   window_days: 'Weekdays are given as 1 (Monday) to 7 (Sunday).',
   window_hours: 'Give two times of a day such as 09:00 and 18:00, the second after the first.',
   cap_wrong: '"{given}" is no limit: give mails/days, such as 3/7, with up to {mails} mails and {days} days.',

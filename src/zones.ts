@@ -6,6 +6,18 @@ const DAY_MS = 86_400_000;
 const formats = new Map<string, Intl.DateTimeFormat>();
 const MAX_FORMATS = 1000;
 
+/** Whether a text is the name of an IANA time zone, such as Europe/Berlin. */
+export function isTimeZone(text: string): boolean {
+  // An offset such as +02:00 is no IANA zone, but newer versions of Node accept it.
+  if (!/^[A-Za-z][\w+/-]{0,63}$/.test(text)) return false;
+  try {
+    formatOf(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The day (YYYY-MM-DD) and time (HH:MM:SS) of a moment in a time zone. */
 export function wallClock(moment: Date, timeZone: string): { date: string; time: string } {
   // Swedish writes 2026-11-22 09:00:00.

@@ -11,6 +11,7 @@ const OWNERS = [
   { table: 'deliveries', variable: 'deliveries', column: 'counts_to_caps', owner: 'delivery/queue/ledger/' },
   { table: 'node_pages', variable: 'nodePages', column: 'deliveries', owner: 'delivery/queue/ledger/' },
   { table: 'watched_mailings', variable: 'watchedMailings', column: 'stage', owner: 'delivery/watch/' },
+  { table: 'local_waits', variable: 'localWaits', column: 'people', owner: 'delivery/timing/' },
   { table: 'warm_ups', variable: 'warmUps', column: 'ended_on', owner: 'delivery/warm-up/' },
   { table: 'warm_up_days', variable: 'warmUpDays', column: 'mails', owner: 'delivery/warm-up/' },
   { table: 'delivery_reasons', variable: 'deliveryReasons', column: 'count', owner: 'delivery/queue/ledger/' },

@@ -71,6 +71,7 @@ const Draft = Type.Object({
   schedule_type: integer(),
   schedule_date: Type.String(),
   schedule_time: Type.String(),
+  local_time: zeroOrOne(),
   time_zone: Type.String(),
   recall_seconds: integer(),
   updated_at: isoTimestampSchema(),
@@ -163,6 +164,7 @@ export const singleSendDraftRoutes: FastifyPluginAsyncTypebox<Deps> = async (app
           audience: Type.Object({
             recipients: integer(),
             left_out: Type.Array(Type.Object({ reason: Type.String(), count: integer() })),
+            with_zone: integer({ description: 'Of the recipients, those whose own time zone is known.' }),
           }),
         }),
       },

@@ -10,6 +10,7 @@ import { DELIVERY_STATE, deliveries, HELD_CODES, SINGLE_SEND_STATUS } from '../d
 import { pacedGroupsOf } from '../delivery/pacing/paced-groups.ts';
 import { COMMON_HELD_CODES, reportedHold } from '../delivery/queue/held.ts';
 import { mailingReport } from '../delivery/reporting/mailing-report.ts';
+import { findLocalWait } from '../delivery/timing/local-times.ts';
 import { findWaitsUntil } from '../delivery/timing/send-window.ts';
 import { hasRelay } from '../delivery/transport/relays/in-use.ts';
 import { abTestReport } from '../delivery/variants/report.ts';
@@ -67,6 +68,12 @@ const PacedGroup = Type.Object({
   until: Type.String({ description: 'When it may be over, if it takes all mails until then; UTC.' }),
 });
 
+const LocalWait = Type.Object({
+  people: integer({ description: 'How many had not reached it, those included who have left since.' }),
+  next_at: Type.String({ description: 'When the next of them reach it, UTC.' }),
+  last_at: Type.String({ description: 'When the last of them reach it, UTC.' }),
+});
+
 const Hourly = Type.Array(Type.Object({ hour: Type.String(), count: integer() }));
 const Report = Type.Object({
   status: integer(),
@@ -90,6 +97,10 @@ const Report = Type.Object({
     ...nullable(isoTimestampSchema()),
     description:
       'Until when it waits for the hours in which mail of the account leaves (addition); null when it does not.',
+  },
+  local_wait: {
+    ...nullable(LocalWait),
+    description: 'Whose own time it waits for (addition); null when it waits for nobody, or leaves at one moment.',
   },
   states: Type.Record(Type.String(), integer()),
   reasons: Type.Array(Type.Object({ state: Type.String(), reason: Type.String(), count: integer() })),
@@ -150,7 +161,9 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
       const abTest = mailing === null ? null : await abTestReport(db.$client, mailing.id);
       const isUnderWay = send.status === SINGLE_SEND_STATUS.queued || send.status === SINGLE_SEND_STATUS.running;
       const isRunning = send.status === SINGLE_SEND_STATUS.running;
-      const waits = isRunning ? findWaitsUntil(db, send.user_id, clock.now(), config.TIME_ZONE) : null;
+      // What is paused or held does not go on when the hours begin.
+      const mayGoOn = mailing?.state === 'sending' || mailing?.state === 'enqueueing';
+      const waits = mayGoOn ? findWaitsUntil(db, send.user_id, clock.now(), config.TIME_ZONE) : null;
       const report = {
         status: send.status,
         ...reportedHold(db.$client, [mailing, send], isUnderWay),
@@ -160,6 +173,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
         paced: isUnderWay && mailing !== null ? pacedGroupsOf(db.$client, mailing.id, clock.now()) : [],
         warm_up: isUnderWay && mailing !== null ? findWarmUpWait(db.$client, mailing.sender_id, clock.now()) : null,
         waits_until: waits && isoTimestamp(waits),
+        local_wait: isRunning && mailing !== null ? findLocalWait(db.$client, mailing.id, clock.now()) : null,
         ...mailingReport(db.$client, mailing?.id ?? 0),
         ab_test: abTest && reportedAbTest(abTest),
         design_url: changesNothing(request)

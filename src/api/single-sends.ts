@@ -98,6 +98,14 @@ const SingleSendBody = Type.Object({
   schedule_type: flag('0: at once, 1: at schedule_date and schedule_time.'),
   schedule_date: Type.Optional(line({ description: 'y-m-d' })),
   schedule_time: Type.Optional(line({ description: 'HH:MM[:SS]' })),
+  local_time: Type.Optional(
+    Type.Unsafe<0 | 1>({
+      ...flag(
+        'Addition: 1 with a schedule: each recipient gets it at that date and time in their own time zone; 0 (default): all at the same moment.',
+      ),
+      empty: 0,
+    }),
+  ),
   tracking: trackingFlag(),
   ...canaryOptions,
   ...capOption,

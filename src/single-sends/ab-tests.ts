@@ -18,7 +18,7 @@ import { changeUnsent } from './status.ts';
 type SingleSend = typeof singleSends.$inferSelect;
 
 /** Which field of a test is wrong. */
-const FIELD_OF_PROBLEM = { ab_canary: 'subjects', ab_untracked: 'winner_by' } as const;
+const FIELD_OF_PROBLEM = { ab_canary: 'subjects', local_time_ab: 'subjects', ab_untracked: 'winner_by' } as const;
 
 /**
  * Gives a draft or queued single send an A/B test, or with null takes it away, and the `canary_percent` if one is given; gives the new

@@ -25,6 +25,7 @@ import {
   NO_DATE,
   NO_TIME_OF_DAY,
   requireChangeable,
+  requireOneClock,
   requireStillTestable,
   type SingleSendDeps,
   type SingleSendInput,
@@ -35,7 +36,9 @@ import { changeUnsent, insertDraft } from './status.ts';
 type SingleSend = typeof singleSends.$inferSelect;
 
 /** What a change may set. */
-export type DraftInput = Partial<Omit<SingleSendInput, 'schedule_type' | 'schedule_date' | 'schedule_time'>>;
+export type DraftInput = Partial<
+  Omit<SingleSendInput, 'schedule_type' | 'schedule_date' | 'schedule_time' | 'local_time'>
+>;
 
 /** What a send needs to be queued. */
 const NEEDED = ['single_send_name', 'subject', 'preheader', 'sender_id', 'unsubscribe_group_id'] as const;
@@ -125,6 +128,7 @@ export function saveDraft(
         changed_by: userId,
         updated_at: isoTimestamp(clock.now()),
       };
+      requireOneClock({ ...before, ...columns });
       requireStillTestable({ db, config }, before, columns);
       // Choosing a template replaces everything, so what was there before is kept.
       if (input.template_id !== undefined) closeVersion(db, 'single_send', before.id);
@@ -188,12 +192,8 @@ export async function countDraftAudience(
   );
   const progress = { targets, excluded, target: 0, after: 0 };
   const caps = findCapPeriods(deps, send.user_id, send.ignores_caps);
-  const { contact_id: _, ...count } = await countAudience(
-    db.$client,
-    group,
-    progress,
-    caps,
-    trackingMode(db, send.user_id),
-  );
-  return count;
+  const whose = { accountId: send.user_id, groupId: group };
+  const mode = trackingMode(db, send.user_id);
+  const { contact_id: _, ...audience } = await countAudience(db.$client, whose, progress, caps, mode);
+  return audience;
 }

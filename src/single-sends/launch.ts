@@ -1,6 +1,6 @@
 /** Launches single sends that are due: checks them, freezes their content and creates their mailing, or holds them with a reason. */
 
-import { and, asc, eq, lte, sql } from 'drizzle-orm';
+import { and, asc, eq, lte, or, sql } from 'drizzle-orm';
 import { targetProblem } from '../audience/segments/broken-rules.ts';
 import { isRecomputing, markForRecompute } from '../audience/segments/recompute.ts';
 import type { Clock } from '../clock.ts';
@@ -18,13 +18,21 @@ import { verificationRequired } from '../delivery/transport/relays/in-use.ts';
 import { beginWithCanary } from '../delivery/watch/watched-mailings.ts';
 import { SENTENCES, sentence } from '../sentences.ts';
 import { freezeSend } from './freeze-variants.ts';
+import { launchesAt } from './schedule.ts';
 import { holdQueuedSends, startSend } from './status.ts';
 
 const MINUTE_MS = 60_000;
+/** More than the clocks of two zones can differ: from UTC-12 to UTC+14, and a change of the clock. */
+const MAX_LEAD_MS = 28 * 60 * MINUTE_MS;
 
 type SingleSend = typeof singleSends.$inferSelect;
 /** A single send that is due. `updated_at` tells later whether it was changed in the meantime. */
 type DueSend = Pick<SingleSend, 'id' | 'updated_at'>;
+/** A single send that may be due; those that go by their recipients' clocks are launched before `starts_at`. */
+type WaitingSend = Pick<
+  SingleSend,
+  'id' | 'updated_at' | 'starts_at' | 'local_time' | 'schedule_date' | 'schedule_time'
+>;
 
 export interface LaunchDeps {
   db: Db;
@@ -39,17 +47,32 @@ export class Launcher {
   readonly #marked = new Map<number, string>();
 
   /** Prepared once, because each background step asks. */
-  readonly #dueNow: (now: number) => DueSend[];
+  readonly #dueNow: (now: number) => WaitingSend[];
 
   constructor(deps: LaunchDeps) {
     this.#deps = deps;
     const due = deps.db
-      .select({ id: singleSends.id, updated_at: singleSends.updated_at })
+      .select({
+        id: singleSends.id,
+        updated_at: singleSends.updated_at,
+        starts_at: singleSends.starts_at,
+        local_time: singleSends.local_time,
+        schedule_date: singleSends.schedule_date,
+        schedule_time: singleSends.schedule_time,
+      })
       .from(singleSends)
-      .where(and(eq(singleSends.status, SINGLE_SEND_STATUS.queued), lte(singleSends.starts_at, sql.placeholder('now'))))
+      .where(
+        and(
+          eq(singleSends.status, SINGLE_SEND_STATUS.queued),
+          lte(singleSends.starts_at, sql.placeholder('latest')),
+          or(lte(singleSends.starts_at, sql.placeholder('now')), eq(singleSends.local_time, 1)),
+        ),
+      )
       .orderBy(asc(singleSends.starts_at))
       .prepare();
-    this.#dueNow = (now) => due.all({ now });
+    const restMs = deps.config.RECALL_SECONDS * 1000;
+    this.#dueNow = (now) =>
+      due.all({ now, latest: now + MAX_LEAD_MS }).filter((send) => launchesAt(send, restMs) <= now);
   }
 
   /**
@@ -118,6 +141,9 @@ async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Prom
     excluded: send.exclude_specific_recipient_id,
     target: 0,
     after: 0,
+    ...(send.local_time === 1 && {
+      local: { date: send.schedule_date, time: send.schedule_time, zone: config.TIME_ZONE },
+    }),
   };
   if (!hasAudience(db.$client, send.unsubscribe_group_id, progress)) {
     return held('no_audience');

@@ -15,7 +15,7 @@ import { type AudienceCount, countAudience } from '../delivery/queue/enqueue-rec
 import { findCapPeriods, type SingleSendDeps, type SingleSendInput } from './single-sends.ts';
 
 export interface Preview {
-  audience: Omit<AudienceCount, 'contact_id' | 'measured'>;
+  audience: Omit<AudienceCount, 'contact_id' | 'measured' | 'with_zone'>;
   /** Null when the content cannot be sent. */
   mail: { contact_id: number | null; subject: string; html: string; text: string } | null;
   /** Why the send would be held, or null. */
@@ -46,10 +46,11 @@ export async function previewSingleSend(
   const {
     contact_id,
     measured: _measured,
+    with_zone: _withZone,
     ...audience
   } = await countAudience(
     db.$client,
-    input.unsubscribe_group_id,
+    { accountId, groupId: input.unsubscribe_group_id },
     progress,
     findCapPeriods(deps, accountId, input.ignores_caps ?? 0),
     trackingMode(db, accountId),

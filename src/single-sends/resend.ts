@@ -81,6 +81,7 @@ export async function resendToUnopened(
         schedule_type: 0,
         schedule_date: NO_DATE,
         schedule_time: NO_TIME_OF_DAY,
+        local_time: 0,
         starts_at: clock.now().getTime(),
         sent_at: NO_TIME,
         changed_by: userId,

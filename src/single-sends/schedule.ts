@@ -1,4 +1,22 @@
-/** Parses the local date and time of a schedule. */
+/** The local date and time of a schedule, and when a single send with one begins to leave. */
+import type { singleSends } from '../database/schema/index.ts';
+import { FIRST_ZONE } from '../delivery/timing/local-times.ts';
+import { toUtc } from '../zones.ts';
+
+type Scheduled = Pick<
+  typeof singleSends.$inferSelect,
+  'local_time' | 'schedule_date' | 'schedule_time' | 'starts_at' | 'updated_at'
+>;
+
+/**
+ * When a queued single send is launched, epoch milliseconds. One that goes by its recipients' clocks is launched when the first zone reaches
+ * its time; where that is over, it rests first, since some of it leaves at once.
+ */
+export function launchesAt(send: Scheduled, restMs: number): number {
+  if (send.local_time === 0) return send.starts_at;
+  const first = toUtc(send.schedule_date, send.schedule_time, FIRST_ZONE).getTime();
+  return Math.max(first, Date.parse(send.updated_at) + restMs);
+}
 
 /** Parses `2026-03-01` or the short form `26-3-1` (a year of this century); gives `YYYY-MM-DD`, or null if there is no such date. */
 export function parseScheduleDate(text: string): string | null {

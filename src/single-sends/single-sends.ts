@@ -43,6 +43,7 @@ export interface SingleSendInput {
   schedule_type: 0 | 1;
   schedule_date?: string;
   schedule_time?: string;
+  local_time?: 0 | 1;
   tracking?: 0 | 1;
   canary_percent?: number;
   canary_minutes?: number;
@@ -97,8 +98,20 @@ export function templateErrors(input: { template_json?: string; template_html?: 
   return problem === null ? [] : [['template_json', `The template json is invalid: ${problem}`]];
 }
 
+/**
+ * Throws 422 for a single send that goes by its recipients' clocks and begins with a first part or an A/B test: those wait for results before
+ * the rest goes, which would be too late for some.
+ */
+export function requireOneClock(
+  send: Partial<Pick<typeof singleSends.$inferSelect, 'local_time' | 'canary_percent' | 'ab_test'>>,
+): void {
+  if (send.local_time !== 1) return;
+  if ((send.canary_percent ?? 0) > 0) throw invalid('local_time', SENTENCES.local_time_canary);
+  if (send.ab_test) throw invalid('local_time', SENTENCES.local_time_ab);
+}
+
 function scheduleErrors({ clock, config }: SingleSendDeps, input: Partial<SingleSendInput>): [string, string][] {
-  if (input.schedule_type !== 1) return [];
+  if (input.schedule_type !== 1) return input.local_time === 1 ? [['local_time', SENTENCES.local_time_schedule]] : [];
   const errors: [string, string][] = [];
   const date = parseScheduleDate(input.schedule_date ?? '');
   const time = parseScheduleTime(input.schedule_time ?? '');
@@ -130,8 +143,10 @@ export function createSingleSend(
   const input = withTemplateCopied(db, accountId, given);
   const now = isoTimestamp(clock.now());
   const utr = randomUUID();
+  const columns = singleSendColumns(deps, accountId, input);
+  requireOneClock(columns);
   insertQueued(db, {
-    ...singleSendColumns(deps, accountId, input),
+    ...columns,
     template_json: input.template_json || null,
     template_html: input.template_html || null,
     exclude_specific_recipient_id: checkedTargets(input.exclude_specific_recipient_id ?? []),
@@ -163,6 +178,7 @@ export function updateSingleSend(
       const input = withTemplateCopied(db, accountId, given);
       const { template_json, template_html, exclude_specific_recipient_id } = input;
       const columns = singleSendColumns(deps, accountId, input);
+      requireOneClock({ ...before, ...columns });
       requireStillTestable(deps, before, columns);
       requeue(db, before.id, {
         ...columns,
@@ -202,7 +218,11 @@ export function requireChangeable(
 }
 
 /** The field of a change that makes a test impossible. */
-const FIELD_OF_PROBLEM = { ab_canary: 'canary_percent', ab_untracked: 'tracking' } as const;
+const FIELD_OF_PROBLEM = {
+  ab_canary: 'canary_percent',
+  local_time_ab: 'local_time',
+  ab_untracked: 'tracking',
+} as const;
 
 /**
  * Throws 422 for a change after which the A/B test of a single send is not possible any more, since it would be held at its launch. Where the
@@ -266,6 +286,9 @@ function singleSendColumns({ db, clock, config }: SingleSendDeps, accountId: num
     preheader: input.preheader,
     schedule_type: input.schedule_type,
     ...schedule,
+    ...(input.schedule_type === 0
+      ? { local_time: 0 as const }
+      : input.local_time !== undefined && { local_time: input.local_time }),
     ...(input.tracking !== undefined && { tracking: input.tracking }),
     ...(input.canary_percent !== undefined && { canary_percent: input.canary_percent }),
     ...(input.canary_minutes !== undefined && { canary_minutes: input.canary_minutes }),

@@ -72,7 +72,12 @@ t.test('in dark colours the rules of the mail for them hold, and no others', asy
 
 t.test('what is missing is in the order of the steps', async (t) => {
   const draft = { sender_id: 0, unsubscribe_group_id: 1, subject: '', preheader: 'x', content: 'none' } as const;
-  t.strictSame(missingParts(draft, { recipients: 0, left_out: [] }), ['people', 'sender', 'subject', 'content']);
+  t.strictSame(missingParts(draft, { recipients: 0, left_out: [], with_zone: 0 }), [
+    'people',
+    'sender',
+    'subject',
+    'content',
+  ]);
 });
 
 t.test('the same targets in another order are the same form', async (t) => {

@@ -3,15 +3,12 @@ import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
 import { address } from './audience.ts';
-import { count, id, line, softStamps, stamps } from './columns.ts';
+import { count, flag, id, line, softStamps, stamps } from './columns.ts';
 import { relays } from './relays.ts';
 import { HELD_CODES, SINGLE_SEND_STATUS, type Variant, type WINNER_BY } from './states.ts';
 
 /** 0: neither opens nor clicks of this mail are counted, whatever the installation's setting. */
 const tracking = () => integer().notNull().default(1);
-
-/** 1: sent also to people who have had as many mails as the account's limits allow. */
-const ignoresCaps = () => integer().$type<0 | 1>().notNull().default(0);
 
 /** The id of the user who last changed what is in it; null for a program, the service or a design link. */
 const changedBy = () => integer();
@@ -81,6 +78,8 @@ export const singleSends = sqliteTable(
     schedule_type: integer().notNull(),
     schedule_date: text().notNull(),
     schedule_time: text().notNull(),
+    /** 1: each recipient gets it at that day and time by their own clock. */
+    local_time: flag(),
     status: integer().notNull(),
     utr: text().notNull().unique(),
     template_json: text(),
@@ -97,7 +96,8 @@ export const singleSends = sqliteTable(
     canary_minutes: integer().notNull().default(30),
     /** Null: everybody gets the same mail. */
     ab_test: text({ mode: 'json' }).$type<AbTest>(),
-    ignores_caps: ignoresCaps(),
+    /** 1: sent also to people who have had as many mails as the account's limits allow; so in automations. */
+    ignores_caps: flag(),
     changed_by: changedBy(),
     ...stamps(),
   },
@@ -124,7 +124,7 @@ export const automations = sqliteTable(
     automation_for_table: line(),
     automation_name: text().notNull(),
     exit_criteria: count(),
-    ignores_caps: ignoresCaps(),
+    ignores_caps: flag(),
     unsubscribe_group_id: text().notNull(),
     automation_type: integer().notNull(),
     utr: text().notNull().unique(),

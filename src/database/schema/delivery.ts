@@ -148,6 +148,18 @@ export const deliveries = sqliteTable(
   ],
 );
 
+/** Of a mailing that its recipients get at a time by their own clocks: how many were put off to each moment when they were enqueued. */
+export const localWaits = sqliteTable(
+  'local_waits',
+  {
+    mailing_id: integer().notNull(),
+    /** Epoch milliseconds. */
+    due_at: integer().notNull(),
+    people: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.mailing_id, table.due_at] })],
+);
+
 /** How far the canary of a mailing is: its first recipients are chosen, get the mail, and are waited for; released lets the rest go. */
 export const CANARY_STAGES = ['choosing', 'sending', 'waiting', 'released'] as const;
 

@@ -9,7 +9,9 @@ import { prepared } from '../../database/prepared.ts';
 import type { Target, TrackingMode } from '../../database/schema/index.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import { SENTENCES } from '../../sentences.ts';
+import { type LocalTime, localTimes } from '../timing/local-times.ts';
 import { type CapPeriods, capReasonOf } from '../timing/mail-caps.ts';
+import { findZone, type Place, placeColumns } from '../timing/place-zones.ts';
 import { divideRecipients } from '../variants/groups.ts';
 import { enqueueStatement } from './ledger/enqueue.ts';
 import { type ReasonChange, reasonCounter } from './ledger/reasons.ts';
@@ -23,6 +25,8 @@ export interface EnqueueProgress {
   target: number;
   /** The last address id of that target that is enqueued. */
   after: number;
+  /** When each recipient is to get it by their own clock; absent: all at once. */
+  local?: LocalTime;
 }
 
 /**
@@ -75,6 +79,7 @@ export async function enqueueRecipients(
     `SELECT mailing_id, state, reply, count(*) AS by FROM deliveries WHERE id > ? AND state = ${DELIVERY_STATE.suppressed} GROUP BY reply`,
   );
   const countReasons = reasonCounter(client);
+  const putOff = localTimes(client, mailingId);
   const save = client.prepare(
     'UPDATE mailings SET enqueue_progress = ?, recipients = recipients + ?, suppressed = suppressed + ? WHERE id = ?',
   );
@@ -105,6 +110,7 @@ export async function enqueueRecipients(
       excluded: JSON.stringify(progress.excluded),
     });
     divideRecipients(client, mailingId, before);
+    if (progress.local) putOff(before, progress.local);
     const suppressed = suppressedSince.all(before);
     countReasons(suppressed);
     const count = suppressed.reduce((sum, { by }) => sum + by, 0);
@@ -195,25 +201,29 @@ export interface AudienceCount {
   /** How many of them have their opens and clicks recorded, in an account with this tracking mode. */
   measured: number;
   left_out: { reason: string; count: number }[];
+  /** Of the recipients, those whose own time zone is known. */
+  with_zone: number;
   /** A contact who would get the mail; null when only people added by hand would. */
   contact_id: number | null;
 }
 
 /**
- * Counts exactly how many people would get a mail now, how many of them would be measured, and how many would not get it, by reason; those
- * beyond `caps`, too, where there are any. Reads in pages so as not to delay requests.
+ * Counts exactly how many people would get a mail of the account now, how many of them would be measured, and how many would not get it, by
+ * reason; those beyond `caps`, too, where there are any. Reads in pages so as not to delay requests.
  */
 export async function countAudience(
   client: Database,
-  groupId: number,
+  { accountId, groupId }: { accountId: number; groupId: number },
   progress: EnqueueProgress,
   caps: CapPeriods | null,
   tracking: TrackingMode,
 ): Promise<AudienceCount> {
   const rows = caps === null ? COUNT_PAGE_ROWS : CAPPED_PAGE_ROWS;
+  const places = placeColumns(client, accountId, 'c');
   const reasons = new Map<string, number>();
   let recipients = 0;
   let measured = 0;
+  let with_zone = 0;
   let contact_id: number | null = null;
   for (const [at, target] of progress.targets.entries()) {
     // A reason of '': counted under an earlier target.
@@ -225,18 +235,18 @@ export async function countAudience(
       .pluck();
     const page = client.prepare<
       Record<string, unknown>,
-      { reason: string | null; count: number; measured: number; contact_id: number | null }
+      Place & { reason: string | null; count: number; measured: number; contact_id: number | null }
     >(`
-      SELECT reason, count(*) AS count, sum(${isMeasuredWith(tracking, 'address_id')}) AS measured,
+      SELECT reason, country_id, state, time_zone, count(*) AS count, sum(${isMeasuredWith(tracking, 'address_id')}) AS measured,
         min(contact_id) AS contact_id
       FROM (
-        SELECT d.contact_id, d.address_id, coalesce(CASE
+        SELECT d.contact_id, d.address_id, ${places}, coalesce(CASE
           WHEN @earlier <> '[]' AND ${isInTargets('@earlier', 'd.address_id')} THEN ''
           WHEN @excluded <> '[]' AND ${isInTargets('@excluded', 'd.address_id')} THEN '${SENTENCES.excluded}'
           WHEN d.address_id IN (${POSSIBLY_INELIGIBLE}) THEN ${ineligibilityReason('d', '@group')}
           END, ${caps === null ? 'NULL' : capReasonOf('d.address_id')}) AS reason
-        FROM (${members} AND p.address_id <= @last) d)
-      GROUP BY reason`);
+        FROM (${members} AND p.address_id <= @last) d LEFT JOIN contacts c ON c.id = d.contact_id)
+      GROUP BY 1, 2, 3, 4`);
     const bounds = {
       ...caps,
       group: groupId,
@@ -248,10 +258,15 @@ export async function countAudience(
     for (;;) {
       const last = reached.get({ target: target.id, after }) ?? null;
       if (last === null) break;
-      for (const { reason, count, contact_id: contact, ...counted } of page.all({ ...bounds, after, last })) {
+      for (const { reason, count, contact_id: contact, measured: known, ...place } of page.all({
+        ...bounds,
+        after,
+        last,
+      })) {
         if (reason === null) {
           recipients += count;
-          measured += counted.measured;
+          measured += known;
+          if (findZone(place) !== null) with_zone += count;
           contact_id ??= contact;
         } else if (reason !== '') {
           reasons.set(reason, (reasons.get(reason) ?? 0) + count);
@@ -261,5 +276,6 @@ export async function countAudience(
       await setImmediate();
     }
   }
-  return { recipients, measured, left_out: [...reasons].map(([reason, count]) => ({ reason, count })), contact_id };
+  const left_out = [...reasons].map(([reason, count]) => ({ reason, count }));
+  return { recipients, measured, left_out, with_zone, contact_id };
 }

@@ -132,6 +132,7 @@ const DESCRIPTIONS: Record<string, string> = {
   'Version.html': 'What it looks like, with its placeholders.',
   is_html: '1: it was written as HTML; 0: it was designed.',
   json_code: 'The template in the JSON form of MJML; empty for one of your own that was written as HTML.',
+  local_time: '1: each recipient gets it at that date and time in their own time zone.',
   key: 'The key pair, whose secret is shown only now.',
   keys: 'The key pairs.',
   kind: 'bounce: mail was returned; complaint: the recipient reported it as spam.',

@@ -66,6 +66,7 @@ t.test('a single send waits for its hours and says until when; pause, resume and
     (await app.one.call('POST', `/single/send/${action}`, { query: { utr: which } })).status;
   t.equal(await act('cancel', other), 200);
   t.equal(await act('pause', utr), 200);
+  t.equal((await sendReport(app, utr)).waits_until, null, 'what is paused does not go on by itself');
   await pass(DAY + 2 * HOUR);
   t.equal(outboxOf(app).length, 0, 'the paused one does not leave within the hours');
   t.equal((await sendReport(app, utr)).waits_until, null);

@@ -13,7 +13,7 @@ import { stepAddress } from './frame.tsx';
 import { groupForm } from './group.tsx';
 import { MAILING } from './mailing.tsx';
 import { newMailingScreen } from './new.tsx';
-import { scheduleStep } from './schedule.tsx';
+import { scheduleStep } from './schedule/schedule.tsx';
 import { variantsScreen } from './variants/variants.tsx';
 
 /** Registers the pages for composing, which only those see who may change something. */

@@ -28,6 +28,8 @@ export interface Draft {
   schedule_type: number;
   schedule_date: string;
   schedule_time: string;
+  /** 1: that is the time in the zone of each recipient. */
+  local_time: 0 | 1;
   /** The zone of schedules. */
   time_zone: string;
   /** How long a send rests that starts at once. */
@@ -41,6 +43,8 @@ export interface Draft {
 export interface Audience {
   recipients: number;
   left_out: { reason: string; count: number }[];
+  /** Of the recipients, those whose own time zone is known. */
+  with_zone: number;
 }
 
 /** A list or segment, as a target. */

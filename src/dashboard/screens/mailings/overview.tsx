@@ -23,7 +23,14 @@ export function Overview({ summary, report }: { summary: Summary; report: Report
       {report.held_code === 'sending_held' && (
         <Notice tone="warn">{language.sentence(report.held_reason ?? '')}</Notice>
       )}
-      {isSending && <Waits paced={report.paced} warm_up={report.warm_up} waits_until={report.waits_until} />}
+      {isSending && (
+        <Waits
+          paced={report.paced}
+          warm_up={report.warm_up}
+          waits_until={report.waits_until}
+          local_wait={report.local_wait}
+        />
+      )}
       <Watched watch={report.watch} isHeld={summary.state === 'held'} />
       <Results summary={summary} report={report} />
     </>

@@ -1,6 +1,7 @@
 /** What the API says about single sends. */
 import type { PacedGroup } from '../../../delivery/pacing/paced-groups.ts';
 import type { MailingReport } from '../../../delivery/reporting/mailing-report.ts';
+import type { LocalWait } from '../../../delivery/timing/local-times.ts';
 import type { WarmUpWait } from '../../../delivery/warm-up/store.ts';
 import type { Watch } from '../../../delivery/watch/watched-mailings.ts';
 import type { SHOWN_STATES } from '../../../single-sends/shown-state.ts';
@@ -37,6 +38,8 @@ export interface Report extends MailingReport {
   warm_up: WarmUpWait | null;
   /** Until when it waits for the hours in which mail leaves; null when it does not. */
   waits_until: string | null;
+  /** Whose own time it waits for; null when it waits for nobody. */
+  local_wait: LocalWait | null;
   ab_test: ReportedTest | null;
 }
 

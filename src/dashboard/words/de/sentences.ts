@@ -117,6 +117,11 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   field_taken: 'Was bei „{field}“ steht, ist schon vergeben.',
   field_erased: 'Was bei „{field}“ steht, gehört einer endgültig gelöschten Person und wird nicht mehr angenommen.',
   field_one_line: 'Bei „{field}“ dürfen keine Zeilenumbrüche oder Steuerzeichen stehen.',
+  local_time_canary:
+    'Eine Mail zur Ortszeit der Empfänger kann nicht mit einem ersten Teil beginnen: Der Rest würde über seine Zeit hinaus warten.',
+  local_time_ab:
+    'Eine Mail zur Ortszeit der Empfänger lässt sich nicht auch noch testen: Die Gruppen wären nicht vergleichbar.',
+  local_time_schedule: 'Die Ortszeit der Empfänger braucht einen Tag und eine Uhrzeit.',
   window_days: 'Wochentage werden als 1 (Montag) bis 7 (Sonntag) angegeben.',
   window_hours: 'Geben Sie zwei Uhrzeiten an, etwa 09:00 und 18:00, die zweite nach der ersten.',
   cap_wrong:

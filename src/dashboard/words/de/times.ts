@@ -30,4 +30,19 @@ export const times: Translation<typeof english> = {
     'Mails gehen nur zu den Zeiten hinaus, die die Einstellungen erlauben. Weiter geht es {time} ({zone}).',
   'window.now': 'Zu dieser Zeit gehen keine Mails hinaus. Weiter geht es {time} ({zone}).',
   'window.booked': 'Eingeplant für {time} ({zone}). Dann gehen keine Mails hinaus; sie beginnt {opens}.',
+  'local.option': 'Eigene Zeitzone jeder Person',
+  'local.known':
+    'Eigene Zeitzone bekannt: {known}. Unbekannt oder ein Ort mit mehreren: {others}; für sie gilt die Uhr von {zone}.',
+  'local.about':
+    'Bei eigenen Zeitzonen stehen Mail und Empfänger fest, sobald der erste Ort der Erde die Zeit erreicht. Wer dann schon darüber hinaus ist, bekommt die Mail sofort.',
+  'local.is': 'Es ist geplant für {time} in der eigenen Zeitzone jeder Person.',
+  'local.done':
+    'Geplant für {time} in der eigenen Zeitzone jeder Person. Es lässt sich bis {first} ({zone}) ändern; dann erreichen die Ersten die Zeit.',
+  'local.doneNow':
+    'Geplant für {time} in der eigenen Zeitzone jeder Person. Wer schon darüber hinaus ist, bekommt die Mail jetzt.',
+  'local.waits': {
+    one: '{count} Person bekommt sie später, nach der eigenen Zeitzone: {last} ({zone}).',
+    other:
+      '{count} Personen bekommen sie später, nach eigenen Zeitzonen: die nächsten {next}, die letzten {last} ({zone}).',
+  },
 };

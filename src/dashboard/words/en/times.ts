@@ -27,4 +27,17 @@ export const times = {
   'window.waits': 'Mail leaves only at the times that the settings allow. It goes on {time} ({zone}).',
   'window.now': 'At this time mail does not leave. It goes on {time} ({zone}).',
   'window.booked': 'Scheduled for {time} ({zone}), when mail does not leave. It leaves from {opens} on.',
+  'local.option': 'Own time zone of each person',
+  'local.known':
+    'Own time zone known: {known}. Not known, or a place with several: {others}; these get it by the clock of {zone}.',
+  'local.about':
+    'With own time zones, the mail and its people are fixed when the first place on earth reaches the time. Whoever is past it by then gets the mail at once.',
+  'local.is': 'It is scheduled for {time}, by the own time zone of each person.',
+  'local.done':
+    'Scheduled for {time}, by the own time zone of each person. It can be changed until {first} ({zone}), when the first ones reach it.',
+  'local.doneNow': 'Scheduled for {time}, by the own time zone of each person. Whoever is past it gets the mail now.',
+  'local.waits': {
+    one: '{count} person gets it later, by their own time zone: {last} ({zone}).',
+    other: '{count} people get it later, by their own time zones: the next {next}, the last {last} ({zone}).',
+  },
 } as const;

@@ -84,7 +84,7 @@ export class Ledger {
   /**
    * To be called at start. Hand-offs that an earlier run did not finish go back to the queue and keep their Message-ID, except those that
    * sender nodes have. Held mailings are tried again, since settings change with a restart. Recipients due later than the longest wait, because the clock was ahead when
-   * they were put off, become due at `now`, epoch milliseconds. Without `hasNodes` what nodes had goes back, too.
+   * they were put off, become due at `now`, epoch milliseconds, but not those who wait for a time of their own. Without `hasNodes` what nodes had goes back, too.
    */
   recover(now: number, hasNodes: boolean): number {
     return this.#client
@@ -93,7 +93,8 @@ export class Ledger {
         this.#client
           .prepare(`
             UPDATE deliveries INDEXED BY deliveries_queue SET due_at = @now, first_tried_at = min(first_tried_at, @now)
-            WHERE state = ${DELIVERY_STATE.queued} AND mailing_id IN (SELECT id FROM mailings WHERE finished_at IS NULL) AND due_at > @now + @longest AND due_at < ${HELD_BACK_DUE}`)
+            WHERE state = ${DELIVERY_STATE.queued} AND mailing_id IN (SELECT id FROM mailings WHERE finished_at IS NULL) AND due_at > @now + @longest AND due_at < ${HELD_BACK_DUE}
+              AND NOT EXISTS (SELECT 1 FROM local_waits w WHERE w.mailing_id = deliveries.mailing_id AND w.due_at = deliveries.due_at)`)
           .run({ now, longest: MAX_WAIT_MS });
         retryHeldMailings(this.#client);
         const requeued = this.#client

@@ -1,12 +1,12 @@
 /** What composing says of the days and hours at which mail leaves. */
 import type { FastifyReply } from 'fastify';
-import type { SendWindow } from '../../../database/schema/index.ts';
-import { waitsUntil } from '../../../delivery/timing/send-window.ts';
-import type { ApiClient } from '../../api-client.ts';
-import { Notice } from '../../components/surface.tsx';
-import { setFlash } from '../../flash.ts';
-import { recordTime } from '../../record-time.ts';
-import { type Language, useLanguage } from '../../words/index.ts';
+import type { SendWindow } from '../../../../database/schema/index.ts';
+import { waitsUntil } from '../../../../delivery/timing/send-window.ts';
+import type { ApiClient } from '../../../api-client.ts';
+import { Notice } from '../../../components/surface.tsx';
+import { setFlash } from '../../../flash.ts';
+import { recordTime } from '../../../record-time.ts';
+import { type Language, useLanguage } from '../../../words/index.ts';
 
 /** When mail of the account leaves; `window` is null at any time. */
 export interface LeavingTimes {

@@ -1,47 +1,37 @@
 /** The last step: sending now or later. The buttons say to how many people. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
-import type { Deps } from '../../../deps.ts';
-import { READ } from '../../../http/pages/layout.ts';
-import { parseScheduleDate, parseScheduleTime } from '../../../single-sends/schedule.ts';
-import { toUtc, wallClock } from '../../../zones.ts';
-import { ApiClient, refusalOf, refusalText } from '../../api-client.ts';
-import { Button } from '../../components/button.tsx';
-import { type Problems, SelectField, TextField } from '../../components/field.tsx';
-import { Island } from '../../components/island.tsx';
-import { Card, Notice } from '../../components/surface.tsx';
-import { languageOf } from '../../page.tsx';
-import { field } from '../../sign-in/fields.ts';
-import { viewerOf } from '../../signed-in.ts';
-import { useLanguage } from '../../words/index.ts';
-import { HoldCard, type ResultLimits, readResultLimits } from '../settings/returns/hold-card.tsx';
-import { Total } from './audience.tsx';
-import { CapField } from './cap-field.tsx';
+import type { Deps } from '../../../../deps.ts';
+import { READ } from '../../../../http/pages/layout.ts';
+import { toUtc, wallClock } from '../../../../zones.ts';
+import { ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
+import { Button } from '../../../components/button.tsx';
+import type { Problems } from '../../../components/field.tsx';
+import { Card, Notice } from '../../../components/surface.tsx';
+import { languageOf } from '../../../page.tsx';
+import { field } from '../../../sign-in/fields.ts';
+import { viewerOf } from '../../../signed-in.ts';
+import { useLanguage } from '../../../words/index.ts';
+import { HoldCard, type ResultLimits, readResultLimits } from '../../settings/returns/hold-card.tsx';
+import { Total } from '../audience.tsx';
+import { CapField } from '../cap-field.tsx';
+import { sendStep, stepAddress } from '../frame.tsx';
+import { MissingParts } from '../missing.tsx';
+import { type Audience, type Draft, missingParts, QUEUED, readAudience, readDraft, readHasCaps } from '../records.ts';
+import { TestCard } from '../variants/card.tsx';
+import { Plan } from '../variants/plan.tsx';
+import { readTest, type StoredTest } from '../variants/records.ts';
 import { FirstPart } from './first-part.tsx';
-import { sendStep, stepAddress } from './frame.tsx';
+import { findStart, LATER, Later, OWN_ZONES, sayBookedLocally, type When } from './later.tsx';
 import { LeavingNotice, type LeavingTimes, readLeavingTimes, sayBooked } from './leaving.tsx';
-import { MissingParts } from './missing.tsx';
-import { type Audience, type Draft, missingParts, QUEUED, readAudience, readDraft, readHasCaps } from './records.ts';
-import { TestCard } from './variants/card.tsx';
-import { Plan } from './variants/plan.tsx';
-import { readTest, type StoredTest } from './variants/records.ts';
 
 const CONFLICT = 409;
 const SEE_OTHER = 303;
-const LATER = 1;
 const NOTHING_SEEN = 'nothing';
-const DAY_MS = 86_400_000;
 
 interface ByUtr {
   Params: { utr: string };
 }
-/** Day, time and zone as they were given. */
-interface When {
-  date: string;
-  time: string;
-  zone: string;
-}
-
 export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {
   app.route<ByUtr>({
     method: READ,
@@ -55,21 +45,24 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     const isLater = field(request, 'when') === 'later';
     const when = { date: field(request, 'date'), time: field(request, 'time'), zone: field(request, 'zone') };
     const language = languageOf(request, viewerOf(request));
-    const start = isLater ? findStart(when, [draft.time_zone, language.zone]) : null;
-    const { date, time } = start === null ? when : wallClock(start, draft.time_zone);
+    const start = isLater ? findStart(when, draft.time_zone, language.zone) : null;
+    const isLocal = when.zone === OWN_ZONES;
+    const { date, time } = start === null || isLocal ? when : wallClock(start, draft.time_zone);
     const answer = await api.send('POST', '/single/send/update', {
       ...sendFields(draft),
       // Nothing leaves that its sender has not seen, so a form without it counts as one of an older version.
       unchanged_since: field(request, 'unchanged_since') || NOTHING_SEEN,
       canary_percent: field(request, isLater ? 'first_later' : 'first_now') || 0,
       ...capChoice(field(request, isLater ? 'caps_later' : 'caps_now')),
-      ...(isLater ? { schedule_type: LATER, schedule_date: date, schedule_time: time } : { schedule_type: 0 }),
+      ...(isLater
+        ? { schedule_type: LATER, schedule_date: date, schedule_time: time, local_time: isLocal ? 1 : 0 }
+        : { schedule_type: 0 }),
     });
     if (answer.message === undefined) {
       // A button that was pressed twice: the first time did it.
       if (answer.status === CONFLICT && isLeaving(draft)) return toMailing(reply, draft.utr);
       const { problems, problem: refusal } = refusalOf(answer);
-      const isSchedule = refusal === '' && Object.keys(problems).every((name) => name.startsWith('schedule_'));
+      const isSchedule = refusal === '' && Object.keys(problems).every((name) => /^(schedule|local)_/.test(name));
       const problem =
         answer.status === CONFLICT
           ? language.say('compose.schedule.changed')
@@ -78,7 +71,9 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
             : language.say('compose.schedule.refused', { reason: refusalText(answer) });
       return show(request, reply.code(answer.status), draft.utr, { when, problems, problem });
     }
-    if (start !== null) sayBooked(reply, language, await readLeavingTimes(api), start, when.zone);
+    if (start !== null && isLocal)
+      sayBookedLocally(reply, language, { date, time, zone: draft.time_zone }, clock.now());
+    else if (start !== null) sayBooked(reply, language, await readLeavingTimes(api), start, when.zone);
     return toMailing(reply, draft.utr);
   });
 
@@ -135,13 +130,6 @@ function sendFields(draft: Draft) {
   };
 }
 
-/** The moment that was meant; null where it is none, which the API says in its own words. */
-function findStart({ date, time, zone }: When, zones: readonly string[]): Date | null {
-  const day = parseScheduleDate(date);
-  const hour = parseScheduleTime(time);
-  return day === null || hour === null || !zones.includes(zone) ? null : toUtc(day, hour, zone);
-}
-
 interface ScheduleProps {
   draft: Draft;
   audience: Audience;
@@ -179,7 +167,7 @@ function Schedule({ draft, audience, plan, hasCaps, times, limits, mayChange, no
           <Now draft={draft} count={audience.recipients} caps={caps('caps_now')} />
           <Later
             draft={draft}
-            count={audience.recipients}
+            audience={audience}
             caps={caps('caps_later')}
             now={now}
             when={when}
@@ -194,13 +182,13 @@ function Schedule({ draft, audience, plan, hasCaps, times, limits, mayChange, no
   );
 }
 
-function Present({ draft: { schedule_date: date, schedule_time: time, time_zone: zone } }: { draft: Draft }) {
+function Present({ draft }: { draft: Draft }) {
   const language = useLanguage();
-  return (
-    <Notice>
-      {language.say('compose.schedule.is', { time: language.weekdayTime(toUtc(date, time, zone), zone), zone })}
-    </Notice>
-  );
+  const { schedule_date: date, schedule_time: day, time_zone: zone } = draft;
+  const time = language.weekdayTime(toUtc(date, day, zone), zone);
+  const text =
+    draft.local_time === 1 ? language.say('local.is', { time }) : language.say('compose.schedule.is', { time, zone });
+  return <Notice>{text}</Notice>;
 }
 
 function Now({ draft, count, caps }: { draft: Draft; count: number; caps: ComponentChildren }) {
@@ -221,69 +209,6 @@ function Now({ draft, count, caps }: { draft: Draft; count: number; caps: Compon
         </Button>
         <input type="hidden" name="unchanged_since" value={draft.updated_at} />
       </form>
-    </Card>
-  );
-}
-
-interface LaterProps {
-  draft: Draft;
-  count: number;
-  caps: ComponentChildren;
-  now: Date;
-  when: When | undefined;
-  problems: Problems | undefined;
-}
-
-function Later({ draft, count, caps, now, when, problems = {} }: LaterProps) {
-  const language = useLanguage();
-  const isBooked = draft.status === QUEUED && draft.schedule_type === LATER;
-  const tomorrow = wallClock(new Date(now.getTime() + DAY_MS), draft.time_zone).date;
-  const shown = when ?? {
-    date: isBooked ? draft.schedule_date : tomorrow,
-    time: isBooked ? draft.schedule_time.slice(0, 'HH:MM'.length) : '09:00',
-    zone: draft.time_zone,
-  };
-  const zones = [...new Set([draft.time_zone, language.zone])];
-  // The API knows the fields by other names.
-  const { schedule_date: date, schedule_time: time } = problems;
-  const named = { ...(date && { date }), ...(time && { time }) };
-  return (
-    <Card title={language.say('compose.schedule.later')}>
-      <Island name="weekday" data={{ locale: language.locale }}>
-        <form method="post" action={stepAddress(draft.utr, 'schedule')}>
-          <div class="fields-in-row">
-            <TextField
-              name="date"
-              type="date"
-              label={language.say('compose.schedule.date')}
-              value={shown.date}
-              required
-              problems={named}
-            />
-            <TextField
-              name="time"
-              type="time"
-              label={language.say('compose.schedule.time')}
-              value={shown.time}
-              required
-              problems={named}
-            />
-            <SelectField
-              name="zone"
-              label={language.say('compose.schedule.zone')}
-              value={shown.zone}
-              options={zones.map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') }))}
-            />
-          </div>
-          <FirstPart name="first_later" draft={draft} count={count} />
-          {caps}
-          <p data-weekday role="status" />
-          <Button look="plain" name="when" value="later">
-            {language.say('compose.schedule.book', { count })}
-          </Button>
-          <input type="hidden" name="unchanged_since" value={draft.updated_at} />
-        </form>
-      </Island>
     </Card>
   );
 }

@@ -1,0 +1,120 @@
+/** Sending later: the day and the time, in a zone or in that of each recipient. */
+import type { FastifyReply } from 'fastify';
+import type { ComponentChildren } from 'preact';
+import { FIRST_ZONE, type LocalTime } from '../../../../delivery/timing/local-times.ts';
+import { parseScheduleDate, parseScheduleTime } from '../../../../single-sends/schedule.ts';
+import { toUtc, wallClock } from '../../../../zones.ts';
+import { Button } from '../../../components/button.tsx';
+import { type Problems, SelectField, TextField } from '../../../components/field.tsx';
+import { Island } from '../../../components/island.tsx';
+import { Card } from '../../../components/surface.tsx';
+import { setFlash } from '../../../flash.ts';
+import { type Language, useLanguage } from '../../../words/index.ts';
+import { stepAddress } from '../frame.tsx';
+import { type Audience, type Draft, QUEUED } from '../records.ts';
+import { FirstPart } from './first-part.tsx';
+
+export const LATER = 1;
+/** The choice of the zone of each recipient. */
+export const OWN_ZONES = 'own';
+const DAY_MS = 86_400_000;
+
+/** Day, time and zone as they were given. */
+export interface When {
+  date: string;
+  time: string;
+  zone: string;
+}
+
+/** The moment that was meant, or that for whom no zone is known; null where it is none, which the API says in its own words. */
+export function findStart({ date, time, zone: given }: When, accountZone: string, ownZone: string): Date | null {
+  const day = parseScheduleDate(date);
+  const hour = parseScheduleTime(time);
+  const zone = given === OWN_ZONES ? accountZone : given;
+  return day === null || hour === null || ![accountZone, ownZone].includes(zone) ? null : toUtc(day, hour, zone);
+}
+
+/** Says on the next page for when a mailing was scheduled by the zones of its recipients, and until when it can be changed. */
+export function sayBookedLocally(reply: FastifyReply, language: Language, local: LocalTime, now: Date): void {
+  const { date, time, zone } = local;
+  const shown = language.weekdayTime(toUtc(date, time, zone), zone);
+  const first = toUtc(date, time, FIRST_ZONE);
+  if (first <= now) setFlash(reply, 'warn', 'local.doneNow', { time: shown });
+  else setFlash(reply, 'good', 'local.done', { time: shown, first: language.weekdayTime(first, zone), zone });
+}
+
+interface LaterProps {
+  draft: Draft;
+  audience: Audience;
+  caps: ComponentChildren;
+  now: Date;
+  when: When | undefined;
+  problems: Problems | undefined;
+}
+
+export function Later({ draft, audience, caps, now, when, problems = {} }: LaterProps) {
+  const language = useLanguage();
+  const { recipients: count, with_zone: known } = audience;
+  const isBooked = draft.status === QUEUED && draft.schedule_type === LATER;
+  const tomorrow = wallClock(new Date(now.getTime() + DAY_MS), draft.time_zone).date;
+  const shown = when ?? {
+    date: isBooked ? draft.schedule_date : tomorrow,
+    time: isBooked ? draft.schedule_time.slice(0, 'HH:MM'.length) : '09:00',
+    zone: isBooked && draft.local_time === 1 ? OWN_ZONES : draft.time_zone,
+  };
+  const zones = [...new Set([draft.time_zone, language.zone])];
+  // The API knows the fields by other names.
+  const { schedule_date: date, schedule_time: time, local_time: zone } = problems;
+  const named = { ...(date && { date }), ...(time && { time }), ...(zone && { zone }) };
+  return (
+    <Card title={language.say('compose.schedule.later')}>
+      <Island name="weekday" data={{ locale: language.locale }}>
+        <form method="post" action={stepAddress(draft.utr, 'schedule')}>
+          <div class="fields-in-row">
+            <TextField
+              name="date"
+              type="date"
+              label={language.say('compose.schedule.date')}
+              value={shown.date}
+              required
+              problems={named}
+            />
+            <TextField
+              name="time"
+              type="time"
+              label={language.say('compose.schedule.time')}
+              value={shown.time}
+              required
+              problems={named}
+            />
+            <SelectField
+              name="zone"
+              label={language.say('compose.schedule.zone')}
+              value={shown.zone}
+              options={[
+                ...zones.map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') })),
+                { value: OWN_ZONES, label: language.say('local.option') },
+              ]}
+              problems={named}
+            />
+          </div>
+          <p class="small quiet-text">
+            {language.say('local.known', {
+              known: language.number(known),
+              others: language.number(count - known),
+              zone: draft.time_zone,
+            })}{' '}
+            {language.say('local.about')}
+          </p>
+          <FirstPart name="first_later" draft={draft} count={count} />
+          {caps}
+          <p data-weekday role="status" />
+          <Button look="plain" name="when" value="later">
+            {language.say('compose.schedule.book', { count })}
+          </Button>
+          <input type="hidden" name="unchanged_since" value={draft.updated_at} />
+        </form>
+      </Island>
+    </Card>
+  );
+}

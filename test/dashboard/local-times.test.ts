@@ -1,0 +1,72 @@
+/** Scheduling a mailing by the time zones of its recipients in the dashboard. */
+import t from 'tap';
+import { startApp } from '../support/app.ts';
+import { HOUR } from '../support/automations.ts';
+import { sendCampaign } from '../support/campaign.ts';
+import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+
+/** What the next page is to say, by its key. */
+function flashOf({ headers }: { headers: Record<string, unknown> }): unknown {
+  const value = /sendlark_flash=([^;]+)/.exec(String(headers['set-cookie']))?.[1] ?? '';
+  return JSON.parse(Buffer.from(value, 'base64url').toString());
+}
+
+t.test(
+  'a mailing is scheduled by the zones of its recipients, and says who they are and whom it waits for',
+  async (t) => {
+    const app = await startApp(t);
+    const { utr } = await sendCampaign(t, app);
+    app.db.exec('UPDATE contacts SET country_id = NULL WHERE id = (SELECT min(id) FROM contacts)');
+    const owner = addPerson(app, 'owner', { accountId: 1, name: 'owner' });
+    const headers = { ...FROM_PAGE, cookie: cookieOf(app, owner) };
+    const read = async (path: string) => (await app.page('GET', path, { headers })).text;
+    const copy = await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
+    const draft = new URLSearchParams(String(copy.headers.location).split('?')[1]).get('utr') ?? '';
+    const path = `/mailings/${draft}/edit/schedule`;
+    const send = async (more: Record<string, string>) => {
+      const unchanged_since = /name="unchanged_since" value="([^"]+)"/.exec(await read(path))?.[1] ?? '';
+      const form = { when: 'later', zone: 'own', unchanged_since, date: '2026-01-20', time: '09:00', ...more };
+      return app.page('POST', path, { headers, form });
+    };
+    t.match(await read(path), /Own time zone known: \d+\. Not known, or a place with several: 1;/);
+    t.match((await send({ first_later: '2' })).text, 'cannot begin with a first part');
+    t.equal((await send({ date: '2026-01-10' })).status, 422, 'in the past');
+    const booked = await send({});
+    t.equal(booked.status, 303);
+    t.match(flashOf(booked), { key: 'local.done', values: { first: 'Monday, 19 January 2026 at 19:00', zone: 'UTC' } });
+    t.match((await app.one.call('GET', '/single-send/draft', { query: { utr: draft } })).body.message.draft, {
+      local_time: 1,
+      schedule_date: '2026-01-20',
+      schedule_time: '09:00:00',
+    });
+    const again = await read(path);
+    t.match(again, 'It is scheduled for Tuesday, 20 January');
+    t.match(again, /<option selected value="own"|<option value="own" selected/);
+    app.clock.advance(4 * 24 * HOUR + 11 * HOUR);
+    await app.background();
+    headers.cookie = cookieOf(app, owner);
+    t.match(
+      await read(`/mailings/${draft}`),
+      '1 person gets it later, by their own time zone: Tuesday, 20 January 2026 at 09:00 (UTC).',
+    );
+    app.db.exec("UPDATE users SET language = 'de'");
+    t.match(
+      await read(`/mailings/${draft}`),
+      '1 Person bekommt sie später, nach der eigenen Zeitzone: Dienstag, 20. Januar',
+    );
+  },
+);
+
+t.test('where the time is over for some, composing says that they get it now', async (t) => {
+  const app = await startApp(t);
+  const { utr } = await sendCampaign(t, app);
+  const cookie = cookieOf(app, addPerson(app, 'editor', { accountId: 1, name: 'editor' }));
+  const headers = { ...FROM_PAGE, cookie };
+  const copy = await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
+  const path = String(copy.headers.location).replace(/.*utr=(.*)/, '/mailings/$1/edit/schedule');
+  const { text } = await app.page('GET', path, { headers });
+  const unchanged_since = /name="unchanged_since" value="([^"]+)"/.exec(text)?.[1] ?? '';
+  const form = { when: 'later', zone: 'own', unchanged_since, date: '2026-01-15', time: '12:00' };
+  const answer = await app.page('POST', path, { headers, form });
+  t.match(flashOf(answer), { tone: 'warn', key: 'local.doneNow' });
+});
