@@ -13,6 +13,14 @@ export const DAY = 24 * HOUR;
 const PERSON = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' };
 const MACHINE = { 'user-agent': 'Mozilla/5.0 (via ggpht.com GoogleImageProxy)' };
 
+/** Where people are, by their domain, with the time in UTC at which it is 14:00 there in winter. */
+export const HOMES = [
+  { domain: 'gmail.com', country: 'Germany', at14: '13:00' },
+  { domain: 'outlook.com', country: 'India', at14: '08:30' },
+  // Its people have several zones, so that the account's holds.
+  { domain: 'example.org', country: 'United States', at14: '14:00' },
+] as const;
+
 /** A mail that the relay took. */
 export interface Left {
   to: string;
@@ -150,18 +158,19 @@ export class Shop {
     return one;
   }
 
-  /** Imports new people of three domains into a contact type; the address of one in forty leads nowhere. */
+  /** Imports new people of three domains and countries into a contact type; the address of one in forty leads nowhere. */
   async import(count: number, contactType = 1): Promise<void> {
     const lines = Array.from({ length: count }, (_, at) => {
       const number = this.#people.size + at;
       const name = number % 40 === 39 ? `gone${number}` : `p${number}`;
-      return `${name}@${['gmail.com', 'outlook.com', 'example.org'][number % 3]}`;
+      const { domain, country } = HOMES[number % HOMES.length] ?? HOMES[0];
+      return `${name}@${domain},${country}`;
     });
-    for (const line of lines) this.#people.add(line);
+    for (const line of lines) this.#people.add(line.slice(0, line.indexOf(',')));
     await this.call('POST', '/contacts/upload-csv', {
       multipart: [
         ['contact_type_id', `${contactType}`],
-        ['file', { filename: 'people.csv', content: `email\n${lines.join('\n')}` }],
+        ['file', { filename: 'people.csv', content: `email,country\n${lines.join('\n')}` }],
       ],
     });
   }

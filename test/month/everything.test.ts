@@ -3,7 +3,7 @@ import t from 'tap';
 import { mailingCounters } from '../../fixtures/mailing-counters.ts';
 import { untilFlushed } from '../support/recipient-links.ts';
 import { storeSegment } from '../support/segments.ts';
-import { DAY, type Left, Shop } from './everything-world.ts';
+import { DAY, HOMES, HOUR, type Left, Shop } from './everything-world.ts';
 
 const SEED = Number(process.env.SEED ?? 20_261_123);
 const PEOPLE = 1100;
@@ -12,6 +12,8 @@ const MOST_MAILS = 2;
 const WEEK_DAYS = 7;
 /** One more than the month after which the sunset rule finds somebody inactive. */
 const DAYS = 34;
+/** The 33rd day, as a date. */
+const LOCAL_DAY = '2026-02-17';
 /** When somebody in the shop is at work. */
 const MORNING = 9;
 
@@ -71,6 +73,11 @@ t.test('with every feature on each keeps its promises, and every recipient has o
     },
     28: () => shop.publish(2),
     30: () => shop.post('/single/send/archive', { utr: sends.get('Send 3')?.utr, is_archived: 1 }),
+    31: () =>
+      send('Local', {
+        ...{ recipient_id: ['contacts_2'], schedule_type: 1, local_time: 1 },
+        ...{ schedule_date: LOCAL_DAY, schedule_time: '14:00' },
+      }),
     32: () => send('Last'),
   };
   for (let day = 0; day < DAYS; day++) {
@@ -178,6 +185,12 @@ t.test('with every feature on each keeps its promises, and every recipient has o
     byDay.length > 2 && byDay.every((mails, day) => mails <= WARM_UP.volume * 2 ** day),
     `mails of the new domain by day: ${byDay}`,
   );
+  for (const { domain, country, at14 } of HOMES) {
+    const [first] = named('Local').filter(({ to }) => to.endsWith(`@${domain}`));
+    const wait = (first?.at ?? 0) - Date.parse(`${LOCAL_DAY}T${at14}Z`);
+    t.ok(wait >= 0 && wait < HOUR, `who lives in ${country} gets it at 14:00 there, and not before`);
+  }
+  t.ok(named('Local').length > 130, `${named('Local').length} people got it at their own time`);
   t.equal(named('New domain').length, 146, 'in the end everybody got it whose address is right');
   const page = await shop.archived(sends.get('Send 3')?.utr ?? '');
   t.match(page, 'Offer');
