@@ -36,7 +36,7 @@ Settings come from the environment and from a file .env in the working directory
       await server.close().catch((error) => console.error(error));
       becomeAnew(new URL(server.apiUrl).port);
     });
-    await server.keysShown();
+    if (server.keys !== null) await server.keysShown();
   },
 };
 
