@@ -3,7 +3,8 @@ import t from 'tap';
 import { mailingCounters } from '../../fixtures/mailing-counters.ts';
 import { untilFlushed } from '../support/recipient-links.ts';
 import { storeSegment } from '../support/segments.ts';
-import { DAY, HOMES, HOUR, type Left, Shop } from './everything-world.ts';
+import type { Left } from './everything-relay.ts';
+import { DAY, HOMES, HOUR, Shop } from './everything-world.ts';
 
 const SEED = Number(process.env.SEED ?? 20_261_123);
 const PEOPLE = 1100;
