@@ -65,3 +65,8 @@ function offsetAt(moment: number, timeZone: string): number {
 export function addDays(date: string, days: number): string {
   return new Date(Date.parse(`${date}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, date.length);
 }
+
+/** The weekday of a day (YYYY-MM-DD): 1 is Monday, 7 is Sunday. */
+export function weekdayOf(date: string): number {
+  return new Date(`${date}T00:00:00Z`).getUTCDay() || 7;
+}

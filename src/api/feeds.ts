@@ -18,7 +18,6 @@ import {
   switchFeed,
 } from '../feeds/feeds.ts';
 import { previewFeed } from '../feeds/preview.ts';
-import { isTimeZone } from '../feeds/rhythm.ts';
 import { withinShare } from '../http/account-share.ts';
 import {
   choice,
@@ -40,6 +39,7 @@ import { SENTENCES, sentence } from '../sentences.ts';
 import { parseScheduleTime } from '../single-sends/schedule.ts';
 import { singleSendErrors } from '../single-sends/single-sends.ts';
 import { urlFault } from '../webhooks/addresses.ts';
+import { isTimeZone } from '../zones.ts';
 
 const MAX_URL_CHARACTERS = 2000;
 const FIRST_WEEKDAY = 1;

@@ -1,8 +1,6 @@
 /** When the next digest of a feed is made. */
 import { parseScheduleTime } from '../single-sends/schedule.ts';
-import { toUtc } from '../zones.ts';
-
-const DAY_MS = 86_400_000;
+import { addDays, toUtc, wallClock, weekdayOf } from '../zones.ts';
 
 /** When mails are made of what a feed has. */
 export interface Rhythm {
@@ -18,24 +16,13 @@ export interface Rhythm {
 export function nextDigest({ rhythm, weekday, time_of_day, time_zone }: Rhythm, now: number): number | null {
   if (rhythm === 'item') return null;
   const time = parseScheduleTime(time_of_day) ?? '08:00:00';
-  const today = new Intl.DateTimeFormat('en-CA', { timeZone: time_zone, dateStyle: 'short' }).format(now);
-  const from = Date.parse(`${today}T00:00:00Z`);
+  const { date: today } = wallClock(new Date(now), time_zone);
   // A week and a day on, since today's may be over.
   for (let days = 0; days <= 8; days++) {
-    const day = new Date(from + days * DAY_MS);
-    if (rhythm === 'weekly' && (day.getUTCDay() || 7) !== weekday) continue;
-    const at = toUtc(day.toISOString().slice(0, 10), time, time_zone).getTime();
+    const day = addDays(today, days);
+    if (rhythm === 'weekly' && weekdayOf(day) !== weekday) continue;
+    const at = toUtc(day, time, time_zone).getTime();
     if (at > now) return at;
   }
   throw new Error('a week has no such day');
-}
-
-/** Whether a text names a time zone. */
-export function isTimeZone(zone: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: zone });
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -194,6 +194,8 @@ export function findAudienceContact(
 const COUNT_PAGE_ROWS = 4000;
 /** With limits, since up to fifty mails of each person are counted. */
 const CAPPED_PAGE_ROWS = 400;
+/** Whether a text is a zone takes some 40 µs, and each person can have another text. */
+const GROUPS_AT_ONCE = 100;
 
 /** An audience in numbers, and one person of it. */
 export interface AudienceCount {
@@ -258,11 +260,9 @@ export async function countAudience(
     for (;;) {
       const last = reached.get({ target: target.id, after }) ?? null;
       if (last === null) break;
-      for (const { reason, count, contact_id: contact, measured: known, ...place } of page.all({
-        ...bounds,
-        after,
-        last,
-      })) {
+      const groups = page.all({ ...bounds, after, last });
+      for (const [number, { reason, count, contact_id: contact, measured: known, ...place }] of groups.entries()) {
+        if (number % GROUPS_AT_ONCE === GROUPS_AT_ONCE - 1) await setImmediate();
         if (reason === null) {
           recipients += count;
           measured += known;

@@ -4,11 +4,10 @@ import { readSendWindow } from '../../database/accounts.ts';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
 import type { SendWindow } from '../../database/schema/index.ts';
-import { addDays, toUtc, wallClock } from '../../zones.ts';
+import { addDays, toUtc, wallClock, weekdayOf } from '../../zones.ts';
 
-const WEEK_DAYS = 7;
 /** Days to look through: those of a week, the same weekday of the next, and one more, since a change of the clock can skip a window. */
-const SEARCHED_DAYS = WEEK_DAYS + 1;
+const SEARCHED_DAYS = 8;
 
 /**
  * Until when mail waits at `now`, by the days and hours of the zone; null when it may leave. A window that a change of the clock skips is
@@ -17,7 +16,7 @@ const SEARCHED_DAYS = WEEK_DAYS + 1;
 export function waitsUntil({ days, opens, closes }: SendWindow, now: Date, timeZone: string): Date | null {
   const isOpen = (moment: Date) => {
     const { date, time } = wallClock(moment, timeZone);
-    return days.includes(weekday(date)) && time >= opens && time < closes;
+    return days.includes(weekdayOf(date)) && time >= opens && time < closes;
   };
   if (isOpen(now)) return null;
   const { date: today } = wallClock(now, timeZone);
@@ -27,11 +26,6 @@ export function waitsUntil({ days, opens, closes }: SendWindow, now: Date, timeZ
   }
   // Only where a change of the clock skips the one window of a week: it is asked again then.
   return new Date(now.getTime() + SEARCHED_DAYS * 86_400_000);
-}
-
-/** The weekday of a day (YYYY-MM-DD): 1 is Monday, 7 is Sunday. */
-function weekday(date: string): number {
-  return new Date(`${date}T00:00:00Z`).getUTCDay() || WEEK_DAYS;
 }
 
 /** The accounts whose mail waits now. */
