@@ -1,5 +1,6 @@
 /** Which A/B tests the background reads. */
 import t from 'tap';
+import { MAIL } from '../../support/ab-tests.ts';
 import { planned } from '../../support/query-plans.ts';
 import { startShop } from '../../support/shop.ts';
 
@@ -7,17 +8,7 @@ t.test('the tests that are due are one look-up in an index, which has all that i
   const plans = await planned(async () => {
     const { app, import: add, post, pass } = await startShop(t);
     await add(Array.from({ length: 20 }, (_, at) => `r${at}`));
-    const { utr } = await post('/single/send/create', {
-      template_id: 1,
-      template_html: '<p>Hello</p>',
-      sender_id: 1,
-      unsubscribe_group_id: 1,
-      single_send_name: 'News',
-      subject: 'one',
-      preheader: 'p',
-      recipient_id: ['contacts_1'],
-      schedule_type: 0,
-    });
+    const { utr } = await post('/single/send/create', { ...MAIL, schedule_type: 0 });
     await post('/single/send/variants', { utr, subjects: ['two'], share: 50, winner_by: 'clicks', hours: 4 });
     app.clock.advance(11_000);
     await app.background();
