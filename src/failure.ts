@@ -7,11 +7,14 @@ export type FieldErrors = Record<string, string[]>;
 export class Failure extends Error {
   readonly status: number;
   readonly errors: string | FieldErrors;
+  /** The path of the record that the request collides with, for the header Location. */
+  readonly location: string | undefined;
 
-  constructor(status: number, errors: string | FieldErrors) {
+  constructor(status: number, errors: string | FieldErrors, location?: string) {
     super(typeof errors === 'string' ? errors : Object.values(errors).flat().join(' '));
     this.status = status;
     this.errors = errors;
+    this.location = location;
   }
 }
 

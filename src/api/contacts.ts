@@ -12,7 +12,7 @@ import {
   addContact,
   type ContactInput,
   contactErrors,
-  hasEmail,
+  findWithEmail,
   ownedContacts,
 } from '../audience/contacts/contacts.ts';
 import { deleteAllContacts } from '../audience/long-lists.ts';
@@ -23,7 +23,6 @@ import { recordObject, recordReader, totalBytes } from '../database/record-json.
 import { contacts, contactTypes, countries } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
-import { messages } from '../field-errors.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import {
   done,
@@ -99,6 +98,9 @@ const MAX_READERS = 100;
 /** The size that a custom field counts as in a page, in bytes: making its JSON takes as long as copying this many. */
 const FIELD_COST_BYTES = 300;
 
+/** The path of a contact's details, for the header Location. */
+const detailsPath = (id: number) => `/api/contacts/details?contact_id=${id}`;
+
 export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
   const fullname = sql`trim(${contacts.first_name} || ' ' || ${contacts.last_name})`;
   const countryName = sql`ifnull(${countries.name}, '')`;
@@ -116,8 +118,8 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
   ): void {
     for (const [field, text] of contactErrors(db, accountId, body)) errors.add(field, text);
     if (body.email === undefined || body.contact_type_id === undefined || errors.has('contact_type_id')) return;
-    if (hasEmail(db, accountId, body.contact_type_id, body.email, exceptId))
-      errors.add('email', messages.taken('email'));
+    const other = findWithEmail(db, accountId, body.contact_type_id, body.email, exceptId);
+    if (other !== undefined) errors.taken('email', detailsPath(other));
   }
 
   installFieldTitle(db);
@@ -183,7 +185,8 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
       schema: {
         tags,
         summary: 'Add a contact',
-        description: 'An e-mail address is unique within a contact type.',
+        description:
+          'An e-mail address is unique within a contact type. If a contact of the type has it, the answer is 422, and its header Location names the details of that contact: change it with /contacts/update. /contacts/upload-csv adds those who are new and updates the others.',
         body: ContactBody,
         response: done,
       },
@@ -193,7 +196,7 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
     },
     async (request, reply) => {
       const id = addContact(db, request.accountId, request.body, isoTimestamp(clock.now()));
-      reply.header('location', `/api/contacts/details?contact_id=${id}`);
+      reply.header('location', detailsPath(id));
       return { status: 'success' as const, message: 'Contact Added Successfully' };
     },
   );

@@ -14,6 +14,7 @@ import {
   updateContact,
 } from '../audience/contacts/contacts.ts';
 import { addContactsToSegment } from '../audience/segments/segments.ts';
+import { findSuppressionReason } from '../audience/suppressions.ts';
 import { chooseTracking } from '../audience/tracking-choice.ts';
 import { addUnsubscribers, logSubscription, resubscribe } from '../audience/unsubscribes.ts';
 import { isoTimestamp } from '../clock.ts';
@@ -25,10 +26,10 @@ import { closeRequest, type FormRequest, findRequest } from './requests.ts';
 
 type Contact = typeof contacts.$inferSelect;
 
-/** What a link in a mail belongs to; `gone` when it is not ours, or what it needs was deleted. */
+/** What a link in a mail belongs to; `gone` when it is not ours, or what it needs was deleted; `suppressed`: confirmed, but the address gets no mail. */
 export type Link =
   | { state: 'gone' }
-  | { state: 'already' | 'expired'; form: Form }
+  | { state: 'already' | 'suppressed' | 'expired'; form: Form }
   | { state: 'open'; form: Form; request: FormRequest };
 
 /** Reads a link by its secret, as it stands at `now`. */
@@ -36,7 +37,7 @@ export function readLink(db: Db, secret: string, now: Date): Link {
   const found = findRequest(db, secret);
   if (found === null) return { state: 'gone' };
   const { request, form } = found;
-  if (request.state === 'confirmed') return { state: 'already', form };
+  if (request.state === 'confirmed') return { state: isSuppressed(db, form, request) ? 'suppressed' : 'already', form };
   if (request.email === '' || now.getTime() > request.expires_at) return { state: 'expired', form };
   return hasContactType(db, form.user_id, form.contact_type_id) ? { state: 'open', form, request } : { state: 'gone' };
 }
@@ -48,16 +49,21 @@ export function chosenGroups(offered: FormRequest['groups']): number[] {
     .map(Number);
 }
 
+function isSuppressed(db: Db, { user_id: accountId }: Form, { address_id: addressId }: FormRequest): boolean {
+  return addressId !== null && findSuppressionReason(db.$client, accountId, addressId) !== null;
+}
+
 /**
  * Carries out a link whose button was pressed, from the network `from`, in one transaction. Gives `confirmed`, `already` when nothing
- * changed for the person, or why the link cannot be confirmed.
+ * changed for the person, or why the link cannot be confirmed. `suppressed`: the choice is kept, but a mail bounced or the person
+ * complained since the form was filled in, so the address gets no mail.
  */
 export function confirmLink(
   db: Db,
   secret: string,
   from: string,
   now: Date,
-): { state: 'gone' } | { state: 'confirmed' | 'already' | 'expired'; form: Form } {
+): { state: 'gone' } | { state: 'confirmed' | 'already' | 'suppressed' | 'expired'; form: Form } {
   return db.transaction(
     () => {
       const link = readLink(db, secret, now);
@@ -65,6 +71,7 @@ export function confirmLink(
       const { request, form } = link;
       const hasChanged = subscribe(db, form, request, from, isoTimestamp(now));
       closeRequest(db, request);
+      if (isSuppressed(db, form, request)) return { state: 'suppressed', form };
       return { state: hasChanged ? 'confirmed' : 'already', form };
     },
     { behavior: 'immediate' },

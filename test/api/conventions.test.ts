@@ -15,22 +15,30 @@ t.test('all faulty fields are named at once, references included', async (t) => 
   });
 });
 
-t.test('an address that is taken is named together with the other faulty fields of an update', async (t) => {
-  const { one } = await startApp(t);
-  await one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
-  for (const email of ['ann@example.org', 'bob@example.org']) {
-    await one.call('POST', '/contacts/add', { form: { contact_type_id: 1, email, country: 1 } });
-  }
-  const form = { contact_id: 1, contact_type_id: 1, email: 'BOB@example.org', country: 9999 };
-  const { status, body } = await one.call('POST', '/contacts/update', { form });
-  t.equal(status, 422);
-  t.strictSame(body.errors, {
-    country: ['The selected country is invalid.'],
-    email: ['The email has already been taken.'],
-  });
-  const own = await one.call('POST', '/contacts/update', { form: { ...form, email: 'Ann@example.org', country: 1 } });
-  t.equal(own.status, 200);
-});
+t.test(
+  'an address that is taken is named together with the other faulty fields, and Location with whose it is',
+  async (t) => {
+    const { one } = await startApp(t);
+    await one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+    for (const email of ['ann@example.org', 'bob@example.org']) {
+      await one.call('POST', '/contacts/add', { form: { contact_type_id: 1, email, country: 1 } });
+    }
+    const form = { contact_id: 1, contact_type_id: 1, email: 'BOB@example.org', country: 9999 };
+    const { status, body } = await one.call('POST', '/contacts/update', { form });
+    t.equal(status, 422);
+    t.strictSame(body.errors, {
+      country: ['The selected country is invalid.'],
+      email: ['The email has already been taken.'],
+    });
+    const add = (email: string) => one.call('POST', '/contacts/add', { form: { ...form, email, country: 1 } });
+    const again = await add('ANN@example.org');
+    t.strictSame(again.body, { status: 'failed', errors: { email: ['The email has already been taken.'] } });
+    t.equal(again.headers.location, '/api/contacts/details?contact_id=1', 'the header names the contact that has it');
+    t.equal((await add('')).headers.location, undefined);
+    const own = await one.call('POST', '/contacts/update', { form: { ...form, email: 'Ann@example.org', country: 1 } });
+    t.equal(own.status, 200);
+  },
+);
 
 t.test('a contact has every custom field, however many there are', async (t) => {
   const { one, db } = await startApp(t);

@@ -77,6 +77,29 @@ t.test('the page that confirms names what was filled in and chosen', async (t) =
   t.notMatch((await app.page('GET', mail?.path ?? '')).text, 'News', 'a group that was deleted since');
 });
 
+t.test('who confirms and is suppressed meanwhile is told so, and what to do; nobody else is', async (t) => {
+  const app = await startApp(t);
+  const must = mustSucceed(t, app.one);
+  const form = await addReadyForm(t, app, { redirect_url: 'https://shop.example/welcome' });
+  await subscribe(app, form, 'anna@example.org');
+  const [mail] = await askedMails(app);
+  const path = mail?.path ?? '';
+  await must('/bounces', { address: 'anna@example.org', kind: 'complaint' });
+  const page = await app.page('POST', path);
+  t.equal(page.status, 200, 'the page of the owner that welcomes people is not shown');
+  t.match(page.text, /suppression list.*write to hello@example\.com/s);
+  t.notMatch(page.text, 'You are subscribed');
+  const again = await app.page('GET', path);
+  t.match(again.text, 'suppression list');
+  t.notMatch(again.text, 'already subscribed');
+  t.equal((await contactsOf(app)).length, 1, 'the choice is kept');
+  const stranger = await subscribe(app, form, 'anna@example.org', {}, '192.0.2.9');
+  t.notMatch((await app.page('GET', String(stranger.headers.location))).text, 'suppression list');
+  const [{ id }] = (await app.one.call('GET', '/suppressions/list')).body.message.suppressions;
+  await app.one.call('DELETE', '/suppressions/delete', { query: { id } });
+  t.match((await app.page('GET', path)).text, 'already subscribed', 'after the suppression is lifted it holds');
+});
+
 t.test('the consent log and the timeline say what was agreed to, when and from where', async (t) => {
   const app = await startApp(t, { TRUST_PROXY: 'on' });
   const form = await addReadyForm(t, app, { consent_text: 'Yes, write to me' });

@@ -77,18 +77,22 @@ function countryExists(db: Db, id: number): boolean {
   return db.select({ id: countries.id }).from(countries).where(eq(countries.id, id)).get() !== undefined;
 }
 
-/** Whether a contact other than `exceptId` has this address within the type. */
-export function hasEmail(db: Db, accountId: number, typeId: number, email: string, exceptId: number): boolean {
+/** The id of the contact of a type, other than `exceptId`, that has this address; undefined if there is none. */
+export function findWithEmail(
+  db: Db,
+  accountId: number,
+  typeId: number,
+  email: string,
+  exceptId: number,
+): number | undefined {
   const normalized = parseAddress(email)?.normalized ?? '';
-  return (
-    db.get(sql`
-      SELECT 1 FROM addresses JOIN contacts ON contacts.address_id = addresses.id
-      WHERE addresses.user_id = ${accountId} AND normalized_email = ${normalized}
-        AND contact_type_id = ${typeId} AND deleted_at IS NULL AND contacts.id <> ${exceptId}`) !== undefined
-  );
+  return db.get<{ id: number } | undefined>(sql`
+    SELECT contacts.id FROM addresses JOIN contacts ON contacts.address_id = addresses.id
+    WHERE addresses.user_id = ${accountId} AND normalized_email = ${normalized}
+      AND contact_type_id = ${typeId} AND deleted_at IS NULL AND contacts.id <> ${exceptId}`)?.id;
 }
 
-/** Adds a contact and returns its id. The caller has checked it with `contactErrors` and `hasEmail`. */
+/** Adds a contact and returns its id. The caller has checked it with `contactErrors` and `findWithEmail`. */
 export function addContact(db: Db, accountId: number, input: ContactInput, now: string): number {
   return db.transaction(
     (tx) => {
@@ -143,7 +147,7 @@ export function updateContact(
     (tx) => {
       const before = tx.select().from(contacts).where(ownedContact(accountId, id)).get();
       if (before === undefined) throw notFound();
-      if (hasEmail(db, accountId, input.contact_type_id, input.email, before.id))
+      if (findWithEmail(db, accountId, input.contact_type_id, input.email, before.id) !== undefined)
         throw invalid('email', messages.taken('email'));
       const address_id = addressId(db, accountId, requireAddress(input.email));
       tx.update(contacts)

@@ -24,6 +24,7 @@ interface SchemaError {
 export class FieldErrorCollector {
   readonly #errors: FieldErrors = Object.create(null);
   #isEmpty = true;
+  #location: string | undefined;
 
   add(field: string, text: string): void {
     this.#isEmpty = false;
@@ -41,9 +42,15 @@ export class FieldErrorCollector {
     if (!this.has(field) && !exists()) this.add(field, messages.selected(field));
   }
 
+  /** Adds `The … has already been taken.`; the answer names the record that has the value in its header Location. */
+  taken(field: string, location: string): void {
+    this.add(field, messages.taken(field));
+    this.#location = location;
+  }
+
   /** Throws 422 when there are any errors. */
   throwIfAny(): void {
-    if (!this.#isEmpty) throw new Failure(422, this.#errors);
+    if (!this.#isEmpty) throw new Failure(422, this.#errors, this.#location);
   }
 }
 

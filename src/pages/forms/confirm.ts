@@ -1,5 +1,7 @@
 /** The page that a confirmation mail links to. Only its button confirms, since mail scanners open links. */
+import { eq } from 'drizzle-orm';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { senders } from '../../database/schema/index.ts';
 import type { Deps } from '../../deps.ts';
 import { chosenGroups, confirmLink, readLink } from '../../forms/confirm.ts';
 import { askedFields } from '../../forms/fields.ts';
@@ -65,9 +67,16 @@ ${values.length === 0 ? '' : html`<section><h2>${words.filledIn}</h2><dl>${value
     return state === 'confirmed' ? statePage(reply, form, form.confirmed_text) : stateOf(reply, state, form);
   });
 
-  function stateOf(reply: FastifyReply, state: 'already' | 'expired', form: Form): FastifyReply {
+  function stateOf(reply: FastifyReply, state: 'already' | 'suppressed' | 'expired', form: Form): FastifyReply {
+    if (state === 'suppressed') return statePage(reply, form, suppressedText(form));
     if (state === 'already') return statePage(reply, form, form.already_text);
     return statePage(reply.code(GONE), form, form.expired_text, toForm(form));
+  }
+
+  /** Only whoever has the link from a mail to the address is told this. */
+  function suppressedText({ language, sender_id }: Form): string {
+    const sender = db.select({ reply: senders.reply_to_email }).from(senders).where(eq(senders.id, sender_id)).get();
+    return wordsIn(language).form.suppressed(sender?.reply ?? '');
   }
 
   function toForm({ id, language }: Form): Html {

@@ -121,6 +121,8 @@ E-Mail-Programm.</p>`,
     chosen: 'Gewählt',
     confirm: 'Ja, ich möchte mich anmelden',
     notYou: 'Wenn Sie das nicht angefordert haben, schließen Sie diese Seite: Dann geschieht nichts.',
+    suppressed: (contact: string): string =>
+      `Ihre Wahl ist gespeichert, aber diese Adresse bekommt keine E-Mails von uns: Sie steht auf unserer Sperrliste, weil eine E-Mail an sie zurückkam oder als Spam gemeldet wurde.\nUm wieder E-Mails zu bekommen, schreiben Sie an ${contact} und bitten Sie darum, die Adresse von dieser Liste zu nehmen.`,
     toForm: 'Zum Formular',
   },
 };

@@ -116,5 +116,7 @@ Please open the mail and use the link at its end, or the unsubscribe button of y
     confirm: 'Yes, subscribe me',
     notYou: 'If you did not ask for this, close this page: nothing happens.',
     toForm: 'To the form',
+    suppressed: (contact: string): string =>
+      `Your choice is kept, but this address gets no mail from us: it is on our suppression list, because a mail to it came back or was reported as spam.\nTo get mail again, write to ${contact} and ask for the address to be taken off that list.`,
   },
 };
