@@ -11,6 +11,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 const FOLDERS = [
   'src/dashboard/islands',
   'src/dashboard/screens/forms/browser',
+  'src/dashboard/screens/settings/senders/browser',
   'src/dashboard/design/browser',
   'src/http/openapi/browser',
   'src/pages/forms/browser',

@@ -1,16 +1,20 @@
 /** Countries, states and cities: one prepared answer, compressed in advance. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { and, asc, eq, isNull } from 'drizzle-orm';
+import { and, asc, eq, isNull, sql } from 'drizzle-orm';
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
+import { fold } from '../database/fold.ts';
 import { cities, states } from '../database/schema/index.ts';
 import { readCountries } from '../database/seed/places.ts';
 import type { Deps } from '../deps.ts';
 import { chooseEncoding } from '../http/content-encoding.ts';
-import { integer, nullable, optionalReference, successWith } from '../http/requests/schemas.ts';
+import { integer, line, nullable, optionalReference, successWith } from '../http/requests/schemas.ts';
 import { placesBody, placesEtag } from './places-body.ts';
 
 const tags = ['Places'];
+
+/** The most cities that a search by name gives: more than there are of one name in a country. */
+const MOST_FOUND = 50;
 
 const Country = Type.Object({ id: integer(), name: Type.String(), iso2: Type.String() });
 const State = Type.Object({ id: integer(), country_id: integer(), name: Type.String(), code: Type.String() });
@@ -59,18 +63,33 @@ export const placeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db }) 
       schema: {
         tags,
         summary: 'List the states of a country, and the cities of one of them (addition)',
-        description: 'Without a state: the cities that belong to none. Without a country there is nothing.',
-        querystring: Type.Object({ country_id: optionalReference(), state_id: optionalReference() }),
+        description: `Without a state: the cities that belong to none. With \`city\`: the first ${MOST_FOUND} of the country whose name begins so, whatever their state. Without a country there is nothing.`,
+        querystring: Type.Object({
+          country_id: optionalReference(),
+          state_id: optionalReference(),
+          city: Type.Optional(line({ description: 'The beginning of the name of a city, in any case.' })),
+        }),
         response: successWith({ states: Type.Array(State), cities: Type.Array(City) }),
       },
       config: { role: 'viewer' },
     },
-    async ({ query: { country_id: country = 0, state_id: state = 0 } }) => {
+    async ({ query: { country_id: country = 0, state_id: state = 0, city = '' } }) => {
+      const start = fold(city.trim());
       const ofState = state === 0 ? isNull(cities.state_id) : eq(cities.state_id, state);
-      const inCountry = and(eq(cities.country_id, country), ofState);
+      const isAsked = start === '' ? ofState : sql`substr(fold(${cities.name}), 1, length(${start})) = ${start}`;
+      const found = db
+        .select()
+        .from(cities)
+        .where(and(eq(cities.country_id, country), isAsked));
       const message = {
         states: db.select().from(states).where(eq(states.country_id, country)).orderBy(asc(states.name)).all(),
-        cities: country === 0 ? [] : db.select().from(cities).where(inCountry).orderBy(asc(cities.name)).all(),
+        cities:
+          country === 0
+            ? []
+            : start === ''
+              ? found.orderBy(asc(cities.name)).all()
+              : // The shortest first, so that the name itself is among them.
+                found.orderBy(sql`length(${cities.name})`, asc(cities.name)).limit(MOST_FOUND).all(),
       };
       return { status: 'success' as const, message };
     },

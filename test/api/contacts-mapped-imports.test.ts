@@ -42,6 +42,49 @@ t.test('looking at a file tells its columns with their first rows, and which fie
   t.equal(app.db.prepare('SELECT count(*) FROM contacts').pluck().get(), 0);
 });
 
+t.test(
+  'the usual headings of fields are recognized in English and German, whatever their case, spaces and hyphens',
+  async (t) => {
+    const app = await withType(t);
+    const fieldOf = async (...headings: string[]) => {
+      const { body } = await look(app, `${headings.join(',')}\n${headings.map(() => 'x').join(',')}\n`);
+      return body.message.upload.columns.map(({ field }: { field: string | null }) => field);
+    };
+    const named: Record<string, string[]> = {
+      email: [
+        'E-Mail',
+        'E-mail',
+        'e mail',
+        'EMAIL',
+        'mail address',
+        'Email address',
+        'E-Mail-Adresse',
+        'E‑Mail Adresse',
+        'Mail',
+      ],
+      alt_email: ['Alternative E-Mail', 'E-Mail 2', 'alt email'],
+      first_name: ['First Name', 'firstname', 'Given-name', 'Vorname'],
+      last_name: ['Last Name', 'Surname', 'Family name', 'Nachname', 'Familienname'],
+      country: ['Country', 'Land'],
+      state: ['State', 'Province', 'Bundesland'],
+      city: ['City', 'Town', 'Ort', 'Stadt', 'Wohnort'],
+      address_line1: ['Address', 'Street Address', 'Address Line 1', 'Straße', 'Strasse', 'STRASSE', 'Anschrift'],
+      address_line2: ['Address 2', 'Adresszusatz'],
+      state_province_region: ['Region', 'State / Province / Region'],
+      postal_code: ['ZIP', 'Zip-Code', 'Postal Code', 'Postcode', 'PLZ', 'Postleitzahl'],
+    };
+    for (const [field, headings] of Object.entries(named))
+      for (const heading of headings) t.strictSame(await fieldOf(heading), [field], heading);
+    t.strictSame(
+      await fieldOf('Mail', 'email', 'E-Mail'),
+      [null, 'email', null],
+      'a field of this very name goes first',
+    );
+    await app.one.call('POST', '/custom-fields/save', { form: { field_name: 'ort', field_type: 'text' } });
+    t.strictSame(await fieldOf('Ort', 'City'), ['ort', 'city'], 'so does a custom field');
+  },
+);
+
 t.test('columns are imported as the fields of the mapping, and the rows that failed can be downloaded', async (t) => {
   const app = await withType(t);
   const { id } = (await look(app, FILE)).body.message.upload;

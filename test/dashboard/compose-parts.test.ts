@@ -32,7 +32,7 @@ const MAIL: ShownMail = {
   problem: null,
 };
 const KNOWN = { known: ['first_name'], address: '1 Harbour St' };
-const wrongOf = (mail: Partial<ShownMail>, known = KNOWN) =>
+const wrongOf = (mail: Partial<ShownMail>, known: typeof KNOWN & { lacking?: string[] } = KNOWN) =>
   checkContent({ ...MAIL, ...mail }, known).own.flatMap(({ check, isGood, values }) =>
     isGood ? [] : [[check, values.names]],
   );
@@ -42,6 +42,7 @@ t.test('the checks name links that lead nowhere, unknown placeholders and what i
   t.strictSame(wrongOf({ html: '<p>Hello</p>' }), [['leave', '–']]);
   t.strictSame(wrongOf({ text: 'Hello' }), [['address', '–']]);
   t.strictSame(wrongOf({}, { ...KNOWN, address: '' }), [['address', '–']]);
+  t.strictSame(wrongOf({}, { ...KNOWN, lacking: ['City', 'Country'] }), [['addressLacks', 'City, Country']]);
   t.strictSame(wrongOf({ placeholders_without_value: ['first_name', 'frist_name'] }), [
     ['unknown', 'frist_name'],
     ['values', 'first_name'],

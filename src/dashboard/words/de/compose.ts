@@ -121,6 +121,8 @@ export const compose: Translation<typeof english> = {
   'compose.check.address.good': 'Die Postanschrift des Absenders steht darin.',
   'compose.check.address.bad':
     'Es gibt keine Postanschrift. In vielen Ländern ist sie Pflicht; sie wird beim Absender eingetragen.',
+  'compose.check.addressLacks':
+    'Die Postanschrift des Absenders steht darin, aber unvollständig. Ergänzen Sie beim Absender: {names}.',
   'compose.check.unknown.good': 'Jeder Platzhalter ist bekannt.',
   'compose.check.unknown.bad': {
     one: 'Diesen Platzhalter gibt es nicht, er bleibt leer: {names}',

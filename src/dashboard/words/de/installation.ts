@@ -15,7 +15,6 @@ export const installation: Translation<typeof english> = {
   'senders.save': 'Speichern',
   'senders.change': '{email} ändern',
   'senders.choose': 'Nichts gewählt',
-  'senders.lists': 'Regionen und Orte zeigen',
   'senders.field.from_name': 'Name, den alle sehen',
   'senders.field.from_email': 'Adresse, von der Mails kommen',
   'senders.field.reply_to_email': 'Adresse für Antworten',
@@ -24,7 +23,6 @@ export const installation: Translation<typeof english> = {
   'senders.field.company_address2': 'Anschrift, zweite Zeile',
   'senders.field.zip_code': 'Postleitzahl',
   'senders.field.country_id': 'Land',
-  'senders.field.state_id': 'Region',
   'senders.field.city_id': 'Ort',
   'senders.hint.from_name': 'Etwa der Name Ihrer Firma.',
   'senders.hint.from_email':
@@ -32,7 +30,12 @@ export const installation: Translation<typeof english> = {
   'senders.hint.nickname': 'Nur Sie sehen ihn, wenn Sie einen Absender wählen.',
   'senders.hint.company_address':
     'Straße und Nummer. Die Anschrift steht am Ende jeder Mail, wie es das Recht vieler Länder verlangt.',
-  'senders.hint.country_id': 'Nach einem anderen Land: Lassen Sie Regionen und Orte zeigen, und wählen Sie dann.',
+  'senders.hint.city': 'Mit dem Land, damit die Postanschrift in Ihren Mails vollständig ist.',
+  'senders.city.country': 'Wählen Sie zuerst das Land.',
+  'senders.city.unknown':
+    'Diesen Ort gibt es in der Liste des Landes nicht. Versuchen Sie den englischen Namen, oder lassen Sie den Ort leer und schreiben Sie ihn in die zweite Zeile der Anschrift.',
+  'senders.city.ambiguous':
+    'Diesen Namen haben mehrere Orte. Schreiben Sie die Region dahinter, etwa Halle, Lower Saxony.',
   'senders.field.relay_id': 'Relay',
   'senders.hint.relay_id':
     'Ist eines gewählt, gehen die Mails dieses Absenders über kein anderes: Solange es nicht funktioniert, warten sie.',

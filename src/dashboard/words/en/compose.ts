@@ -111,6 +111,8 @@ export const compose = {
   'compose.check.address.good': 'The postal address of the sender is in it.',
   'compose.check.address.bad':
     'There is no postal address. The law asks for one in many countries; it is set at the sender.',
+  'compose.check.addressLacks':
+    'The postal address of the sender is in it, but it is incomplete. Add to the sender: {names}.',
   'compose.check.unknown.good': 'Every placeholder is known.',
   'compose.check.unknown.bad': {
     one: 'This placeholder does not exist, so nothing is put in its place: {names}',

@@ -13,7 +13,6 @@ export const installation = {
   'senders.save': 'Save',
   'senders.change': 'Change {email}',
   'senders.choose': 'None',
-  'senders.lists': 'Show states and cities',
   'senders.field.from_name': 'Name that people see',
   'senders.field.from_email': 'Address that mail comes from',
   'senders.field.reply_to_email': 'Address for answers',
@@ -22,7 +21,6 @@ export const installation = {
   'senders.field.company_address2': 'Postal address, second line',
   'senders.field.zip_code': 'Postal code',
   'senders.field.country_id': 'Country',
-  'senders.field.state_id': 'State',
   'senders.field.city_id': 'City',
   'senders.hint.from_name': 'Such as the name of your company.',
   'senders.hint.from_email':
@@ -30,7 +28,11 @@ export const installation = {
   'senders.hint.nickname': 'Only you see it, where you choose a sender.',
   'senders.hint.company_address':
     'Street and number. The address stands at the end of each mail, as the law asks in many countries.',
-  'senders.hint.country_id': 'After another country, show its states and cities, then choose them.',
+  'senders.hint.city': 'With its country, so that the postal address in your mails is complete.',
+  'senders.city.country': 'Choose the country first.',
+  'senders.city.unknown':
+    'This country has no such city in the list. Try its English name, or leave the city empty and write it into the second line of the postal address.',
+  'senders.city.ambiguous': 'There are several of this name. Write the state after it, such as Springfield, Illinois.',
   'senders.field.relay_id': 'Relay',
   'senders.hint.relay_id':
     'With one chosen, mail of this sender goes over no other: while that relay does not work, it waits.',

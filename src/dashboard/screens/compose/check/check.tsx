@@ -9,9 +9,11 @@ import { MailFrames } from '../../../components/mail-frames.tsx';
 import { Badge, Card, Notice } from '../../../components/surface.tsx';
 import { setFlash } from '../../../flash.ts';
 import { sendMailFrame } from '../../../mail-frame.ts';
+import { languageOf } from '../../../page.tsx';
 import { field } from '../../../sign-in/fields.ts';
 import { viewerOf } from '../../../signed-in.ts';
 import { useLanguage } from '../../../words/index.ts';
+import type { Sender } from '../../settings/senders/records.ts';
 import type { Composed, ComposedKind, ComposedParams } from '../composed.ts';
 import { VariantField } from '../variants/card.tsx';
 import { checkContent, type ShownMail } from './content-checks.ts';
@@ -27,6 +29,17 @@ interface Seen {
 interface Call {
   Params: ComposedParams;
   Querystring: Seen;
+}
+
+type PostalAddress = Pick<
+  Sender,
+  'id' | 'company_address' | 'company_address2' | 'zip_code' | 'country_id' | 'city_id'
+>;
+
+/** What a letter to this address would lack. The second line may have the place, so nothing is said of it then. */
+function lackingParts(sender: PostalAddress): ('zip_code' | 'city_id' | 'country_id')[] {
+  const place = sender.company_address2 === '' ? (['zip_code', 'city_id'] as const) : [];
+  return [...place, 'country_id' as const].filter((part) => !sender[part]);
 }
 
 export async function checkStep(app: FastifyInstance, kind: ComposedKind): Promise<void> {
@@ -75,15 +88,20 @@ export async function checkStep(app: FastifyInstance, kind: ComposedKind): Promi
       composed.missing(),
       readMail(api, composed, { email, variant }),
       api.get<{ contents: string[] }>('/get-dynamic/content'),
-      api.get<{ senders: { id: number; company_address: string }[] }>('/senders'),
+      api.get<{ senders: PostalAddress[] }>('/senders'),
     ]);
     const template = composed.content === 'json' ? (await composed.readCode()).template_json : '';
-    const address = senders.find(({ id }) => id === composed.sender_id)?.company_address ?? '';
+    const sender = senders.find(({ id }) => id === composed.sender_id);
+    const language = languageOf(request, viewerOf(request));
+    const address = {
+      address: sender?.company_address ?? '',
+      lacking: sender === undefined ? [] : lackingParts(sender).map((part) => language.say(`senders.field.${part}`)),
+    };
     const content = (
       <div class="stack">
         {missing}
         {mail !== null && mail.problem === null && (
-          <Checks mail={mail} known={contents} address={address} template={template} />
+          <Checks mail={mail} known={contents} {...address} template={template} />
         )}
         <Look {...{ composed, mail, problems, email, variant }} isDark={colours === 'dark'} />
         <TestMail composed={composed} variant={variant} {...test} />
@@ -166,7 +184,15 @@ function Look({ composed, mail, problems, email, variant, isDark }: LookProps) {
   );
 }
 
-function Checks({ mail, ...about }: { mail: ShownMail; known: readonly string[]; address: string; template: string }) {
+interface ChecksProps {
+  mail: ShownMail;
+  known: readonly string[];
+  address: string;
+  lacking: readonly string[];
+  template: string;
+}
+
+function Checks({ mail, ...about }: ChecksProps) {
   const language = useLanguage();
   const { own, shared } = checkContent(mail, about);
   const row = (check: string, isGood: boolean, text: string) => (
@@ -179,7 +205,13 @@ function Checks({ mail, ...about }: { mail: ShownMail; known: readonly string[];
     <Card title={language.say('compose.check.checks')}>
       <ul class="checks">
         {own.map(({ check, isGood, values }) =>
-          row(check, isGood, language.fill(`compose.check.${check}.${isGood ? 'good' : 'bad'}`, values)),
+          row(
+            check,
+            isGood,
+            check === 'addressLacks'
+              ? language.say('compose.check.addressLacks', values)
+              : language.fill(`compose.check.${check}.${isGood ? 'good' : 'bad'}`, values),
+          ),
         )}
         {shared.map(({ check, isGood, values: { count, limit } }) =>
           row(

@@ -14,7 +14,7 @@ export interface ShownMail {
 
 /** The result of a check that only a mail to be sent gets. `names` are put into the sentence about it. */
 export interface ContentFinding {
-  check: 'urls' | 'leave' | 'address' | 'unknown' | 'values';
+  check: 'urls' | 'leave' | 'address' | 'addressLacks' | 'unknown' | 'values';
   isGood: boolean;
   values: { count: number; names: string };
 }
@@ -25,16 +25,21 @@ const MOST_NAMES = 5;
 const MAX_NAME = 80;
 
 /**
- * Looks at a mail; `known` are the names of all placeholders, `address` the first line of the sender's postal address, `template` the
- * MJML in JSON that it was made of, if any.
+ * Looks at a mail; `known` are the names of all placeholders, `address` the first line of the sender's postal address, `lacking` the
+ * names of what that address lacks, `template` the MJML in JSON that it was made of, if any.
  */
 export function checkContent(
-  { html, text, placeholders_without_value: lacking }: ShownMail,
-  { known, address, template = '' }: { known: readonly string[]; address: string; template?: string },
+  { html, text, placeholders_without_value: withoutValue }: ShownMail,
+  {
+    known,
+    address,
+    lacking = [],
+    template = '',
+  }: { known: readonly string[]; address: string; lacking?: readonly string[]; template?: string },
 ): { shared: Finding[]; own: ContentFinding[] } {
   const { links, findings } = checkMail({ html, text, headers: [] });
-  const unknown = lacking.filter((name) => !known.includes(name));
-  const empty = lacking.filter((name) => known.includes(name));
+  const unknown = withoutValue.filter((name) => !known.includes(name));
+  const empty = withoutValue.filter((name) => known.includes(name));
   const finding = (check: ContentFinding['check'], wrong: readonly string[]): ContentFinding => {
     const names = wrong.slice(0, MOST_NAMES).map((name) => name.slice(0, MAX_NAME) || '–');
     return { check, isGood: wrong.length === 0, values: { count: wrong.length, names: names.join(', ') } };
@@ -47,7 +52,7 @@ export function checkContent(
       .map((found) => (found.check === 'images' ? withSilent(found, template) : found)),
     own: [
       finding('leave', html.includes(PREFERENCES_PREVIEW) ? [] : ['']),
-      finding('address', isIn ? [] : ['']),
+      isIn && lacking.length > 0 ? finding('addressLacks', lacking) : finding('address', isIn ? [] : ['']),
       finding(
         'urls',
         links.map(({ url }) => url.trim()).filter((url) => !isReachable(url)),

@@ -5,12 +5,16 @@ import { Button, LinkButton } from '../../../components/button.tsx';
 import { Confirm } from '../../../components/confirm.tsx';
 import { type Problems, SelectField, TextField } from '../../../components/field.tsx';
 import { Card } from '../../../components/surface.tsx';
+import { languageOf } from '../../../page.tsx';
 import { field } from '../../../sign-in/fields.ts';
 import { requireOwner, viewerOf } from '../../../signed-in.ts';
 import { useLanguage } from '../../../words/index.ts';
 import { backTo, sendSettings } from '../frame.tsx';
 import type { Sending } from '../sending/records.ts';
+import { CityField, cityOffers, cityText, readCity } from './city.tsx';
 import type { Places, Sender, Usage } from './records.ts';
+
+const UNPROCESSABLE = 422;
 
 const TEXTS = [
   'from_name',
@@ -21,16 +25,14 @@ const TEXTS = [
   'company_address2',
   'zip_code',
 ] as const;
-const PLACES = ['country_id', 'state_id', 'city_id'] as const;
-const FIELDS = [...TEXTS, ...PLACES];
-const CHOICES = [...FIELDS, 'relay_id'] as const;
-type Values = Record<(typeof CHOICES)[number], string>;
+const FIELDS = [...TEXTS, 'country_id'] as const;
+type Values = Record<(typeof FIELDS)[number] | 'city' | 'relay_id', string>;
 
 interface Form {
   /** The sender that is changed with what uses it; null for a new one. */
   changed: { id: string; email: string; usage: Usage } | null;
   values: Values;
-  places: Places;
+  countries: Places['countries'];
   /** The relays to choose from; null where nobody may choose. */
   sending: Sending | null;
   problems?: Problems;
@@ -39,6 +41,8 @@ interface Form {
 type ById = { Params: { id: string } };
 
 export async function senderForms(app: FastifyInstance): Promise<void> {
+  await cityOffers(app);
+
   app.get('/settings/senders/new', (request, reply) => {
     requireOwner(request);
     return show(request, reply, null, typed(request));
@@ -51,9 +55,10 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
     const { id } = request.params;
     const { sender } = await new ApiClient(app, request).get<{ sender: Sender }>('/sender/details', { sender_id: id });
     const values = Object.fromEntries(FIELDS.map((name) => [name, String(sender[name] || '')]));
+    const city = await cityText(new ApiClient(app, request), sender.country_id, sender);
     const sending = await readSending(request);
     const relay = sending?.relays.find(({ sender_ids: ids }) => ids.includes(sender.id));
-    return show(request, reply, id, { ...typed(request), ...values, relay_id: String(relay?.id ?? '') });
+    return show(request, reply, id, { ...typed(request), ...values, city, relay_id: String(relay?.id ?? '') });
   });
 
   app.post<ById>('/settings/senders/:id', (request, reply) => save(request, reply, request.params.id));
@@ -69,12 +74,21 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
   async function save(request: FastifyRequest, reply: FastifyReply, id: string | null) {
     requireOwner(request);
     const values = typed(request);
-    if (field(request, 'lists') !== '') return show(request, reply, id, values);
     const api = new ApiClient(app, request);
-    const { state_id, city_id } = chosenPlaces(values, await readPlaces(api, values));
-    const { relay_id, ...given } = values;
+    const { relay_id, city, ...given } = values;
+    const country_id = asId(given.country_id);
+    const place =
+      city === ''
+        ? { state_id: await keptState(api, id, country_id), city_id: 0 }
+        : await readCity(api, country_id || 0, city);
+    if (typeof place === 'string') {
+      const text = languageOf(request, viewerOf(request)).say(
+        country_id === '' ? 'senders.city.country' : `senders.city.${place}`,
+      );
+      return show(request, reply.code(UNPROCESSABLE), id, values, { city: [text] });
+    }
     const relay = viewerOf(request).isOperator ? { relay_id } : {};
-    const fields = { ...given, ...relay, country_id: asId(values.country_id), state_id, city_id };
+    const fields = { ...given, ...relay, country_id, ...place };
     const answer: ApiAnswer<string> =
       id === null
         ? await api.send('POST', '/sender/save', fields)
@@ -102,10 +116,10 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
     problem = '',
   ) {
     const api = new ApiClient(app, request);
-    const places = await readPlaces(api, values);
+    const { countries } = await api.get<Pick<Places, 'countries'>>('/get/countries');
     const changed = id === null ? null : { id, ...(await readUse(api, id)) };
     const sending = await readSending(request);
-    const form = <SenderForm {...{ changed, values, places, sending, problems }} />;
+    const form = <SenderForm {...{ changed, values, countries, sending, problems }} />;
     return sendSettings(request, reply, 'senders', form, problem);
   }
 }
@@ -118,22 +132,11 @@ async function readUse(api: ApiClient, id: string) {
   return { email: sender.from_email, usage };
 }
 
-/** The countries, and the states and cities to choose from where a country is chosen. */
-async function readPlaces(api: ApiClient, { country_id, state_id }: Values): Promise<Places> {
-  const [{ countries }, places] = await Promise.all([
-    api.get<Pick<Places, 'countries'>>('/get/countries'),
-    api.get<Omit<Places, 'countries'>>('/get/states-cities', {
-      country_id: String(asId(country_id) || 0),
-      state_id: String(asId(state_id) || 0),
-    }),
-  ]);
-  return { countries, ...places };
-}
-
-/** State and city where they are of the country and the state that are chosen now; 0 for none. */
-function chosenPlaces({ state_id, city_id }: Values, { states, cities }: Places) {
-  const known = (list: Places['states'], given: string) => list.find(({ id }) => String(id) === given)?.id ?? 0;
-  return { state_id: known(states, state_id), city_id: known(cities, city_id) };
+/** The state of a sender without a city, which the form does not show, as long as it stays in its country; 0 for none. */
+async function keptState(api: ApiClient, id: string | null, country: number | ''): Promise<number> {
+  if (id === null) return 0;
+  const { sender } = await api.get<{ sender: Sender }>('/sender/details', { sender_id: id });
+  return sender.city_id === 0 && sender.country_id === country ? sender.state_id : 0;
 }
 
 /** An id from a list; the text as it is where it is none, for the API to name the fault. */
@@ -152,27 +155,16 @@ function typed(request: FastifyRequest): Values {
     company_address2: value('company_address2'),
     zip_code: value('zip_code'),
     country_id: value('country_id'),
-    state_id: value('state_id'),
-    city_id: value('city_id'),
+    city: value('city').trim(),
     relay_id: value('relay_id'),
   };
 }
 
-function SenderForm({ changed, values, places, sending, problems = {} }: Form) {
+function SenderForm({ changed, values, countries, sending, problems = {} }: Form) {
   const language = useLanguage();
   const input = (name: (typeof TEXTS)[number]) => ({
     name,
     label: language.say(`senders.field.${name}`),
-    value: values[name],
-    problems,
-  });
-  const select = (name: (typeof PLACES)[number], list: Places['states']) => ({
-    name,
-    label: language.say(`senders.field.${name}`),
-    options: [
-      { value: '', label: language.say('senders.choose') },
-      ...list.map(({ id, name }) => ({ value: String(id), label: name })),
-    ],
     value: values[name],
     problems,
   });
@@ -188,15 +180,20 @@ function SenderForm({ changed, values, places, sending, problems = {} }: Form) {
         <TextField {...input('company_address')} hint={language.say('senders.hint.company_address')} required />
         <TextField {...input('company_address2')} />
         <TextField {...input('zip_code')} />
-        <SelectField {...select('country_id', places.countries)} hint={language.say('senders.hint.country_id')} />
-        {places.states.length > 0 && <SelectField {...select('state_id', places.states)} />}
-        {places.cities.length > 0 && <SelectField {...select('city_id', places.cities)} />}
+        <SelectField
+          name="country_id"
+          label={language.say('senders.field.country_id')}
+          options={[
+            { value: '', label: language.say('senders.choose') },
+            ...countries.map(({ id, name }) => ({ value: String(id), label: name })),
+          ]}
+          value={values.country_id}
+          problems={problems}
+        />
+        <CityField value={values.city} problems={problems} />
         {sending !== null && <RelayField {...{ sending, problems }} value={values.relay_id} />}
         <div class="buttons">
           <Button>{language.say(changed === null ? 'senders.add.submit' : 'senders.save')}</Button>
-          <Button look="plain" name="lists" value="1" formnovalidate>
-            {language.say('senders.lists')}
-          </Button>
           <LinkButton look="plain" href="/settings/senders">
             {language.say('confirm.cancel')}
           </LinkButton>

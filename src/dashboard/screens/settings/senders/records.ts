@@ -81,8 +81,12 @@ interface Place {
   name: string;
 }
 
+export interface City extends Place {
+  state_id: number | null;
+}
+
 export interface Places {
   countries: readonly Place[];
   states: readonly Place[];
-  cities: readonly Place[];
+  cities: readonly City[];
 }

@@ -1,0 +1,33 @@
+/** Offers the cities of the chosen country whose name begins with what is typed. Without it the name is typed whole. */
+
+const PAUSE_MS = 200;
+
+for (const island of document.querySelectorAll<HTMLElement>('[data-island="cities"]')) {
+  const field = island.querySelector('input');
+  const list = island.querySelector('datalist');
+  const country = field?.form?.querySelector<HTMLSelectElement>('select[name="country_id"]');
+  if (field && list && country) offer(field, list, country);
+}
+
+function offer(field: HTMLInputElement, list: HTMLDataListElement, country: HTMLSelectElement): void {
+  let waiting: ReturnType<typeof setTimeout> | undefined;
+  let last = new AbortController();
+  const look = async () => {
+    last.abort();
+    last = new AbortController();
+    const { signal } = last;
+    try {
+      const query = new URLSearchParams({ country_id: country.value, city: field.value });
+      const response = await fetch(`/settings/senders/cities?${query}`, { signal });
+      const names: unknown = response.ok ? await response.json() : [];
+      if (!Array.isArray(names)) return;
+      list.replaceChildren(...names.map((name) => new Option('', String(name))));
+    } catch {
+      // Without offers the name is typed whole.
+    }
+  };
+  field.addEventListener('input', () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(look, PAUSE_MS);
+  });
+}

@@ -1,0 +1,90 @@
+/** The city of a sender: typed by name, and found among the cities of its country. */
+import type { FastifyInstance } from 'fastify';
+import { ApiClient } from '../../../api-client.ts';
+import { type Problems, TextField } from '../../../components/field.tsx';
+import { Island } from '../../../components/island.tsx';
+import { useLanguage } from '../../../words/index.ts';
+import type { City, Places } from './records.ts';
+
+type Found = Pick<Places, 'states' | 'cities'>;
+
+const MOST_OFFERED = 20;
+
+/** What is stored of a city; 0 for none. */
+export interface CityIds {
+  state_id: number;
+  city_id: number;
+}
+
+/** Gives the cities of a country whose name begins with what was typed, which may end with the name of a state after a comma. */
+async function findCities(api: ApiClient, country: number, typed: string): Promise<Found> {
+  const [city = ''] = typed.split(',');
+  if (country === 0 || city.trim() === '') return { states: [], cities: [] };
+  return await api.get<Found>('/get/states-cities', { country_id: String(country), city });
+}
+
+/** A city with its state, by which cities of one name differ. */
+function cityName({ name, state_id }: City, { states }: Found): string {
+  const state = states.find(({ id }) => id === state_id)?.name;
+  return state === undefined ? name : `${name}, ${state}`;
+}
+
+/** The ids of the city that was typed; why there are none otherwise. */
+export async function readCity(
+  api: ApiClient,
+  country: number,
+  typed: string,
+): Promise<CityIds | 'unknown' | 'ambiguous'> {
+  const found = await findCities(api, country, typed);
+  const plain = (text: string) => text.toLowerCase().normalize('NFC').replaceAll(/\s+/g, ' ').trim();
+  const asked = plain(typed);
+  const named = found.cities.filter((city) => plain(cityName(city, found)) === asked);
+  const fitting = named.length > 0 ? named : found.cities.filter(({ name }) => plain(name) === asked);
+  const [city] = fitting;
+  if (city === undefined) return 'unknown';
+  if (new Set(fitting.map(({ state_id }) => state_id)).size > 1) return 'ambiguous';
+  return { state_id: city.state_id ?? 0, city_id: city.id };
+}
+
+/** The city with these ids as it is typed; empty for none. */
+export async function cityText(api: ApiClient, country: number, { state_id, city_id }: CityIds): Promise<string> {
+  if (city_id === 0) return '';
+  const found = await api.get<Found>('/get/states-cities', {
+    country_id: String(country),
+    state_id: String(state_id),
+  });
+  const city = found.cities.find(({ id }) => id === city_id);
+  return city === undefined ? '' : cityName(city, found);
+}
+
+/** The field for the city. A script offers the cities of the chosen country whose name begins with what is typed. */
+export function CityField({ value, problems }: { value: string; problems: Problems }) {
+  const language = useLanguage();
+  return (
+    <Island name="cities">
+      <TextField
+        name="city"
+        label={language.say('senders.field.city_id')}
+        hint={language.say('senders.hint.city')}
+        value={value}
+        list="cities"
+        autocomplete="off"
+        problems={problems}
+      />
+      <datalist id="cities" />
+    </Island>
+  );
+}
+
+/** What `CityField` offers, as the options of its list. */
+export async function cityOffers(app: FastifyInstance): Promise<void> {
+  app.get<{ Querystring: { country_id?: string; city?: string } }>(
+    '/settings/senders/cities',
+    async (request, reply) => {
+      const { country_id = '', city = '' } = request.query;
+      const api = new ApiClient(app, request);
+      const found = await findCities(api, /^\d{1,9}$/.test(country_id) ? Number(country_id) : 0, city.slice(0, 255));
+      return reply.send(found.cities.slice(0, MOST_OFFERED).map((one) => cityName(one, found)));
+    },
+  );
+}
