@@ -2,7 +2,6 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import { api } from './api/index.ts';
-import { parseAddress } from './audience/contacts/addresses.ts';
 import { designPage } from './dashboard/design/design-page.ts';
 import { dashboard } from './dashboard/index.ts';
 import { answerUnknown } from './dashboard/signed-in.ts';
@@ -13,12 +12,11 @@ import { installLockWaits } from './http/lock-waits.ts';
 import { installOpenapi } from './http/openapi/openapi.ts';
 import { installBodyLimits } from './http/requests/bodies.ts';
 import { MAX_FORM_BYTES } from './http/requests/forms.ts';
+import { installSchemaCompilers } from './http/schema-compilers.ts';
 import { refuseTrace, serverOptions } from './http/server-options.ts';
 import { installSessions } from './http/session-cookie.ts';
 import { installWriteAnnouncements } from './http/write-announcements.ts';
 import { pages } from './pages/index.ts';
-
-const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
 /** Gives the application, ready for `listen` or `inject`. */
 export async function buildApp(
@@ -29,21 +27,8 @@ export async function buildApp(
   const app = Fastify({
     ...serverOptions(config, logger),
     bodyLimit: MAX_FORM_BYTES,
-    ajv: {
-      customOptions: {
-        allErrors: true,
-        coerceTypes: false,
-        removeAdditional: false,
-        useDefaults: false,
-        keywords: ['flag', 'identifier', 'empty'],
-        formats: {
-          'one-line': (value: string) => !CONTROL.test(value),
-          'email-address': (value: string) => parseAddress(value) !== null,
-          'email-address-or-empty': (value: string) => value === '' || parseAddress(value) !== null,
-        },
-      },
-    },
   }).withTypeProvider<TypeBoxTypeProvider>();
+  installSchemaCompilers(app);
   installLineEnd(app);
   refuseTrace(app);
   installConnectionLimits(app);

@@ -81,7 +81,10 @@ export function installValidation(app: FastifyInstance): void {
  */
 export function throwFieldErrors(request: FastifyRequest): Promise<void> | undefined {
   const collected = new FieldErrorCollector();
-  for (const error of request.validationError?.validation ?? []) {
+  const { validationError } = request;
+  // A schema that does not compile is a bug, and must not let the request pass.
+  if (validationError !== undefined && validationError.validation === undefined) throw validationError;
+  for (const error of validationError?.validation ?? []) {
     const field = fieldName(error);
     collected.add(field, errorText(error, field));
   }

@@ -1,0 +1,62 @@
+/**
+ * Compiles a JSON schema when the first request needs it, and once per process. Compiling the schemas of all routes took most of a start,
+ * while a service uses few of its routes at once: `npm run bench:start` shows what a start costs.
+ */
+import AjvCompiler from '@fastify/ajv-compiler';
+import SerializerSelector from '@fastify/fast-json-stringify-compiler';
+import type { FastifyInstance } from 'fastify';
+import type { FastifyValidationResult } from 'fastify/types/schema.js';
+import { parseAddress } from '../audience/contacts/addresses.ts';
+
+const CONTROL = /[\p{Cc}\u2028\u2029]/u;
+
+const compileValidator = AjvCompiler()(
+  {},
+  {
+    customOptions: {
+      allErrors: true,
+      coerceTypes: false,
+      removeAdditional: false,
+      useDefaults: false,
+      keywords: ['flag', 'identifier', 'empty'],
+      formats: {
+        'one-line': (value: string) => !CONTROL.test(value),
+        'email-address': (value: string) => parseAddress(value) !== null,
+        'email-address-or-empty': (value: string) => value === '' || parseAddress(value) !== null,
+      },
+    },
+  },
+);
+const compileSerializer = SerializerSelector()({});
+
+/** Compilers that were needed, by schema. An application that is built again in the same process, as after a restart, finds them here. */
+const validators = new WeakMap<object, ReturnType<typeof compileValidator>>();
+const serializers = new WeakMap<object, ReturnType<typeof compileSerializer>>();
+
+/** Has the application compile the schemas of its routes when they are first needed. A schema at fault is found by its first request. */
+export function installSchemaCompilers(app: FastifyInstance): void {
+  app.setValidatorCompiler<object>(({ schema }) => {
+    const validate: FastifyValidationResult = (data: unknown) => {
+      const compiled = onceOf(validators, schema, () => compileValidator({ schema }));
+      const isValid = compiled(data) === true;
+      // Fastify reads the errors of the last call from the function itself.
+      validate.errors = compiled.errors ?? null;
+      return isValid;
+    };
+    return validate;
+  });
+  app.setSerializerCompiler<object>(
+    (route) => (data: unknown) =>
+      onceOf(serializers, route.schema, () => compileSerializer({ ...route, httpStatus: route.httpStatus ?? '' }))(
+        data,
+      ),
+  );
+}
+
+function onceOf<T>(made: WeakMap<object, T>, schema: object, make: () => T): T {
+  const known = made.get(schema);
+  if (known !== undefined) return known;
+  const one = make();
+  made.set(schema, one);
+  return one;
+}
