@@ -45,6 +45,7 @@ import { publicAddressRoutes } from './public-address.ts';
 import { relayTestRoutes } from './relay-tests.ts';
 import { relayRoutes } from './relays.ts';
 import { resultLimitRoutes } from './result-limits.ts';
+import { roleMailRoutes } from './role-mails.ts';
 import { savedBlockRoutes } from './saved-blocks.ts';
 import { segmentCountRoutes } from './segment-count.ts';
 import { segmentNameRoutes } from './segment-names.ts';
@@ -145,6 +146,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(suppressionRoutes, deps);
   await app.register(sunsetRoutes, deps);
   await app.register(providerEventRoutes, deps);
+  await app.register(roleMailRoutes, deps);
   await app.register(outboxRoutes, deps);
   await app.register(publicAddressRoutes, deps);
   await app.register(relayRoutes, deps);

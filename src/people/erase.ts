@@ -9,6 +9,7 @@ import { eraseUnsubscriptions } from '../audience/unsubscribes.ts';
 import type { Clock } from '../clock.ts';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
+import { eraseFromRoleMails } from '../delivery/feedback/bounces/kept-mails.ts';
 import { noteChoicesToErase } from '../delivery/feedback/choice.ts';
 import { deliveryEraser } from '../delivery/queue/ledger/erase.ts';
 import { conflict } from '../failure.ts';
@@ -166,6 +167,7 @@ function begin(
       eraseSuppression(client, addressId);
       eraseSunset(client, addressId, isoTimestamp(clock.now()));
       noteChoicesToErase(client, accountId, addressId, email);
+      eraseFromRoleMails(client, email);
       const erased = erasedForm(client, accountId, email);
       for (const statement of REMOVED_FIRST)
         client.prepare(statement).run({ account: accountId, address: addressId, erased });

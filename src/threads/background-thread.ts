@@ -98,7 +98,7 @@ if (config.BOUNCE_LISTEN !== null) void listenForBounces(config.BOUNCE_LISTEN);
 /** Listens for returned mail, retrying while another program uses the address, because that must not stop sending. */
 async function listenForBounces(at: { host: string; port: number }): Promise<void> {
   try {
-    const listener = await startBounceIntake(db, systemClock, at);
+    const listener = await startBounceIntake(db, systemClock, { ...at, domain: config.BOUNCE_DOMAIN });
     if (isStopping) await listener.close();
     else bounceListeners.push(listener);
   } catch (error) {

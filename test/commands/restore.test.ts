@@ -123,7 +123,11 @@ for (const [way, goBack] of Object.entries(WAYS_BACK)) {
     t.strictSame(counted("SELECT kind FROM events WHERE kind IN ('open', 'click')"), [], 'nobody opened or clicked');
     const db = connect(settings.DATABASE_PATH);
     t.teardown(() => db.$client.close());
-    const listener = await startBounceIntake(db, systemClock, { host: '127.0.0.1', port: 0 });
+    const listener = await startBounceIntake(db, systemClock, {
+      host: '127.0.0.1',
+      port: 0,
+      domain: 'returns.example.com',
+    });
     const transport = nodemailer.createTransport({ host: '127.0.0.1', port: listener.port, ignoreTLS: true });
     t.teardown(() => transport.close());
     const comesBack = (to: string) => transport.sendMail({ envelope: { from: '', to: [to] }, raw: GONE });

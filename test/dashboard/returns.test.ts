@@ -1,5 +1,6 @@
 /** The page on returned mail: making an address for a provider, seeing whether it works, deleting it. */
 import t from 'tap';
+import { keepRoleMail } from '../../src/delivery/feedback/bounces/kept-mails.ts';
 import { startApp } from '../support/app.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 import { MAILGUN_KEY, mailgun, makeIntake, post } from '../support/provider-events.ts';
@@ -31,6 +32,23 @@ t.test(
     t.equal((await post(app, path, mailgun(app, { event: 'delivered' }))).status, 404);
   },
 );
+
+t.test('an operator sees the addresses for feedback loops, reads mail to them as text and deletes it', async (t) => {
+  const app = await startApp(t, { BOUNCE_LISTEN: '127.0.0.1:2525', BOUNCE_DOMAIN: 'returns.example.com' });
+  const headers = { cookie: cookieOf(app, addPerson(app)), 'sec-fetch-site': 'same-origin' };
+  const mail = { report: { kind: 'unknown' }, sender: 'Clerk', subject: '', text: '<b>Your code</b> is 4711' } as const;
+  keepRoleMail(app.db, 'postmaster', mail, app.clock);
+  const open = async () => (await app.page('GET', '/settings/returns', { headers })).text;
+  t.match(await open(), /fbl@returns\.example\.com.*\(no subject\).*‹b›Your code‹\/b› is 4711/s);
+  const guest = { ...headers, cookie: cookieOf(app, addPerson(app, 'owner', { name: 'guest', accountId: 2 })) };
+  t.notMatch(
+    (await app.page('GET', '/settings/returns', { headers: guest })).text,
+    /fbl@|4711/,
+    'guests see nothing of it',
+  );
+  t.equal((await app.page('POST', '/settings/returns/mails/1/delete', { headers })).status, 303);
+  t.notMatch(await open(), '4711');
+});
 
 t.test('an editor does not see the page', async (t) => {
   const app = await startApp(t);

@@ -17,7 +17,11 @@ const LOCAL = [{ exchange: '127.0.0.1', priority: 10 }];
 
 async function startListening(t: Test) {
   const app = await startApp(t, SETTINGS);
-  const listener = await startBounceIntake(app.drizzle, app.clock, { host: '127.0.0.1', port: 0 });
+  const listener = await startBounceIntake(app.drizzle, app.clock, {
+    host: '127.0.0.1',
+    port: 0,
+    domain: 'returns.example.com',
+  });
   t.teardown(() => listener.close());
   return { app, port: listener.port };
 }

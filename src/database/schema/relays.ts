@@ -1,4 +1,4 @@
-/** The relays that are kept in the file: SMTP servers that mail is handed to. And where mail providers report what became of it. */
+/** The relays that are kept in the file: SMTP servers that mail is handed to. And where is reported what became of it. */
 import { blob, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
 import { count, id, line, stamps } from './columns.ts';
@@ -141,3 +141,19 @@ export const nodeDays = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.name, table.day] })],
 );
+
+/** The addresses at the domain of return paths that belong to the installation: of feedback loops (RFC 5965), and of RFC 2142. */
+export const ROLE_MAILBOXES = ['fbl', 'abuse', 'postmaster'] as const;
+export type RoleMailbox = (typeof ROLE_MAILBOXES)[number];
+
+/** Mail to these addresses of which no mail of ours could be told. Rows are added and removed by src/delivery/feedback/bounces/kept-mails.ts alone. */
+export const roleMails = sqliteTable('role_mails', {
+  id: id(),
+  mailbox: text({ enum: ROLE_MAILBOXES }).notNull(),
+  /** From the header; without markup and control characters, like what follows. */
+  sender: line(),
+  subject: line(),
+  /** Its beginning. */
+  text: line(),
+  created_at: text().notNull(),
+});

@@ -105,6 +105,7 @@ const RECORDS: Record<string, string> = {
   '/feeds/preview preview': 'FeedPreview',
   '/single/send/preview preview': 'SingleSendPreview',
   '/templates/list templates': 'ListedTemplate',
+  '/role-mails mails': 'RoleMail',
   '/transactional/details mail': 'TransactionalMail',
   '/transactional/list mails': 'TransactionalMail',
   '/versions/list mail': 'VersionedMail',

@@ -35,7 +35,11 @@ async function launched(t: Test, courier?: () => Courier) {
       schedule_type: 0,
     })
   ).body.message;
-  const listener = await startBounceIntake(app.drizzle, app.clock, { host: '127.0.0.1', port: 0 });
+  const listener = await startBounceIntake(app.drizzle, app.clock, {
+    host: '127.0.0.1',
+    port: 0,
+    domain: 'returns.example.com',
+  });
   const transport = nodemailer.createTransport({ host: '127.0.0.1', port: listener.port, ignoreTLS: true });
   t.teardown(async () => {
     transport.close();

@@ -6,6 +6,19 @@ export const providers: Translation<typeof english> = {
   'settings.returns': 'Rückläufer',
   'settings.done.providerAdded':
     'Die Adresse wurde erstellt. Kopieren Sie sie unten und tragen Sie sie bei Ihrem Anbieter ein.',
+  'settings.done.roleMailDeleted': 'Die Mail wurde gelöscht.',
+  'roleMails.title': 'Feedback-Loops, abuse und postmaster',
+  'roleMails.off':
+    'Ist BOUNCE_LISTEN gesetzt, nimmt der Dienst Beschwerden aus den Feedback-Loops der Mailanbieter an und Mails an abuse und postmaster.',
+  'roleMails.text':
+    'Melden Sie die erste dieser Adressen bei den Feedback-Loops der Mailanbieter an. Wer Ihre Mail dort als Spam markiert, wird von selbst gesperrt.',
+  'roleMails.none': 'Keine Mail wartet darauf, gelesen zu werden.',
+  'roleMails.unknown':
+    'In diesen Mails war keine Mail von uns zu erkennen, also wurde niemand gesperrt. Die neuesten 200 werden aufbewahrt.',
+  'roleMails.noSubject': '(kein Betreff)',
+  'roleMails.from': 'Von {sender},',
+  'roleMails.delete': 'Diese Mail löschen',
+  'roleMails.refused': 'Die Mail konnte nicht gelöscht werden: {reason}',
   'settings.done.providerDeleted': 'Die Adresse wurde gelöscht. Anfragen an sie werden ab jetzt abgewiesen.',
   'audit.provider_added': 'Adresse für Ereignisse eines Anbieters erstellt',
   'audit.provider_removed': 'Adresse für Ereignisse eines Anbieters gelöscht',

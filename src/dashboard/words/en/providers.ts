@@ -3,6 +3,19 @@
 export const providers = {
   'settings.returns': 'Returned mail',
   'settings.done.providerAdded': 'The address was made. Copy it below and give it to your provider.',
+  'settings.done.roleMailDeleted': 'The mail was deleted.',
+  'roleMails.title': 'Feedback loops, abuse and postmaster',
+  'roleMails.off':
+    'With BOUNCE_LISTEN set, the service takes complaints from the feedback loops of mailbox providers, and mail to abuse and postmaster.',
+  'roleMails.text':
+    'Register the first of these addresses at the feedback loops of mailbox providers. Who marks your mail as spam there is suppressed by itself.',
+  'roleMails.none': 'No mail waits to be read.',
+  'roleMails.unknown':
+    'In these mails no mail of ours was recognized, so nobody was suppressed. The newest 200 are kept.',
+  'roleMails.noSubject': '(no subject)',
+  'roleMails.from': 'From {sender},',
+  'roleMails.delete': 'Delete this mail',
+  'roleMails.refused': 'The mail could not be deleted: {reason}',
   'settings.done.providerDeleted': 'The address was deleted. Requests to it are refused from now on.',
   'audit.provider_added': 'Made an address for the events of a provider',
   'audit.provider_removed': 'Deleted an address for the events of a provider',

@@ -1,12 +1,16 @@
-/** Processes returned mail: receives it, parses it, and records bounces and complaints on the ledger. */
+/** Processes returned mail and mail to the role addresses: receives it, parses it, and records bounces and complaints on the ledger. */
+import type { Database } from 'better-sqlite3';
 import { type Clock, isoTimestamp } from '../../../clock.ts';
 import type { Db } from '../../../database/open.ts';
+import { ROLE_MAILBOXES, type RoleMailbox } from '../../../database/schema/index.ts';
 import { sentence } from '../../../sentences.ts';
 import { parseReturnPath, parseTransactionalReturnPath } from '../../links/return-paths.ts';
 import { tokenSecrets, unsignedLimits } from '../../links/tokens.ts';
 import { findTransactionalMail, recordReturned } from '../../transactional/returned.ts';
+import { mailFinder, type Recipient } from '../find-mail.ts';
+import { keepRoleMail } from './kept-mails.ts';
 import { type BounceListener, type ReturnedMail, startBounceListener } from './listener.ts';
-import { MAX_PARSED_BYTES, parseBounce } from './parse-bounce.ts';
+import { MAX_PARSED_BYTES, parseBounce, parseRoleMail } from './parse-bounce.ts';
 import { recordBounce } from './record.ts';
 import { sanitizeText } from './sanitize.ts';
 import { readTestReturnPath, recordTestArrival } from './test-arrival.ts';
@@ -16,15 +20,24 @@ const MAX_CONNECTIONS = 100;
 /** Enough for a relay that returns a campaign's bounces: Postfix opens twenty connections by default and sends for minutes. */
 const LIMITS = { perAddress: 20, commands: 1000, idleMs: 60_000, lifetimeMs: 5 * 60_000 };
 
-/** Listens for mail to our return paths and records what it reports. Rejects if it cannot listen on the address. */
-export function startBounceIntake(db: Db, clock: Clock, at: { host: string; port: number }): Promise<BounceListener> {
+/**
+ * Listens for mail to our return paths and to the role addresses at `domain`, and records what it reports. Rejects if it cannot listen
+ * on the address.
+ */
+export function startBounceIntake(
+  db: Db,
+  clock: Clock,
+  { domain, ...at }: { host: string; port: number; domain: string },
+): Promise<BounceListener> {
   const findReturned = returnPathReader(db);
   const secrets = tokenSecrets(db.$client);
   const findTest = (rcpt: string) => readTestReturnPath(secrets, rcpt, clock.now().getTime());
   return startBounceListener({
     ...at,
-    accept: (rcpt) => findReturned(rcpt) !== null || findTest(rcpt) !== null,
+    accept: (rcpt) => findRole(rcpt, domain) !== null || findReturned(rcpt) !== null || findTest(rcpt) !== null,
     onMail: async (mail) => {
+      const role = findRole(mail.rcpt, domain);
+      if (role !== null) return processRoleMail(db, clock, role, mail);
       const test = findTest(mail.rcpt);
       if (test === null) await processReturnedMail(db, clock, findReturned, mail);
       else recordTestArrival(db.$client, test);
@@ -87,4 +100,45 @@ async function processReturnedMail(
     report.verdict.kind === 'bounce',
     diagnostic ? `${report.verdict.reason}: ${diagnostic}` : report.verdict.reason,
   );
+}
+
+/** The role address that a recipient is; null if it is none. The postmaster has no domain where a server writes to whoever it is connected to (RFC 5321 §4.5.1). */
+function findRole(rcpt: string, domain: string): RoleMailbox | null {
+  const given = rcpt.toLowerCase();
+  return (
+    ROLE_MAILBOXES.find((name) => given === `${name}@${domain}` || (given === name && name === 'postmaster')) ?? null
+  );
+}
+
+/**
+ * Records the complaint of a mail to a role address about a mail of ours, and keeps what cannot be told for an operator. The address that a
+ * report names proves nothing, since anybody can write here: the recipient is whom the enclosed mail went to. Automatic replies, and what
+ * comes from the null sender and is no complaint, change nothing.
+ */
+async function processRoleMail(db: Db, clock: Clock, role: RoleMailbox, mail: ReturnedMail): Promise<void> {
+  const client = db.$client;
+  const parsed = await parseRoleMail(mail, role === 'fbl');
+  if (parsed === null) return;
+  const { report } = parsed;
+  if (report.kind === 'complaint') {
+    const { originalMessageId: messageId, originalSender: returnPath, unsubscribeToken } = report;
+    const found = mailFinder(client)({ messageId, returnPath, unsubscribeToken });
+    if (found !== null) return recordComplaint(client, found.recipient, report.feedbackType, clock.now());
+  } else if (report.kind === 'auto-reply' || mail.from === '') return;
+  keepRoleMail(client, role, parsed, clock);
+}
+
+function recordComplaint(
+  client: Database,
+  { delivery, transactionalId }: Recipient,
+  feedbackType: string,
+  now: Date,
+): void {
+  const complaint = {
+    kind: 'complaint',
+    suppress: true,
+    diagnostic: sentence('complaint', { kind: feedbackType }),
+  } as const;
+  if (transactionalId !== null) recordReturned(client, { id: transactionalId, ...complaint }, now);
+  if (delivery !== null) recordBounce(client, { deliveryId: delivery.id, ...complaint }, now, isoTimestamp(now));
 }

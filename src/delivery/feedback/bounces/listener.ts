@@ -1,4 +1,4 @@
-/** A small SMTP server for returned mail: it accepts only mail to our own return paths and relays nothing. */
+/** A small SMTP server for returned mail: it accepts only mail to addresses of ours and relays nothing. */
 import { once } from 'node:events';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import { type VisitorLimits, Visitors } from './connection-limits.ts';
@@ -16,7 +16,7 @@ export interface BounceListenerOptions {
   host: string;
   /** 0 picks a free port. */
   port: number;
-  /** Whether a recipient is one of our return paths; any other is refused at RCPT with 550 5.1.1. */
+  /** Whether a recipient is one of our addresses; any other is refused at RCPT with 550 5.1.1. */
   accept(rcpt: string): boolean;
   /** Stores the mail. The sender gets 250 once this resolves, and 451 if it rejects, so that it tries again. */
   onMail(mail: ReturnedMail): Promise<void>;

@@ -1,4 +1,4 @@
-/** Classifies a mail to one of our return paths: delivery report, complaint, automatic reply, or unknown. */
+/** Classifies a mail to one of our return paths or to a role address: delivery report, complaint, automatic reply, or unknown. */
 import PostalMime, { type Attachment, type Email } from 'postal-mime';
 import type { Verdict } from './classify.ts';
 import { MAX_ADDRESS_LENGTH, overallVerdict, type RecipientReport, readDeliveryStatus } from './delivery-status.ts';
@@ -24,6 +24,8 @@ export type BounceReport =
       /** Our return path of the mail in question, if reported; it identifies the delivery. */
       originalSender: string | null;
       originalMessageId: string | null;
+      /** The token of its link to unsubscribe, if the header has one. */
+      unsubscribeToken: string | null;
     }
   | { kind: 'auto-reply' }
   | { kind: 'unknown' };
@@ -35,7 +37,10 @@ const LIMITS = { maxNestingDepth: 20, maxHeadersSize: 64 * 1024, forceRfc822Atta
 
 const STATUS_TYPES = ['message/delivery-status', 'message/global-delivery-status'];
 const ORIGINAL_TYPES = ['message/rfc822', 'text/rfc822-headers', 'message/global', 'message/global-headers'];
+const FEEDBACK_TYPES = ['message/feedback-report'];
 const RECEIPT_TYPES = ['message/disposition-notification', 'message/global-disposition-notification'];
+/** Our link in List-Unsubscribe (RFC 8058), whatever address it has. */
+const UNSUBSCRIBE_LINK = /https?:\/\/[^\s<>]{1,300}\/u\/([\w.~-]{1,1000})/;
 /** The types for mail a person did not want (RFC 5965 §7.3); `not-spam` and `auth-failure` are no complaints. */
 const COMPLAINTS = ['abuse', 'fraud', 'opt-out', 'opt-out-list', 'other'];
 
@@ -45,16 +50,47 @@ const COMPLAINTS = ['abuse', 'fraud', 'opt-out', 'opt-out-list', 'other'];
  * and mail beyond the limits is `unknown`. Never rejects.
  */
 export async function parseBounce({ raw, from }: { raw: Buffer; from: string }): Promise<BounceReport> {
-  let mail: Email;
+  const mail = await parseMail(raw);
+  return mail === null ? { kind: 'unknown' } : reportOf(mail, from);
+}
+
+/** What a mail to a role address reports, and its text for people, unsafe and of any length. */
+export interface RoleMail {
+  report: BounceReport;
+  sender: string;
+  subject: string;
+  text: string;
+}
+
+/**
+ * Parses a mail to a role address; null when it is malformed or beyond the limits. `isLoop`: it came to the address of feedback loops,
+ * where some providers forward the mail in question as an attachment, without a report.
+ */
+export async function parseRoleMail(given: { raw: Buffer; from: string }, isLoop: boolean): Promise<RoleMail | null> {
+  const mail = await parseMail(given.raw);
+  if (mail === null) return null;
+  const reported = reportOf(mail, given.from);
+  const isForwarded = isLoop && reported.kind === 'unknown' && partText(mail, ORIGINAL_TYPES) !== null;
+  const report = isForwarded && partText(mail, FEEDBACK_TYPES) === null ? complaint('', mail) : reported;
+  const parts = [mail.text ?? mail.html?.replace(/<[^>]*>/g, ' ') ?? '', partText(mail, FEEDBACK_TYPES) ?? ''];
+  const sender = headerField(mail, 'from');
+  return { report, sender, subject: mail.subject ?? '', text: parts.filter((part) => part !== '').join('\n') };
+}
+
+/** Null for malformed mail and mail beyond the limits. */
+async function parseMail(raw: Buffer): Promise<Email | null> {
   try {
-    mail = await PostalMime.parse(truncate(raw), LIMITS);
+    return await PostalMime.parse(truncate(raw), LIMITS);
   } catch {
-    return { kind: 'unknown' };
+    return null;
   }
+}
+
+function reportOf(mail: Email, from: string): BounceReport {
   const status = partText(mail, STATUS_TYPES);
   if (status !== null) return statusReport(readDeliveryStatus(status), mail);
-  const feedback = partText(mail, ['message/feedback-report']);
-  if (feedback !== null) return complaint(feedback, mail);
+  const feedback = partText(mail, FEEDBACK_TYPES);
+  if (feedback !== null) return feedbackReport(feedback, mail);
   if (partText(mail, RECEIPT_TYPES) !== null) return { kind: 'auto-reply' };
   const failedRecipients = headerField(mail, 'x-failed-recipients');
   if (failedRecipients !== '' && from === '')
@@ -69,17 +105,24 @@ function statusReport(recipients: RecipientReport[], mail: Email): BounceReport 
   return { kind: 'status', recipients, verdict: overallVerdict(recipients), originalMessageId };
 }
 
+function feedbackReport(feedback: string, mail: Email): BounceReport {
+  const [fields = new Map<string, string>()] = fieldGroups(feedback);
+  return COMPLAINTS.includes(fields.get('feedback-type')?.toLowerCase() ?? '')
+    ? complaint(feedback, mail)
+    : { kind: 'unknown' };
+}
+
+/** The complaint about the mail that is enclosed; `feedback` is the report, empty where there is none. */
 function complaint(feedback: string, mail: Email): BounceReport {
   const [fields = new Map<string, string>()] = fieldGroups(feedback);
-  const feedbackType = fields.get('feedback-type')?.toLowerCase() ?? '';
-  if (!COMPLAINTS.includes(feedbackType)) return { kind: 'unknown' };
   const original = originalHeader(mail);
   return {
     kind: 'complaint',
-    feedbackType,
+    feedbackType: fields.get('feedback-type')?.toLowerCase() ?? 'other',
     recipient: address(fields.get('original-rcpt-to')),
     originalSender: address(fields.get('original-mail-from')) ?? address(original.get('return-path')),
     originalMessageId: messageId(original.get('message-id')),
+    unsubscribeToken: UNSUBSCRIBE_LINK.exec(original.get('list-unsubscribe')?.slice(0, 4000) ?? '')?.[1] ?? null,
   };
 }
 

@@ -11,8 +11,9 @@ import type { WriteLock } from '../../../database/write-lock.ts';
 import { notFound } from '../../../failure.ts';
 import { recordReturned } from '../../transactional/returned.ts';
 import { recordBounce } from '../bounces/record.ts';
+import type { Recipient } from '../find-mail.ts';
 import { countUnsubscribe } from '../opens-and-clicks.ts';
-import { type Recipient, recipientFinder } from './find-recipient.ts';
+import { recipientFinder } from './find-recipient.ts';
 import { countEvents, type EventCounts, findIntake, type Intake } from './intakes.ts';
 import type { Effect, ProviderEvent } from './provider-event.ts';
 

@@ -6,11 +6,13 @@ import { Button } from '../../../components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../components/field.tsx';
 import { Card } from '../../../components/surface.tsx';
 import { field } from '../../../sign-in/fields.ts';
+import { viewerOf } from '../../../signed-in.ts';
 import { useLanguage } from '../../../words/index.ts';
 import { backTo, sendSettings } from '../frame.tsx';
 import { HoldCard, holdSwitch, readResultLimits } from './hold-card.tsx';
 import { IntakeCard } from './intake-card.tsx';
 import { type Intake, PROVIDERS } from './records.ts';
+import { type RoleMails, RoleMailsCard, roleMailDeletion } from './role-mails.tsx';
 
 /** What was typed into the form, without the key, and what is wrong with it. */
 interface Typed {
@@ -25,17 +27,20 @@ export async function returnScreen(app: FastifyInstance, { clock }: Deps): Promi
     const api = new ApiClient(app, request);
     const { intakes } = await api.get<{ intakes: Intake[] }>('/provider-events');
     const limits = await readResultLimits(api);
+    const roleMails = viewerOf(request).isOperator ? await api.get<RoleMails>('/role-mails') : null;
     const content = (
       <>
         <Intakes intakes={intakes} now={clock.now()} />
         <NewIntake {...typed} />
         <HoldCard limits={limits} mayChange />
+        {roleMails !== null && <RoleMailsCard found={roleMails} now={clock.now()} />}
       </>
     );
     return sendSettings(request, reply, 'returns', content, problem);
   };
 
   await app.register(holdSwitch);
+  await app.register(roleMailDeletion);
   app.get('/settings/returns', (request, reply) => show(request, reply));
 
   app.post('/settings/returns', async (request, reply) => {

@@ -1,0 +1,77 @@
+/** Mail to the role addresses of which no mail of ours could be told: the newest are kept for an operator to read, as plain text. */
+import type { Database } from 'better-sqlite3';
+import { isErased } from '../../../audience/contacts/erased.ts';
+import { type Clock, isoTimestamp } from '../../../clock.ts';
+import type { RoleMailbox } from '../../../database/schema/index.ts';
+import type { RoleMail } from './parse-bounce.ts';
+import { sanitizeText } from './sanitize.ts';
+
+/** How many are kept. */
+const MOST = 200;
+const MAX_LINES = 100;
+const MAX_CHARACTERS = 4000;
+const MAX_LINE = 500;
+const MAX_ADDRESSES = 20;
+const ADDRESS = /[^\s‹›()[\]{},;:"']{1,64}@[^\s‹›()[\]{},;:"'@]{1,255}/g;
+
+/** Keeps the beginning of a mail, and removes the oldest beyond 200. */
+export function keepRoleMail(client: Database, mailbox: RoleMailbox, mail: RoleMail, clock: Clock): void {
+  const censor = addressCensor(client);
+  const row = {
+    mailbox,
+    sender: censor(plainLines(mail.sender, MAX_LINE)),
+    subject: censor(plainLines(mail.subject, MAX_LINE)),
+    text: censor(plainLines(mail.text, MAX_CHARACTERS)),
+    created_at: isoTimestamp(clock.now()),
+  };
+  client
+    .transaction(() => {
+      client
+        .prepare(
+          'INSERT INTO role_mails (mailbox, sender, subject, text, created_at) VALUES (@mailbox, @sender, @subject, @text, @created_at)',
+        )
+        .run(row);
+      client
+        .prepare('DELETE FROM role_mails WHERE id <= (SELECT id FROM role_mails ORDER BY id DESC LIMIT 1 OFFSET ?)')
+        .run(MOST);
+    })
+    .immediate();
+}
+
+/** Removes a mail; false if there is none with this id. */
+export function removeRoleMail(client: Database, id: number): boolean {
+  return client.prepare('DELETE FROM role_mails WHERE id = ?').run(id).changes > 0;
+}
+
+/** Removes the mails that name an address, for a person who is erased. */
+export function eraseFromRoleMails(client: Database, email: string): void {
+  client.prepare(`DELETE FROM role_mails WHERE instr(fold(sender || ' ' || subject || ' ' || text), ?) > 0`).run(email);
+}
+
+/** The first lines, each sanitized and cut off after a whole word, so that no part of an address stays. */
+function plainLines(text: string, most: number): string {
+  return wholeWords(text, most)
+    .split('\n', MAX_LINES)
+    .map((line) => sanitizeText(wholeWords(line, MAX_LINE)))
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+}
+
+function wholeWords(text: string, most: number): string {
+  return text.length <= most ? text : text.slice(0, most).replace(/\S*$/, '');
+}
+
+/** Takes the addresses of erased people out of a text. So that it cannot cost much, addresses after the first twenty are taken out unseen. */
+function addressCensor(client: Database): (text: string) => string {
+  const accounts = client.prepare<[], number>('SELECT id FROM accounts').pluck().all();
+  const seen = new Map<string, boolean>();
+  const isKept = (address: string) => {
+    const known = seen.get(address);
+    if (known !== undefined) return known;
+    const kept = seen.size < MAX_ADDRESSES && !accounts.some((id) => isErased(client, id, address));
+    if (seen.size < MAX_ADDRESSES) seen.set(address, kept);
+    return kept;
+  };
+  return (text) => text.replace(ADDRESS, (address) => (isKept(address) ? address : '…'));
+}

@@ -1,0 +1,92 @@
+/** Finds which of our mails is meant, by what only somebody knows who has seen it: its Message-ID, its return path, or the link to unsubscribe in its header. */
+import type { Database } from 'better-sqlite3';
+import { prepared } from '../../database/prepared.ts';
+import { parseReturnPath, parseTransactionalReturnPath } from '../links/return-paths.ts';
+import { openTokens, tokenSecrets, unsignedLimits } from '../links/tokens.ts';
+import { findTransactionalMail, type ReturnedMail } from '../transactional/returned.ts';
+
+export interface Recipient {
+  addressId: number;
+  normalizedEmail: string;
+  /** The mail; null when only the person is known. */
+  delivery: { id: number; mailingId: number } | null;
+  /** The id of the transactional mail; null when it is none. */
+  transactionalId: number | null;
+}
+
+/** How a mail is named; null where it is not. */
+interface MailNames {
+  messageId: string | null;
+  returnPath: string | null;
+  /** The token in the link of List-Unsubscribe. */
+  unsubscribeToken?: string | null;
+}
+
+/** A mail of ours: its account, and whom it went to. */
+export interface FoundMail {
+  accountId: number;
+  recipient: Recipient;
+}
+
+const MESSAGE_ID = /^<?([0-9a-f]{18})\.(t?)(\d{1,15})@[^@\s<>]{1,255}>?$/;
+
+interface Row {
+  id: number;
+  mailing_id: number;
+  address_id: number;
+  user_id: number;
+  message_key: string;
+  normalized_email: string;
+}
+
+/** Finds mails by name; null where a name is none of ours. One is used for many mails, because it keeps the secrets that sign return paths. */
+export function mailFinder(client: Database): (names: MailNames) => FoundMail | null {
+  const secrets = tokenSecrets(client);
+  const unsignedUpTo = unsignedLimits(client).deliveries;
+  const findRow = (id: number) =>
+    prepared<[number], Row>(
+      client,
+      `SELECT d.id, d.mailing_id, d.address_id, m.user_id, m.content ->> 'message_key' AS message_key, a.normalized_email
+       FROM deliveries d JOIN mailings m ON m.id = d.mailing_id JOIN addresses a ON a.id = d.address_id WHERE d.id = ?`,
+    ).get(id);
+
+  function findByToken(token: string): Row | undefined {
+    const ids = openTokens(client).readRecipient('unsubscribe', token);
+    const row = ids === null ? undefined : findRow(ids.delivery);
+    // After a restore the id may have been handed out again.
+    return row?.address_id === ids?.address && row?.mailing_id === ids?.mailing ? row : undefined;
+  }
+
+  function findMail({ messageId, returnPath, unsubscribeToken = null }: MailNames): Row | undefined {
+    const [, key, kind, id] = MESSAGE_ID.exec(messageId?.trim().slice(0, 400) ?? '') ?? [];
+    const named = id === undefined || kind !== '' ? undefined : findRow(Number(id));
+    if (named !== undefined && named.message_key === key) return named;
+    const findEmail = (deliveryId: number) => findRow(deliveryId)?.normalized_email;
+    const returned = returnPath === null ? null : parseReturnPath(secrets, { findEmail, unsignedUpTo }, returnPath);
+    if (returned !== null) return findRow(returned);
+    return unsubscribeToken === null ? undefined : findByToken(unsubscribeToken);
+  }
+
+  function findTransactional({ messageId, returnPath }: MailNames): ReturnedMail | undefined {
+    const [, key, kind, id] = MESSAGE_ID.exec(messageId?.trim().slice(0, 400) ?? '') ?? [];
+    const named = kind === 't' ? findTransactionalMail(client, Number(id)) : undefined;
+    if (named !== undefined && named.message_key === key) return named;
+    if (returnPath === null) return undefined;
+    const findEmail = (mailId: number) => findTransactionalMail(client, mailId)?.normalized_email;
+    const returned = parseTransactionalReturnPath(secrets, findEmail, returnPath);
+    return returned === null ? undefined : findTransactionalMail(client, returned);
+  }
+
+  return (names) => {
+    const single = findTransactional(names);
+    if (single !== undefined) {
+      const { id: transactionalId, address_id: addressId, normalized_email: normalizedEmail } = single;
+      return { accountId: single.user_id, recipient: { addressId, normalizedEmail, delivery: null, transactionalId } };
+    }
+    const mail = findMail(names);
+    if (mail === undefined) return null;
+    const { id, mailing_id: mailingId, address_id: addressId, normalized_email: normalizedEmail } = mail;
+    const recipient = { addressId, normalizedEmail, delivery: { id, mailingId }, transactionalId: null };
+    return { accountId: mail.user_id, recipient };
+  };
+}
