@@ -64,7 +64,7 @@ t.test('every step of a person with their own sign-in is in the log', async (t) 
   t.strictSame(logged(), ['passkey_removed']);
 
   const secret = newTotpSecret();
-  await post('/settings/second-factor', { secret, code: code(secret) });
+  await post('/settings/second-factor', { secret, code: code(secret), confirmation: PASSWORD });
   t.strictSame(logged(), ['second_factor_on']);
   const renewed = await post('/settings/second-factor/codes', { confirmation: PASSWORD });
   t.strictSame(logged(), ['recovery_codes_made']);

@@ -131,9 +131,8 @@ t.test('a key pair is shown once and revoked', async (t) => {
 });
 
 t.test('the log is shown newest first, a hundred at a time', async (t) => {
-  const { app, get, post } = await signedIn(t);
-  for (let at = 0; at < 120; at++) await app.one.call('POST', '/keys/create');
-  await post('/settings/keys');
+  const { get, post } = await signedIn(t);
+  for (let at = 0; at < 121; at++) await post('/settings/keys');
   const first = (await get('/settings/audit')).text;
   t.equal(first.match(/Made a key pair/g)?.length, 100);
   const next = /href="(\/settings\/audit\?before=\d+)"/.exec(first)?.[1] ?? '';
@@ -183,30 +182,31 @@ t.test('a person chooses language, colours and shortcuts, and every page keeps t
   t.match(text, '<dialog id="shortcuts"');
   t.match(text, /<option value="light" selected>/);
   const wrong = await post('/settings/account', { ...form, language: 'fr', name: 'x'.repeat(300) });
-  t.equal(wrong.status, 422);
-  t.match(wrong.text, 'The selected language is invalid.');
+  t.match(wrong, { status: 422, text: 'The selected language is invalid.' });
 });
 
-t.test('a second factor is set up by its first code, and switched off with the password', async (t) => {
+t.test('a second factor takes the password, to set it up by its first code and to switch it off', async (t) => {
   const { app, get, post } = await signedIn(t);
   app.db.prepare('UPDATE users SET password_hash = ?').run(await hashPassword(PASSWORD));
   const setup = (await get('/settings/second-factor')).text;
   t.match(setup, /<svg class="qr" viewBox="0 0 \d+ \d+" role="img"/);
   const secret = /name="secret" value="([A-Z2-7]{32})"/.exec(setup)?.[1] ?? '';
   const code = totpCode(secret, Math.floor(app.clock.now().getTime() / 30_000));
-  const wrong = await post('/settings/second-factor', { secret, code: '000000' });
-  t.equal(wrong.status, 422);
-  t.match(wrong.text, `value="${secret}"`, 'the same secret again');
-  const done = await post('/settings/second-factor', { secret, code });
+  const confirmation = PASSWORD;
+  for (const form of [{ code }, { code, confirmation: 'wrong horse battery' }, { code: '000000', confirmation }]) {
+    const wrong = await post('/settings/second-factor', { secret, ...form });
+    const stored = app.db.prepare('SELECT totp_secret FROM users').pluck().get();
+    t.match([wrong.status, wrong.text, stored], [422, `value="${secret}"`, null], 'the same secret again');
+  }
+  const done = await post('/settings/second-factor', { secret, code, confirmation });
   t.equal(done.text.match(/([a-z2-7]{4}-){3}[a-z2-7]{4}/g)?.length, 10);
-  const again = await post('/settings/second-factor', { secret: 'A'.repeat(32), code });
+  const again = await post('/settings/second-factor', { secret: 'A'.repeat(32), code, confirmation });
   t.equal(again.headers.location, '/settings/account', 'another one cannot be planted over it');
   t.match((await get('/settings/account')).text, '10 recovery codes are left.');
   t.equal((await post('/settings/second-factor/off', { confirmation: 'wrong horse battery' })).status, 422);
-  const renewed = await post('/settings/second-factor/codes', { confirmation: PASSWORD });
+  const renewed = await post('/settings/second-factor/codes', { confirmation });
   t.equal(renewed.text.match(/([a-z2-7]{4}-){3}[a-z2-7]{4}/g)?.length, 10);
-  const off = await post('/settings/second-factor/off', { confirmation: PASSWORD });
-  t.equal(off.headers.location, '/settings/account');
+  t.equal((await post('/settings/second-factor/off', { confirmation })).headers.location, '/settings/account');
   t.equal(app.db.prepare('SELECT totp_secret FROM users').pluck().get(), null);
 });
 

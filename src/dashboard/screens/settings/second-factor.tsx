@@ -1,4 +1,4 @@
-/** The second factor: a QR code for the authenticator app, its first code, the recovery codes, and switching it off. */
+/** The second factor: switching it on with a QR code and the app's first code, the recovery codes, and switching it off. Each takes the password. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import encodeQR from 'qr';
 import type { Deps } from '../../../deps.ts';
@@ -23,15 +23,24 @@ export async function secondFactorScreen(
 ): Promise<void> {
   const show = (request: FastifyRequest, reply: FastifyReply, secret: string, problems?: Problems) => {
     const url = totpUrl(secret, viewerOf(request).email, `Sendlark ${new URL(publicUrl()).hostname}`);
-    return sendSettings(request, reply, 'account', <Setup secret={secret} url={url} problems={problems} />);
+    const { email } = viewerOf(request);
+    return sendSettings(
+      request,
+      reply,
+      'account',
+      <Setup secret={secret} url={url} email={email} problems={problems} />,
+    );
   };
 
   app.get('/settings/second-factor', (request, reply) => show(request, reply, newTotpSecret()));
 
-  app.post('/settings/second-factor', (request, reply) => {
+  app.post('/settings/second-factor', async (request, reply) => {
     const me = own.requireMe(request);
     const secret = field(request, 'secret');
     if (me.totp_secret !== null || !isTotpSecret(secret)) return reply.redirect('/settings/account', 303);
+    // Whoever finds an open session could otherwise tie the account to their own phone.
+    const problems = await own.confirm(request, 'confirmation');
+    if (Object.keys(problems).length > 0) return show(request, reply.code(UNPROCESSABLE), secret, problems);
     const actor = actorOf(me, callerOf(request));
     const codes = switchOnSecondFactor(db, me, secret, field(request, 'code'), actor, clock.now());
     if (codes === null) {
@@ -79,7 +88,17 @@ function RecoveryCodes({ codes }: { codes: readonly string[] }) {
   );
 }
 
-function Setup({ secret, url, problems }: { secret: string; url: string; problems: Problems | undefined }) {
+function Setup({
+  secret,
+  url,
+  email,
+  problems,
+}: {
+  secret: string;
+  url: string;
+  email: string;
+  problems: Problems | undefined;
+}) {
   const language = useLanguage();
   return (
     <Card title={language.say('factor.on.title')}>
@@ -99,6 +118,7 @@ function Setup({ secret, url, problems }: { secret: string; url: string; problem
           required
           problems={problems}
         />
+        <CurrentPassword name="confirmation" email={email} problems={problems} />
         <Button>{language.say('factor.on.submit')}</Button>
       </form>
     </Card>
