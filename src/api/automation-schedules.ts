@@ -77,7 +77,9 @@ export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
   app,
   { db, clock, tokens, publicUrl, wake },
 ) => {
-  db.$client.function('design_token', (utr) => designToken(tokens, 'schedule', String(utr), clock.now()));
+  db.$client.function('design_token', (utr, user) =>
+    designToken(tokens, 'schedule', String(utr), Number(user), clock.now()),
+  );
 
   app.get(
     '/automations/schedule',
@@ -94,7 +96,7 @@ export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
       const record = recordObject(Schedule, automationSchedules, {
         design_url: changesNothing(request)
           ? sql`''`
-          : sql`${`${publicUrl()}/design/`} || design_token(${automationSchedules.utr})`,
+          : sql`${`${publicUrl()}/design/`} || design_token(${automationSchedules.utr}, ${request.actor.userId ?? 0})`,
         image: sql`${`${publicUrl()}/images/templates/`} || ${automationSchedules.preview_img}`,
       });
       const where = eq(automationSchedules.automation_id, automation.id);

@@ -102,7 +102,7 @@ export const automationSeriesRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
         ...mail,
         design_url: changesNothing(request)
           ? ''
-          : `${publicUrl()}/design/${designToken(tokens, 'schedule', mail.utr, now)}`,
+          : `${publicUrl()}/design/${designToken(tokens, 'schedule', mail.utr, request.actor.userId ?? 0, now)}`,
       }));
       const series = {
         ...automation,

@@ -93,7 +93,9 @@ export const ownTemplateRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, de
     is_blank: sql`is_blank`,
     is_html: sql`is_html`,
   });
-  db.$client.function('template_token', (utr) => designToken(tokens, 'template', String(utr), clock.now()));
+  db.$client.function('template_token', (utr, user) =>
+    designToken(tokens, 'template', String(utr), Number(user), clock.now()),
+  );
 
   app.get(
     '/templates/list',
@@ -135,7 +137,7 @@ export const ownTemplateRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, de
         is_html: sql`${ownTemplates.json_code} = ''`,
         design_url: changesNothing(request)
           ? sql`''`
-          : sql`${`${publicUrl()}/design/`} || template_token(${ownTemplates.utr})`,
+          : sql`${`${publicUrl()}/design/`} || template_token(${ownTemplates.utr}, ${request.actor.userId ?? 0})`,
       });
       const json = readRecord(
         db,

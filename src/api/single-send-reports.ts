@@ -178,7 +178,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
         ab_test: abTest && reportedAbTest(abTest),
         design_url: changesNothing(request)
           ? ''
-          : `${publicUrl()}/design/${designToken(tokens, 'single', send.utr, clock.now())}`,
+          : `${publicUrl()}/design/${designToken(tokens, 'single', send.utr, request.actor.userId ?? 0, clock.now())}`,
       };
       return { status: 'success' as const, message: { report } };
     },

@@ -16,6 +16,7 @@ import {
 } from '../database/schema/index.ts';
 import { senderAddress } from '../delivery/content/freeze.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
+import { findUser } from '../users/users.ts';
 
 const PURPOSE = 'design';
 /** How long a link can be opened. An opened page can be used for the same time again. */
@@ -48,15 +49,18 @@ export interface Design extends TemplateCode {
   until: number;
 }
 
-/** The token in the link to a design page, valid for 24 hours from `now`. */
-export function designToken(tokens: Tokens, kind: Design['kind'], utr: string, now: Date): string {
-  return tokens.sign(PURPOSE, `${kind}:${utr}:${now.getTime() + LINK_MS}`);
+/**
+ * The token in the link to a design page, valid for 24 hours from `now`. It says for whom it was made, since it ends with that person's
+ * right to change mails: `userId` is 0 for a pair of keys.
+ */
+export function designToken(tokens: Tokens, kind: Design['kind'], utr: string, userId: number, now: Date): string {
+  return tokens.sign(PURPOSE, `${kind}:${utr}:${now.getTime() + LINK_MS}:${userId}`);
 }
 
 /**
  * The design that a link opens, with the code of the built-in template if nothing was designed yet. Null when the link is forged or
- * the record was deleted; `expired` when the link is too old or was revoked. With `usable` it is valid for another 24 hours, so that
- * a page that was left open overnight can still be saved.
+ * the record was deleted; `expired` when the link is too old or was revoked; `withdrawn` when the person it was made for was removed or
+ * may change nothing now. With `usable` it is valid for another 24 hours, so that a page that was left open overnight can still be saved.
  */
 export function findDesign(
   db: Db,
@@ -64,12 +68,25 @@ export function findDesign(
   token: string,
   now: Date,
   what: 'opening' | 'usable',
-): Design | 'expired' | null {
-  const [kind = '', given = '', end = ''] = tokens.read(PURPOSE, token)?.split(':') ?? [];
+): Design | 'expired' | 'withdrawn' | null {
+  // Links made by earlier releases have no user.
+  const [kind = '', given = '', end = '', userId = '0'] = tokens.read(PURPOSE, token)?.split(':') ?? [];
   const until = Number(end);
   const utr = recordUtr(given);
   if (kind !== '' && now.getTime() > until + (what === 'usable' ? LINK_MS : 0)) return 'expired';
   if (kind !== '' && until - LINK_MS <= revokedAt(db, utr)) return 'expired';
+  const design = readDesign(db, kind, utr, until);
+  return design === null || userId === '0' || mayChange(db, Number(userId), design.user_id) ? design : 'withdrawn';
+}
+
+/** Whether this user of an account is still there, in a role that changes mails. */
+function mayChange(db: Db, userId: number, accountId: number): boolean {
+  const user = findUser(db, accountId, userId);
+  return user !== undefined && user.role !== 'viewer';
+}
+
+/** The design of this kind with this utr; null when there is none. */
+function readDesign(db: Db, kind: string, utr: string, until: number): Design | null {
   if (kind === 'schedule') {
     const found = db
       .select()

@@ -3,6 +3,7 @@ import t from 'tap';
 import { startApp, type TestApp } from '../support/app.ts';
 import { readOutbox, sendCampaign } from '../support/campaign.ts';
 import { mail, withSchedule } from '../support/dashboard/designed-mails.ts';
+import { addPerson, callerOf } from '../support/people.ts';
 
 function revisions({ db }: TestApp) {
   return db.prepare("SELECT revision FROM mailings WHERE owner_kind = 'schedule' ORDER BY 1").pluck().all();
@@ -166,3 +167,44 @@ t.test('a revoked link opens, shows, saves and sends nothing; a new one does', a
   const fresh = new URL(body.message.automation_schedules[0].design_url).pathname;
   t.equal((await app.page('GET', fresh)).status, 200);
 });
+
+t.test(
+  'links of a person to each kind of design end when they are removed or become a viewer; those of others do not',
+  async (t) => {
+    const { app, utr, path: ofKeys } = await withSchedule(t);
+    const ofUtr = { query: { utr } };
+    const { singleSends } = (await app.one.call('GET', '/single-send/list')).body.message;
+    const template = { template_name: 'Own', html_code: '<p>Own</p>' };
+    const { id } = (await app.one.call('POST', '/templates/create', { form: template })).body.message;
+    const owner = callerOf(app, addPerson(app));
+    const linksOf = async (name: string) => {
+      const person = addPerson(app, 'editor', { name });
+      const caller = callerOf(app, person);
+      const asked = [
+        await caller.call('GET', '/automations/schedule', ofUtr),
+        await caller.call('GET', '/automations/series', ofUtr),
+        await caller.call('GET', '/single-send/report', { query: { utr: singleSends[0].utr } }),
+        await caller.call('GET', '/templates/details', { query: { id } }),
+      ];
+      const urls = asked.map(({ text }) => /"design_url":"([^"]+)"/.exec(text)?.[1] ?? '');
+      return { id: person.id, paths: urls.map((url) => new URL(url).pathname) };
+    };
+    const [removed, demoted, still] = [await linksOf('Removed'), await linksOf('Demoted'), await linksOf('Still')];
+    for (const path of [...removed.paths, ...demoted.paths, ...still.paths])
+      t.equal((await app.page('GET', path)).status, 200);
+    await owner.call('DELETE', '/users/delete', { query: { id: removed.id } });
+    await owner.call('POST', '/users/update', { form: { id: demoted.id, role: 'viewer' } });
+    for (const path of [...removed.paths, ...demoted.paths]) {
+      t.equal((await app.page('GET', path)).status, 403);
+      t.equal((await app.page('GET', `${path}/content`)).status, 403);
+      for (const action of ['', '/preview', '/test', '/blocks', '/html']) {
+        const { status, body } = await app.page('POST', path + action, {
+          json: { mjml: mail('x'), email: 'anna@example.org' },
+        });
+        t.equal(status, 403);
+        t.match(body.problem, 'may no longer change mails');
+      }
+    }
+    for (const path of [ofKeys, ...still.paths]) t.equal((await app.page('GET', path)).status, 200);
+  },
+);

@@ -39,6 +39,7 @@ const POLICY = [
   "frame-ancestors 'self'",
 ].join('; ');
 
+const HTTP_FORBIDDEN = 403;
 const HTTP_GONE = 410;
 const MAX_TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
 /** The most members of a JSON body. The page sends a few texts by name. */
@@ -76,6 +77,8 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     if (design === null) throw notFound('This link does not work any more.');
     if (design === 'expired')
       throw new Failure(HTTP_GONE, 'This link has expired. Copy what you changed and open a new one.');
+    if (design === 'withdrawn')
+      throw new Failure(HTTP_FORBIDDEN, 'The person whose link this is may no longer change mails. Nothing was saved.');
     return design;
   };
 
@@ -91,6 +94,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
       const design = findDesign(db, tokens, request.params.token, clock.now(), 'opening');
       if (design === null) return unknownLink(reply);
       if (design === 'expired') return expired(reply);
+      if (design === 'withdrawn') return withdrawn(reply);
       const language = languageOfDesign(request.query.lang, request.headers['accept-language']);
       return reply
         .header('content-security-policy', POLICY)
@@ -197,5 +201,14 @@ function expired(reply: FastifyReply): FastifyReply {
     'This link has expired',
     html`<h1>This link has expired</h1>
 <p>A link to a design opens for 24 hours. Nothing is lost: open the design again from where you manage your mails to get a new link.</p>`,
+  );
+}
+
+function withdrawn(reply: FastifyReply): FastifyReply {
+  return page(
+    reply.code(HTTP_FORBIDDEN),
+    'This link has ended',
+    html`<h1>This link has ended</h1>
+<p>The person it was made for may no longer change mails of this account. Somebody who may can open the design and gets a new link.</p>`,
   );
 }
