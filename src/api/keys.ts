@@ -32,6 +32,7 @@ const tags = ['Keys'];
 
 export const keyRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
   const config = { role: 'owner' } as const;
+  const forPeople = { ...config, isForPeople: true } as const;
 
   app.get(
     '/keys/list',
@@ -60,7 +61,7 @@ export const keyRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, cloc
         description: 'The secret is in this answer only.',
         response: successWith({ key: NewKey }),
       },
-      config,
+      config: forPeople,
     },
     async (request) => {
       const { accountId, actor } = request;
@@ -87,7 +88,7 @@ export const keyRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, cloc
         querystring: Type.Object({ id: identifier('The key pair.') }),
         response: done,
       },
-      config,
+      config: forPeople,
     },
     async ({ query, accountId, actor }) => {
       db.transaction(

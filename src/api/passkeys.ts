@@ -65,7 +65,7 @@ export const passkeyRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
         querystring: Type.Object({ id: identifier('The passkey.') }),
         response: done,
       },
-      config,
+      config: { ...config, isForPeople: true },
     },
     async (request) => {
       const { accountId, actor, query } = request;

@@ -75,7 +75,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
         querystring: Type.Object({ id: identifier('The session.') }),
         response: done,
       },
-      config,
+      config: { ...config, isForPeople: true },
     },
     async (request) => {
       const { accountId, actor, query } = request;

@@ -50,6 +50,7 @@ const tags = ['Users and sessions'];
 
 export const userRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock, publicUrl }) => {
   const config = { role: 'owner' } as const;
+  const forPeople = { ...config, isForPeople: true } as const;
   const record = recordObject(UserRecord, users, {
     has_password: sql`${users.password_hash} IS NOT NULL`,
     has_second_factor: sql`${users.totp_secret} IS NOT NULL`,
@@ -92,7 +93,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clo
         body: InviteBody,
         response: successWith({ id: integer(), ...Link }),
       },
-      config,
+      config: forPeople,
     },
     async ({ body, accountId, actor }) => {
       const address = parseAddress(body.email);
@@ -122,7 +123,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clo
         body: ById,
         response: successWith(Link),
       },
-      config,
+      config: forPeople,
     },
     async ({ body, accountId, actor }) => {
       const user = requireUser(accountId, body.id);
@@ -135,7 +136,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clo
     '/users/update',
     {
       schema: { tags, summary: 'Change the name or role of a user (addition)', body: UpdateBody, response: done },
-      config,
+      config: forPeople,
     },
     async ({ body, accountId, actor }) => {
       db.transaction(
@@ -152,7 +153,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clo
 
   app.delete(
     '/users/delete',
-    { schema: { tags, summary: 'Remove a user (addition)', querystring: ById, response: done }, config },
+    { schema: { tags, summary: 'Remove a user (addition)', querystring: ById, response: done }, config: forPeople },
     async ({ query, accountId, actor }) => {
       db.transaction(() => removeUser(db, requireUser(accountId, query.id), actor, clock.now()), {
         behavior: 'immediate',

@@ -20,6 +20,7 @@ import { purge } from './purge.ts';
 import { release } from './release.ts';
 import { restore } from './restore.ts';
 import { serve } from './serve.ts';
+import { users } from './users.ts';
 
 const COMMANDS = new Map<string, Command>([
   ['serve', serve],
@@ -27,6 +28,7 @@ const COMMANDS = new Map<string, Command>([
   ['nodes', nodes],
   ['account', account],
   ['keys', keys],
+  ['users', users],
   ['login-link', loginLink],
   ['design-links', designLinks],
   ['import', importFile],

@@ -20,7 +20,7 @@ declare module 'fastify' {
     accountId: number;
     /** Who acts, for the audit log. */
     actor: Actor;
-    /** What the caller may do. A pair of keys may do everything. */
+    /** What the caller may do. A pair of keys has the role of an owner, except where only people may act (`isForPeople`). */
     role: Role;
     /** The session by which a person calls; null for a pair of keys. */
     sessionId: number | null;
@@ -32,6 +32,11 @@ declare module 'fastify' {
     role?: Role;
     /** Whether the endpoint concerns the whole installation: then it takes a signed-in operator, and keys are not enough. */
     isForOperators?: true;
+    /**
+     * Whether only people who are signed in may do this, because it makes, changes or removes who has access: whoever has got hold of a
+     * key pair must not be able to become an operator with it, or keep access after the pair is revoked.
+     */
+    isForPeople?: true;
   }
 }
 
@@ -103,6 +108,7 @@ export function installCallers(
     if (session === null) {
       const caller = callerWithKeys(request);
       if (isForOperators(request)) throw new Failure(FORBIDDEN, SENTENCES.operators_only);
+      if (request.routeOptions.config.isForPeople) throw new Failure(FORBIDDEN, SENTENCES.people_only);
       return caller;
     }
     // Set before the role is checked, so that the 403 keeps its status for the dashboard (see `installErrors`).

@@ -4,6 +4,7 @@ export const REFUSAL_SENTENCES = {
   last_owner: 'The last owner of an account cannot be removed or become something else',
   role_too_low: 'Your role, {role}, may not do this; it takes {required}',
   operators_only: 'Only an owner of the first account may do this, signed in to the dashboard',
+  people_only: 'A key pair may not do this: sign in to the dashboard or use the command line',
   viewers_change_nothing: 'Viewers change nothing',
   not_cancellable: 'Only a queued or running single send can be cancelled',
   not_pausable: 'Only a running single send can be paused',

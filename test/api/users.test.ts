@@ -2,28 +2,79 @@
 import t from 'tap';
 import { COMMAND_LINE } from '../../src/users/audit.ts';
 import { addPasskey } from '../../src/users/passkeys/passkeys.ts';
-import { type Caller, startApp } from '../support/app.ts';
+import { type Caller, type CallOptions, startApp } from '../support/app.ts';
+import { operationsOf, readDocument } from '../support/openapi-operations.ts';
 import { addPerson, callerOf } from '../support/people.ts';
 
 t.test('an invited user gets a link, shown once, and has no password until it is followed', async (t) => {
   const app = await startApp(t);
-  const { body } = await app.one.call('POST', '/users/invite', {
+  const owner = callerOf(app, addPerson(app));
+  const { body } = await owner.call('POST', '/users/invite', {
     form: { email: 'Ann@Example.org', name: 'Ann', role: 'editor' },
   });
   t.match(body.message.link, /^http:\/\/mail\.example\.com\/welcome#[\w-]{43}$/);
   const secret = body.message.link.split('#')[1];
   const { users } = (await app.one.call('GET', '/users/list')).body.message;
-  t.match(users, [{ email: 'Ann@Example.org', role: 'editor', has_password: 0, has_second_factor: 0, passkeys: 0 }]);
+  t.match(users.slice(1), [
+    { email: 'Ann@Example.org', role: 'editor', has_password: 0, has_second_factor: 0, passkeys: 0 },
+  ]);
   t.notMatch(JSON.stringify(users), 'hash');
   t.notOk(app.db.serialize().includes(secret), 'the file holds a hash of it');
-  const again = await app.one.call('POST', '/users/invite', { form: { email: 'ann@example.org', role: 'viewer' } });
+  const again = await owner.call('POST', '/users/invite', { form: { email: 'ann@example.org', role: 'viewer' } });
   t.strictSame(again.body.errors, { email: ['The email has already been taken.'] });
-  const wrong = await app.one.call('POST', '/users/invite', { form: { email: 'x', role: 'king' } });
+  const wrong = await owner.call('POST', '/users/invite', { form: { email: 'x', role: 'king' } });
   t.strictSame(wrong.body.errors, {
     email: ['The email must be a valid email address.'],
     role: ['The selected role is invalid.'],
   });
 });
+
+t.test(
+  'a pair of keys makes, changes and removes no user, key, passkey or session, and is told so in the envelope',
+  async (t) => {
+    const app = await startApp(t);
+    const owner = addPerson(app);
+    callerOf(app, owner);
+    const passkey = { credentialId: 'x', publicKey: new Uint8Array([1]), counter: 0, transports: [] };
+    addPasskey(app.drizzle, owner, 'phone', passkey, COMMAND_LINE, app.clock.now());
+    const stored = () =>
+      ['users', 'sessions', 'login_links', 'passkeys', 'api_keys', 'audit_log'].map((table) =>
+        app.db.prepare(`SELECT * FROM ${table}`).all(),
+      );
+    const before = stored();
+    const asked: Record<string, CallOptions> = {
+      'POST /users/invite': { form: { email: 'thief@example.org', role: 'owner' } },
+      'POST /users/link': { form: { id: owner.id } },
+      'POST /users/update': { form: { id: owner.id, role: 'viewer' } },
+      'DELETE /users/delete': { query: { id: owner.id } },
+      'POST /keys/create': {},
+      'DELETE /keys/delete': { query: { id: 1 } },
+      'DELETE /passkeys/delete': { query: { id: 1 } },
+      'DELETE /sessions/delete': { query: { id: 1 } },
+      'POST /me/update': { form: { name: 'Thief' } },
+    };
+    const tags = ['Users and sessions', 'Keys'];
+    const operations = operationsOf(await readDocument(app)).filter(
+      ({ tag, method }) => tags.includes(tag) && method !== 'GET',
+    );
+    t.strictSame(
+      operations.map(({ method, path }) => `${method} ${path.slice('/api'.length)}`).sort(),
+      Object.keys(asked).sort(),
+      'every operation on who has access is tried',
+    );
+    for (const [operation, options] of Object.entries(asked)) {
+      const [method = '', path = ''] = operation.split(' ');
+      const { status, body } = await app.one.call(method, path, options);
+      if (path.startsWith('/me/')) t.equal(status, 404, 'a pair of keys is no person');
+      else {
+        t.equal(status, 403, operation);
+        const errors = 'A key pair may not do this: sign in to the dashboard or use the command line';
+        t.strictSame(body, { status: 'failed', errors }, operation);
+      }
+    }
+    t.strictSame(stored(), before);
+  },
+);
 
 t.test('the last owner who can sign in cannot be removed or become something else', async (t) => {
   const app = await startApp(t);
@@ -32,7 +83,7 @@ t.test('the last owner who can sign in cannot be removed or become something els
   await owner.call('POST', '/users/invite', { form: { email: 'second@example.org', role: 'owner' } });
   for (const answer of [
     await owner.call('DELETE', '/users/delete', { query: { id: person.id } }),
-    await app.one.call('POST', '/users/update', { form: { id: person.id, role: 'editor' } }),
+    await owner.call('POST', '/users/update', { form: { id: person.id, role: 'editor' } }),
   ]) {
     t.equal(answer.status, 409);
     t.match(answer.body.errors, /last owner/);
@@ -52,8 +103,13 @@ t.test('users, keys, sessions and log of another account are like none', async (
   }
   const { audit } = (await app.one.call('GET', '/audit/list')).body.message;
   t.strictSame(audit, []);
-  for (const path of ['/users/delete', '/sessions/delete', '/keys/delete'])
-    t.equal((await app.one.call('DELETE', path, { query: { id: 2 } })).status, 404, path);
+  const owner = callerOf(app, addPerson(app));
+  for (const [path, id] of [
+    ['/users/delete', theirs.id],
+    ['/sessions/delete', 1],
+    ['/keys/delete', 2],
+  ] as const)
+    t.equal((await owner.call('DELETE', path, { query: { id } })).status, 404, path);
 });
 
 t.test(

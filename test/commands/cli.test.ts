@@ -123,6 +123,25 @@ t.test('accounts and keys are made, listed and revoked, also while the service r
   t.match(await run('keys', 'create', '--account', '9'), { code: 1, err: /no account 9/ });
 });
 
+t.test('users are added, listed, changed and removed by the command line, which no key pair can do', async (t) => {
+  const { db, run } = prepared(t);
+  t.match(await run('users', 'list'), { code: 0, out: /^There are no users; / });
+  t.match(await run('users', 'add', 'Ann@example.org', 'owner'), { code: 0, out: /^Added: Ann@example\.org {2}owner/ });
+  t.match(await run('users', 'add', 'ann@example.org', 'viewer'), { code: 1, err: /a user ann@example\.org already/ });
+  t.match(await run('users', 'add', 'bo@example.org', 'king'), { code: 2, err: /king is no role/ });
+  t.match(await run('users', 'add', 'bo@example.org', 'editor', '--account', '9'), { code: 1, err: /no account 9/ });
+  t.match(await run('users', 'role', 'ann@example.org', 'viewer'), { code: 0 });
+  const listed = [{ account: 1, email: 'Ann@example.org', role: 'viewer' }];
+  t.match(JSON.parse((await run('users', 'list', '--json')).out), listed);
+  t.match(await run('users', 'remove', 'ann@example.org'), { code: 0 });
+  t.match(await run('users', 'remove', 'ann@example.org'), { code: 1, err: /no user ann@example\.org/ });
+  t.strictSame(db.prepare('SELECT actor, action FROM audit_log ORDER BY id').raw().all(), [
+    ['command line', 'user_added'],
+    ['command line', 'user_changed'],
+    ['command line', 'user_removed'],
+  ]);
+});
+
 t.test('a database of an older release is brought up to date, but not under a running server', async (t) => {
   const { db, path, run } = prepared(t);
   db.close();

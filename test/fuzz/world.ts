@@ -128,18 +128,17 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
   app.clock.advance(11_000);
   await app.background();
   await ask('POST', '/single/send/pause', { query: { utr: paused } });
+  const owner = addPerson(app, 'owner', { accountId: world.user, email: `owner${invitations++}@example.org` });
   const invited: number[] = [];
   for (const email of ['left', 'middle', 'right']) {
-    const { id } = await ask('POST', '/users/invite', {
-      form: { email: `${email}${invitations++}@example.org`, role: 'viewer' },
-    });
+    const given = { accountId: world.user, email: `${email}${invitations++}@example.org` };
+    const { id } = addPerson(app, 'viewer', given);
     invited.push(id);
     createSession(app.drizzle, id, { address: '192.0.2.1', userAgent: 'Test' }, app.clock.now());
   }
   const { sessions } = await ask('GET', '/sessions/list');
-  await ask('POST', '/keys/create');
+  createKeys(app.drizzle, app.clock, world.user);
   const { keys } = await ask('GET', '/keys/list');
-  const owner = addPerson(app, 'owner', { accountId: world.user, email: `owner${invitations++}@example.org` });
   const operator = callerOf(app, addPerson(app, 'owner', { email: `operator${invitations++}@example.org` }));
   const relay = { name: 'Relay', host: '127.0.0.1', port: 1, security: 'none' };
   const addRelay = async () => (await operator.call('POST', '/relays/save', { form: relay })).body.message.id;
@@ -213,8 +212,8 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
 const UNIQUE = new Set(['email', 'field_name']);
 let unique = 0;
 
-/** Operations on who calls: a pair of keys is nobody. */
-export const FOR_PEOPLE = /^\/api\/(me|passkeys)\//;
+/** Operations on who calls and who has access: a pair of keys is nobody, and gives nobody access. */
+export const FOR_PEOPLE = /^\/api\/(me|passkeys|users|sessions|keys)\//;
 
 const USING_BACKUP = /^\/api\/backups\/(restore|upload\/drop)$/;
 

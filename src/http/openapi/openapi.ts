@@ -77,8 +77,15 @@ const TAGS = [
     name: 'Bounces and suppressions',
     description: 'Mail that came back, complaints, and the addresses that get no mail because of them.',
   },
-  { name: 'Users and sessions', description: 'The people who sign in to the dashboard, and their sessions.' },
-  { name: 'Keys', description: 'The key pairs by which programs call the API.' },
+  {
+    name: 'Users and sessions',
+    description:
+      'The people who sign in to the dashboard, and their sessions. A pair of keys reads them and changes nothing.',
+  },
+  {
+    name: 'Keys',
+    description: 'The key pairs by which programs call the API. People make and revoke them: no pair makes another.',
+  },
   { name: 'Audit log', description: 'Who signed in, and who changed users, keys and senders.' },
   { name: 'Webhooks', description: 'Addresses to which events are sent as they happen, and what was sent.' },
   { name: 'Outbox', description: 'The mails of an installation that has no SMTP relay.' },
@@ -109,6 +116,9 @@ const FAILURES: Record<string, string> = {
   422: 'A field is invalid: texts by field name',
   default: 'The request is malformed, too large or of an unknown type',
 };
+
+/** Added to the description of what only people may do. */
+const FOR_PEOPLE = 'Only for a person who is signed in: a pair of keys is answered 403.';
 
 const Failure = {
   type: 'object',
@@ -151,7 +161,7 @@ export async function installOpenapi(app: FastifyInstance): Promise<void> {
       },
       security: [{ PublicKey: [], SecretKey: [] }],
     },
-    transform: ({ schema, url }) => ({ url, schema: describe(schema, url) }),
+    transform: ({ schema, url, route }) => ({ url, schema: describe(schema, url, route.config?.isForPeople) }),
     transformObject: (given) => {
       if (!('openapiObject' in given)) return given.swaggerObject;
       const { openapiObject: document } = given;
@@ -169,9 +179,10 @@ export async function installOpenapi(app: FastifyInstance): Promise<void> {
   });
 }
 
-function describe(schema: FastifySchema | undefined, url: string): FastifySchema {
+function describe(schema: FastifySchema | undefined, url: string, isForPeople = false): FastifySchema {
   if (!url.startsWith('/api/')) return { hide: true };
-  const { tags = [], summary, description, body, querystring, response, consumes } = schema ?? {};
+  const { tags = [], summary, body, querystring, response, consumes } = schema ?? {};
+  const description = [schema?.description, isForPeople && FOR_PEOPLE].filter(Boolean).join(' ');
   if (summary === undefined || !TAGS.some(({ name }) => tags.includes(name)))
     throw new Error(`The schema of ${url} needs a summary and one of the tags in src/http/openapi/openapi.ts`);
   const described: FastifySchema = {

@@ -5,6 +5,7 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
   last_owner: 'Der letzte Inhaber eines Kontos kann nicht entfernt werden und keine andere Rolle bekommen',
   role_too_low: 'Ihre Rolle erlaubt das nicht',
   operators_only: 'Das darf nur ein Inhaber des ersten Kontos, der im Dashboard angemeldet ist',
+  people_only: 'Das darf kein Schlüsselpaar: Melden Sie sich im Dashboard an oder nehmen Sie die Befehlszeile',
   viewers_change_nothing: 'Leser ändern nichts',
   not_cancellable: 'Nur ein geplantes oder laufendes Mailing kann abgebrochen werden',
   not_pausable: 'Nur ein laufendes Mailing kann pausiert werden',
