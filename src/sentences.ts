@@ -57,6 +57,7 @@ export const SENTENCES = {
   complaint: 'Complaint: {kind}',
   given_up: 'Given up after 4 days: {reply}',
   not_built: 'The mail could not be built',
+  merged_too_large: 'With the values of this person the mail is larger than {size} MiB',
   other_replies: 'Other replies',
   kept_in_outbox: '250 kept in the outbox',
 

@@ -1,7 +1,8 @@
 /** A mail of the archive as a page: nobody's values, no tracked links and no pixel. */
 
-import { escapeHtml, mergeHtml, PREFERENCES, type Template, WEB_COPY } from '../delivery/content/merge.ts';
+import { escapeHtml, mergeHtml, PREFERENCES, type Template, type Values, WEB_COPY } from '../delivery/content/merge.ts';
 import { untracked, withoutPixel } from '../delivery/content/web-copy.ts';
+import { MergedSize } from '../delivery/mime/merged-size.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 
 /** What is put around the mail. All of it is text. */
@@ -20,16 +21,13 @@ export interface Surroundings {
 const BAR =
   'color-scheme:light dark;margin:0;padding:12px 16px;background:Canvas;color:CanvasText;font:16px/1.4 system-ui,sans-serif;text-align:left;border-bottom:1px solid GrayText';
 
-/** The HTML of the page. Placeholders have their defaults or are empty. */
+/** The HTML of the page. Placeholders have their defaults or are empty. Throws MergedTooLarge. */
 export function readersCopy({ content, sender_name, sender_address }: FrozenContent, around: Surroundings): string {
   const { title, canonical, preferences, list, back } = around;
   const template: Template = withoutPixel(untracked(content));
-  const html = mergeHtml(template, {
-    sender_name,
-    sender_address,
-    [PREFERENCES]: preferences,
-    [WEB_COPY]: canonical,
-  });
+  const values: Values = { sender_name, sender_address, [PREFERENCES]: preferences, [WEB_COPY]: canonical };
+  new MergedSize({ subject: '', html: template, text: [] }).require((name) => values[name]);
+  const html = mergeHtml(template, values);
   const head = `<title>${escapeHtml(title)}</title><link rel="canonical" href="${escapeHtml(canonical)}"><meta name="viewport" content="width=device-width, initial-scale=1">`;
   const bar = `<nav style="${BAR}"><a style="color:LinkText" href="${escapeHtml(list)}">${escapeHtml(back)}</a></nav>`;
   const headAt =

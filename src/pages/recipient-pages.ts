@@ -1,6 +1,7 @@
 /** The pages to which the links of mails lead, on whatever process serves them, and the rules of all pages. */
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../clock.ts';
+import { MergedTooLarge } from '../delivery/mime/merged-size.ts';
 import { Failure } from '../failure.ts';
 import { withRetryAfter } from '../http/errors.ts';
 import { messagePage } from '../http/pages/layout.ts';
@@ -23,6 +24,7 @@ const HEADERS = Object.entries({
 /** Limits of the forms on the pages. Anyone can send one, so their cost is bounded here; the forms themselves are much smaller. */
 const FORM_BYTES = 64 * 1024;
 const MAX_FIELDS = 5000;
+const UNPROCESSABLE = 422;
 
 /** Sets up bodies, headers and failures of the pages registered on `app`. */
 export function installPageRules(app: FastifyInstance): void {
@@ -41,6 +43,7 @@ export function installPageRules(app: FastifyInstance): void {
     next();
   });
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
+    if (error instanceof MergedTooLarge) return messagePage(reply.code(UNPROCESSABLE), 'tooLarge');
     if (error instanceof Failure) withRetryAfter(reply, error);
     const status = error instanceof Failure ? error.status : (error.statusCode ?? 500);
     if (status === 503) return messagePage(reply.code(status), 'busy');

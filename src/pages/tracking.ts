@@ -1,9 +1,10 @@
 /** The open pixel and the tracked links. The pixel is the same for every token, valid or not, and a HEAD counts nothing. */
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../clock.ts';
-import { mergeUrl } from '../delivery/content/merge.ts';
+import { mergeUrl, scan } from '../delivery/content/merge.ts';
 import { isBotAgent } from '../delivery/feedback/bots.ts';
 import type { RecipientIds } from '../delivery/links/tokens.ts';
+import { MergedSize } from '../delivery/mime/merged-size.ts';
 import { Failure } from '../failure.ts';
 import { READ, unknownLink } from '../http/pages/layout.ts';
 import type { Maybe, RecipientSource } from './recipient-source.ts';
@@ -47,7 +48,10 @@ export async function trackingPages(app: FastifyInstance, source: RecipientSourc
   async function destination(ids: RecipientIds, token: string, link: number): Promise<string | null> {
     const url = await source.findLink(ids, link);
     if (url === null) return null;
-    return mergeUrl(url, url.includes('((') ? await source.readValues(ids, 'click', token) : {});
+    if (!url.includes('((')) return mergeUrl(url, {});
+    const values = await source.readValues(ids, 'click', token);
+    new MergedSize({ subject: '', html: [], text: scan(url, 'url') }).require((name) => values[name]);
+    return mergeUrl(url, values);
   }
 }
 

@@ -12,9 +12,11 @@ import {
   PREFERENCES,
   scan,
   type Template,
+  type Values,
   WEB_COPY,
 } from '../delivery/content/merge.ts';
 import { publicAddress } from '../delivery/links/public-address.ts';
+import { MAX_MERGED, MergedSize, MergedTooLarge } from '../delivery/mime/merged-size.ts';
 import type { Bodies } from '../delivery/transactional/mail.ts';
 import { conflict, invalid } from '../failure.ts';
 import { messages } from '../field-errors.ts';
@@ -37,9 +39,9 @@ export interface GivenContent {
   name: string;
 }
 
-/** The most that bodies take with their values, and the longest subject (RFC 5322 2.1.1). */
-const MAX_MIB = 2;
+/** The longest subject (RFC 5322 2.1.1). */
 const MAX_SUBJECT = 998;
+const MEBIBYTE = 1024 * 1024;
 const MAX_VALUES = 200;
 /** Compiled templates that are kept, and their characters together. */
 const MAX_KEPT = 100;
@@ -116,6 +118,7 @@ export async function composeMail(
   const subject = scan(given.subject);
   const values = valuesOf(given, sender, senderAddress(db, sender));
   checkTemplates([subject, html ?? [], text ?? []], values, isTextAlone ? 'text' : fieldOf(given));
+  checkSize({ subject: given.subject, html: html ?? [], text: text ?? [] }, values);
   const merged = foldToOneLine(mergeText(subject, values));
   if (merged.length > MAX_SUBJECT) throw tooLarge();
   const bodies = { html: html && mergeHtml(html, values), text: text && mergeText(text, values) };
@@ -153,30 +156,31 @@ function checkNames(data: Readonly<Record<string, string>>): void {
   if (!names.every((name) => /^\w{1,255}$/.test(name))) throw invalid('data', SENTENCES.data_names);
 }
 
-/** Throws 422 for placeholders without a value and without a default, for those of campaigns, and for a mail that would be too large. */
+/** Throws 422 for placeholders without a value and without a default, and for those of campaigns. */
 function checkTemplates(templates: readonly Template[], values: Readonly<Record<string, string>>, field: string): void {
   const missing = new Set<string>();
   const foreign = new Set<string>();
-  let characters = 0;
   for (const piece of templates.flat()) {
-    if (typeof piece === 'string') {
-      characters += piece.length;
-      continue;
-    }
-    const value = values[piece.name];
-    // Escaping a character makes up to six of it.
-    characters += 6 * (value ?? piece.fallback).length;
+    if (typeof piece === 'string') continue;
     if (OF_CAMPAIGNS.has(piece.name)) foreign.add(`((${piece.name}))`);
-    else if (value === undefined && piece.fallback === '') missing.add(piece.name);
+    else if (values[piece.name] === undefined && piece.fallback === '') missing.add(piece.name);
   }
   if (foreign.size > 0) throw invalid(field, sentence('no_campaign_values', { names: [...foreign].join(', ') }));
   if (missing.size > 0)
     throw invalid('data', sentence('values_missing', { names: [...missing].slice(0, 20).join(', ') }));
-  if (characters > MAX_MIB * 1024 * 1024) throw tooLarge();
+}
+
+/** Throws 422 for a mail that would be too large with its values, also where the template alone is, since the mail is stored. */
+function checkSize(content: Pick<Content, 'subject' | 'html' | 'text'>, values: Values): void {
+  try {
+    new MergedSize(content).require((name) => values[name], Number.NEGATIVE_INFINITY);
+  } catch (error) {
+    throw error instanceof MergedTooLarge ? tooLarge() : error;
+  }
 }
 
 function tooLarge() {
-  return invalid('data', sentence('mail_too_large', { size: MAX_MIB }));
+  return invalid('data', sentence('mail_too_large', { size: MAX_MERGED / MEBIBYTE }));
 }
 
 /** The field error for a request that names neither a template nor a text. */

@@ -39,7 +39,10 @@ export async function buildContent(source: ContentSource): Promise<Content> {
 
   const htmlTemplate = compacted(htmlPieces(html, tracked));
   const textTemplate = compacted(plainText(html, (url) => scan(url, 'url')));
-  const slots = [...htmlTemplate, ...textTemplate].filter((piece) => typeof piece !== 'string').length;
+  const pieces = [...htmlTemplate, ...textTemplate];
+  const characters = pieces.reduce((sum, piece) => sum + (typeof piece === 'string' ? piece.length : 0), 0);
+  if (characters > MAX_CHARACTERS) throw new ContentError('The mail has more than 8 million characters.');
+  const slots = pieces.filter((piece) => typeof piece !== 'string').length;
   if (slots > MAX_SLOTS) throw new ContentError(`The mail has more than ${MAX_SLOTS} placeholders and links.`);
   const targets = [...links.keys()];
   const placeholders = placeholderNames([
@@ -59,6 +62,8 @@ export async function buildContent(source: ContentSource): Promise<Content> {
 
 /** Placeholders and tracked links of both parts; each is filled in for every recipient. */
 const MAX_SLOTS = 10_000;
+/** Characters of both parts without values. A design of a few kilobytes can be compiled to many times as many. */
+const MAX_CHARACTERS = 8 * 1024 * 1024;
 
 async function sourceHtml(source: ContentSource): Promise<string> {
   if (source.template_json) return renderMjml(parseMjml(source.template_json), source.preheader === '');

@@ -8,7 +8,6 @@ import {
   OPEN_URL,
   PREFERENCES,
   resolve,
-  type Slot,
   scan,
   type Template,
   type Values,
@@ -17,6 +16,7 @@ import {
 import { dateField, mailboxField, plainField, unstructuredField } from './header-fields.ts';
 import { MailData } from './mail-data.ts';
 import { MailForm } from './mail-form.ts';
+import { MergedSize } from './merged-size.ts';
 import { quotedPrintable } from './quoted-printable.ts';
 
 /** The data besides the content that all messages of a mailing share. */
@@ -59,6 +59,7 @@ type Encoder = (recipient: Recipient) => string;
 export interface Prepared {
   readonly form: MailForm;
   readonly encoders: readonly Encoder[];
+  readonly size: MergedSize;
 }
 
 // Quoted-printable never contains "=_", so no part can contain the boundary (RFC 2045 §6.7).
@@ -89,16 +90,18 @@ export function prepare(content: Content, facts: MailingFacts): Prepared {
   assembly.addPart('plain', withConstants(content.text, constants, asIs), asIs);
   assembly.addPart('html', withConstants(content.html, constants, escapeHtml), escapeHtml);
   assembly.add(`\r\n--${boundary}--\r\n`);
-  return { form: new MailForm(assembly.fixed, assembly.order), encoders: assembly.encoders };
+  const size = new MergedSize(content, constants);
+  return { form: new MailForm(assembly.fixed, assembly.order), encoders: assembly.encoders, size };
 }
 
 /**
  * One recipient's message: printable ASCII, lines of at most 998 characters, each ended by CRLF.
  * @param target a buffer to write to if it is large enough; the result is then a view of it. Reusing a buffer halves the
  * cost and saves garbage collection.
- * @throws TypeError for an address that is not a plain one.
+ * @throws TypeError for an address that is not a plain one, and MergedTooLarge.
  */
-export function render({ form, encoders }: Prepared, recipient: Recipient, target?: Buffer): MailData {
+export function render({ form, encoders, size }: Prepared, recipient: Recipient, target?: Buffer): MailData {
+  size.require((name) => valueFor(name, recipient));
   return MailData.filled(
     form,
     encoders.map((encode) => encode(recipient)),
@@ -143,7 +146,7 @@ class Assembly {
       if (number !== undefined) this.#place(number);
       else {
         known.set(key, this.encoders.length);
-        this.add((recipient) => quotedPrintable(encode(resolve(piece, valueFor(piece, recipient)))));
+        this.add((recipient) => quotedPrintable(encode(resolve(piece, valueFor(piece.name, recipient)))));
       }
     }
   }
@@ -166,7 +169,7 @@ function asIs(text: string): string {
   return text;
 }
 
-function valueFor({ name }: Slot, recipient: Recipient): string | undefined {
+function valueFor(name: string, recipient: Recipient): string | undefined {
   switch (name) {
     case PREFERENCES:
       return requireUrls(recipient).preferences;

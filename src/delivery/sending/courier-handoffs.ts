@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SENTENCES } from '../../sentences.ts';
 import type { MailData } from '../mime/mail-data.ts';
+import { MergedTooLarge } from '../mime/merged-size.ts';
 import type { Claim } from '../queue/candidates.ts';
 import type { OpenMailing } from '../queue/mailing-state.ts';
 import type { ReadyMailing } from '../queue/ready-mailing.ts';
@@ -57,8 +58,10 @@ export class CourierHandoffs implements Handoffs {
       this.#onEnd();
     };
     this.#send(mailing, ready, claim).then(end, (error: unknown) => {
-      this.#deps.log({ delivery: claim.id, err: String(error) }, 'a mail could not be built');
-      end({ kind: 'refused', stage: 'data', code: 554, enhanced: '5.6.0', reply: SENTENCES.not_built });
+      const isTooLarge = error instanceof MergedTooLarge;
+      if (!isTooLarge) this.#deps.log({ delivery: claim.id, err: String(error) }, 'a mail could not be built');
+      const reply = isTooLarge ? error.message : SENTENCES.not_built;
+      end({ kind: 'refused', stage: 'data', code: 554, enhanced: '5.6.0', reply });
     });
   }
 

@@ -53,6 +53,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   complaint: 'Beschwerde: {kind}',
   given_up: 'Nach 4 Tagen aufgegeben: {reply}',
   not_built: 'Die Mail konnte nicht erstellt werden',
+  merged_too_large: 'Mit den Werten dieser Person ist die Mail größer als {size} MiB',
   other_replies: 'Andere Antworten',
   kept_in_outbox: 'Im Postausgang aufgehoben',
 

@@ -29,6 +29,10 @@ den Link in der neuesten E-Mail, die Sie von uns haben.</p>
     content: html`<h1>Etwas ist schiefgegangen</h1>
 <p>Es wurde nichts geändert. Bitte versuchen Sie es gleich noch einmal.</p>`,
   },
+  tooLarge: {
+    title: 'Diese E-Mail ist zu groß',
+    content: html`<h1>Diese E-Mail ist zu groß</h1><p>Mit den Angaben zu ihrem Empfänger hat sie mehr als 2 MiB und kann nicht gezeigt werden.</p>`,
+  },
   outdatedLink: {
     title: 'Dieser Link funktioniert nicht',
     content: html`<h1>Dieser Link funktioniert nicht</h1>

@@ -26,6 +26,10 @@ newest mail you have from us.</p>
     title: 'Something went wrong',
     content: html`<h1>Something went wrong</h1><p>Nothing was changed. Please try again in a moment.</p>`,
   },
+  tooLarge: {
+    title: 'This mail is too large',
+    content: html`<h1>This mail is too large</h1><p>With what it says about its recipient it is larger than 2 MiB and cannot be shown.</p>`,
+  },
   outdatedLink: {
     title: 'This link does not work',
     content: html`<h1>This link does not work</h1>

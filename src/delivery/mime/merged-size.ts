@@ -1,0 +1,104 @@
+/** How large a mail gets with the values of one person, computed before anything is merged: a template may repeat a long value any number of times. */
+import { sentence } from '../../sentences.ts';
+import { type Content, ContentError } from '../content/compiled-content.ts';
+import { escapeHtml, resolve, type Slot, scan, type Template, type Values } from '../content/merge.ts';
+import { unstructuredField } from './header-fields.ts';
+import { quotedPrintable } from './quoted-printable.ts';
+
+const MEBIBYTE = 1024 * 1024;
+/** Characters of a mail with its values: those of the template as they are, those of values as they are sent. */
+export const MAX_MERGED = 2 * MEBIBYTE;
+/** What values may add to a template that alone is nearly as large as that, or larger. */
+const MIN_ROOM = MEBIBYTE / 4;
+/** What a character of a value becomes at most: three bytes of UTF-8, each written as `=XX` or `%XX`, and line breaks between them. */
+const WORST = 10;
+/** What is added at most once for each place of a value, such as `https://` or the frame of an encoded word. */
+const PER_PLACE = 40;
+
+/** The recipient's values make their mail too large. The message says so to the owner. */
+export class MergedTooLarge extends ContentError {
+  override name = 'MergedTooLarge';
+
+  constructor() {
+    super(sentence('merged_too_large', { size: MAX_MERGED / MEBIBYTE }));
+  }
+}
+
+/** The places of one placeholder in one context. */
+interface Use {
+  readonly slot: Slot;
+  readonly encode: (text: string) => string;
+  times: number;
+  /** The characters of its defaults, which differ from place to place. */
+  defaults: number;
+}
+
+/** What the mails of one content have in common in size. Made once for each mailing, so that a recipient costs a multiplication for each placeholder. */
+export class MergedSize {
+  readonly #uses: readonly Use[];
+  readonly #template: number;
+  /** What the values that are the same for everybody add. */
+  readonly #constants: number;
+
+  /** @param constants values that are the same for everybody. */
+  constructor({ subject, html, text }: Pick<Content, 'subject' | 'html' | 'text'>, constants: Values = {}) {
+    const parts = [
+      usesOf(scan(subject), (value) => unstructuredField('', value)),
+      usesOf(html, (value) => quotedPrintable(escapeHtml(value))),
+      usesOf(text, quotedPrintable),
+    ];
+    const uses = parts.flatMap((part) => part.uses);
+    const isConstant = ({ slot }: Use) => Object.hasOwn(constants, slot.name);
+    this.#template = parts.reduce((sum, { characters }) => sum + characters, 0);
+    this.#constants = uses.filter(isConstant).reduce((sum, use) => sum + exactly(use, constants[use.slot.name]), 0);
+    this.#uses = uses.filter((use) => !isConstant(use));
+  }
+
+  /**
+   * Throws MergedTooLarge if the mail with these values would have more than 2 MiB. Where the template alone is nearly as large or larger,
+   * values may add `leastRoom` characters.
+   */
+  require(find: (name: string) => string | undefined, leastRoom = MIN_ROOM): void {
+    const room = Math.max(MAX_MERGED - this.#template, leastRoom);
+    let most = this.#constants;
+    for (const { slot, times, defaults } of this.#uses) {
+      const value = find(slot.name);
+      most += typeof value === 'string' && value !== '' ? times * (value.length * WORST + PER_PLACE) : defaults;
+    }
+    if (most > room && this.#isLarger(room, find)) throw new MergedTooLarge();
+  }
+
+  /** Encodes each value once, until there are too many characters. */
+  #isLarger(room: number, find: (name: string) => string | undefined): boolean {
+    let sum = this.#constants;
+    return (
+      sum > room ||
+      this.#uses.some((use) => {
+        sum += exactly(use, find(use.slot.name));
+        return sum > room;
+      })
+    );
+  }
+}
+
+/** The characters of all places of a placeholder with this value. */
+function exactly({ slot, encode, times, defaults }: Use, value: string | undefined): number {
+  return typeof value === 'string' && value !== '' ? times * encode(resolve(slot, value)).length : defaults;
+}
+
+function usesOf(template: Template, encode: Use['encode']): { uses: Use[]; characters: number } {
+  const uses = new Map<string, Use>();
+  let characters = 0;
+  for (const piece of template) {
+    if (typeof piece === 'string') {
+      characters += piece.length;
+      continue;
+    }
+    const key = `${piece.place} ${piece.name}`;
+    const use = uses.get(key) ?? { slot: piece, encode, times: 0, defaults: 0 };
+    uses.set(key, use);
+    use.times++;
+    use.defaults += encode(resolve(piece, undefined)).length;
+  }
+  return { uses: [...uses.values()], characters };
+}
