@@ -1,6 +1,6 @@
 /** Compiles a template to content: HTML with preheader, footer and pixel added, split into merge templates at its placeholders. */
 import { type Content, ContentError, type ContentSource } from '../content/compiled-content.ts';
-import { footerFor } from '../content/footer.ts';
+import { footerFor, leadFor } from '../content/footer.ts';
 import { checkHtmlDepth } from '../content/html-depth.ts';
 import { decodeText, findHtmlRegions, type Region } from '../content/html-regions.ts';
 import {
@@ -88,18 +88,44 @@ function completed(html: string, source: ContentSource): string {
   const shownRegions = regions.filter((region) => region.visible && (!region.attribute || isLink(region)));
   const shown = placeholderNames(shownRegions.map(({ value }) => scan(value)));
   const complete = shown.includes(PREFERENCES) && shown.includes('sender_address');
-  const preheader =
-    source.preheader &&
-    `<div style="display:none;max-height:0;overflow:hidden;mso-hide:all">${escapeHtml(source.preheader)}</div>`;
+  const links = regions.filter(isLink).length;
+  const isClipped = Buffer.byteLength(html) + (source.tracking ? links * CLICK_BYTES : 0) > CLIPPED_BYTES;
+  const lead = source.footer && isClipped ? leadFor(regions) : '';
+  // What a list of mails shows of this one must not be the words of the link.
+  const preview = (escapeHtml(source.preheader) || (lead && firstWords(regions))) + (lead && FILLER);
   return [
     html.slice(0, bodyStart),
-    preheader,
+    preview && hidden(preview),
+    source.tracking ? pixel : '',
+    lead,
     html.slice(bodyStart, bodyEnd),
     source.footer && !complete ? footerFor(regions) : '',
-    source.tracking ? pixel : '',
     html.slice(bodyEnd),
     html.endsWith('\n') ? '' : '\n',
   ].join('');
+}
+
+/** Gmail shows 102 kB of a mail's HTML. What has to be seen or loaded stands first in a mail that may be larger. */
+const CLIPPED_BYTES = 100_000;
+/** What the URL of a tracked link takes, about. */
+const CLICK_BYTES = 100;
+/** Blanks that mail programs do not collapse, as many as they show of a mail in a list. */
+const FILLER = '&#847;&zwnj;&nbsp;'.repeat(100);
+const PREVIEW_CHARACTERS = 150;
+
+function hidden(content: string): string {
+  return `<div style="display:none;max-height:0;overflow:hidden;mso-hide:all">${content}</div>`;
+}
+
+/** The first words of a mail, as they are in its HTML. No character reference and no placeholder is cut. */
+function firstWords(regions: readonly Region[]): string {
+  let words = '';
+  for (const { attribute, visible, value } of regions) {
+    if (attribute !== null || !visible) continue;
+    words = `${words} ${value.slice(0, 10 * PREVIEW_CHARACTERS)}`.replace(/\s+/g, ' ').trimStart();
+    if (words.length > PREVIEW_CHARACTERS) break;
+  }
+  return words.slice(0, PREVIEW_CHARACTERS).replace(/(?:&#?\w*|\(\(?[^()]*\)?|[\ud800-\udbff])$/, '');
 }
 
 const urlAttributes = new Set(['href', 'src', 'background', 'action']);

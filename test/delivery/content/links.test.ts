@@ -102,9 +102,47 @@ t.test('a placeholder for an address, or for all that follows its scheme, takes 
   }
 });
 
-t.test('an open is counted by one pixel at the end of the body', async (t) => {
-  const merged = html(await page('<body>x</body>', { tracking: true }));
-  t.match(merged, /x<img src="https:\/\/mail\.example\.com\/o\/token"[^>]*><\/body>\n$/);
+t.test(
+  'an open is counted by one pixel, first in the body, since mail programs cut the end of a large mail off',
+  async (t) => {
+    const pixel =
+      '<img src="https://mail.example.com/o/token" width="1" height="1" alt="" style="display:block;border:0">';
+    t.equal(html(await page('<body>x</body>', { tracking: true })), `<body>${pixel}x</body>\n`);
+    const withPreheader = html(await page('<body>x</body>', { tracking: true, preheader: 'News' }));
+    t.match(
+      withPreheader,
+      `<body><div style="display:none;max-height:0;overflow:hidden;mso-hide:all">News</div>${pixel}x`,
+    );
+  },
+);
+
+t.test('a mail over 100 kB has its preference link first, too, and its words are not the preview', async (t) => {
+  const words = '<p>Tom &amp; ((first_name|my friend)), here is the news. 新聞 🎉</p>';
+  const large = `<body><title>No</title>${words.repeat(4)}${'<p>x</p>'.repeat(13_000)}</body>`;
+  const link = 'Unsubscribe or change preferences';
+  const options = { tracking: true, footer: true };
+  const shown = (text: string) => text.replace(/<[^>]+>/g, '').slice(0, 400);
+
+  const content = await page(large, options);
+  const merged = html(content);
+  t.match(merged.slice(0, 300), /^<body><div style="display:none[^"]*">Tom &amp; Zoë &amp; Co, here is the news/);
+  t.ok(merged.indexOf(link) > 0 && merged.indexOf(link) < 3000);
+  t.ok(merged.indexOf('/o/token') < merged.indexOf(link));
+  t.equal(merged.split(link).length, 3, 'and the footer at its end');
+  t.notMatch(shown(merged), link, 'the preview is filled up');
+  t.notMatch(plain(content).slice(0, 1000), link, 'the text part has it at its end only');
+
+  const titled = html(await page(large, { ...options, preheader: 'News & more' }));
+  t.match(titled.slice(0, 300), />News &amp; more&#847;&zwnj;&nbsp;/);
+  t.notMatch(html(await page(large, { tracking: true })).slice(0, 5000), link, 'not in a mail without footer');
+  t.equal(html(await page('<body>x</body>', options)).split(link).length, 2, 'not in a small mail');
+  const links = Array.from({ length: 900 }, (_, number) => `<a href="https://e.com/${number}">x</a>`).join('');
+  t.match(html(await page(links, options)).slice(0, 5000), link, 'tracked links count as they are sent');
+
+  for (const text of [`${'x'.repeat(147)}&amp;y`, `${'x'.repeat(145)}((first_name|a b))`, `${'x'.repeat(149)}🎉`]) {
+    const cut = html(await page(`${text}${'<p>x</p>'.repeat(13_000)}`, options));
+    t.match(cut.slice(0, 300), /^<div style="display:none[^"]*">x+&#847;/);
+  }
 });
 
 t.test('without tracking there is no pixel and no rewritten link', async (t) => {
