@@ -47,8 +47,9 @@ const Segment = Type.Object({
   ...softStamps,
   segment_emails_count: integer(),
 });
-/** Why the recipients are not updated by the rules (an addition beside the record). */
-const Problem = nullable(Type.String({ description: 'Why the rules are not applied: one needs a deleted field.' }));
+const Problem = nullable(
+  Type.String({ description: 'Why the rules are not applied: one needs a deleted field; null: they are.' }),
+);
 const SegmentRecipient = Type.Object({
   id: integer(),
   user_id: integer(),
@@ -146,14 +147,31 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
         tags,
         summary: 'Read a segment',
         querystring: ById,
-        response: successWith({ segment: Segment, problem: Problem }),
+        response: successWith({ segment: Segment }),
       },
     },
     (request, reply) => {
       const json = readRecord(db, record, from, ownedRecord(segments, request.query.segment_id, request.accountId));
       if (json === undefined) throw notFound();
-      const problem = segmentProblem(db, recordId(request.query.segment_id));
-      sendRecord(reply, 'segment', json, { problem });
+      sendRecord(reply, 'segment', json);
+    },
+  );
+
+  app.get(
+    '/segment/problem',
+    {
+      schema: {
+        tags,
+        summary: 'Read why the rules of a segment are not applied (addition)',
+        description: 'Until the problem is gone the segment keeps its recipients, and what targets it is held.',
+        querystring: ById,
+        response: successWith({ problem: Problem }),
+      },
+    },
+    async (request) => {
+      const id = recordId(request.query.segment_id);
+      if (!hasSegment(db, request.accountId, id)) throw notFound();
+      return { status: 'success' as const, message: { problem: segmentProblem(db, id) } };
     },
   );
 

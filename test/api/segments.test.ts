@@ -83,6 +83,7 @@ t.test('a missing record is answered with the text of its endpoint, and so is on
   };
   const calls: [string, string, CallOptions, string][] = [
     ['GET', '/segment/details', { query: { segment_id } }, 'Record Not Found'],
+    ['GET', '/segment/problem', { query: { segment_id } }, 'Record Not Found'],
     ['GET', '/segment/email/list', { query: { segment_id } }, 'Record not found'],
     ['DELETE', '/segment/email/delete', { query: { segment_recipient_id: recipient.id } }, 'Record Not Found'],
     ['DELETE', '/segment/delete', { query: { segment_id } }, 'Record Not Found'],

@@ -20,12 +20,18 @@ t.test('after a custom field was deleted a segment keeps its members and says wh
   const isNot = await storeSegment(app, ['hobby', 'is not', 'none'], { query_type: 'or' });
   const other = await storeSegment(app, ['points', 'is blank']);
   const shown = async (segment_id: number) =>
-    (await mustAnswer(app, 'GET', '/segment/details', { query: { segment_id } })).body.message.problem;
+    (await mustAnswer(app, 'GET', '/segment/problem', { query: { segment_id } })).body.message.problem;
   t.equal(await shown(isNot), null);
   await mustAnswer(app, 'DELETE', '/custom-fields/delete', { query: { id: 1 } });
   t.equal(await membersOf(t, app, isNot), 'gone pro');
   t.equal(await shown(isNot), 'A rule of the segment "S" names the custom field hobby, which was deleted');
   t.equal(await shown(other), null);
+  const details = await mustAnswer(app, 'GET', '/segment/details', { query: { segment_id: isNot } });
+  t.strictSame(
+    Object.keys(details.body.message),
+    ['segment'],
+    'the record stays what it is, and nothing stands beside it',
+  );
 
   await mustAnswer(app, 'POST', '/contacts/update', {
     form: { contact_id: none, contact_type_id: 1, email: 'none@example.com', country: 1, city: 'Bonn' },
@@ -74,7 +80,7 @@ t.test('making the deleted field again revives its segments, unless their rules 
   await addContact(app, 'none@example.com', { 'custom_field[hobby]': 'none' });
   const segment_id = await storeSegment(app, ['hobby', 'is', 'chess']);
   const problem = async () =>
-    (await mustAnswer(app, 'GET', '/segment/details', { query: { segment_id } })).body.message.problem;
+    (await mustAnswer(app, 'GET', '/segment/problem', { query: { segment_id } })).body.message.problem;
   const make = (field_name: string, field_type: string) =>
     mustAnswer(app, 'POST', '/custom-fields/save', { form: { field_name, field_type } });
   await mustAnswer(app, 'DELETE', '/custom-fields/delete', { query: { id: 1 } });

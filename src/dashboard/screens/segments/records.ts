@@ -85,7 +85,7 @@ export async function readChoices(api: ApiClient): Promise<Choices> {
   return { types: contactTypes, fields, countries, mails, automations };
 }
 
-/** A segment, and why its rules are not applied, if they are not. Throws an ApiFailure with 404 where there is none. */
-export function readSegment(api: ApiClient, id: string): Promise<{ segment: Segment; problem: string | null }> {
+/** Throws an ApiFailure with 404 where there is none. */
+export function readSegment(api: ApiClient, id: string): Promise<{ segment: Segment }> {
   return api.get('/segment/details', { segment_id: id });
 }

@@ -78,10 +78,11 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
     const viewer = viewerOf(request);
     const language = languageOf(request, viewer);
     const api = new ApiClient(app, request);
-    const { segment, problem } = await readSegment(api, request.params.id);
+    const { segment } = await readSegment(api, request.params.id);
     const { after } = request.query;
-    const [choices, { uses }, { contactEmails }] = await Promise.all([
+    const [choices, { problem }, { uses }, { contactEmails }] = await Promise.all([
       readChoices(api),
+      api.get<{ problem: string | null }>('/segment/problem', { segment_id: String(segment.id) }),
       api.get<{ uses: Uses }>('/segment/uses', { segment_id: String(segment.id) }),
       api.get<{ contactEmails: Member[] }>('/segment/email/list', {
         segment_id: String(segment.id),
