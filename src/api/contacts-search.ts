@@ -15,11 +15,11 @@ import type { Deps } from '../deps.ts';
 import { messages } from '../field-errors.ts';
 import {
   choice,
-  identifier,
   integer,
   isoTimestampSchema,
   line,
   nullable,
+  optionalIdentifier,
   stringList,
   successWith,
   text,
@@ -38,8 +38,8 @@ export const contactFilterProperties = {
   search: Type.Optional(
     line({ description: 'Parts of names and e-mail addresses; one or two letters find the beginnings of words.' }),
   ),
-  contact_type_id: identifier('Addition: only contacts of this type.'),
-  segment_id: identifier('Addition: only contacts in this segment.'),
+  contact_type_id: optionalIdentifier('Addition: only contacts of this type.'),
+  segment_id: optionalIdentifier('Addition: only contacts in this segment.'),
   mail_state: Type.Optional(choice(...CONTACT_STATES)),
   field: Type.Optional(line({ description: 'Only contacts whose field of this name is `value`.' })),
   operator: Type.Optional(

@@ -33,6 +33,7 @@ import {
   line,
   listQuery,
   nullable,
+  optionalIdentifier,
   reference,
   softStamps,
   successWith,
@@ -87,7 +88,7 @@ const ContactBody = Type.Object({
 const ContactUpdateBody = Type.Object({ contact_id: identifier('The contact.'), ...ContactBody.properties });
 const ContactListQuery = Type.Object({
   ...listQuery.properties,
-  contact_type_id: identifier('Addition: only contacts of this type.'),
+  contact_type_id: optionalIdentifier('Addition: only contacts of this type.'),
   search: Type.Optional(line({ description: 'Addition: part of an e-mail address or a name.' })),
 });
 

@@ -28,6 +28,7 @@ import {
   isoTimestampSchema,
   line,
   nullable,
+  optionalIdentifier,
   reference,
   stamps,
   stringList,
@@ -78,7 +79,7 @@ const Feed = Type.Object({
 });
 
 const SaveBody = Type.Object({
-  id: identifier('The feed that is changed; without it one is added.'),
+  id: optionalIdentifier('The feed that is changed; without it one is added.'),
   feed_name: line({ description: 'What you call it.' }),
   url: Type.String({
     maxLength: MAX_URL_CHARACTERS,

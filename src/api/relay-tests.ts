@@ -13,7 +13,7 @@ import { TRIAL_STAGES, tryRelay } from '../delivery/transport/relays/trial.ts';
 import { heloName } from '../delivery/transport/smtp/helo.ts';
 import type { Deps } from '../deps.ts';
 import { conflict } from '../failure.ts';
-import { choice, identifier, nullable, successWith } from '../http/requests/schemas.ts';
+import { choice, identifier, nullable, optionalIdentifier, successWith } from '../http/requests/schemas.ts';
 import { check } from '../http/requests/validation.ts';
 import { SENTENCES, sentenceCode } from '../sentences.ts';
 import { audit } from '../users/audit.ts';
@@ -36,7 +36,7 @@ const Test = Type.Object(
 
 const TestBody = Type.Object({
   id: identifier('The relay.'),
-  sender_id: identifier('The sender to ask about; without it, who is signed in.'),
+  sender_id: optionalIdentifier('The sender to ask about; without it, who is signed in.'),
 });
 
 export const relayTestRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, config, clock }) => {

@@ -30,6 +30,7 @@ import {
   isoTimestampSchema,
   line,
   nullable,
+  optionalIdentifier,
   stamps,
   successWith,
   zeroOrOne,
@@ -72,7 +73,7 @@ const Ways = Type.Object(
 );
 
 const SaveBody = Type.Object({
-  id: identifier('The relay that is changed; without it one is added.'),
+  id: optionalIdentifier('The relay that is changed; without it one is added.'),
   name: line({ description: 'What it is called.' }),
   host: line({ description: 'Name or address of the mail server, without the port.' }),
   port: integer({ minimum: 1, maximum: 65_535, description: 'Its port: mostly 587 or 465.' }),

@@ -17,6 +17,7 @@ import {
   isoTimestampSchema,
   line,
   nullable,
+  optionalIdentifier,
   stamps,
   successWith,
 } from '../http/requests/schemas.ts';
@@ -65,7 +66,7 @@ const Webhook = Type.Object({
 });
 
 const SaveBody = Type.Object({
-  id: identifier('The webhook that is changed; without it one is added.'),
+  id: optionalIdentifier('The webhook that is changed; without it one is added.'),
   url: Type.String({
     maxLength: MAX_URL_CHARACTERS,
     format: 'one-line',

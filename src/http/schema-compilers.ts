@@ -18,7 +18,7 @@ const compileValidator = AjvCompiler()(
       coerceTypes: false,
       removeAdditional: false,
       useDefaults: false,
-      keywords: ['flag', 'identifier', 'empty'],
+      keywords: ['flag', 'identifier', 'optional', 'empty'],
       formats: {
         'one-line': (value: string) => !CONTROL.test(value),
         'email-address': (value: string) => parseAddress(value) !== null,

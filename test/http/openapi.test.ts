@@ -2,8 +2,10 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import t from 'tap';
 import Schema from 'typebox/schema';
+import { buildWorld } from '../support/account-records.ts';
 import { startApp } from '../support/app.ts';
 import { type Operation, operationsOf, readDocument } from '../support/openapi-operations.ts';
+import { addPerson, callerOf } from '../support/people.ts';
 
 /** Method and path of every API route, from Fastify's own table. */
 function routesOf(table: string): string[] {
@@ -151,5 +153,55 @@ t.test('every JSON answer has an example that fits its schema', async (t) => {
     const answer = responses['200']?.content?.['application/json'];
     if (answer === undefined) continue;
     t.ok('example' in answer && Schema.Check(answer.schema, answer.example), `${method} ${path}`);
+  }
+});
+
+/** The saves that add a record where the request names none, and where the records are. */
+const ADDING = {
+  '/api/custom-fields/save': 'custom_fields',
+  '/api/feeds/save': 'feeds',
+  '/api/global-unsubscribes/save': 'unsubscribers',
+  '/api/relays/save': 'relays',
+  '/api/sender/save': 'senders',
+  '/api/unsubscribes-groups/save': 'unsubscribe_groups',
+  '/api/webhooks/save': 'webhook_endpoints',
+};
+/** Those that change a setting, or the record that they need. */
+const CHANGING = [
+  '/api/archive/save',
+  '/api/brand/save',
+  '/api/contacts/tracking/save',
+  '/api/forms/save',
+  '/api/public-address/save',
+  '/api/senders/warm-ups/save',
+  '/api/sending/caps/save',
+  '/api/sending/limits/save',
+  '/api/sending/window/save',
+  '/api/single/send/save',
+  '/api/sunset/save',
+  '/api/tracking/save',
+];
+
+t.test('the example of a save that can add a record adds one, and changes none that is there', async (t) => {
+  const app = await startApp(t, { WEBHOOK_PRIVATE_ADDRESSES: 'allow' });
+  await buildWorld(app.one);
+  const operator = callerOf(app, addPerson(app));
+  const saves = operationsOf(await readDocument(app)).filter(
+    ({ method, path }) => method === 'POST' && path.endsWith('/save'),
+  );
+  t.strictSame(saves.map(({ path }) => path).sort(), [...Object.keys(ADDING), ...CHANGING].sort());
+  for (const [path, table] of Object.entries(ADDING)) {
+    const example = saves.find((save) => save.path === path)?.bodies[0]?.example;
+    const rows = () => app.db.prepare<[], { id: number }>(`SELECT * FROM ${table} ORDER BY id`).all();
+    const post = (json: object) => operator.call('POST', path.slice('/api'.length), { json });
+    // Names of custom fields and addresses of a list are there once only.
+    const isUnique = /custom-fields|unsubscribes\/save/.test(path);
+    if (!isUnique) t.equal((await post(Object(example))).status, 200, path);
+    const before = rows();
+    t.ok(before.length > 0, `${path}: there are records`);
+    const { status, text } = await post(Object(example));
+    t.equal(status, 200, `${path} ${text}`);
+    t.strictSame(rows().slice(0, before.length), before, `${path} changes none`);
+    t.ok(rows().length > before.length, `${path} adds`);
   }
 });

@@ -205,12 +205,12 @@ function describe(schema: FastifySchema | undefined, url: string, isForPeople = 
 function clean(schema: unknown): Json {
   return JSON.parse(JSON.stringify(schema), (_key, value: unknown) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-    const { flag, identifier, empty, format, ...rest }: Json = { ...value };
+    const { flag, identifier, optional, empty, format, ...rest }: Json = { ...value };
     if (flag === true) rest.type = 'integer';
     if (format !== undefined) Object.assign(rest, FORMATS[String(format)] ?? { format });
     if (identifier !== true) return rest;
     if (rest.type === 'array') return { ...rest, items: { type: 'string' } };
-    return { type: 'string', ...rest, 'x-identifier': true };
+    return { type: 'string', ...rest, ...(optional !== true && { 'x-identifier': true }) };
   });
 }
 
@@ -219,8 +219,7 @@ function requiring(schema: Json): Json {
   const properties: Record<string, Json> = Object(schema.properties);
   const required = new Set<unknown>(Array.isArray(schema.required) ? schema.required : []);
   for (const [name, property] of Object.entries(properties)) {
-    const isAddition = String(property.description).startsWith('Addition');
-    if ((property['x-identifier'] === true && !isAddition) || name === 'strIds') required.add(name);
+    if (property['x-identifier'] === true || name === 'strIds') required.add(name);
     delete property['x-identifier'];
   }
   return { ...schema, ...(required.size > 0 && { required: [...required] }) };

@@ -68,6 +68,11 @@ export function identifier(description: string) {
   return Type.Optional(Type.Unsafe<unknown>({ identifier: true, description }));
 }
 
+/** An `identifier` that may be left out, which means something else: the record is added, or any record is meant. */
+export function optionalIdentifier(description: string) {
+  return Type.Optional(Type.Unsafe<unknown>({ identifier: true, optional: true, description }));
+}
+
 /** `strIds`: the records of a bulk operation, at most 10 000. Each item is treated like an `identifier`. */
 export function identifiers(description: string) {
   return Type.Optional(
