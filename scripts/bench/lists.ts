@@ -8,6 +8,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import Type from 'typebox';
+import { continueIndexing } from '../../src/audience/search/search-index.ts';
 import { connect } from '../../src/database/open.ts';
 import { pageReader, recordObject } from '../../src/database/record-json.ts';
 import { contacts } from '../../src/database/schema/index.ts';
@@ -78,7 +79,9 @@ const PARTS: Record<string, () => Promise<Taken>> = { pages, objects };
 async function compare(): Promise<void> {
   await inFolder(async (folder) => {
     const file = join(folder, 'bench.db');
-    madeDatabase(file, count).$client.close();
+    const { $client } = madeDatabase(file, count);
+    while (await continueIndexing($client));
+    $client.close();
     const least = await ranApart('lists.ts', [given, 'pages', file]);
     const table: Table = {
       'pages out of SQLite': row(least, 'rows', least),
@@ -88,18 +91,29 @@ async function compare(): Promise<void> {
       ['GET /contacts/list', '/api/contacts/list', 'identity'],
       ['GET /contacts/list, gzip', '/api/contacts/list', 'gzip'],
       ['GET /contacts/list, brotli', '/api/contacts/list', 'br'],
+      ['GET /contacts/list?search= nobody', '/api/contacts/list?search=nobody', 'identity'],
+      [
+        'GET /contacts/list?search= one',
+        `/api/contacts/list?search=person${String(count / 2).padStart(7, '0')}`,
+        'identity',
+      ],
+      ['GET /contacts/list?search= two characters', '/api/contacts/list?search=zq', 'identity'],
+      ['GET /contacts/list?search= everybody', '/api/contacts/list?search=john', 'identity'],
       ['GET /contacts/export', '/api/contacts/export?contact_type_id=1', 'identity'],
     ] as const) {
       const service = await served(file);
       await read(service.origin, '/api/contacts/list?limit=1', 'identity');
+      await service.longestStretch();
       const before = service.used().maxRssKb;
       let bytes = 0;
       const result = await takenBy(service, async () => {
         bytes = await read(service.origin, url, coding);
         return count;
       });
+      const stretch = await service.longestStretch();
       await service.close();
-      const label = `${name}: ${Math.round(bytes / 1e6)} MB, ${Math.round((result.maxRssKb - before) / 1024)} MB more memory`;
+      const memory = Math.round((result.maxRssKb - before) / 1024);
+      const label = `${name}: ${Math.round(bytes / 1e6)} MB, ${memory} MB more memory, longest stretch ${stretch} ms`;
       Object.assign(table, { [label]: row(result, 'rows', least) });
     }
     report(table);

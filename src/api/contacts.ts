@@ -16,6 +16,7 @@ import {
   ownedContacts,
 } from '../audience/contacts/contacts.ts';
 import { deleteAllContacts } from '../audience/long-lists.ts';
+import { listSearch } from '../audience/search/list-search.ts';
 import { updateContactKeepingPlaces } from '../automations/address-correction.ts';
 import { isoTimestamp } from '../clock.ts';
 import { ownedBy, recordId, requireOwnedIds } from '../database/ownership.ts';
@@ -157,6 +158,7 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
     },
     (request, reply) => {
       const { contact_type_id, search } = request.query;
+      const typeId = contact_type_id === undefined ? undefined : recordId(contact_type_id);
       const fields = listCustomFields(db, request.accountId);
       const record = recordObject(ListedContact, contacts, {
         country: countryName,
@@ -167,16 +169,14 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
       const where = and(
         ownedBy(contacts, request.accountId),
         ownedBy(contactTypes, request.accountId),
-        contact_type_id === undefined ? undefined : eq(contacts.contact_type_id, recordId(contact_type_id)),
-        search === undefined
-          ? undefined
-          : sql`instr(fold(${contacts.email} || ' ' || ${fullname}), fold(${search})) > 0`,
+        typeId === undefined ? undefined : eq(contacts.contact_type_id, typeId),
       );
+      const find = search ? listSearch(db.$client, { accountId: request.accountId, typeId, text: search }) : undefined;
       const bytes =
         fields.length > MAX_UNMEASURED_FIELDS
           ? sql`${totalBytes(contacts.custom_values)} + ${FIELD_COST_BYTES * fields.length}`
           : undefined;
-      sendList(reply, db, 'contacts', { record, from, where, id: contacts.id, bytes }, request.query);
+      sendList(reply, db, 'contacts', { record, from, where, id: contacts.id, bytes, find }, request.query);
     },
   );
 

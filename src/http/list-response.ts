@@ -69,11 +69,11 @@ async function* pages(
   while (page.mayHaveMore && sent < maxRows) {
     await setImmediate();
     page = readPage(page.last, Math.min(PAGE_ROWS, maxRows - sent));
+    if (page.count === 0) continue;
+    // Steps of a search may find nothing before they find the first row.
+    if (sent > 0) yield COMMA;
+    yield page.json;
     sent += page.count;
-    if (page.count > 0) {
-      yield COMMA;
-      yield page.json;
-    }
   }
   yield END;
 }

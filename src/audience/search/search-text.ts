@@ -48,6 +48,22 @@ export function searchWords(search: string): string[] {
   return [...new Set(words)];
 }
 
+/**
+ * The parts of words that a contact has if its address and full name together contain this text, in the form in which `searchText` has
+ * them. The index can look for those of three characters or more; shorter ones are left out.
+ */
+export function partsOfText(text: string): string[] {
+  return fold(text)
+    .replace(SEPARATORS, ' ')
+    .split(' ')
+    .map((part, at) => {
+      const marked = part.replace(UNSPACED, `${WORD_START}$&`);
+      // What follows white space begins a word.
+      return at === 0 || marked.startsWith(WORD_START) ? marked : WORD_START + marked;
+    })
+    .filter((part) => trigrams(part).length > 0);
+}
+
 /** The query of the index (FTS5) for these words: a few trigrams of them. */
 export function indexQuery(words: readonly string[], accountId: number | null): string {
   const all = [...new Set(words.map(localPart).flatMap(trigrams))];
