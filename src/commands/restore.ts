@@ -1,5 +1,6 @@
 /** `sendlark restore`: replaces the database by a backup, with sending held, since the backup does not know what was sent since. */
-import { existsSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { openBackup } from '../backups/check-backup.ts';
 import { realPath } from '../backups/files.ts';
@@ -29,7 +30,9 @@ Ids continue far beyond those handed out after the copy was made: links in mails
     const lock = lockForServer(path, 'Stop the service first: a restore replaces the file it works on');
     try {
       if (existsSync(path) && !call.flag('force')) throw new Error(`${path} exists; --force replaces it`);
-      const queued = await put(file, path, call);
+      const owner = ownerOf(path);
+      const queued = await put(file, path, owner, call);
+      giveTo(`${path}-lock`, owner);
       call.answer({ database: path, queued, held: true }, [
         `Restored to ${path}. Sending is held; ${queued} mails wait. Cancel what has gone out since, then: sendlark release`,
       ]);
@@ -40,13 +43,34 @@ Ids continue far beyond those handed out after the copy was made: links in mails
 };
 
 /** Gives the number of mails that wait in the copy. */
-async function put(file: string, path: string, call: Call): Promise<number> {
+async function put(file: string, path: string, owner: Owner, call: Call): Promise<number> {
   return writeWhole(path, async (unfinished) => {
     await copy(file, unfinished, call);
     const queued = prepare(unfinished, file, idsHandedOut(path));
     foldIn(path);
+    giveTo(unfinished, owner);
+    if (owner.mode !== null) chmodSync(unfinished, owner.mode);
     return queued;
   });
+}
+
+interface Owner {
+  uid: number;
+  gid: number;
+  /** The permissions of the file that is replaced; null where there is none. */
+  mode: number | null;
+}
+
+/** Who owns the database that is replaced, or the folder where there is none. */
+function ownerOf(path: string): Owner {
+  const present = statSync(path, { throwIfNoEntry: false });
+  const { uid, gid } = present ?? statSync(dirname(path));
+  return { uid, gid, mode: present === undefined ? null : present.mode & 0o777 };
+}
+
+/** Gives a file to this owner, so that a service under its own user can open what root has made. Nobody but root could. */
+function giveTo(file: string, { uid, gid }: Owner): void {
+  if (process.getuid?.() === 0) chownSync(file, uid, gid);
 }
 
 async function copy(file: string, unfinished: string, call: Call): Promise<void> {

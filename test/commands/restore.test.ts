@@ -1,5 +1,5 @@
 /** What is sent, linked and counted after a backup is restored. */
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -245,3 +245,30 @@ const GONE = [
   '--b--',
   '',
 ].join('\r\n');
+
+const isRoot = process.getuid?.() === 0;
+t.test(
+  'a restore by root keeps the owner of the database, or of its folder',
+  { skip: !isRoot && 'needs root' },
+  async (t) => {
+    const [uid, gid] = [4711, 4712];
+    const { db, path, run } = prepared(t);
+    const ownerOf = (file: string) => {
+      const { uid, gid, mode } = statSync(file);
+      return { uid, gid, mode: (mode & 0o777).toString(8) };
+    };
+    db.close();
+    const copy = join(dirname(path), 'copy.db');
+    t.equal((await run('backup', copy)).code, 0);
+    chownSync(path, uid, gid);
+    chmodSync(path, 0o640);
+    t.equal((await run('restore', copy, '--force')).code, 0);
+    t.strictSame(ownerOf(path), { uid, gid, mode: '640' });
+
+    for (const end of ['', '-lock']) rmSync(path + end, { force: true });
+    chownSync(dirname(path), uid, gid);
+    t.equal((await run('restore', copy)).code, 0);
+    t.match(ownerOf(path), { uid, gid }, 'where there was no database');
+    t.match(ownerOf(`${path}-lock`), { uid, gid }, 'and the lock, which the service opens first');
+  },
+);
