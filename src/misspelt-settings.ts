@@ -8,7 +8,8 @@ import { SETTINGS } from './config.ts';
 export function misspelt(environment: Readonly<Record<string, string | undefined>>): string[] {
   const names = Object.keys(SETTINGS);
   return Object.keys(environment)
-    .filter((given) => environment[given]?.trim() && !names.includes(given) && given.length <= MAX_NAME_LENGTH)
+    .filter((given) => environment[given]?.trim() && !names.includes(given) && !SET_BY_NPM.test(given))
+    .filter((given) => given.length <= MAX_NAME_LENGTH)
     .flatMap((given) => {
       const written = given.toUpperCase().replaceAll('-', '_');
       const begun = names.filter((name) => name.startsWith(`${written}_`));
@@ -19,6 +20,8 @@ export function misspelt(environment: Readonly<Record<string, string | undefined
 }
 
 const MAX_NAME_LENGTH = 40;
+/** What npm sets for the scripts that it runs (npm, "scripts", Environment). */
+const SET_BY_NPM = /^(NODE$|npm_)/;
 
 /** How many letters must be inserted, removed, replaced or swapped with their neighbour to turn one text into the other. */
 function distance(a: string, b: string): number {

@@ -97,13 +97,25 @@ t.test('a key pair of the settings has at least 16 characters each', async (t) =
 
 t.test('a name that is nearly a setting is pointed out, without its value', async (t) => {
   const typos = { SMPT_URL: 'smtp://canary', PUBLICURL: 'x', DATABASE_PAHT: 'x', smtp_url: 'x', 'TIME-ZONE': 'x' };
-  t.strictSame(misspelt({ ...typos, PATH: '/bin', HOME: '/', HTTPS_PROXY: 'x', HOSTNAME: 'x', TZ: 'UTC' }), [
-    'SMPT_URL is not a setting and is ignored: did you mean SMTP_URL?',
-    'PUBLICURL is not a setting and is ignored: did you mean PUBLIC_URL?',
-    'DATABASE_PAHT is not a setting and is ignored: did you mean DATABASE_PATH?',
-    'smtp_url is not a setting and is ignored: did you mean SMTP_URL?',
-    'TIME-ZONE is not a setting and is ignored: did you mean TIME_ZONE?',
-  ]);
+  t.strictSame(
+    misspelt({
+      ...typos,
+      NODE: '/usr/bin/node',
+      npm_config_prefix: '/',
+      PATH: '/bin',
+      HOME: '/',
+      HTTPS_PROXY: 'x',
+      HOSTNAME: 'x',
+      TZ: 'UTC',
+    }),
+    [
+      'SMPT_URL is not a setting and is ignored: did you mean SMTP_URL?',
+      'PUBLICURL is not a setting and is ignored: did you mean PUBLIC_URL?',
+      'DATABASE_PAHT is not a setting and is ignored: did you mean DATABASE_PATH?',
+      'smtp_url is not a setting and is ignored: did you mean SMTP_URL?',
+      'TIME-ZONE is not a setting and is ignored: did you mean TIME_ZONE?',
+    ],
+  );
   t.strictSame(
     misspelt({ DATABASE: 'x', SMTP: 'x', PATH: 'x' }),
     ['DATABASE is not a setting and is ignored: did you mean DATABASE_PATH?'],
