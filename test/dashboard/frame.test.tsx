@@ -151,3 +151,14 @@ t.test('no two style sheets of screens have rules for the same class, so that no
   }
   t.strictSame([...new Set(shared)], []);
 });
+
+t.test('a table that may scroll sideways takes the focus under its name, so that keys scroll it', async (t) => {
+  const app = await start();
+  const { payload } = await app.inject('/gallery');
+  const regions = [...payload.matchAll(/<(\w+) class="table-wrap"([^>]*)>/g)];
+  t.ok(regions.length > 0);
+  for (const [, element, attributes] of regions) {
+    t.equal(element, 'section');
+    t.match(attributes, /aria-label="[^"]+" tabindex="0"/);
+  }
+});

@@ -23,7 +23,7 @@ export function Table<Row>({
   keyOf: (row: Row) => string | number;
 }) {
   return (
-    <div class="table-wrap">
+    <ScrollRegion label={caption}>
       <table class="cards">
         <caption class="visually-hidden">{caption}</caption>
         <thead>
@@ -53,7 +53,19 @@ export function Table<Row>({
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollRegion>
+  );
+}
+
+/**
+ * What is scrolled sideways where the window is narrower than its table. It takes the focus, so that the keyboard scrolls it too (WCAG
+ * 2.1.1), and `label` is its name.
+ */
+export function ScrollRegion({ label, children }: { label: string; children: ComponentChildren }) {
+  return (
+    <section class="table-wrap" aria-label={label} tabindex={0}>
+      {children}
+    </section>
   );
 }
 

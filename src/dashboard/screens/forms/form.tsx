@@ -123,7 +123,7 @@ function Share({ form, snippet }: { form: Form; snippet: string }) {
         <summary>{language.say('forms.share.snippet')}</summary>
         <p class="quiet-text">{language.say('forms.share.snippet.text')}</p>
         <Island name="copy" data={copy(language.say('forms.share.copySnippet'))}>
-          <pre>
+          <pre tabindex={0}>
             <code>{snippet}</code>
           </pre>
         </Island>

@@ -1,6 +1,6 @@
 /** The parts of the list of people that change with the search: whom it found, and the choice between them and all that match. */
 import { Badge, Empty, Notice, type Tone } from '../../components/surface.tsx';
-import { type Column, Pager } from '../../components/table.tsx';
+import { type Column, Pager, ScrollRegion } from '../../components/table.tsx';
 import { type Language, useLanguage } from '../../words/index.ts';
 import { fieldLabel } from './field-label.ts';
 import { listAddress, type PeopleFilter } from './filter.ts';
@@ -98,7 +98,7 @@ function PeopleTable({
     },
   ];
   return (
-    <div class="table-wrap">
+    <ScrollRegion label={language.say('people.title')}>
       <table class="cards">
         <caption class="visually-hidden">{language.say('people.title')}</caption>
         <thead>
@@ -141,6 +141,6 @@ function PeopleTable({
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollRegion>
   );
 }

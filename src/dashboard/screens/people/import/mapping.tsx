@@ -6,6 +6,7 @@ import { Button, LinkButton } from '../../../components/button.tsx';
 import { FileField, type Problems } from '../../../components/field.tsx';
 import { Island } from '../../../components/island.tsx';
 import { Card, Notice } from '../../../components/surface.tsx';
+import { ScrollRegion } from '../../../components/table.tsx';
 import { useLanguage } from '../../../words/index.ts';
 import { fieldLabel } from '../field-label.ts';
 import type { Choices, Upload } from '../records.ts';
@@ -86,7 +87,7 @@ export function Mapping({
         proposed={upload.file_name.replace(/\.csv$/i, '')}
         problems={problems}
       />
-      <div class="table-wrap">
+      <ScrollRegion label={language.say('import.columns', { name: upload.file_name })}>
         <table class="cards">
           <caption>{language.say('import.columns', { name: upload.file_name })}</caption>
           <thead>
@@ -114,7 +115,7 @@ export function Mapping({
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollRegion>
       <div class="buttons">
         <Button>{language.say('import.next')}</Button>
         <LinkButton look="quiet" href="/people/import">
