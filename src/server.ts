@@ -163,7 +163,7 @@ async function serveFrom(
   const start = (name: string, file: ThreadName) => {
     const thread = new Worker(threadFile(file), { workerData: { config, origin }, resourceLimits: LIMITS });
     threads.set(name, thread);
-    thread.on('message', ({ fields, text }) => app.log.info(fields, text));
+    thread.on('message', ({ fields, text, level }) => app.log[level === 'warn' ? 'warn' : 'info'](fields, text));
     thread.on('error', (error) => app.log.error({ err: error }, `the ${name} thread failed and starts again`));
     thread.on('exit', () => {
       void setTimeout(RESTART_MS, null, { ref: false }).then(() => {

@@ -1,7 +1,11 @@
 /** For supervisors: `/healthz` says whether the process is alive, `/readyz` whether it can do its work. */
 import type { FastifyInstance } from 'fastify';
 import { writeNamedValue } from '../database/named-values.ts';
+import { relayFailing } from '../delivery/queue/relay-use.ts';
 import { lastBeatAt, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
+import { mailWaitsReason } from '../delivery/queue/sending-wait.ts';
+import { oldestDueAt } from '../delivery/reporting/gauges.ts';
+import { hasRelay } from '../delivery/transport/relays/in-use.ts';
 import type { Deps } from '../deps.ts';
 import { proofOf } from '../health-checks/public-address.ts';
 
@@ -17,9 +21,15 @@ interface Readiness {
   background: 'running' | 'stalled';
   sending: 'on' | 'held';
   held_reason: string | null;
+  /** outbox: there is none; failing: relays fail, and none has taken a mail since. */
+  relay: 'outbox' | 'working' | 'failing';
+  /** Why due mail waits although sending is on: what the relay said, or that no sender node can take it. */
+  waits_reason: string | null;
+  /** How long the mail that waits the longest has been due; 0: none is. */
+  oldest_due_seconds: number;
 }
 
-export async function healthPages(app: FastifyInstance, { db, clock, lock, tokens }: Deps): Promise<void> {
+export async function healthPages(app: FastifyInstance, { db, clock, config, lock, tokens }: Deps): Promise<void> {
   const client = db.$client;
   let probed = Number.NEGATIVE_INFINITY;
   let last: Promise<Readiness> | null = null;
@@ -46,12 +56,18 @@ export async function healthPages(app: FastifyInstance, { db, clock, lock, token
     const isRunning = Math.abs(now - lastBeatAt(client)) < STALLED_AFTER_MS;
     // Held sending does not make the service unready: only the operator can release it, and a restart would not help.
     const reason = sendingHeldReason(client);
+    // Neither does a relay that fails: it is tried again, and mail waits on disk.
+    const failing = relayFailing(client);
+    const due = oldestDueAt(client, now) ?? now;
     return {
       ready: canWrite && isRunning,
       can_write: canWrite,
       background: isRunning ? 'running' : 'stalled',
       sending: reason === null ? 'on' : 'held',
       held_reason: reason,
+      relay: !hasRelay(client, config) ? 'outbox' : failing === null ? 'working' : 'failing',
+      waits_reason: mailWaitsReason(client) ?? (due < now && failing !== null ? failing.reply : null),
+      oldest_due_seconds: Math.floor((now - due) / 1000),
     };
   }
 

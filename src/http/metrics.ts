@@ -5,9 +5,10 @@ import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { NODE_STATES } from '../database/schema/index.ts';
 import { pacingGauges } from '../delivery/pacing/paced-groups.ts';
+import { relayFailing } from '../delivery/queue/relay-use.ts';
 import { sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import { mailWaitsReason } from '../delivery/queue/sending-wait.ts';
-import { readGauges } from '../delivery/reporting/gauges.ts';
+import { oldestDueAt, readGauges } from '../delivery/reporting/gauges.ts';
 import { listSenderNodes } from '../delivery/reporting/sender-nodes.ts';
 import type { Deps } from '../deps.ts';
 import { countHeld } from '../senders/list-holds.ts';
@@ -42,6 +43,8 @@ function createMetrics({ db, clock, config }: Deps) {
   const queueDepth = gauge('queue_depth', 'Recipients that wait for their hand-off.');
   const transactionalDepth = gauge('transactional_queue_depth', 'Transactional mails that wait for their hand-off.');
   const oldestSending = gauge('oldest_sending_seconds', 'Age of the oldest hand-off under way.');
+  const oldestDue = gauge('oldest_due_seconds', 'How long the mail that waits the longest has been due.');
+  const failing = gauge('relay_failing', '1 while relays fail and none has taken a mail since.');
   const deliveries = new Counter({
     ...options('deliveries_total', 'Recipients by final result.'),
     labelNames: ['result'],
@@ -79,6 +82,9 @@ function createMetrics({ db, clock, config }: Deps) {
     transactionalDepth.set(gauges.queuedTransactional);
     const since = gauges.oldestSending ?? clock.now().getTime();
     oldestSending.set(Math.max(0, clock.now().getTime() - since) / 1000);
+    const now = clock.now().getTime();
+    oldestDue.set(Math.max(0, now - (oldestDueAt(db.$client, now) ?? now)) / 1000);
+    failing.set(relayFailing(db.$client) === null ? 0 : 1);
     deliveries.reset();
     for (const [result, count] of Object.entries(gauges.results)) deliveries.inc({ result }, count);
     mailingsWaiting.set(gauges.waitingMailings);

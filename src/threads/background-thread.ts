@@ -30,13 +30,18 @@ const db = connect(config.DATABASE_PATH);
 db.$client.pragma(`busy_timeout = ${LOCK_TIMEOUT_MS}`);
 const publicUrl = () => publicAddress(db.$client, config).url || origin;
 const log = (fields: object, text: string) => parentPort?.postMessage({ fields, text });
+const warn = (fields: object, text: string) => parentPort?.postMessage({ fields, text, level: 'warn' });
 const relayUse = new RelayUse(db.$client);
 const onRelayFailure = (relay: string, { stage, reply }: Outcome, id: number | undefined) => {
-  log({ relay, stage, reply }, 'the relay could not be used');
-  guarded(() => relayUse.failed({ relay, id, reply, at: Date.now() }));
+  guarded(() => {
+    if (relayUse.failed({ relay, id, reply, at: Date.now() }))
+      warn({ relay, stage, reply }, 'the relay cannot be used; it is tried again');
+  });
 };
 const onRelayAcceptance = (relay: string, id: number | undefined) =>
-  guarded(() => relayUse.accepted({ relay, id, at: Date.now() }));
+  guarded(() => {
+    if (relayUse.accepted({ relay, id, at: Date.now() })) warn({ relay }, 'the relay can be used again');
+  });
 /** The name for EHLO where neither SMTP_HELO nor the public address gives one. */
 let machineName = '';
 const name = () => settledName(config.SMTP_HELO, publicUrl()) || machineName;

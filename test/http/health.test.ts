@@ -1,5 +1,6 @@
 /** What supervisors and collectors ask. */
 import t from 'tap';
+import { RelayUse } from '../../src/delivery/queue/relay-use.ts';
 import { holdSending, releaseSending } from '../../src/delivery/queue/sending-hold.ts';
 import { startApp } from '../support/app.ts';
 
@@ -48,6 +49,49 @@ t.test('held sending is told with its reason', async (t) => {
   clock.advance(1000);
   t.match((await page('GET', '/readyz')).body, { sending: 'on', held_reason: null });
 });
+
+t.test(
+  'a relay that fails is told with what it said and how long mail has been due, until one takes mail',
+  async (t) => {
+    const { page, background, clock, db } = await startApp(t, {
+      SMTP_URL: 'smtp://127.0.0.1:1',
+      PUBLIC_URL: 'https://m.example',
+    });
+    await background();
+    t.match((await page('GET', '/readyz')).body, { relay: 'working', waits_reason: null, oldest_due_seconds: 0 });
+    db.exec(`
+    INSERT INTO addresses (id, user_id, normalized_email) VALUES (1, 1, 'a@example.org'), (2, 1, 'b@example.org');
+    INSERT INTO mailings (id, user_id, owner_kind, owner_id, content, state, created_at)
+      VALUES (1, 1, 'single', 1, '{}', 'sending', '${clock.now().toISOString()}'), (2, 1, 'single', 2, '{}', 'paused', '2020-01-01T00:00:00Z');
+    INSERT INTO deliveries (mailing_id, address_id, state) VALUES (1, 1, 0), (2, 2, 0);`);
+    const use = new RelayUse(db);
+    const relay = '127.0.0.1:1';
+    const failed = (reply: string) => use.failed({ relay, reply, at: clock.now().getTime() });
+    t.equal(failed('connect ECONNREFUSED'), true, 'the first failure is news');
+    clock.advance(2 * MINUTE);
+    t.equal(failed('connect ECONNREFUSED'), false, 'and no other one, until the relay works');
+    clock.advance(1000);
+    t.match(await page('GET', '/readyz'), {
+      status: 200,
+      body: {
+        ready: true,
+        sending: 'on',
+        relay: 'failing',
+        waits_reason: 'connect ECONNREFUSED',
+        oldest_due_seconds: 121,
+      },
+    });
+    const { text } = await page('GET', '/metrics');
+    t.match(text, /^sendlark_relay_failing 1$/m);
+    t.match(text, /^sendlark_oldest_due_seconds 121$/m);
+    t.equal(use.accepted({ relay, at: clock.now().getTime() }), true, 'a mail that it takes is news');
+    clock.advance(1000);
+    t.equal(use.accepted({ relay, at: clock.now().getTime() }), false);
+    t.match((await page('GET', '/readyz')).body, { relay: 'working', waits_reason: null, oldest_due_seconds: 122 });
+    t.match((await page('GET', '/metrics')).text, /^sendlark_relay_failing 0$/m);
+    t.equal(failed('421 closing'), true);
+  },
+);
 
 t.test('metrics are Prometheus text that follows the ledger', async (t) => {
   const { page, db, clock } = await startApp(t);

@@ -31,25 +31,31 @@ export class RelayUse {
   readonly #acceptedAt = new Map<string, number>();
   /** When a failure of each relay was last kept, epoch milliseconds. */
   readonly #failedAt = new Map<string, number>();
+  /** The relays that could not be used the last time. */
+  readonly #failing = new Set<string>();
 
   constructor(client: Database) {
     this.#client = client;
   }
 
-  /** Keeps that a relay took a mail: at once after a failure, otherwise once a minute. */
-  accepted({ relay, id, at }: RelayAcceptance): void {
+  /** Keeps that a relay took a mail: at once after a failure, otherwise once a minute. True if it could not be used before. */
+  accepted({ relay, id, at }: RelayAcceptance): boolean {
     const key = keyOf(relay, id);
-    if (Math.abs(at - (this.#acceptedAt.get(key) ?? 0)) < ACCEPTANCE_MS) return;
+    const isNews = this.#failing.delete(key);
+    if (!isNews && Math.abs(at - (this.#acceptedAt.get(key) ?? 0)) < ACCEPTANCE_MS) return false;
     writeNamedValue(this.#client, ACCEPTANCE, JSON.stringify({ relay, at }));
     if (id !== undefined)
       this.#client.prepare('UPDATE relays SET accepted_at = ? WHERE id = ?').run(isoTimestamp(new Date(at)), id);
     this.#acceptedAt.set(key, at);
+    return isNews;
   }
 
-  /** Keeps a failure, unless one of the same relay was kept a moment ago. */
-  failed({ relay, id, reply, at }: RelayFailure): void {
+  /** Keeps a failure, unless one of the same relay was kept a moment ago. True if the relay could be used before. */
+  failed({ relay, id, reply, at }: RelayFailure): boolean {
     const key = keyOf(relay, id);
-    if (Math.abs(at - (this.#failedAt.get(key) ?? 0)) < QUIET_MS) return;
+    const isNews = !this.#failing.has(key);
+    this.#failing.add(key);
+    if (!isNews && Math.abs(at - (this.#failedAt.get(key) ?? 0)) < QUIET_MS) return false;
     writeNamedValue(this.#client, FAILURE, JSON.stringify({ relay, reply, at }));
     if (id !== undefined)
       this.#client
@@ -57,6 +63,7 @@ export class RelayUse {
         .run(isoTimestamp(new Date(at)), reply, id);
     this.#failedAt.set(key, at);
     this.#acceptedAt.clear();
+    return isNews;
   }
 }
 
@@ -86,4 +93,11 @@ export function findRelayAcceptance(client: Database): RelayAcceptance | null {
   if (value === null) return null;
   const acceptance: RelayAcceptance = JSON.parse(value);
   return acceptance;
+}
+
+/** The last failure of a relay, as long as no relay has taken a mail since; else null. */
+export function relayFailing(client: Database): RelayFailure | null {
+  const failure = findRelayFailure(client);
+  const acceptance = findRelayAcceptance(client);
+  return failure !== null && (acceptance === null || acceptance.at < failure.at) ? failure : null;
 }

@@ -1,5 +1,6 @@
 /** The numbers that /metrics publishes about sending. */
 import type { Database } from 'better-sqlite3';
+import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import type { FinalState } from '../queue/ledger/result.ts';
 
@@ -47,4 +48,28 @@ export function readGauges(client: Database): Gauges {
     results,
     waitingMailings: waitingMailings ?? 0,
   };
+}
+
+/**
+ * Since when the mail waits that has been due the longest, epoch milliseconds; null when none is due. Mail that is paused or held is not
+ * due. Of each mailing only the first in its queue is read.
+ */
+export function oldestDueAt(client: Database, now: number): number | null {
+  const at = prepared<[object], number | null>(
+    client,
+    `SELECT min(at) FROM (
+      SELECT CASE WHEN d.due_at > 0 THEN d.due_at
+        ELSE ifnull((SELECT due_at FROM enrolments WHERE delivery_id = d.id), unixepoch(m.created_at, 'subsec') * 1000) END AS at
+      FROM mailings m CROSS JOIN deliveries d ON d.id = (
+        SELECT id FROM deliveries INDEXED BY deliveries_queue
+        WHERE mailing_id = m.id AND state = ${DELIVERY_STATE.queued} ORDER BY due_at, id LIMIT 1)
+      WHERE m.finished_at IS NULL AND m.state IN ('enqueueing', 'sending')
+      UNION ALL
+      SELECT max(due_at, created_at) FROM transactional_mails INDEXED BY transactional_mails_queue
+      WHERE state = ${DELIVERY_STATE.queued})
+    WHERE at <= @now`,
+  )
+    .pluck()
+    .get({ now });
+  return at ?? null;
 }
