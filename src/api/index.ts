@@ -22,6 +22,7 @@ import { contactJobRoutes } from './contacts-jobs.ts';
 import { contactMappedImportRoutes } from './contacts-mapped-imports.ts';
 import { contactPersonRoutes } from './contacts-person.ts';
 import { contactSearchRoutes } from './contacts-search.ts';
+import { warnOfContent } from './content-warnings.ts';
 import { designLinkRoutes } from './design-links.ts';
 import { dkimRoutes } from './dkim.ts';
 import { feedRoutes } from './feeds.ts';
@@ -89,6 +90,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await installForms(app);
   installCallers(app, deps);
   installValidation(app);
+  warnOfContent(app, deps);
 
   await app.register(overviewRoutes, deps);
   await app.register(healthRoutes, deps);

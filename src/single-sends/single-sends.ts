@@ -11,6 +11,7 @@ import { ownedBy, ownedRecord, recordUtr } from '../database/ownership.ts';
 import { SINGLE_SEND_STATUS, senders, singleSends, unsubscribeGroups } from '../database/schema/index.ts';
 import { templateProblem } from '../delivery/content/compile.ts';
 import { senderAddress } from '../delivery/content/freeze.ts';
+import { slotProblem } from '../delivery/content/merge.ts';
 import { type CapPeriods, capPeriods } from '../delivery/timing/mail-caps.ts';
 import { findAbTestProblem } from '../delivery/variants/test-problem.ts';
 import { conflict, invalid, notFound } from '../failure.ts';
@@ -94,8 +95,10 @@ export function templateErrors(input: { template_json?: string; template_html?: 
   const { template_json, template_html } = input;
   if (template_json && template_html)
     return [['template_html', 'The template html must be empty when template json is given.']];
-  const problem = template_json ? templateProblem(template_json) : null;
-  return problem === null ? [] : [['template_json', `The template json is invalid: ${problem}`]];
+  const problem = template_json ? (templateProblem(template_json) ?? slotProblem(template_json)) : null;
+  if (problem !== null) return [['template_json', `The template json is invalid: ${problem}`]];
+  const inHtml = template_html ? slotProblem(template_html) : null;
+  return inHtml === null ? [] : [['template_html', `The template html is invalid: ${inHtml}`]];
 }
 
 /**

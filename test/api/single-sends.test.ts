@@ -78,3 +78,93 @@ t.test('a preview counts exactly who gets it, who does not and why, and shows on
   t.strictSame(placeholders_without_value, ['city']);
   t.equal((await app.one.call('GET', '/single-send/list')).body.message.singleSends.length, 0, 'nothing is stored');
 });
+
+t.test(
+  'more placeholders and links than a mail may have are refused when they are saved, with their count',
+  async (t) => {
+    const { app, body } = await readyToSend(t);
+    const post = (path: string, form: Record<string, unknown>) => app.one.call('POST', path, { form });
+    const { body: made } = await post('/automations/create', {
+      ...{ type: 'custom', automation_name: 'A', automation_for: 'contacts_1', unsubscribe_group_id: 1 },
+    });
+    const schedule = {
+      ...{ utr: made.message.utr, sender_id: 1, subject: 'x', waiting_period: 1, waiting_type: 'instantly' },
+      ...{ template_id: 1, preview_img: 'x.png' },
+    };
+    const saves: [string, Record<string, unknown>][] = [
+      ['/single/send/create', body],
+      ['/automations/schedule/create', schedule],
+      ['/templates/create', { template_name: 'T' }],
+      ['/transactional/send', { sender_id: 1, email: 'a@example.org', subject: 'x' }],
+    ];
+    const problem = 'The mail has 27000 placeholders and links: at most 10000 are possible.';
+    const template_html = `${'<p>((first_name))</p>'.repeat(26_990)}${'<a href="https://e.com">x</a>'.repeat(10)}`;
+    const content = `${'((first_name|you))'.repeat(26_999)}<a href="https://e.com">x</a>`;
+    const text = { tagName: 'mj-text', content };
+    const children = [{ tagName: 'mj-section', children: [{ tagName: 'mj-column', children: [text] }] }];
+    const template_json = JSON.stringify({ tagName: 'mjml', children: [{ tagName: 'mj-body', children }] });
+    for (const [path, form] of saves) {
+      const html = await post(path, { ...form, template_html });
+      t.equal(html.status, 422, path);
+      t.strictSame(html.body.errors, { template_html: [`The template html is invalid: ${problem}`] }, path);
+      const json = await post(path, { ...form, template_html: '', template_json });
+      t.strictSame(json.body.errors, { template_json: [`The template json is invalid: ${problem}`] }, path);
+    }
+    const update = await post('/single/send/update', { ...body, utr: await createSend(app, body), template_html });
+    t.equal(update.status, 422);
+    const most = `${'<p>((first_name))</p>'.repeat(9_990)}${'<a href="https://e.com">x</a>'.repeat(10)}`;
+    const utr = await createSend(app, { ...body, template_html: most });
+    const { report } = (await app.one.call('GET', '/single-send/report', { query: { utr } })).body.message;
+    t.equal(report.held_reason, null);
+    app.clock.advance(11_000);
+    await app.background();
+    const { singleSend } = (await app.one.call('GET', '/single-send/details', { query: { utr } })).body.message;
+    t.equal(singleSend[0].status, 3, 'what is accepted is not held later');
+  },
+);
+
+t.test(
+  'misspelt placeholders and tags of other services are named in a header, which changes nothing else',
+  async (t) => {
+    const { app, body } = await readyToSend(t);
+    const post = async (path: string, form: Record<string, unknown>) => {
+      const answer = await app.one.call('POST', path, { form });
+      const header = answer.headers['sendlark-warnings'];
+      return { ...answer, warnings: typeof header === 'string' ? JSON.parse(header) : null, header };
+    };
+    const template_html =
+      '<p>((frist_name|you)) *|FNAME|* {{ vornäme }} %recipient.name%</p><a href="https://e.com/%20adobe%20?q=100%25">x</a><p style="width:100%">((first_name)) ((web_copy))</p>';
+    const expected = [
+      { code: 'unknown_placeholders', count: 1, names: ['frist_name'] },
+      { code: 'foreign_tags', count: 3, names: ['*|FNAME|*', '{{ vornäme }}', '%recipient.name%'] },
+    ];
+    const created = await post('/single/send/create', { ...body, template_html });
+    t.strictSame(Object.keys(created.body.message), ['utr']);
+    t.strictSame(created.warnings, expected);
+    t.match(created.header, /^[ -~]+$/);
+    const { utr } = created.body.message;
+    t.strictSame((await post('/single/send/save', { utr, template_html })).warnings, expected);
+    t.strictSame((await post('/templates/create', { template_name: 'T', template_html })).warnings, expected);
+    const preview = await post('/single/send/preview', { ...body, template_html });
+    t.strictSame(preview.body.message.preview.warnings, expected);
+    const mail = { sender_id: 1, email: 'a@example.org', subject: 'x {{ a }}', template_html: '<p>((code|x))</p>' };
+    t.strictSame((await post('/transactional/send', mail)).warnings, [
+      { code: 'foreign_tags', count: 1, names: ['{{ a }}'] },
+    ]);
+    t.equal((await post('/single/send/create', body)).header, undefined);
+    await app.one.call('POST', '/custom-fields/save', { form: { field_name: 'frist_name', field_type: 'text' } });
+    t.strictSame((await post('/single/send/save', { utr, template_html: '((frist_name))' })).warnings, null);
+    const many = Array.from(
+      { length: 300 },
+      (_, at) => `((x${at}${'y'.repeat(200)})) {{ ${'é'.repeat(50)}${at} }}`,
+    ).join('');
+    const bounded = await post('/single/send/save', { utr, template_html: many });
+    t.match(bounded.warnings, [{ count: 300 }, { count: 300 }]);
+    t.ok(String(bounded.header).length < 6000);
+    t.equal(
+      (await post('/single/send/create', { ...body, subject: '', template_html })).header,
+      undefined,
+      'a failure',
+    );
+  },
+);

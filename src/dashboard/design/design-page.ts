@@ -1,9 +1,6 @@
 /** The design page: whoever has a mail's signed link can edit, preview and test the mail there. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
-import { listCustomFields } from '../../audience/contacts/contact-fields.ts';
-import type { Db } from '../../database/open.ts';
-import { dynamicContents } from '../../database/schema/index.ts';
 import { compileContent, editTemplate, renderTemplate, viewTemplate } from '../../delivery/content/compile.ts';
 import { ContentError } from '../../delivery/content/compiled-content.ts';
 import { hasMoreParts } from '../../delivery/content/json-size.ts';
@@ -21,6 +18,7 @@ import { html } from '../../http/pages/html.ts';
 import { page, READ, unknownLink } from '../../http/pages/layout.ts';
 import { MAX_FORM_BYTES } from '../../http/requests/forms.ts';
 import { queueTestMail } from '../../single-sends/test-mail.ts';
+import { knownPlaceholders } from '../../templates/content-warnings.ts';
 import { designBlocks } from './design-blocks.ts';
 import { designPictures } from './design-pictures.ts';
 import { designVersions } from './design-versions.ts';
@@ -105,7 +103,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
 
   app.get<Call>('/design/:token/content', async (request) => {
     const design = requireDesign(request.params.token);
-    const fields = mergeFields(db, design.user_id);
+    const fields = knownPlaceholders(db, design.user_id);
     const brand = designerBrand(db, design.user_id, publicUrl());
     if (design.template_html !== '' && design.template_json === '')
       return { html: design.template_html, fields, brand };
@@ -186,13 +184,6 @@ function designedMarkup(body: Call['Body']): string {
   if (typeof mjml !== 'string' || mjml.length > MAX_TEMPLATE_CHARACTERS)
     throw new ContentError('There is no design to save.');
   return mjml;
-}
-
-/** Every placeholder name: the built-in ones with our addition web_copy, then the account's custom fields. */
-function mergeFields(db: Db, accountId: number): string[] {
-  const own = listCustomFields(db, accountId).map(({ field_name }) => field_name);
-  const listed = db.select({ name: dynamicContents.name }).from(dynamicContents).all();
-  return [...new Set([...listed.map(({ name }) => name), WEB_COPY, ...own])];
 }
 
 function expired(reply: FastifyReply): FastifyReply {

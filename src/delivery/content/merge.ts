@@ -79,6 +79,23 @@ function isScheme(place: Slot['place']): place is Scheme {
   return place.endsWith(':') || place.endsWith('//');
 }
 
+/** Placeholders and links of a template; each of them is filled in for every recipient. */
+const MAX_SLOTS = 10_000;
+/** So many are counted, which takes a few milliseconds. */
+const MAX_COUNTED = 5 * MAX_SLOTS;
+/** A placeholder or a web link, in HTML or in MJML's JSON form. */
+const slot = new RegExp(`${placeholder.source}|\\bhref["\\\\]{0,2}\\s{0,8}[=:][\\s"'\\\\]{0,8}https?:`, 'gi');
+
+/** Says that a template's code or HTML has too many placeholders and links for a mail; null if it has not. */
+export function slotProblem(code: string): string | null {
+  let count = 0;
+  slot.lastIndex = 0;
+  while (count <= MAX_COUNTED && slot.test(code)) count++;
+  if (count <= MAX_SLOTS) return null;
+  const counted = count > MAX_COUNTED ? `more than ${MAX_COUNTED}` : count;
+  return `The mail has ${counted} placeholders and links: at most ${MAX_SLOTS} are possible.`;
+}
+
 /** The distinct placeholder names of some templates, in order of appearance. */
 export function placeholderNames(templates: readonly Template[]): string[] {
   const names = templates.flat().flatMap((piece) => (typeof piece === 'string' ? [] : [piece.name]));

@@ -11,6 +11,7 @@ import {
   placeholderNames,
   type Slot,
   scan,
+  slotProblem,
   type Template,
   WEB_COPY,
 } from '../content/merge.ts';
@@ -23,7 +24,10 @@ import { plainText } from '../content/plain-text.ts';
  * @throws ContentError
  */
 export async function buildContent(source: ContentSource): Promise<Content> {
-  const html = completed(tidy(await sourceHtml(source)), source);
+  const written = tidy(await sourceHtml(source));
+  const problem = slotProblem(written);
+  if (problem !== null) throw new ContentError(problem);
+  const html = completed(written, source);
   checkHtmlDepth(html);
   const links = new Map((source.numberedLinks ?? []).map((url, number) => [url, number]));
 
@@ -42,8 +46,6 @@ export async function buildContent(source: ContentSource): Promise<Content> {
   const pieces = [...htmlTemplate, ...textTemplate];
   const characters = pieces.reduce((sum, piece) => sum + (typeof piece === 'string' ? piece.length : 0), 0);
   if (characters > MAX_CHARACTERS) throw new ContentError('The mail has more than 8 million characters.');
-  const slots = pieces.filter((piece) => typeof piece !== 'string').length;
-  if (slots > MAX_SLOTS) throw new ContentError(`The mail has more than ${MAX_SLOTS} placeholders and links.`);
   const targets = [...links.keys()];
   const placeholders = placeholderNames([
     scan(source.subject),
@@ -60,8 +62,6 @@ export async function buildContent(source: ContentSource): Promise<Content> {
   };
 }
 
-/** Placeholders and tracked links of both parts; each is filled in for every recipient. */
-const MAX_SLOTS = 10_000;
 /** Characters of both parts without values. A design of a few kilobytes can be compiled to many times as many. */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 

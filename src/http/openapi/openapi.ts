@@ -103,6 +103,9 @@ const ABOUT = `E-mail campaigns: contacts, segments, single sends, automations.
 Sendlark implements a given HTTP interface, *the contract*, exactly. Endpoints, optional parameters and response headers beyond it are
 marked *addition*; they do not change the records and answers of the contract.
 
+A save of a mail, and its preview, may have the header \`Sendlark-Warnings\` (addition): a JSON list of placeholders that no contact has a value for
+(\`unknown_placeholders\`) and of tags of other services (\`foreign_tags\`), each with \`code\`, \`count\` and the first five \`names\`.
+
 Bodies are described as JSON; multipart/form-data and application/x-www-form-urlencoded with the same names are accepted too.
 
 Every request needs the headers PublicKey and SecretKey; the pages of the dashboard use a session in their place. Every answer has
