@@ -4,6 +4,7 @@ import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastif
 import { api } from './api/index.ts';
 import { designPage } from './dashboard/design/design-page.ts';
 import { dashboard } from './dashboard/index.ts';
+import { installMailFrames } from './dashboard/mail-frame.ts';
 import { answerUnknown } from './dashboard/signed-in.ts';
 import type { Deps } from './deps.ts';
 import { installConnectionLimits } from './http/connections.ts';
@@ -41,6 +42,7 @@ export async function buildApp(
     installSessions(scope, deps);
     await pages(scope, deps);
     scope.setNotFoundHandler(answerUnknown);
+    installMailFrames(scope, deps);
     await scope.register(dashboard, deps);
     await scope.register(designPage, deps);
   });

@@ -1,10 +1,14 @@
 /** The parts of a mailing's page beside its overview and recipients: links with their click map, and the preview. */
+import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { withinShare } from '../../src/http/account-share.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';
+import { launch, openTab, picture } from '../support/dashboard/browser.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
+import { png, uploadPicture } from '../support/pictures.ts';
 import { untilFlushed } from '../support/recipient-links.ts';
+import { skipWithout } from '../support/tools.ts';
 
 const HTML = `<p>Hello ((first_name)), <a href="https://shop.example/new">all <b>news</b></a> or
   <a href="https://shop.example/old">&lt;script&gt;old</a></p><img src="https://shop.example/a.png" alt="A"><script>alert(1)</script>`;
@@ -76,6 +80,49 @@ t.test('the preview shows the mail on a desk, on a phone and as text, merged for
   t.notMatch(mail.text, /<img [^>]*\ssrc="http|\/[coux]\/[\w-]+\./);
   t.equal((await visitor(app, 2)(`${path}/preview`)).status, 404);
 });
+
+t.test("a preview shows the account's own pictures, and neither others nor any from elsewhere", async (t) => {
+  const app = await startApp(t);
+  const own = await uploadPicture(app.one, png(31, 7));
+  const foreign = await uploadPicture(app.two, png(9, 9));
+  const [origin = ''] = own.url.split('/pictures/');
+  const path = own.url.slice(origin.length);
+  const html = `<img alt="1" src="${own.url}"><img alt="2" src='${own.url.replace(origin, 'http://localhost:3000')}'>
+    <img alt="3" src="${foreign.url}"><img alt="4" src="https://shop.example${path}"><img alt="5" src="${path}">
+    <img alt="6" src="https://shop.example/?${own.url}"><div style="background:url(${own.url})">x</div>`;
+  const { utr } = await sendCampaign(t, app, { html });
+  const open = visitor(app);
+  const { headers, text } = await open(`/mailings/${utr}/preview/mail`);
+  t.match(headers['content-security-policy'], `img-src data: http://localhost:80/pictures/ ${origin}/pictures/;`);
+  const sources = [...text.matchAll(/<img alt="(\d)"[^>]*? src=["']([^"']+)/g)].map(([, alt, src]) => [alt, src]);
+  t.strictSame(sources, [
+    ['1', path],
+    ['2', path],
+  ]);
+  t.match(text, `background:url(${path})`);
+});
+
+t.test(
+  'in a browser, the sandboxed preview loads the own pictures of a mail and asks nobody else',
+  { skip: skipWithout('chromium') },
+  async (t) => {
+    const app = await startApp(t);
+    const own = await uploadPicture(app.one, png(31, 7));
+    const html = `<p>Hello</p><img src="${own.url}" alt="Boat"><img src="http://127.0.0.1:9/a.png" alt="B">`;
+    const { utr } = await sendCampaign(t, app, { html });
+    const cookie = cookieOf(app, addPerson(app, 'viewer', { name: 'Sees' })).split(';')[0] ?? '';
+    await app.fastify.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = app.fastify.server.address() as AddressInfo;
+    const origin = `http://127.0.0.1:${port}`;
+    const { page, outside, complaints } = await openTab(t, await launch(t), origin, { cookie });
+    const loaded = page.waitForResponse((response) => /\/pictures\/[0-9a-f]{32}\//.test(response.url()));
+    await page.goto(`${origin}/mailings/${utr}/preview`);
+    t.equal((await loaded).status(), 200);
+    await page.waitForLoadState('networkidle');
+    await picture(page, 'preview-own-picture');
+    t.strictSame([outside, complaints], [[], []]);
+  },
+);
 
 t.test('a preview that cannot be made says why', async (t) => {
   const { app, open } = await clicked(t);

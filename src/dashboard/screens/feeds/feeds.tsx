@@ -116,7 +116,7 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
     handler: async (request, reply) => {
       const answer = await readPreview(request, request.params.id);
       const { html = '', problem = refusalText(answer) } = answer.message?.preview ?? {};
-      if (html !== '') return sendMailFrame(reply, html);
+      if (html !== '') return sendMailFrame(reply, html, viewerOf(request).accountId);
       const language = languageOf(request, viewerOf(request));
       return sendEmptyFrame(reply, language, answer.status, language.sentence(problem ?? ''));
     },

@@ -46,7 +46,7 @@ export async function linksScreen(app: FastifyInstance, { clock }: { clock: Cloc
       const badges = linksOf(report, mail).map(
         ({ number, people }) => [number, { text: language.number(people), isQuiet: people === 0 }] as const,
       );
-      return sendMailFrame(reply, withBadges(mail.html, new Map(badges)));
+      return sendMailFrame(reply, withBadges(mail.html, new Map(badges)), viewerOf(request).accountId);
     },
   });
 }

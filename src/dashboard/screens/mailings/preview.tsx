@@ -50,7 +50,7 @@ export async function previewScreen(app: FastifyInstance, { clock }: { clock: Cl
     url: '/mailings/:utr/preview/mail',
     handler: async (request, reply) => {
       const mail = await readMail(new ApiClient(app, request), request.params.utr, request.query.variant);
-      if (mail !== null) return sendKeptMailFrame(reply, mail.html);
+      if (mail !== null) return sendKeptMailFrame(reply, mail.html, viewerOf(request).accountId);
       const language = languageOf(request, viewerOf(request));
       return sendEmptyFrame(reply, language, TOO_MANY_REQUESTS, language.say('preview.busy'));
     },

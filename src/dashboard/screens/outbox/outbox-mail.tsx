@@ -39,7 +39,7 @@ export async function outboxMailScreen(app: FastifyInstance): Promise<void> {
     handler: async (request, reply) => {
       const { mail } = await new ApiClient(app, request).get<{ mail: OutboxMail }>('/outbox/details', request.params);
       const { html } = await takeApart(mail.raw);
-      return sendMailFrame(reply, html ?? '');
+      return sendMailFrame(reply, html ?? '', viewerOf(request).accountId);
     },
   });
 }

@@ -50,7 +50,11 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
     method: READ,
     url: '/templates/:id/mail',
     handler: async (request, reply) =>
-      sendKeptMailFrame(reply, (await readTemplate(new ApiClient(app, request), request.params.id)).html_code),
+      sendKeptMailFrame(
+        reply,
+        (await readTemplate(new ApiClient(app, request), request.params.id)).html_code,
+        viewerOf(request).accountId,
+      ),
   });
 
   app.route<ById>({

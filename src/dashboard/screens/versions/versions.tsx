@@ -50,7 +50,7 @@ export async function versionScreens(app: FastifyInstance): Promise<void> {
         '/versions/details',
         query,
       );
-      return sendKeptMailFrame(reply, version.html);
+      return sendKeptMailFrame(reply, version.html, viewerOf(request).accountId);
     },
   });
 

@@ -1,7 +1,7 @@
 /** English: a mail shown in a page. */
 
 export const mail = {
-  'mail.note': 'Pictures from elsewhere are not loaded here, and links lead nowhere.',
+  'mail.note': 'Pictures of your library are shown; those from elsewhere are not loaded here, and links lead nowhere.',
   'mail.desktop': 'On a desk',
   'mail.phone': 'On a phone',
   'mail.plainText': 'Plain text',

@@ -56,7 +56,7 @@ export async function checkStep(app: FastifyInstance, kind: ComposedKind): Promi
       const api = new ApiClient(app, request);
       const { mail } = await readMail(api, await kind.read(api, request.params), request.query);
       const html = mail?.html ?? '';
-      return sendMailFrame(reply, request.query.colours === 'dark' ? inDark(html) : html);
+      return sendMailFrame(reply, request.query.colours === 'dark' ? inDark(html) : html, viewerOf(request).accountId);
     },
   });
 
