@@ -70,7 +70,7 @@ export const liveRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clo
         if (text !== last) stream.write(`data: ${text}\n\n`);
         else if (silent % STILL_HERE_AFTER === 0) stream.write(': still here\n\n');
         last = text;
-        if (['cancelled', 'done', 'draft'].includes(progress.state)) close(stream);
+        if (['cancelled', 'done', 'kept', 'draft'].includes(progress.state)) close(stream);
       };
       const tick = () => {
         try {

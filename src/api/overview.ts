@@ -14,6 +14,7 @@ import { publicAddress } from '../delivery/links/public-address.ts';
 import { COMMON_HELD_CODES } from '../delivery/queue/held.ts';
 import { lastBeatAt, latestBeatAt, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import { mailWaitsReason } from '../delivery/queue/sending-wait.ts';
+import { keptMails } from '../delivery/reporting/kept-mails.ts';
 import { hasRelay } from '../delivery/transport/relays/in-use.ts';
 import type { Deps } from '../deps.ts';
 import { DOMAIN_CHECKS } from '../health-checks/doctor-findings.ts';
@@ -39,6 +40,7 @@ const Campaign = Type.Object({
   recipients: integer(),
   finished: integer(),
   delivered: integer(),
+  kept: integer(),
   starts_at: nullable(Type.String()),
   waits_for_choice: {
     ...zeroOrOne(),
@@ -52,6 +54,7 @@ const Mailing = Type.Object({
   state: choice(...SHOWN_STATES),
   sent_at: Type.String(),
   delivered: integer(),
+  kept: integer(),
   unmeasured: integer(),
   unique_opens: integer(),
   unique_clicks: integer(),
@@ -205,12 +208,12 @@ function campaignsUnderWay(client: Database, accountId: number): Static<typeof C
      WHERE s.user_id = @account AND ${which} AND m.id IS NULL`;
   const columns = `s.id, s.utr, s.single_send_name AS name, ${SHOWN_STATE} AS state,
     ifnull(m.held_code, s.held_code) AS held_code, ifnull(m.held_reason, s.held_reason) AS held_reason, ifnull(m.recipients, 0) AS recipients, ifnull(${FINISHED}, 0) AS finished,
-    ifnull(m.delivered, 0) AS delivered, strftime('%Y-%m-%dT%H:%M:%S.000000Z', s.starts_at / 1000, 'unixepoch') AS starts_at,
+    ifnull(m.delivered, 0) AS delivered, ${keptMails('m')} AS kept, strftime('%Y-%m-%dT%H:%M:%S.000000Z', s.starts_at / 1000, 'unixepoch') AS starts_at,
     EXISTS (SELECT 1 FROM ab_tests t WHERE t.mailing_id = m.id AND t.winner_by = 'hand' AND t.tried_at IS NOT NULL AND t.winner IS NULL
       AND t.rest > 0 AND m.state <> 'cancelled') AS waits_for_choice`;
   const sends = client
     .prepare<Record<string, unknown>, Static<typeof Campaign>>(`
-      SELECT 'single_send' AS kind, utr, name, state, held_code, held_reason, recipients, finished, delivered, starts_at, waits_for_choice FROM (
+      SELECT 'single_send' AS kind, utr, name, state, held_code, held_reason, recipients, finished, delivered, kept, starts_at, waits_for_choice FROM (
         SELECT ${columns} FROM ${launched}
         UNION ALL SELECT ${columns} FROM ${waiting('single_sends_due', `s.status = ${SINGLE_SEND_STATUS.queued}`)}
         UNION ALL SELECT ${columns} FROM ${waiting('single_sends_held', `s.status = ${SINGLE_SEND_STATUS.draft} AND s.held_code IS NOT NULL AND ${isHeld('s')}`)})
@@ -227,6 +230,7 @@ function campaignsUnderWay(client: Database, accountId: number): Static<typeof C
     recipients: summary.triggered,
     finished: summary.ended,
     delivered: summary.delivered,
+    kept: summary.kept,
     starts_at: null,
     waits_for_choice: 0 as const,
   }));
@@ -236,7 +240,7 @@ function campaignsUnderWay(client: Database, accountId: number): Static<typeof C
 function lastMailings(client: Database, accountId: number): Static<typeof Mailing>[] {
   return client
     .prepare<[number], Static<typeof Mailing>>(`
-      SELECT s.utr, s.single_send_name AS name, s.subject, ${SHOWN_STATE} AS state, s.sent_at, m.delivered, m.unmeasured, m.unique_opens, m.unique_clicks,
+      SELECT s.utr, s.single_send_name AS name, s.subject, ${SHOWN_STATE} AS state, s.sent_at, m.delivered, ${keptMails('m')} AS kept, m.unmeasured, m.unique_opens, m.unique_clicks,
         m.people_opens, m.people_clicks, m.bounces, m.unsubscribes
       FROM mailings m INDEXED BY mailings_user CROSS JOIN single_sends s ON s.id = m.owner_id
       WHERE m.user_id = ? AND m.owner_kind = 'single' ORDER BY m.id DESC LIMIT ${LAST_MAILINGS}`)

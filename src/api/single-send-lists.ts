@@ -4,6 +4,7 @@ import Type, { type Static } from 'typebox';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { fold } from '../database/fold.ts';
 import { eventsRemovedTime } from '../delivery/feedback/old-events.ts';
+import { keptMails } from '../delivery/reporting/kept-mails.ts';
 import { exportRecipients, findRecipients } from '../delivery/reporting/recipients.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
@@ -12,13 +13,13 @@ import { chooseEncoding, encodeStream } from '../http/content-encoding.ts';
 import {
   choice,
   csvFile,
-  DeliveryState,
   email,
   identifier,
   integer,
   isoTimestampSchema,
   line,
   nullable,
+  ShownDeliveryState,
   successWith,
   text,
 } from '../http/requests/schemas.ts';
@@ -50,6 +51,7 @@ const Summary = Type.Object({
   recipients: integer(),
   finished: integer(),
   delivered: integer(),
+  kept: integer(),
   unmeasured: integer(),
   unique_opens: integer(),
   unique_clicks: integer(),
@@ -70,7 +72,7 @@ const Recipient = Type.Object({
   id: integer(),
   email: Type.String(),
   contact_id: nullable(integer()),
-  state: DeliveryState,
+  state: ShownDeliveryState,
   attempts: integer(),
   reply: nullable(Type.String()),
   reason_code: nullable(Type.String()),
@@ -80,7 +82,7 @@ const Recipient = Type.Object({
 });
 const FilterQuery = Type.Object({
   utr: identifier('The single send.'),
-  state: Type.Optional(DeliveryState),
+  state: Type.Optional(ShownDeliveryState),
   reason: Type.Optional(text({ maxLength: 200, description: 'Only those with this reason, as the report tells it.' })),
   link: Type.Optional(integer({ description: 'Only those who clicked the link with this number in the report.' })),
   search: Type.Optional(line({ description: 'Only those whose address begins so.' })),
@@ -132,7 +134,7 @@ export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app,
         .prepare<Record<string, string | number | null>, Static<typeof Summary> & { is_wanted: 0 | 1 }>(`
           SELECT s.id, s.utr, s.single_send_name, s.subject, ${SHOWN_STATE} AS state, ifnull(m.held_reason, s.held_reason) AS held_reason,
             strftime('%Y-%m-%dT%H:%M:%S.000000Z', s.starts_at / 1000, 'unixepoch') AS starts_at, s.created_at,
-            ifnull(m.recipients, 0) AS recipients, ifnull(${FINISHED}, 0) AS finished, ifnull(m.delivered, 0) AS delivered,
+            ifnull(m.recipients, 0) AS recipients, ifnull(${FINISHED}, 0) AS finished, ifnull(m.delivered, 0) AS delivered, ${keptMails('m')} AS kept,
             ifnull(m.unmeasured, 0) AS unmeasured,
             ifnull(m.unique_opens, 0) AS unique_opens, ifnull(m.unique_clicks, 0) AS unique_clicks,
             ifnull(m.people_opens, 0) AS people_opens, ifnull(m.people_clicks, 0) AS people_clicks, ifnull(m.bounces, 0) AS bounces,

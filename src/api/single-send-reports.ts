@@ -22,7 +22,6 @@ import { changesNothing } from '../http/callers.ts';
 import { sendList } from '../http/list-response.ts';
 import {
   choice,
-  DeliveryState,
   done,
   identifier,
   integer,
@@ -30,10 +29,12 @@ import {
   line,
   listQuery,
   nullable,
+  ShownDeliveryState,
   successWith,
   zeroOrOne,
 } from '../http/requests/schemas.ts';
 import { check } from '../http/requests/validation.ts';
+import { SENTENCES } from '../sentences.ts';
 import { findSingleSendMailing, requireSingleSend } from '../single-sends/actions.ts';
 import { sendTestMail } from '../single-sends/test-mail.ts';
 import { AddressList, checkTestAddresses, readAddressList } from './address-list.ts';
@@ -55,7 +56,7 @@ const Recipient = Type.Object({
   id: integer(),
   email: Type.String(),
   contact_id: nullable(integer()),
-  state: DeliveryState,
+  state: ShownDeliveryState,
   attempts: integer(),
   reply: nullable(Type.String()),
   opens: integer(),
@@ -114,6 +115,7 @@ const Report = Type.Object({
     recipients: integer(),
     triggered: integer(),
     delivered: integer(),
+    kept: integer(),
     unmeasured: integer(),
     unique_opens: integer(),
     people_opens: integer(),
@@ -186,7 +188,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
 
   const record = recordObject(Recipient, deliveries, {
     email: sql`ifnull((SELECT email FROM contacts WHERE id = ${deliveries.contact_id} AND address_id = ${deliveries.address_id}), normalized_email)`,
-    state: sql`CASE ${deliveries.state} ${sql.join(stateNames, sql` `)} END`,
+    state: sql`CASE WHEN ${deliveries.state} = ${DELIVERY_STATE.accepted} AND ${deliveries.reply} = ${SENTENCES.kept_in_outbox} THEN 'kept' ELSE CASE ${deliveries.state} ${sql.join(stateNames, sql` `)} END END`,
     attempts: sql`${deliveries.attempt}`,
     updated_at: sql`iif(${deliveries.updated_at} = 0, NULL, strftime('%Y-%m-%dT%H:%M:%S', ${deliveries.updated_at} / 1000, 'unixepoch') || '.000000Z')`,
   });

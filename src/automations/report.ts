@@ -3,6 +3,7 @@ import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { AUTOMATION_STATUS } from '../database/schema/index.ts';
 import { type ReportedHold, reportedHold } from '../delivery/queue/held.ts';
+import { keptMails } from '../delivery/reporting/kept-mails.ts';
 import type { Automation, Schedule } from './automations.ts';
 
 /** The hold is why Sendlark moved it back to draft, or why one of its mails or all sending is held. */
@@ -15,6 +16,8 @@ export type AutomationReport = ReportedHold & {
     subject: string;
     triggered: number;
     delivered: number;
+    /** Those of them that the outbox took, so that they never left. */
+    kept: number;
     unmeasured: number;
     unique_opens: number;
     people_opens: number;
@@ -50,7 +53,7 @@ export function automationReport(db: Db, automation: Automation): AutomationRepo
     >(`
       SELECT l.id, s.utr, s.position, ifnull(s.subject, (SELECT content ->> '$.content.subject' FROM mailings
           WHERE owner_kind = 'schedule' AND owner_id = l.id ORDER BY revision DESC LIMIT 1)) AS subject,
-        ifnull(sum(triggered), 0) AS triggered, ifnull(sum(delivered), 0) AS delivered,
+        ifnull(sum(triggered), 0) AS triggered, ifnull(sum(delivered), 0) AS delivered, sum(${keptMails('m')}) AS kept,
         ifnull(sum(unmeasured), 0) AS unmeasured,
         ifnull(sum(unique_opens), 0) AS unique_opens, ifnull(sum(total_opens), 0) AS total_opens,
         ifnull(sum(people_opens), 0) AS people_opens,

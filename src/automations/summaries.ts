@@ -5,6 +5,7 @@ import { AUTOMATION_STATUS } from '../database/schema/index.ts';
 import type { ReportedHeldCode } from '../delivery/queue/held.ts';
 import { sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import { mailWaitsReason } from '../delivery/queue/sending-wait.ts';
+import { keptMails } from '../delivery/reporting/kept-mails.ts';
 
 /** Every state. A paused automation was live; a held one stands still because of Sendlark, not of its owner. */
 export const AUTOMATION_STATES = ['draft', 'live', 'paused', 'held'] as const;
@@ -28,6 +29,8 @@ export interface AutomationSummary {
   /** Mails with a final state. */
   ended: number;
   delivered: number;
+  /** Those of them that the outbox took, so that they never left. */
+  kept: number;
   /** Those of whom it is not known whether they opened it. */
   unmeasured: number;
   people_opens: number;
@@ -62,7 +65,7 @@ const PAGE = `
     WHERE user_id = @account AND deleted_at IS NULL AND id < @before AND id >= @from ORDER BY id DESC LIMIT @examined),
   sent AS (
     SELECT automation_id, sum(triggered) AS triggered, sum(delivered + bounces + failed + suppressed + cancelled) AS ended,
-      sum(delivered) AS delivered, sum(unmeasured) AS unmeasured, sum(people_opens) AS people_opens, sum(people_clicks) AS people_clicks, sum(bounces) AS bounces,
+      sum(delivered) AS delivered, sum(${keptMails('mailings')}) AS kept, sum(unmeasured) AS unmeasured, sum(people_opens) AS people_opens, sum(people_clicks) AS people_clicks, sum(bounces) AS bounces,
       sum(unsubscribes) AS unsubscribes, min(iif(state = 'held', id, NULL)) AS held_id
     FROM mailings INDEXED BY mailings_automation WHERE automation_id IN (SELECT id FROM page) GROUP BY automation_id),
   enrolled AS (
@@ -78,13 +81,13 @@ const PAGE = `
         ELSE iif(m.automation_id IS NULL, 'draft', 'paused') END AS state,
       h.held_code AS mailing_code, h.held_reason AS mailing_reason, ifnull(s.mails, 0) AS mails,
       ifnull(p.waiting, 0) AS waiting, ifnull(p.finished, 0) AS finished, ifnull(p.gone, 0) AS gone,
-      ifnull(m.triggered, 0) AS triggered, ifnull(m.ended, 0) AS ended, ifnull(m.delivered, 0) AS delivered,
+      ifnull(m.triggered, 0) AS triggered, ifnull(m.ended, 0) AS ended, ifnull(m.delivered, 0) AS delivered, ifnull(m.kept, 0) AS kept,
       ifnull(m.unmeasured, 0) AS unmeasured,
       ifnull(m.people_opens, 0) AS people_opens, ifnull(m.people_clicks, 0) AS people_clicks, ifnull(m.bounces, 0) AS bounces,
       ifnull(m.unsubscribes, 0) AS unsubscribes
     FROM page a LEFT JOIN sent m ON m.automation_id = a.id LEFT JOIN mailings h ON h.id = m.held_id
       LEFT JOIN enrolled p ON p.automation_id = a.id LEFT JOIN series s ON s.automation_id = a.id)
-  SELECT id, utr, automation_name, state, live_at, created_at, mails, waiting, finished, gone AS "left", triggered, ended, delivered, unmeasured,
+  SELECT id, utr, automation_name, state, live_at, created_at, mails, waiting, finished, gone AS "left", triggered, ended, delivered, kept, unmeasured,
     people_opens, people_clicks, bounces, unsubscribes,
     coalesce(held_code, mailing_code, CASE state WHEN 'held' THEN 'sending_held' WHEN 'live' THEN iif(@waits IS NULL, NULL, 'mail_waits') END)
       AS held_code,

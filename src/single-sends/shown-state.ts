@@ -1,5 +1,6 @@
 /** The state of a single send in one word, for lists: what its status and its mailing's state mean together. */
 import { SINGLE_SEND_STATUS } from '../database/schema/index.ts';
+import { keptMails } from '../delivery/reporting/kept-mails.ts';
 
 /** Every state, in the order of a single send's life. */
 export const SHOWN_STATES = [
@@ -12,6 +13,7 @@ export const SHOWN_STATES = [
   'cancelling',
   'cancelled',
   'done',
+  'kept',
 ] as const;
 
 /**
@@ -24,7 +26,7 @@ export function isHeld(send: string): string {
 
 /**
  * The state as SQL, of a single send `s` and its mailing `m`, which may be missing (LEFT JOIN). `cancelling` lasts until every recipient
- * has a final state.
+ * has a final state; `kept` is a mailing that ended and all of whose mails the outbox took, so that nobody got it.
  */
 export const SHOWN_STATE = `CASE
   WHEN m.id IS NULL AND s.status = ${SINGLE_SEND_STATUS.queued} THEN 'scheduled'
@@ -32,6 +34,7 @@ export const SHOWN_STATE = `CASE
   WHEN m.id IS NULL THEN 'draft'
   WHEN m.state = 'cancelled' THEN iif(m.finished_at IS NULL, 'cancelling', 'cancelled')
   WHEN m.state = 'enqueueing' THEN 'preparing'
+  WHEN m.state = 'done' AND m.delivered > 0 AND ${keptMails('m')} >= m.delivered THEN 'kept'
   ELSE m.state END`;
 
 /** How many recipients of a mailing `m` have their final state, as SQL. */

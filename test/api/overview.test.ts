@@ -54,7 +54,7 @@ t.test('what was set up and sent shows, to its own account only', async (t) => {
   const { setup, campaigns, last_mailings } = await overview(t, app.one);
   t.match(setup, { contacts: 1, senders: 1, has_design: 1, has_sent: 1, public_url: 1, unsigned_domains: 1 });
   t.strictSame(campaigns, [], 'what is done is not under way');
-  t.match(last_mailings, [{ utr, name: 'News', subject: 'For ((first_name))', state: 'done', delivered: 1 }]);
+  t.match(last_mailings, [{ utr, name: 'News', subject: 'For ((first_name))', state: 'kept', delivered: 1, kept: 1 }]);
   const other = await overview(t, app.two);
   t.match(other.setup, { contacts: 0, senders: 0, has_design: 0, has_sent: 0 });
   t.strictSame(other.last_mailings, []);

@@ -57,14 +57,14 @@ t.test('the list is newest first and finds mailings by name, subject and state',
   await create(t, app, LATER);
   const { status, text } = await open('GET', '/mailings');
   t.equal(status, 200);
-  t.match(text, /Winter sale.*Up to half off.*Scheduled.*>News<.*Sent.*<td[^>]*>3<\/td>.*0%/s);
+  t.match(text, /Winter sale.*Up to half off.*Scheduled.*>News<.*Kept in the test outbox.*<td[^>]*>0<\/td>.*–/s);
   const found = async (query: string) => {
     const { text: page } = await open('GET', `/mailings?${query}`);
     return ['Winter sale', 'News'].filter((name) => page.includes(`<bdi>${name}</bdi>`));
   };
   t.strictSame(await found('search=HALF'), ['Winter sale']);
-  t.strictSame(await found('state=done'), ['News']);
-  t.strictSame(await found('state=done&search=half'), []);
+  t.strictSame(await found('state=kept'), ['News']);
+  t.strictSame(await found('state=kept&search=half'), []);
   t.match((await open('GET', '/mailings?search=nothing')).text, 'No mailing matches.');
   t.match((await visitor(app, 'owner', 2)('GET', '/mailings')).text, 'No mailing yet');
 });
@@ -89,7 +89,7 @@ t.test('the overview tells results, reasons and what can be done', async (t) => 
   t.equal(status, 200);
   t.match(
     text,
-    /Recipients<\/dt><dd>3<.*Delivered<\/dt><dd><a href="[^"]+\?state=accepted">2<\/a><\/dd><dd>66\.7% of recipients/s,
+    /Nobody received this\. 2 mails were kept in the test outbox\..*Recipients<\/dt><dd>3<.*Delivered<\/dt><dd>0<\/dd><dd>0% of recipients.*Kept in the test outbox<\/dt><dd><a href="[^"]+\?state=kept">2<\/a>/s,
   );
   t.match(text, /Why people did not get it.*unsubscribed.*Left out.*<td[^>]*>1<\/td>/s);
   t.match(text, /href="[^"]+\/recipients\?state=suppressed">1<\/a>/, 'a number leads to those it counts');
@@ -204,7 +204,7 @@ t.test('recipients are found by address, state and reason, each with why', async
     [...(await open('GET', path + query)).text.matchAll(/<bdi>(\w+)@example\.org/g)].map(([, name]) => name).sort();
   t.strictSame(await found(''), ['anna', 'bea', 'cleo']);
   t.strictSame(await found('?search=AN'), ['anna']);
-  t.strictSame(await found('?state=accepted'), ['anna', 'bea']);
+  t.strictSame(await found('?state=kept'), ['anna', 'bea']);
   t.strictSame(await found('?state=lost'), ['anna', 'bea', 'cleo'], 'an unknown state is no filter');
   const page = (await open('GET', `/mailings/${utr}`)).text;
   const [, reason = ''] = /recipients(\?state=suppressed&amp;reason=[^"]+)"/.exec(page) ?? [];
@@ -214,18 +214,42 @@ t.test('recipients are found by address, state and reason, each with why', async
   t.equal((await visitor(app, 'owner', 2)('GET', path)).status, 404);
 });
 
+t.test('what the outbox kept is delivered nowhere, and what a relay took stays delivered without one', async (t) => {
+  const app = await startApp(t);
+  const { utr } = await sendCampaign(t, app, { people: PEOPLE });
+  const open = visitor(app);
+  const pages = ['/', '/mailings', `/mailings/${utr}`, `/mailings/${utr}/recipients`, '/people/1'];
+  for (const path of pages) {
+    const { text } = await open('GET', path);
+    t.match(text, 'Kept in the test outbox', path);
+    t.notMatch(text, /class="badge[^>]*>(?:<[^>]*>)*(?:Sent|Delivered)<|100\s?%/, path);
+  }
+  const read = async (path: string) => (await app.one.call('GET', path, { query: { utr } })).body.message;
+  t.match((await read('/single-send/report')).report, { states: { accepted: 0, kept: 3 }, funnel: { kept: 3 } });
+  t.match((await read('/single-send/recipients')).recipients, [
+    { state: 'kept' },
+    { state: 'kept' },
+    { state: 'kept' },
+  ]);
+  t.match((await visitor(app, 'viewer', 1)('GET', `/mailings/${utr}`)).text, 'until there is a relay');
+
+  app.db.exec(`UPDATE deliveries SET reply = '250 ok' WHERE id <= 2; UPDATE delivery_reasons SET count = 1`);
+  const some = (await open('GET', `/mailings/${utr}`)).text;
+  t.match(some, /1 person did not receive this.*Delivered<\/dt><dd><a [^>]+>2</s);
+  t.match(some, /class="badge[^>]*>(?:<[^>]*>)*Sent</);
+});
+
 t.test('recipients are saved as CSV by the filter of the page, by those who may see them', async (t) => {
   const app = await startApp(t);
   await mustSucceed(t, app.one)('/global-unsubscribes/save', { email_address: 'cleo@example.org' });
   const { utr } = await sendCampaign(t, app, { people: PEOPLE });
   const open = visitor(app, 'viewer');
   const path = `/mailings/${utr}/recipients`;
-  const [, href = ''] =
-    /href="([^"]+recipients\.csv[^"]*)"/.exec((await open('GET', `${path}?state=accepted`)).text) ?? [];
+  const [, href = ''] = /href="([^"]+recipients\.csv[^"]*)"/.exec((await open('GET', `${path}?state=kept`)).text) ?? [];
   const { status, headers, text } = await open('GET', href);
   t.match([status, headers['content-type']], [200, 'text/csv; charset=utf-8']);
   t.equal(headers['content-disposition'], 'attachment; filename="recipients.csv"');
-  t.match(text, /^"email".*\r\nanna@example\.org,accepted,.*\r\nbea@example\.org,accepted,.*\r\n$/);
+  t.match(text, /^"email".*\r\nanna@example\.org,kept,.*\r\nbea@example\.org,kept,.*\r\n$/);
   t.match((await open('GET', `${path}.csv`)).text, 'cleo@example.org');
   t.equal((await visitor(app, 'owner', 2)('GET', href)).status, 404);
   t.equal((await app.page('GET', href)).status, 303, 'signed out');

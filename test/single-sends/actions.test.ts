@@ -25,20 +25,20 @@ t.test('pause keeps the rest waiting, resume goes on, cancel ends it', async (t)
   app.clock.advance(60_000);
   await app.background();
   t.match(await sendDetails(app, utr), { status: 3, delivered: 2 });
-  t.match((await sendReport(app, utr)).states, { accepted: 2, cancelled: 1 });
+  t.match((await sendReport(app, utr)).states, { kept: 2, cancelled: 1 });
 });
 
 t.test('the report has each recipient in one state, and nobody before the launch', async (t) => {
   const { app, body } = await readyToSend(t, { SEND_RATE: '1' });
   const utr = await createSend(app, body);
-  const nobody = { queued: 0, sending: 0, accepted: 0, bounced: 0, failed: 0, suppressed: 0, cancelled: 0 };
+  const nobody = { queued: 0, sending: 0, accepted: 0, kept: 0, bounced: 0, failed: 0, suppressed: 0, cancelled: 0 };
   t.strictSame((await sendReport(app, utr)).states, nobody);
   app.clock.advance(RECALL);
   await app.background();
-  t.strictSame((await sendReport(app, utr)).states, { ...nobody, queued: 2, accepted: 1 });
+  t.strictSame((await sendReport(app, utr)).states, { ...nobody, queued: 2, kept: 1 });
   await app.one.call('POST', '/single/send/cancel', { query: { utr } });
   await app.background();
-  t.strictSame((await sendReport(app, utr)).states, { ...nobody, accepted: 1, cancelled: 2 });
+  t.strictSame((await sendReport(app, utr)).states, { ...nobody, kept: 1, cancelled: 2 });
 });
 
 for (const offers of [['PIPELINING'], []]) {

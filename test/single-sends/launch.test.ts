@@ -74,7 +74,7 @@ t.test('people who unsubscribed, are suppressed or are excluded get nothing, and
   await app.background();
   t.match(await sendDetails(app, utr), { status: 3, triggered: 1, delivered: 1 });
   const { states, reasons } = await sendReport(app, utr);
-  t.match(states, { accepted: 1, suppressed: 2 });
+  t.match(states, { kept: 1, suppressed: 2 });
   t.match(reasons, [
     { state: 'suppressed', reason: 'excluded from this send', count: 1 },
     { state: 'suppressed', reason: 'unsubscribed from all mail', count: 1 },

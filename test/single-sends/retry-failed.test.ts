@@ -30,10 +30,10 @@ t.test('after a kill in the middle of a retry everybody gets it once', async (t)
   t.match(await statesOf(app, utr), { queued: 250, failed: 50 }, 'what was queued and what was not are known');
   app.restartBackground();
   await app.background();
-  t.match(await statesOf(app, utr), { accepted: 250, failed: 50 });
+  t.match(await statesOf(app, utr), { kept: 250, failed: 50 });
   t.match((await retry()).body.message, { queued: 50 });
   await app.background();
-  t.match(await statesOf(app, utr), { accepted: people, failed: 0, queued: 0 });
+  t.match(await statesOf(app, utr), { kept: people, failed: 0, queued: 0 });
   const left = (await readOutbox(app)).map(({ to }) => to);
   t.equal(left.length, people);
   t.equal(new Set(left).size, people, 'nobody twice');
@@ -57,7 +57,7 @@ for (const when of ['before', 'after'] as const) {
       ['p1@example.org'],
     );
     const states = await statesOf(app, utr);
-    t.match(states, { accepted: 1, queued: 0, sending: 0 });
+    t.match(states, { kept: 1, queued: 0, sending: 0 });
     t.equal(states.failed + states.suppressed + states.cancelled, 1, JSON.stringify(states));
     t.match((await app.one.call('GET', '/single-send/report', { query: { utr } })).body.message.report.status, 3);
   });

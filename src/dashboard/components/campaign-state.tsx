@@ -1,5 +1,5 @@
 /** The states of single sends, automations and single mails: as a badge, and as a choice in a search form. */
-import type { DeliveryState } from '../../database/schema/index.ts';
+import type { ShownDeliveryState } from '../../delivery/reporting/kept-mails.ts';
 import type { SHOWN_STATES } from '../../single-sends/shown-state.ts';
 import { useLanguage } from '../words/index.ts';
 import { Badge, type Tone } from './surface.tsx';
@@ -17,6 +17,7 @@ const TONES: Readonly<Record<CampaignState, Tone>> = {
   cancelling: 'plain',
   cancelled: 'plain',
   done: 'good',
+  kept: 'plain',
   live: 'good',
 };
 
@@ -25,10 +26,11 @@ export function StateBadge({ state }: { state: CampaignState }) {
   return <Badge tone={TONES[state]}>{useLanguage().say(`state.${state}`)}</Badge>;
 }
 
-const DELIVERY_TONES: Readonly<Record<DeliveryState, Tone>> = {
+const DELIVERY_TONES: Readonly<Record<ShownDeliveryState, Tone>> = {
   queued: 'plain',
   sending: 'busy',
   accepted: 'good',
+  kept: 'plain',
   bounced: 'bad',
   failed: 'bad',
   suppressed: 'warn',
@@ -36,7 +38,7 @@ const DELIVERY_TONES: Readonly<Record<DeliveryState, Tone>> = {
 };
 
 /** The state of one mail in the reader's language. */
-export function DeliveryBadge({ state }: { state: DeliveryState }) {
+export function DeliveryBadge({ state }: { state: ShownDeliveryState }) {
   return <Badge tone={DELIVERY_TONES[state]}>{useLanguage().say(`delivery.${state}`)}</Badge>;
 }
 

@@ -24,7 +24,7 @@ interface Progress {
   seconds_left: number | null;
 }
 
-const FINAL = ['draft', 'cancelled', 'done'];
+const FINAL = ['draft', 'cancelled', 'done', 'kept'];
 const MIN_WAIT_MS = 1000;
 const MAX_WAIT_MS = 30_000;
 /** How often what is read aloud may change. */

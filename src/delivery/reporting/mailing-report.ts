@@ -1,9 +1,10 @@
 /** The report on a mailing: recipients by state and reason, opens and clicks by hour and link, people apart from machines. */
 import type { Database } from 'better-sqlite3';
 import { DELIVERY_STATE, DELIVERY_STATE_NAMES, type DeliveryState } from '../../database/schema/index.ts';
+import { keptMails, type ShownDeliveryState } from './kept-mails.ts';
 
 export interface MailingReport {
-  states: Record<DeliveryState, number>;
+  states: Record<ShownDeliveryState, number>;
   reasons: Reason[];
   opens_by_hour: { hour: string; count: number }[];
   clicks_by_hour: { hour: string; count: number }[];
@@ -23,6 +24,8 @@ export interface Funnel {
   recipients: number;
   triggered: number;
   delivered: number;
+  /** How many of the delivered the outbox took, so that they never left. */
+  kept: number;
   /** How many of the delivered it is not known of whether they opened it. */
   unmeasured: number;
   unique_opens: number;
@@ -60,6 +63,7 @@ const NOBODY: Funnel = {
   recipients: 0,
   triggered: 0,
   delivered: 0,
+  kept: 0,
   unmeasured: 0,
   unique_opens: 0,
   people_opens: 0,
@@ -106,12 +110,13 @@ export function mailingReport(client: Database, mailingId: number): MailingRepor
 
 /** The counters of a mailing; zeros when it does not exist. */
 function readFunnel(client: Database, mailingId: number): Funnel {
-  const columns = Object.keys(NOBODY).join(', ');
-  return client.prepare<[number], Funnel>(`SELECT ${columns} FROM mailings WHERE id = ?`).get(mailingId) ?? NOBODY;
+  const columns = Object.keys(NOBODY).map((name) => (name === 'kept' ? `${keptMails('m')} AS kept` : name));
+  const read = client.prepare<[number], Funnel>(`SELECT ${columns.join(', ')} FROM mailings m WHERE id = ?`);
+  return read.get(mailingId) ?? NOBODY;
 }
 
 function readStates(client: Database, mailingId: number, funnel: Funnel): MailingReport['states'] {
-  const { delivered, bounces, failed, suppressed, cancelled, recipients } = funnel;
+  const { delivered, kept, bounces, failed, suppressed, cancelled, recipients } = funnel;
   const sending =
     client
       .prepare<[number], number>(
@@ -121,7 +126,7 @@ function readStates(client: Database, mailingId: number, funnel: Funnel): Mailin
       .get(mailingId) ?? 0;
   const final = delivered + bounces + failed + suppressed + cancelled;
   const queued = Math.max(0, recipients - final - sending);
-  return { queued, sending, accepted: delivered, bounced: bounces, failed, suppressed, cancelled };
+  return { queued, sending, accepted: delivered - kept, kept, bounced: bounces, failed, suppressed, cancelled };
 }
 
 /** The name of a ledger state; throws an Error for an unknown number. */
@@ -134,7 +139,8 @@ export function stateName(state: number): DeliveryState {
 function readReasons(client: Database, mailingId: number): Reason[] {
   return client
     .prepare<[number], Omit<Reason, 'state'> & { state: number }>(
-      `SELECT state, reason, count FROM delivery_reasons WHERE mailing_id = ? ORDER BY count DESC, reason LIMIT ${TOP}`,
+      `SELECT state, reason, count FROM delivery_reasons WHERE mailing_id = ? AND state <> ${DELIVERY_STATE.accepted}
+        ORDER BY count DESC, reason LIMIT ${TOP}`,
     )
     .all(mailingId)
     .map((row) => ({ ...row, state: stateName(row.state) }));

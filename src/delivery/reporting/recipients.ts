@@ -6,11 +6,12 @@ import { type CsvValue, csvWriter } from '../../audience/import/csv-write.ts';
 import { fold } from '../../database/fold.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import { replyKind } from '../../reply-kind.ts';
+import { type ShownDeliveryState, shownDeliveryState } from './kept-mails.ts';
 import { stateName } from './mailing-report.ts';
 
 /** Which recipients are wanted: those to whom all that is given applies. */
 export interface RecipientFilter {
-  state?: keyof typeof DELIVERY_STATE | undefined;
+  state?: ShownDeliveryState | undefined;
   /** As `replyKind` gives it. */
   reason?: string | undefined;
   /** The number of a link they clicked. */
@@ -23,7 +24,7 @@ export interface FoundRecipient {
   id: number;
   email: string;
   contact_id: number | null;
-  state: ReturnType<typeof stateName>;
+  state: ShownDeliveryState;
   attempts: number;
   /** The server's reply, or why this person got no mail. */
   reply: string | null;
@@ -56,7 +57,7 @@ export function findRecipients(
   after: string,
   limit: number,
 ): { recipients: FoundRecipient[]; next: string | null } {
-  const state = filter.state === undefined ? null : DELIVERY_STATE[filter.state];
+  const state = filter.state === undefined ? null : DELIVERY_STATE[filter.state === 'kept' ? 'accepted' : filter.state];
   const { select, first } = driver(filter, state);
   const rows = client
     .prepare<Record<string, string | number | null>, Row>(`SELECT ${COLUMNS}, key FROM (${select} LIMIT ${MAX_EXAMINED})
@@ -72,10 +73,11 @@ export function findRecipients(
     });
   const recipients: FoundRecipient[] = [];
   for (const { key, ...row } of rows) {
-    if (state !== null && row.state !== state) continue;
+    const shown = shownDeliveryState(stateName(row.state), row.reply);
+    if (filter.state !== undefined && filter.state !== shown) continue;
     if (filter.reason !== undefined && replyKind(row.reply ?? '') !== filter.reason) continue;
     if (recipients.length === limit) return { recipients, next: String(previousKey(rows, row.id)) };
-    recipients.push({ ...row, state: stateName(row.state) });
+    recipients.push({ ...row, state: shown });
   }
   const last = rows.at(-1);
   return { recipients, next: rows.length < MAX_EXAMINED || last === undefined ? null : String(last.key) };

@@ -52,6 +52,7 @@ export const REPORT_DESCRIPTIONS: Readonly<Record<string, string>> = {
   people_clicks: 'Recipients of whose clicks at least one was a person’s.',
   people_opens: 'Recipients of whose opens at least one was a person’s.',
   public_url: '1: there is a public address, so that links lead to the service from everywhere.',
+  kept: 'How many of the delivered the built-in outbox took, so that nobody got them.',
   unmeasured: 'How many of the delivered it is not known of whether they opened or clicked; rates are of the others.',
   queued: 'Recipients who were queued again.',
   reasons:

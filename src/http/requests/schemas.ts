@@ -1,6 +1,7 @@
 /** Schemas for the kinds of parameters and fields in the API, which routes combine. app.ts registers their keywords with Ajv. */
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
 import { DELIVERY_STATE_NAMES } from '../../database/schema/index.ts';
+import { SHOWN_DELIVERY_STATES } from '../../delivery/reporting/kept-mails.ts';
 
 export const MAX_LINE_CHARACTERS = 255;
 const MAX_TEXT_CHARACTERS = 65_535;
@@ -101,6 +102,8 @@ export const zeroOrOne = () => Type.Unsafe<0 | 1>({ type: 'integer', enum: [0, 1
 
 /** The state of a recipient's mail. */
 export const DeliveryState = choice(...DELIVERY_STATE_NAMES);
+/** The same, and `kept`: taken by the built-in outbox, so that it never left. */
+export const ShownDeliveryState = choice(...SHOWN_DELIVERY_STATES);
 
 /** The envelope of a success, with records or a text in `message`. */
 export function success<T extends TSchema>(message: T) {

@@ -89,7 +89,7 @@ t.test('what was refused, left out or has come back does not count', async (t) =
   );
   const second = await send();
   t.equal(outboxOf(app).length, 4);
-  t.match(await sendReport(app, second), { states: { accepted: 1, suppressed: 2 } });
+  t.match(await sendReport(app, second), { states: { kept: 1, suppressed: 2 } });
   t.not(first, second);
 });
 

@@ -117,7 +117,7 @@ function Automations({ summaries, next, search, state, isLater, canChange }: Aut
 
 function AutomationTable({ summaries }: { summaries: readonly Summary[] }) {
   const language = useLanguage();
-  const share = (part: number, whole: number) => (whole === 0 ? '–' : language.percent(part / whole));
+  const share = (part: number, whole: number) => (whole <= 0 ? '–' : language.percent(part / whole));
   return (
     <Table
       caption={language.say('nav.automations')}
@@ -149,22 +149,22 @@ function AutomationTable({ summaries }: { summaries: readonly Summary[] }) {
         {
           heading: language.say('automations.delivered'),
           isNumber: true,
-          cell: ({ delivered }) => language.number(delivered),
+          cell: ({ delivered, kept }) => language.number(delivered - kept),
         },
         {
           heading: language.say('automations.opened'),
           isNumber: true,
-          cell: (row) => share(row.people_opens, row.delivered - row.unmeasured),
+          cell: (row) => share(row.people_opens, row.delivered - row.kept - row.unmeasured),
         },
         {
           heading: language.say('automations.clicked'),
           isNumber: true,
-          cell: (row) => share(row.people_clicks, row.delivered - row.unmeasured),
+          cell: (row) => share(row.people_clicks, row.delivered - row.kept - row.unmeasured),
         },
         {
           heading: language.say('automations.left'),
           isNumber: true,
-          cell: (row) => share(row.unsubscribes, row.delivered),
+          cell: (row) => share(row.unsubscribes, row.delivered - row.kept),
         },
       ]}
     />

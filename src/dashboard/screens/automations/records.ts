@@ -11,6 +11,8 @@ export interface ReportedMail {
   utr: string | null;
   subject: string;
   delivered: number;
+  /** Delivered ones that the outbox took, so that they never left. */
+  kept: number;
   /** Delivered ones of whom it is not known whether they opened or clicked. */
   unmeasured: number;
   people_opens: number;

@@ -47,10 +47,11 @@ export function Steps({ utr, mails, now, canChange }: StepsProps) {
             )}
           </p>
           <dl class="inline-figures">
-            <Figure label={language.say('automations.delivered')} value={language.number(mail.delivered)} />
+            <Figure label={language.say('automations.delivered')} value={language.number(mail.delivered - mail.kept)} />
+            {mail.kept > 0 && <Figure label={language.say('delivery.kept')} value={language.number(mail.kept)} />}
             <Figure
               label={language.say('automations.opened')}
-              value={share(mail.people_opens, mail.delivered - mail.unmeasured)}
+              value={share(mail.people_opens, mail.delivered - mail.kept - mail.unmeasured)}
             />
             <Figure label={language.say('automations.left')} value={language.number(mail.unsubscribes)} />
             <Figure label={language.say('automations.bounced')} value={language.number(mail.bounces)} />
@@ -61,7 +62,7 @@ export function Steps({ utr, mails, now, canChange }: StepsProps) {
   );
 
   function share(part: number, whole: number): string {
-    return whole === 0 ? '–' : language.percent(part / whole);
+    return whole <= 0 ? '–' : language.percent(part / whole);
   }
 }
 

@@ -57,9 +57,14 @@ export function UnderWay({ campaigns, now }: { campaigns: readonly Campaign[]; n
 
 function Progress({ campaign, now }: { campaign: Campaign; now: Date }) {
   const language = useLanguage();
-  const { kind, recipients, finished, delivered, starts_at: startsAt } = campaign;
+  const { kind, recipients, finished, delivered, kept, starts_at: startsAt } = campaign;
   if (kind === 'automation') {
-    return <p class="small quiet-text">{language.say('home.underWay.live', { count: delivered })}</p>;
+    return (
+      <p class="small quiet-text">
+        {language.say('home.underWay.live', { count: delivered - kept })}
+        {kept > 0 && ` ${language.say('outbox.kept', { count: kept })}`}
+      </p>
+    );
   }
   const start = recordTime(startsAt);
   if (start !== null && start > now) {
@@ -79,7 +84,7 @@ function Progress({ campaign, now }: { campaign: Campaign; now: Date }) {
 export function LastMailings({ mailings, now }: { mailings: readonly Mailing[]; now: Date }) {
   const language = useLanguage();
   const title = language.say('home.last.title');
-  const share = (part: number, whole: number) => (whole === 0 ? '–' : language.percent(part / whole));
+  const share = (part: number, whole: number) => (whole <= 0 ? '–' : language.percent(part / whole));
   if (mailings.length === 0) {
     return (
       <Empty icon="mail" title={language.say('home.last.empty.title')}>
@@ -107,17 +112,17 @@ export function LastMailings({ mailings, now }: { mailings: readonly Mailing[]; 
           {
             heading: language.say('home.last.delivered'),
             isNumber: true,
-            cell: ({ delivered }) => language.number(delivered),
+            cell: ({ delivered, kept }) => language.number(delivered - kept),
           },
           {
             heading: language.say('home.last.opened'),
             isNumber: true,
-            cell: (row) => share(row.people_opens, row.delivered - row.unmeasured),
+            cell: (row) => share(row.people_opens, row.delivered - row.kept - row.unmeasured),
           },
           {
             heading: language.say('home.last.left'),
             isNumber: true,
-            cell: (row) => share(row.unsubscribes, row.delivered),
+            cell: (row) => share(row.unsubscribes, row.delivered - row.kept),
           },
           {
             heading: language.say('home.last.bounced'),

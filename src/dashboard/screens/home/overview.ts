@@ -14,6 +14,8 @@ export interface Campaign {
   recipients: number;
   finished: number;
   delivered: number;
+  /** Delivered ones that the outbox took, so that they never left. */
+  kept: number;
   starts_at: string | null;
   /** 1: the rest of its A/B test waits until somebody chooses a variant. */
   waits_for_choice: 0 | 1;
@@ -27,6 +29,8 @@ export interface Mailing {
   state: CampaignState;
   sent_at: string;
   delivered: number;
+  /** Delivered ones that the outbox took, so that they never left. */
+  kept: number;
   /** Delivered ones of whom it is not known whether they opened or clicked. */
   unmeasured: number;
   people_opens: number;

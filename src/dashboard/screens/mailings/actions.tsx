@@ -43,6 +43,7 @@ export function Actions({ summary, report }: { summary: Summary; report: Report 
   const language = useLanguage();
   const { state, utr } = summary;
   const { failed } = report.funnel;
+  const isOver = state === 'done' || state === 'kept';
   const isLaunched = summary.recipients > 0 || state === 'preparing' || state === 'sending';
   const isHeldByResults = RESULT_HELD_CODES.some((code) => code === report.held_code);
   const plain = (action: 'pause' | 'resume' | 'duplicate', icon?: 'pause' | 'play') => (
@@ -67,7 +68,7 @@ export function Actions({ summary, report }: { summary: Summary; report: Report 
         (state === 'held' && (isLaunched || report.held_code === 'sender_unverified'))) && (
         <Cancel summary={summary} isLaunched={isLaunched} />
       )}
-      {state === 'done' && failed > 0 && (
+      {isOver && failed > 0 && (
         <Confirm
           id="retry"
           action={`/mailings/${utr}/retry-failed`}
@@ -81,7 +82,7 @@ export function Actions({ summary, report }: { summary: Summary; report: Report 
       {!isLaunched && ['draft', 'scheduled', 'held'].includes(state) && (
         <LinkButton href={`/mailings/${utr}/edit/audience`}>{language.say('compose.edit')}</LinkButton>
       )}
-      {state === 'done' && report.tracking === 1 && report.funnel.delivered > 0 && (
+      {isOver && report.tracking === 1 && report.funnel.delivered > 0 && (
         <LinkButton href={`/mailings/${utr}/again`}>{language.say('mailings.again')}</LinkButton>
       )}
       {plain('duplicate')}

@@ -136,7 +136,7 @@ function isUnderWay({ state, starts_at: startsAt, recipients }: Summary, now: Da
   // What was held before it started waits for somebody to change it.
   if (state === 'held') return recipients > 0;
   if (state === 'scheduled') return isSoon(recordTime(startsAt) ?? now, now);
-  return state !== 'draft' && state !== 'cancelled' && state !== 'done';
+  return !['draft', 'cancelled', 'done', 'kept'].includes(state);
 }
 
 const isSoon = (start: Date, now: Date) => start.getTime() < now.getTime() + SOON_MS;

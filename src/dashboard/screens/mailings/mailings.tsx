@@ -119,7 +119,7 @@ function TransactionalLink() {
 
 function MailingTable({ summaries, now }: { summaries: readonly Summary[]; now: Date }) {
   const language = useLanguage();
-  const share = (part: number, whole: number) => (whole === 0 ? '–' : language.percent(part / whole));
+  const share = (part: number, whole: number) => (whole <= 0 ? '–' : language.percent(part / whole));
   return (
     <Table
       caption={language.say('nav.mailings')}
@@ -145,22 +145,22 @@ function MailingTable({ summaries, now }: { summaries: readonly Summary[]; now: 
         {
           heading: language.say('mailings.delivered'),
           isNumber: true,
-          cell: ({ delivered }) => language.number(delivered),
+          cell: ({ delivered, kept }) => language.number(delivered - kept),
         },
         {
           heading: language.say('mailings.opened'),
           isNumber: true,
-          cell: (row) => share(row.people_opens, row.delivered - row.unmeasured),
+          cell: (row) => share(row.people_opens, row.delivered - row.kept - row.unmeasured),
         },
         {
           heading: language.say('mailings.clicked'),
           isNumber: true,
-          cell: (row) => share(row.people_clicks, row.delivered - row.unmeasured),
+          cell: (row) => share(row.people_clicks, row.delivered - row.kept - row.unmeasured),
         },
         {
           heading: language.say('mailings.left'),
           isNumber: true,
-          cell: (row) => share(row.unsubscribes, row.delivered),
+          cell: (row) => share(row.unsubscribes, row.delivered - row.kept),
         },
       ]}
     />

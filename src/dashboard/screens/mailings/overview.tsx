@@ -1,5 +1,5 @@
 /** The results of a mailing: how many got how far, why others did not, and what happened by the hour. */
-import type { DeliveryState } from '../../../database/schema/index.ts';
+import type { ShownDeliveryState } from '../../../delivery/reporting/kept-mails.ts';
 import type { ReportedHour } from '../../../delivery/reporting/mailing-report.ts';
 import { Chart } from '../../components/chart.tsx';
 import { Stats } from '../../components/figures.tsx';
@@ -20,6 +20,7 @@ export function Overview({ summary, report }: { summary: Summary; report: Report
   const isSending = summary.state === 'preparing' || summary.state === 'sending';
   return (
     <>
+      {report.funnel.kept > 0 && <Kept report={report} />}
       {report.held_code === 'sending_held' && (
         <Notice tone="warn">{language.sentence(report.held_reason ?? '')}</Notice>
       )}
@@ -34,6 +35,19 @@ export function Overview({ summary, report }: { summary: Summary; report: Report
       <Watched watch={report.watch} isHeld={summary.state === 'held'} />
       <Results summary={summary} report={report} />
     </>
+  );
+}
+
+/** Says before any figure that mails stayed on this machine. */
+function Kept({ report: { funnel, courier } }: { report: Report }) {
+  const language = useLanguage();
+  const isAll = funnel.kept === funnel.delivered;
+  return (
+    <Notice tone="warn">
+      {language.say(isAll ? 'mailings.kept.all' : 'mailings.kept.some', { count: funnel.kept })}{' '}
+      {language.say(courier === 'outbox' ? 'mailings.kept.relay' : 'mailings.kept.before')}{' '}
+      <a href="/outbox">{language.say('mailings.kept.see')}</a>
+    </Notice>
   );
 }
 
@@ -64,20 +78,19 @@ function Results({ summary, report }: { summary: Summary; report: Report }) {
 function Funnel({ summary, report }: { summary: Summary; report: Report }) {
   const language = useLanguage();
   const { funnel, tracking, machine_opens, machine_clicks } = report;
+  const delivered = funnel.delivered - funnel.kept;
   const ofDelivered = (count: number) =>
-    funnel.delivered === 0
-      ? undefined
-      : language.say('mailings.ofDelivered', { share: language.percent(count / funnel.delivered) });
+    delivered === 0 ? undefined : language.say('mailings.ofDelivered', { share: language.percent(count / delivered) });
   const figure = (label: string, count: number, detail?: string) => ({
     label,
     value: language.number(count),
     ...(detail !== undefined && { detail }),
   });
-  const ofState = (label: string, count: number, state: DeliveryState, detail?: string) => ({
+  const ofState = (label: string, count: number, state: ShownDeliveryState, detail?: string) => ({
     ...figure(label, count, detail),
     ...(count > 0 && { href: `/mailings/${summary.utr}/recipients?state=${state}` }),
   });
-  const measured = funnel.delivered - funnel.unmeasured;
+  const measured = Math.max(0, delivered - funnel.unmeasured);
   const ofMeasured = (count: number) =>
     funnel.unmeasured === 0
       ? ofDelivered(count)
@@ -94,10 +107,11 @@ function Funnel({ summary, report }: { summary: Summary; report: Report }) {
           figure(language.say('mailings.recipients'), funnel.recipients),
           ofState(
             language.say('mailings.delivered'),
-            funnel.delivered,
+            delivered,
             'accepted',
-            language.say('mailings.ofRecipients', { share: language.percent(funnel.delivered / funnel.recipients) }),
+            language.say('mailings.ofRecipients', { share: language.percent(delivered / funnel.recipients) }),
           ),
+          ...(funnel.kept > 0 ? [ofState(language.say('delivery.kept'), funnel.kept, 'kept')] : []),
           followed(language.say('mailings.opened'), funnel.people_opens),
           followed(language.say('mailings.clicked'), funnel.people_clicks),
           figure(language.say('mailings.left'), funnel.unsubscribes, ofDelivered(funnel.unsubscribes)),
@@ -112,9 +126,9 @@ function Funnel({ summary, report }: { summary: Summary; report: Report }) {
           ofState(language.say('mailings.cancelled'), funnel.cancelled, 'cancelled'),
         ]}
       />
-      {tracking === 1 && funnel.unmeasured > 0 && (
+      {tracking === 1 && delivered > 0 && funnel.unmeasured > 0 && (
         <p class="small quiet-text">
-          {language.say('mailings.measured', { share: language.percent(measured / funnel.delivered) })}
+          {language.say('mailings.measured', { share: language.percent(measured / delivered) })}
         </p>
       )}
       {tracking === 0 ? (

@@ -1,7 +1,7 @@
 /** The recipients of a mailing: found by state, reason, clicked link or the beginning of their address, each with why. */
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../../clock.ts';
-import { DELIVERY_STATE_NAMES, type DeliveryState } from '../../../database/schema/index.ts';
+import { SHOWN_DELIVERY_STATES, type ShownDeliveryState } from '../../../delivery/reporting/kept-mails.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
 import { LinkButton } from '../../components/button.tsx';
@@ -19,7 +19,7 @@ interface Recipient {
   id: number;
   email: string;
   contact_id: number | null;
-  state: DeliveryState;
+  state: ShownDeliveryState;
   reply: string | null;
   opens: number;
   clicks: number;
@@ -34,7 +34,7 @@ interface FoundPage {
 
 interface Filter {
   search?: string;
-  state?: DeliveryState;
+  state?: ShownDeliveryState;
   reason?: string;
   link?: string;
 }
@@ -90,7 +90,7 @@ async function readLinks(api: ApiClient, utr: string): Promise<Report['links']> 
 
 /** The filter in the address of a page, without empty and unknown parameters. */
 function readFilter({ search, state, reason, link }: Record<string, string | undefined>): Filter {
-  const known = DELIVERY_STATE_NAMES.find((name) => name === state);
+  const known = SHOWN_DELIVERY_STATES.find((name) => name === state);
   return {
     ...(search && { search }),
     ...(known && { state: known }),
@@ -145,7 +145,7 @@ function Recipients({
       >
         <select name="state" aria-label={language.say('mailings.state')}>
           <option value="">{language.say('mailings.state.any')}</option>
-          {DELIVERY_STATE_NAMES.map((name) => (
+          {SHOWN_DELIVERY_STATES.map((name) => (
             <option key={name} value={name} selected={name === filter.state}>
               {language.say(`delivery.${name}`)}
             </option>

@@ -21,6 +21,8 @@ export interface Summary {
   /** Those with a final state. */
   finished: number;
   delivered: number;
+  /** Delivered ones that the outbox took, so that they never left. */
+  kept: number;
   /** Delivered ones of whom it is not known whether they opened or clicked. */
   unmeasured: number;
   people_opens: number;
@@ -32,6 +34,7 @@ export interface Summary {
 export interface Report extends MailingReport {
   held_code: string | null;
   held_reason: string | null;
+  courier: 'smtp' | 'outbox';
   tracking: 0 | 1;
   watch: Watch | null;
   paced: PacedGroup[];

@@ -1,4 +1,5 @@
 /** The timeline of a person: one line for each thing that happened. */
+import { shownDeliveryState } from '../../../delivery/reporting/kept-mails.ts';
 import { Time } from '../../components/figures.tsx';
 import { Badge, type Tone } from '../../components/surface.tsx';
 import { isWordKey, type Language, useLanguage } from '../../words/index.ts';
@@ -18,6 +19,7 @@ const TONES: Partial<Record<Moment['kind'], Tone>> = {
 /** The tones of a mail by its state. */
 const MAIL_TONES: Readonly<Record<string, Tone>> = {
   accepted: 'good',
+  kept: 'plain',
   queued: 'busy',
   sending: 'busy',
   bounced: 'bad',
@@ -48,7 +50,7 @@ export function Timeline({ moments, removedBefore }: TimelineProps) {
           <li key={at}>
             <Time at={new Date(moment.happened_at)} />
             <div>
-              <Badge tone={TONES[moment.kind] ?? MAIL_TONES[moment.state ?? ''] ?? 'plain'}>
+              <Badge tone={TONES[moment.kind] ?? MAIL_TONES[shownState(moment) ?? ''] ?? 'plain'}>
                 {language.say(`person.moment.${moment.kind}`)}
               </Badge>{' '}
               <About moment={moment} />
@@ -76,7 +78,8 @@ function Counts({ moment: { opens, clicks } }: { moment: Moment }) {
 /** What the moment is about, as a link to its mailing or automation where there is one. */
 function About({ moment }: { moment: Moment }) {
   const language = useLanguage();
-  const { kind, name, subject, url, state } = moment;
+  const { kind, name, subject, url } = moment;
+  const state = shownState(moment);
   const href = pageOf(moment);
   const what = textOf(language, moment);
   const named = href === null || what === '' ? what : <a href={href}>{what}</a>;
@@ -88,6 +91,11 @@ function About({ moment }: { moment: Moment }) {
         ? knownWord(language, 'entered', state)
         : (kind === 'inactive' || kind === 'active_again') && state && knownWord(language, 'inactive', state);
   return progress ? [named, (name ?? subject) === null ? '' : ' · ', progress] : named;
+}
+
+/** The state of a mail as it is shown: what the outbox kept was not delivered. */
+function shownState({ state, reason }: Moment): string | null {
+  return state === 'accepted' ? shownDeliveryState(state, reason) : state;
 }
 
 function textOf(language: Language, { kind, name, from_name, subject }: Moment): string {

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { parseAddress } from '../../../audience/contacts/addresses.ts';
 import { DELIVERY_STATE_NAMES, type DeliveryState } from '../../../database/schema/index.ts';
+import { shownDeliveryState } from '../../../delivery/reporting/kept-mails.ts';
 import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import type { ShownMail } from '../../../transactional/list.ts';
@@ -97,7 +98,10 @@ function Mails({ mails, next_before_id: next, email, state, isLater, now }: Mail
               ),
             },
             { heading: language.say('outbox.to'), cell: ({ email: to }) => <bdi>{to}</bdi> },
-            { heading: language.say('mailings.state'), cell: (mail) => <DeliveryBadge state={mail.state} /> },
+            {
+              heading: language.say('mailings.state'),
+              cell: (mail) => <DeliveryBadge state={shownDeliveryState(mail.state, mail.reply)} />,
+            },
             {
               heading: language.say('recipients.why'),
               cell: ({ reply }) => <bdi class="small">{language.sentence(reply ?? '')}</bdi>,

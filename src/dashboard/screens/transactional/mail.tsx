@@ -1,6 +1,8 @@
 /** One transactional mail: to whom it went, what became of it and why. Its text is not kept. */
+
 import type { FastifyInstance } from 'fastify';
 import { type ComponentChildren, Fragment } from 'preact';
+import { shownDeliveryState } from '../../../delivery/reporting/kept-mails.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import type { ShownMail } from '../../../transactional/list.ts';
 import { ApiClient } from '../../api-client.ts';
@@ -29,7 +31,7 @@ function Mail({ mail }: { mail: ShownMail }) {
   const language = useLanguage();
   const at = (time: string) => <Time at={new Date(time)} />;
   const facts: (readonly [PlainKey, ComponentChildren])[] = [
-    ['mailings.state', <DeliveryBadge key="state" state={mail.state} />],
+    ['mailings.state', <DeliveryBadge key="state" state={shownDeliveryState(mail.state, mail.reply)} />],
     ...(mail.reply ? [['recipients.why', <bdi key="reply">{language.sentence(mail.reply)}</bdi>] as const] : []),
     ['outbox.to', <bdi key="to">{mail.name === '' ? mail.email : `${mail.name} <${mail.email}>`}</bdi>],
     ['transactional.attempts', language.number(mail.attempts)],

@@ -105,5 +105,6 @@ export const home: Translation<typeof english> = {
   'state.cancelling': 'Wird abgebrochen',
   'state.cancelled': 'Abgebrochen',
   'state.done': 'Gesendet',
+  'state.kept': 'Im Test-Postausgang behalten',
   'state.live': 'Aktiv',
 };

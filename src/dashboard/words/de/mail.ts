@@ -3,7 +3,8 @@ import type { mail as english } from '../en/mail.ts';
 import type { Translation } from '../translation.ts';
 
 export const mail: Translation<typeof english> = {
-  'mail.note': 'Bilder Ihrer Bibliothek sind zu sehen; solche von anderswo werden hier nicht geladen, und Links führen nirgendwohin.',
+  'mail.note':
+    'Bilder Ihrer Bibliothek sind zu sehen; solche von anderswo werden hier nicht geladen, und Links führen nirgendwohin.',
   'mail.desktop': 'Am Schreibtisch',
   'mail.phone': 'Am Telefon',
   'mail.plainText': 'Reiner Text',

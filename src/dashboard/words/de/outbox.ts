@@ -3,6 +3,10 @@ import type { outbox as english } from '../en/outbox.ts';
 import type { Translation } from '../translation.ts';
 
 export const outbox: Translation<typeof english> = {
+  'outbox.kept': {
+    one: '{count} Mail blieb im Test-Postausgang.',
+    other: '{count} Mails blieben im Test-Postausgang.',
+  },
   'outbox.about':
     'Es ist kein Relay eingerichtet, also kein Mailserver, der für Sie sendet. Deshalb bleiben Mails hier, statt gesendet zu werden. Die neuesten {count} werden aufgehoben.',
   'outbox.empty.title': 'Noch keine Mail',

@@ -96,5 +96,6 @@ export const home = {
   'state.cancelling': 'Cancelling',
   'state.cancelled': 'Cancelled',
   'state.done': 'Sent',
+  'state.kept': 'Kept in the test outbox',
   'state.live': 'Live',
 } as const;

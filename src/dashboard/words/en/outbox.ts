@@ -1,6 +1,10 @@
 /** English: the outbox. */
 
 export const outbox = {
+  'outbox.kept': {
+    one: '{count} mail was kept in the test outbox.',
+    other: '{count} mails were kept in the test outbox.',
+  },
   'outbox.about':
     'No relay (a mail server that sends for you) is configured, so mail is kept here instead of being sent. The newest {count} mails are kept.',
   'outbox.empty.title': 'No mail yet',

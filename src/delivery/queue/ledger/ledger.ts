@@ -212,7 +212,7 @@ export class Ledger {
             suppressAddress(this.#client, { user_id, address_id, kind: 'bounce', diagnostic, created_at: timestamp });
           }
           if (changes === 0) continue;
-          if (result.state !== 'accepted')
+          if (result.state !== 'accepted' || result.reply === SENTENCES.kept_in_outbox)
             reasons.push({
               mailing_id: result.mailing_id,
               state: DELIVERY_STATE[result.state],

@@ -24,7 +24,8 @@ interface Row {
 
 /**
  * Gives a function that counts changes of the ledger. Call it once at the end of the transaction that makes them, so that many
- * deliveries with the same reply cost one statement. Deliveries count that have a reply and are neither being sent nor accepted.
+ * deliveries with the same reply cost one statement. Deliveries count that have a reply and are neither being sent nor
+ * accepted by a relay; those that the outbox took count, since they did not leave.
  */
 export function reasonCounter(client: Database): (changes: readonly ReasonChange[]) => void {
   const isRow = 'mailing_id = @mailing AND state = @state AND reason = @reason';
@@ -63,7 +64,8 @@ export function reasonCounter(client: Database): (changes: readonly ReasonChange
   return (changes) => {
     const sums = new Map<string, Row & { by: number }>();
     for (const { mailing_id, state, reply, by } of changes) {
-      if (reply === null || state === DELIVERY_STATE.sending || state === DELIVERY_STATE.accepted) continue;
+      if (reply === null || state === DELIVERY_STATE.sending) continue;
+      if (state === DELIVERY_STATE.accepted && reply !== SENTENCES.kept_in_outbox) continue;
       const reason = replyKind(reply);
       const key = `${mailing_id} ${state} ${reason}`;
       const sum = sums.get(key) ?? { mailing: mailing_id, state, reason, by: 0 };
