@@ -123,11 +123,11 @@ t.test('a mail that its values make too large is not shown', async (t) => {
   const preview = (html: string) => app.page('POST', `${path}/preview`, { json: { html } });
   t.match(await preview(`<p>${'((city))'.repeat(1000)}</p>`), {
     status: 422,
-    body: { problem: /too large to be shown/ },
+    body: { problem: /larger than 2 MiB/ },
   });
   t.match(await preview(`<p>${'((city))'.repeat(20_000)}</p>`), {
     status: 422,
-    body: { problem: /10000 placeholders/ },
+    body: { problem: /20000 placeholders and links: at most 10000/ },
   });
 });
 
