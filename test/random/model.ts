@@ -164,7 +164,8 @@ export class Model {
     const key = `${to} ${subject}`;
     const before = this.#got.get(key);
     this.#got.set(key, [...(before ?? []), messageId]);
-    if (before !== undefined) {
+    // A form asks again on another day.
+    if (before !== undefined && !subject.startsWith('Please confirm')) {
       this.duplicates++;
       if (!before.includes(messageId)) this.problems.push(`${key} came under two Message-IDs`);
     }
