@@ -23,9 +23,11 @@ import {
   text,
   zeroOrOne,
 } from '../http/requests/schemas.ts';
+import { personAddresses } from '../people/addresses.ts';
 import { erasePerson } from '../people/erase.ts';
 import { personLists } from '../people/lists.ts';
 import { MOMENTS, type Moment as PersonMoment } from '../people/moments.ts';
+import { segmentsNaming } from '../people/rules-naming.ts';
 import { MAX_MOMENTS, personTimeline, timelineSlices } from '../people/timeline.ts';
 import { sentenceCode } from '../sentences.ts';
 import { Contact } from './contacts.ts';
@@ -64,6 +66,8 @@ const Person = Type.Object({
   unsubscribed: Type.Array(PersonList),
   segments: Type.Array(PersonSegment),
   suppression: nullable(Type.String()),
+  earlier_emails: Type.Array(Type.String()),
+  named_in_segments: Type.Array(Type.Object({ segment_id: integer(), segment_name: Type.String() })),
 });
 
 const PersonQuery = Type.Object({ contact_id: identifier('A contact of the person.') });
@@ -103,7 +107,14 @@ export const contactPersonRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
       ...JSON.parse(json),
       contact_type_name: type,
     }));
-    return { email: records[0]?.email ?? '', contacts: records, ...personLists(db.$client, accountId, addressId) };
+    const addresses = personAddresses(db.$client, accountId, addressId).map(({ normalized }) => normalized);
+    return {
+      email: records[0]?.email ?? '',
+      contacts: records,
+      ...personLists(db.$client, accountId, addressId),
+      earlier_emails: addresses.slice(1),
+      named_in_segments: segmentsNaming(db.$client, accountId, addresses),
+    };
   }
 
   app.get(
@@ -195,6 +206,8 @@ export const contactPersonRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
       schema: {
         tags,
         summary: 'Erase the person of a contact for good; their address is not accepted again (addition)',
+        description:
+          'Removes every address that their contacts ever had (`earlier_emails` of the person). Rules of segments that name one (`named_in_segments`) name a code in its place, which no contact has.',
         body: PersonQuery,
         response: done,
       },

@@ -4,6 +4,7 @@ import { and, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { addressId, isAddress } from '../audience/contacts/address-rows.ts';
 import { parseAddress } from '../audience/contacts/addresses.ts';
+import { isErased } from '../audience/contacts/erased.ts';
 import { removeSuppression, suppressAddress } from '../audience/suppressions.ts';
 import { isoTimestamp } from '../clock.ts';
 import { ownedBy, requireOwnedIds } from '../database/ownership.ts';
@@ -60,6 +61,9 @@ export const suppressionRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
       const address = parseAddress(given);
       if (address === null) throw new Error('an invalid address passed the schema');
       const now = clock.now();
+      const recorded = { status: 'success' as const, message: 'Recorded Successfully' };
+      // No mail goes to an erased person anyway, and the report would name them again.
+      if (isErased(db.$client, request.accountId, given)) return recorded;
       db.transaction(
         () => {
           const address_id = addressId(db, request.accountId, address);
@@ -77,7 +81,7 @@ export const suppressionRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
         },
         { behavior: 'immediate' },
       );
-      return { status: 'success' as const, message: 'Recorded Successfully' };
+      return recorded;
     },
   );
 

@@ -4,10 +4,12 @@ import { and, eq, isNull } from 'drizzle-orm';
 import Type from 'typebox';
 import { findAddressId } from '../audience/contacts/address-rows.ts';
 import { parseAddress } from '../audience/contacts/addresses.ts';
+import { isErased } from '../audience/contacts/erased.ts';
 import { recordUtr } from '../database/ownership.ts';
 import { senders } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
+import { messages } from '../field-errors.ts';
 import { inTurn } from '../http/account-share.ts';
 import { readLargeJson, textBytes } from '../http/requests/large-json.ts';
 import {
@@ -125,7 +127,7 @@ export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
         tags,
         summary: 'Send one mail to one person (addition)',
         description:
-          'For receipts, links to sign in and the like. It has a queue of its own and waits for no campaign. Answered once it is on disk. Only bounces and complaints suppress it, not an unsubscription. With the header Idempotency-Key the same request can be repeated for a day and sends one mail; another request with that key is answered 409.',
+          'For receipts, links to sign in and the like. It has a queue of its own and waits for no campaign. Answered once it is on disk. Only bounces and complaints suppress it, not an unsubscription; nobody who was erased gets one. With the header Idempotency-Key the same request can be repeated for a day and sends one mail; another request with that key is answered 409.',
         headers: Type.Object({
           'idempotency-key': Type.Optional(
             Type.String({ description: 'Any text of 1 to 255 characters that you use for this mail only.' }),
@@ -141,6 +143,7 @@ export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
             errors.reference('sender_id', () => senderOf(accountId, sender_id) !== undefined);
           if (template_id !== undefined && template_id !== 0)
             errors.reference('template_id', () => hasTemplate(db, accountId, template_id));
+          if (isErased(client, accountId, body.email)) errors.add('email', messages.erased('email'));
           for (const [field, wrong] of templateErrors(body)) errors.add(field, wrong);
         }),
       },

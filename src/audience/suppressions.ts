@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import type { Db } from '../database/open.ts';
 import { addAddresses } from './contacts/address-rows.ts';
 import type { Address } from './contacts/addresses.ts';
+import { isErasedRow } from './contacts/erased.ts';
 
 export interface Suppression {
   user_id: number;
@@ -14,8 +15,9 @@ export interface Suppression {
   created_at: string;
 }
 
-/** Puts an address on the list. One that is already there stays as it is. */
+/** Puts an address on the list. One that is already there stays as it is; an erased person gets no mail anyway, and no entry. */
 export function suppressAddress(client: Database, suppression: Suppression): void {
+  if (isErasedRow(client, suppression.address_id)) return;
   client
     .prepare<Suppression>(`
       INSERT INTO suppressions (user_id, address_id, kind, diagnostic, created_at)

@@ -37,6 +37,7 @@ const DELETED: readonly [table: string, ids: string][] = [
     'import_kept',
     `SELECT rowid AS id FROM import_kept WHERE ${OF_DELETED_TYPE} OR contact_id IN (${DELETED_CONTACTS})`,
   ],
+  ['earlier_addresses', `SELECT rowid AS id FROM earlier_addresses WHERE contact_id IN (${DELETED_CONTACTS})`],
   ['contacts', DELETED_CONTACTS],
   ['contact_imports', childrenOfDeleted('contact_imports', 'contact_type_id', 'contact_types')],
   ['contact_types', 'SELECT id FROM contact_types WHERE deleted_at IS NOT NULL'],
@@ -63,7 +64,6 @@ export async function purge(
   client: Database,
   onProgress: (done: number, whole: number) => void,
 ): Promise<Record<string, number>> {
-  client.pragma('secure_delete = ON');
   client.exec('CREATE TEMP TABLE doomed (name TEXT NOT NULL, id INTEGER NOT NULL)');
   try {
     for (const [table, ids] of DELETED) client.exec(`INSERT INTO temp.doomed SELECT '${table}', id FROM (${ids})`);

@@ -15,6 +15,8 @@ import { deliveryEraser } from '../delivery/queue/ledger/erase.ts';
 import { conflict } from '../failure.ts';
 import { SENTENCES } from '../sentences.ts';
 import { type Actor, audit } from '../users/audit.ts';
+import { personAddresses } from './addresses.ts';
+import { replaceInRules } from './rules-naming.ts';
 
 /** What is removed at once, in this order, so that rows go before those they refer to. From then on the person gets no mail. */
 const REMOVED_FIRST = [
@@ -26,6 +28,7 @@ const REMOVED_FIRST = [
   'DELETE FROM contact_moves WHERE contact_id IN (SELECT id FROM contacts WHERE address_id = @address)',
   'DELETE FROM contact_job_items WHERE contact_id IN (SELECT id FROM contacts WHERE address_id = @address)',
   'DELETE FROM import_changes WHERE import_id IN (SELECT id FROM contact_imports WHERE user_id = @account AND undo_until IS NOT NULL) AND address_id = @address',
+  'DELETE FROM earlier_addresses WHERE address_id = @address OR contact_id IN (SELECT id FROM contacts WHERE address_id = @address)',
   'DELETE FROM contacts WHERE address_id = @address',
   'DELETE FROM activity WHERE address_id = @address',
   'DELETE FROM form_requests WHERE address_id = @address',
@@ -91,9 +94,9 @@ interface Erasure {
 }
 
 /**
- * Erases the person with this address of the account: all their contacts, memberships, lists and mails. What is removed is overwritten
- * in the file; afterwards the background empties the write-ahead log, which still has it. The audit log says that somebody was erased,
- * not who. Throws 409 while a mail to them is being handed to a relay.
+ * Erases the person with this address of the account: all their contacts, memberships, lists and mails, under this address and those
+ * that their contacts had earlier. Connections overwrite in the file what they remove; afterwards the background empties the write-ahead
+ * log, which still has it. The audit log says that somebody was erased, not who. Throws 409 while a mail to them is being handed to a relay.
  */
 export async function erasePerson(
   db: Db,
@@ -102,8 +105,8 @@ export async function erasePerson(
   addressId: number,
   actor: Actor,
 ): Promise<void> {
-  const begun = overwriting(db.$client, () => begin(db, clock, accountId, addressId, actor));
-  if (begun !== null) await removeTheRest(db.$client, begun.id, begun.erasure);
+  const begun = begin(db, clock, accountId, addressId, actor);
+  for (const { id, erasure } of begun) await removeTheRest(db.$client, id, erasure);
 }
 
 /** Does what a kill left of erasures. Call it at the start. */
@@ -129,33 +132,26 @@ export function emptyLogAfterErasure(client: Database): void {
   }
 }
 
-/** Makes the person unknown in one transaction, and notes what else is to be removed. Null when they are erased already. */
+/** Makes the person unknown in one transaction, and notes by address what else is to be removed. */
 function begin(
   db: Db,
   clock: Clock,
   accountId: number,
   addressId: number,
   actor: Actor,
-): { id: number; erasure: Erasure } | null {
+): { id: number; erasure: Erasure }[] {
   const client = db.$client;
   return db.transaction(
     () => {
-      const email = client
-        .prepare<[number, number], string>('SELECT normalized_email FROM addresses WHERE id = ? AND user_id = ?')
-        .pluck()
-        .get(addressId, accountId);
-      if (email === undefined) return null;
-      const sending = client
-        .prepare(
-          'SELECT 1 FROM deliveries WHERE state = 1 AND address_id = @id UNION ALL SELECT 1 FROM transactional_mails WHERE state = 1 AND address_id = @id',
-        )
-        .get({ id: addressId });
-      if (sending !== undefined) throw conflict(SENTENCES.being_mailed);
-      const contacts = client
-        .prepare<[number], { id: number; isDeleted: 0 | 1 }>(
-          'SELECT id, deleted_at IS NOT NULL AS isDeleted FROM contacts WHERE address_id = ?',
-        )
-        .all(addressId);
+      const theirs = personAddresses(client, accountId, addressId);
+      const sending = client.prepare(
+        'SELECT 1 FROM deliveries WHERE state = 1 AND address_id = @id UNION ALL SELECT 1 FROM transactional_mails WHERE state = 1 AND address_id = @id',
+      );
+      if (theirs.some(({ id }) => sending.get({ id }) !== undefined)) throw conflict(SENTENCES.being_mailed);
+      const contactsOf = client.prepare<[number], { id: number; isDeleted: 0 | 1 }>(
+        'SELECT id, deleted_at IS NOT NULL AS isDeleted FROM contacts WHERE address_id = ?',
+      );
+      const contacts = theirs.flatMap(({ id }) => contactsOf.all(id));
       // The contacts are first deleted in the usual way, so that queued mails to them are not sent and counts stay right.
       const present = contacts.filter(({ isDeleted }) => isDeleted === 0);
       deleteContacts(
@@ -163,17 +159,19 @@ function begin(
         present.map(({ id }) => id),
         isoTimestamp(clock.now()),
       );
-      eraseUnsubscriptions(client, addressId);
-      eraseSuppression(client, addressId);
-      eraseSunset(client, addressId, isoTimestamp(clock.now()));
-      noteChoicesToErase(client, accountId, addressId, email);
-      eraseFromRoleMails(client, email);
-      const erased = erasedForm(client, accountId, email);
-      for (const statement of REMOVED_FIRST)
-        client.prepare(statement).run({ account: accountId, address: addressId, erased });
       audit(db, { accountId, actor, action: 'person_erased' }, clock.now());
-      const erasure = { account: accountId, address: addressId, email, contacts: contacts.map(({ id }) => id) };
-      return { id: noteWrite(client, 'erase', erasure), erasure };
+      return theirs.map(({ id: address, normalized: email }) => {
+        eraseUnsubscriptions(client, address);
+        eraseSuppression(client, address);
+        eraseSunset(client, address, isoTimestamp(clock.now()));
+        noteChoicesToErase(client, accountId, address, email);
+        eraseFromRoleMails(client, email);
+        const erased = erasedForm(client, accountId, email);
+        replaceInRules(client, accountId, email, erased);
+        for (const statement of REMOVED_FIRST) client.prepare(statement).run({ account: accountId, address, erased });
+        const erasure = { account: accountId, address, email, contacts: contacts.map(({ id }) => id) };
+        return { id: noteWrite(client, 'erase', erasure), erasure };
+      });
     },
     { behavior: 'immediate' },
   );
@@ -189,24 +187,12 @@ async function removeTheRest(client: Database, id: number, erasure: Erasure): Pr
   const step = () => {
     const part = parts.find(({ after, last }) => after < last);
     if (part === undefined) return false;
-    overwriting(client, () => part.remove({ ...erasure, after: part.after, to: part.after + part.ids }));
+    part.remove({ ...erasure, after: part.after, to: part.after + part.ids });
     part.after += part.ids;
     return true;
   };
-  await finishInSteps(client, id, step, () =>
-    overwriting(client, () => {
-      forgetWrite(client, id);
-      noteWrite(client, 'empty-log', null);
-    }),
-  );
-}
-
-/** Runs writes that overwrite in the file what they remove. */
-function overwriting<T>(client: Database, write: () => T): T {
-  client.pragma('secure_delete = ON');
-  try {
-    return write();
-  } finally {
-    client.pragma('secure_delete = OFF');
-  }
+  await finishInSteps(client, id, step, () => {
+    forgetWrite(client, id);
+    noteWrite(client, 'empty-log', null);
+  });
 }

@@ -2,7 +2,10 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Db } from '../../database/open.ts';
+import { conflict } from '../../failure.ts';
+import { messages } from '../../field-errors.ts';
 import { type Address, parseAddress } from './addresses.ts';
+import { isErased, withoutErased } from './erased.ts';
 
 /**
  * The condition that a column has the id of this address of the account. No row meets it if the account does not have the address.
@@ -14,8 +17,12 @@ export function isAddress(column: SQLiteColumn, accountId: number, email: string
   return sql`${column} = (SELECT id FROM addresses WHERE user_id = ${accountId} AND normalized_email = ${normalized})`;
 }
 
-/** The id of the address's row, which is created if missing. Call inside the transaction of the write that refers to it. */
+/**
+ * The id of the address's row, which is created if missing. Call inside the transaction of the write that refers to it. Throws 409 for
+ * the address of an erased person.
+ */
 export function addressId(db: Db, accountId: number, address: Address): number {
+  if (isErased(db.$client, accountId, address.normalized)) throw conflict(messages.erased('email'));
   addAddresses(db, accountId, [address]);
   return db.get<{ id: number }>(
     sql`SELECT id FROM addresses WHERE user_id = ${accountId} AND normalized_email = ${address.normalized}`,
@@ -30,9 +37,10 @@ export function findAddressId(db: Db, accountId: number, address: Address): numb
     .get(accountId, address.normalized);
 }
 
-/** Creates the rows that are missing, in one statement. */
+/** Creates the rows that are missing, in one statement. Erased people get none: no list can name them again, and no mail goes to them anyway. */
 export function addAddresses(db: Db, accountId: number, addresses: readonly Address[]): void {
-  const normalized = JSON.stringify(addresses.map((address) => address.normalized));
+  const kept = withoutErased(db.$client, accountId, addresses);
+  const normalized = JSON.stringify(kept.map((address) => address.normalized));
   db.run(sql`
     INSERT INTO addresses (user_id, normalized_email)
     SELECT ${accountId}, value FROM json_each(${normalized}) WHERE true

@@ -190,6 +190,7 @@ function syncMemberships(db: Db, accountId: number, from: Place | null, to: Plac
   const people = sql`SELECT ${to.addressId} AS address_id, ${to.id} AS contact_id`;
   const everybody = from === null || from.addressId === to.addressId ? [to.addressId] : [from.addressId, to.addressId];
   if (from !== null && from.addressId !== to.addressId) {
+    db.run(sql`INSERT INTO earlier_addresses VALUES (${to.id}, ${from.addressId}) ON CONFLICT DO NOTHING`);
     readdressRecipients(db, { id: to.id, type: from.type, email, from: from.addressId, to: to.addressId }, now);
     readdressRecords(db.$client, { account: accountId, contact: to.id, from: from.addressId, to: to.addressId });
   }

@@ -5,9 +5,12 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { addNamedValue, findNamedValue } from '../../database/named-values.ts';
-import { parseAddress } from './addresses.ts';
+import { prepared } from '../../database/prepared.ts';
+import { type Address, parseAddress } from './addresses.ts';
 
 const PREFIX = 'erased:';
+/** The condition for rows of `addresses` whose person was erased; in the order of the unique index. */
+const IS_ERASED = `normalized_email >= '${PREFIX}' AND normalized_email < 'erased;'`;
 const KEY = 'erasure_key';
 
 /** What an erased address has instead of its normalized form. The key is made with the first erasure. */
@@ -25,9 +28,7 @@ export function erasedTest(client: Database, accountId: number): (normalized: st
   const key = findNamedValue(client, KEY);
   const forms = new Set(
     client
-      .prepare<[number], string>(
-        `SELECT normalized_email FROM addresses WHERE user_id = ? AND normalized_email >= '${PREFIX}' AND normalized_email < 'erased;'`,
-      )
+      .prepare<[number], string>(`SELECT normalized_email FROM addresses WHERE user_id = ? AND ${IS_ERASED}`)
       .pluck()
       .all(accountId),
   );
@@ -41,11 +42,27 @@ export function isErased(client: Database, accountId: number, email: string | un
 
 /** The id of the row that an erased address left, in any spelling; undefined for one that was not erased, or is no address. */
 export function findErasedId(client: Database, accountId: number, email: string): number | undefined {
-  const key = findNamedValue(client, KEY);
   const normalized = parseAddress(email)?.normalized;
-  if (key === null || normalized === undefined) return undefined;
-  return client
-    .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?')
-    .pluck()
-    .get(accountId, formWith(key, accountId, normalized));
+  return normalized === undefined ? undefined : erasedIds(client, accountId)(normalized);
+}
+
+/** Those of these addresses whose person was not erased. */
+export function withoutErased(client: Database, accountId: number, addresses: readonly Address[]): readonly Address[] {
+  const findId = erasedIds(client, accountId);
+  return addresses.filter(({ normalized }) => findId(normalized) === undefined);
+}
+
+/** Whether the person of this row of `addresses` was erased. */
+export function isErasedRow(client: Database, addressId: number): boolean {
+  return prepared(client, `SELECT 1 FROM addresses WHERE id = ? AND ${IS_ERASED}`).get(addressId) !== undefined;
+}
+
+/** Finds the row that an erased address left by the normalized address. Costs nothing while nobody was ever erased. */
+function erasedIds(client: Database, accountId: number): (normalized: string) => number | undefined {
+  const key = findNamedValue(client, KEY);
+  const find = prepared<[number, string], { id: number }>(
+    client,
+    'SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?',
+  );
+  return (normalized) => (key === null ? undefined : find.get(accountId, formWith(key, accountId, normalized))?.id);
 }

@@ -46,6 +46,20 @@ export const contactMoves = sqliteTable(
   (table) => [index('contact_moves_contact').on(table.contact_id)],
 );
 
+/** The addresses that a contact had before they were corrected, so that erasing the person erases those, too. */
+export const earlierAddresses = sqliteTable(
+  'earlier_addresses',
+  {
+    /** Without a reference, as in `contact_moves`. */
+    contact_id: integer().notNull(),
+    address_id: address(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.contact_id, table.address_id] }),
+    index('earlier_addresses_address').on(table.address_id),
+  ],
+);
+
 /**
  * The contacts an import added, as ranges of ids: one transaction adds some thousand in a row, and no other writes meanwhile. A range
  * may have ids that nobody got.

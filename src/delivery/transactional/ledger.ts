@@ -162,14 +162,9 @@ export class TransactionalLedger {
     return this.#due.all(accountId, steady, limit);
   }
 
-  /** Runs several of the methods below as one transaction, which overwrites in the file what it removes. */
+  /** Runs several of the methods below as one transaction. */
   together<T>(moves: () => T): T {
-    this.#client.pragma('secure_delete = ON');
-    try {
-      return this.#client.transaction(moves).immediate();
-    } finally {
-      this.#client.pragma('secure_delete = OFF');
-    }
+    return this.#client.transaction(moves).immediate();
   }
 
   /** Claims a due mail for hand-off. */

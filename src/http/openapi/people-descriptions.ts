@@ -16,6 +16,9 @@ export const PEOPLE_DESCRIPTIONS = {
   'Person.contacts': 'The contacts with this address, one for each contact type it is in.',
   contact_type_name: 'Name of the contact type.',
   done: 'How many it was done to so far.',
+  earlier_emails:
+    'Addresses that contacts of the person had before they were corrected; none that another contact has now.',
+  named_in_segments: 'Segments whose rules name an address of the person: erasing puts a code in its place.',
   events_removed_before:
     'Single opens and clicks before this time, UTC, were removed, as EVENTS_DAYS says; the counts of mails and links include them. Null: all are there.',
   exported_at: 'When this was read, UTC.',

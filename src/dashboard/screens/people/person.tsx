@@ -237,6 +237,16 @@ function Erase({ person, contact_id }: { person: Person; contact_id: string }) {
     <Card title={language.say('person.erase.title', { email: person.email })}>
       <form method="post" action={`${here}/erase`}>
         <p>{language.say('person.erase.what', { count: person.contacts.length })}</p>
+        {person.earlier_emails.length > 0 && (
+          <p>{language.say('person.erase.earlier', { emails: person.earlier_emails.join(', ') })}</p>
+        )}
+        {person.named_in_segments.length > 0 && (
+          <Notice tone="warn">
+            {language.say('person.erase.rules', {
+              segments: person.named_in_segments.map(({ segment_name }) => segment_name).join(', '),
+            })}
+          </Notice>
+        )}
         <p>{language.say('person.erase.keeps')}</p>
         <p class="quiet-text">{language.say('person.erase.final')}</p>
         <div class="buttons">

@@ -105,6 +105,8 @@ export interface Person {
   unsubscribed: { unsubscribe_groups_id: number | null; group_name: string | null; created_at: string }[];
   segments: { segment_id: number; segment_name: string; by_hand: 0 | 1 }[];
   suppression: string | null;
+  earlier_emails: string[];
+  named_in_segments: { segment_id: number; segment_name: string }[];
 }
 
 /** How an upload is to be imported: what was last previewed. */

@@ -145,6 +145,9 @@ export const people: Translation<typeof english> = {
     one: '{count} Kontakt wird mit seinem Platz in allen Segmenten und seinem Verlauf endgültig gelöscht.',
     other: '{count} Kontakte werden mit ihrem Platz in allen Segmenten und ihrem Verlauf endgültig gelöscht.',
   },
+  'person.erase.earlier': 'Auch frühere Adressen der Person werden gelöscht: {emails}.',
+  'person.erase.rules':
+    'Regeln dieser Segmente nennen eine Adresse der Person: {segments}. An ihre Stelle tritt dort ein Code; dadurch kommt niemand in diese Segmente oder verlässt sie.',
   'person.erase.keeps':
     'Nur ein aus der Adresse gebildeter Code bleibt, damit die Person nie wieder Mails bekommt und ein Import sie abweist. Berichte behalten ihre Zahlen.',
   'person.erase.final': 'Das lässt sich nicht rückgängig machen. Frühere Sicherungen enthalten die Person noch.',

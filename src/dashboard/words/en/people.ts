@@ -142,6 +142,9 @@ export const people = {
     one: '{count} contact, with its place in every segment and its timeline, is removed for good.',
     other: '{count} contacts, with their places in every segment and their timeline, are removed for good.',
   },
+  'person.erase.earlier': 'Earlier addresses of theirs go, too: {emails}.',
+  'person.erase.rules':
+    'Rules of these segments name an address of theirs: {segments}. A code takes its place there; nobody enters or leaves these segments by it.',
   'person.erase.keeps':
     'Only a code made from the address stays, so that the person is never mailed again and an import refuses them. Reports keep their counts.',
   'person.erase.final': 'This cannot be undone. Backups made before still hold the person.',

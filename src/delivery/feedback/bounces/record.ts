@@ -1,5 +1,6 @@
 /** Records bounces and complaints about accepted mail, each at most once. */
 import type { Database } from 'better-sqlite3';
+import { isErasedRow } from '../../../audience/contacts/erased.ts';
 import { suppressAddress } from '../../../audience/suppressions.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
 import { bounceDelivery, type ReturnedDelivery } from '../../queue/ledger/bounce.ts';
@@ -22,7 +23,8 @@ interface Delivery extends ReturnedDelivery {
 
 /**
  * Records a bounce or complaint in one transaction. A bounce moves the delivery to `bounced`, out of the `delivered` count; a
- * complaint only adds an event. False if there is no such delivery or it is already recorded.
+ * complaint only adds an event. False if there is no such delivery or it is already recorded. Of an erased person it is counted without
+ * the diagnostic, which often has the address in it.
  */
 export function recordBounce(
   client: Database,
@@ -38,7 +40,8 @@ export function recordBounce(
         )
         .get(deliveryId);
       if (delivery === undefined || isRecorded(client, deliveryId, kind, delivery)) return false;
-      if (kind === 'complaint' || bounceDelivery(client, delivery, diagnostic, now.getTime())) {
+      const told = isErasedRow(client, delivery.address_id) ? '' : diagnostic;
+      if (kind === 'complaint' || bounceDelivery(client, delivery, told, now.getTime())) {
         client
           .prepare('INSERT INTO events (mailing_id, delivery_id, kind, happened_at) VALUES (?, ?, ?, ?)')
           .run(delivery.mailing_id, deliveryId, kind, now.getTime());

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
+import { isErasedRow } from '../../../audience/contacts/erased.ts';
 import { suppressAddress } from '../../../audience/suppressions.ts';
 import { addUnsubscribers } from '../../../audience/unsubscribes.ts';
 import { isoTimestamp } from '../../../clock.ts';
@@ -143,7 +144,8 @@ function carryOut(
     const domain = normalizedEmail.slice(normalizedEmail.lastIndexOf('@') + 1);
     const address = { address: normalizedEmail, normalized: normalizedEmail, domain };
     const mailingId = delivery?.mailingId ?? null;
-    addUnsubscribers(db, { accountId, groupId: null, source: 'provider', mailingId, now: created_at }, [address]);
+    if (!isErasedRow(client, addressId))
+      addUnsubscribers(db, { accountId, groupId: null, source: 'provider', mailingId, now: created_at }, [address]);
     if (delivery !== null)
       countUnsubscribe(
         client,

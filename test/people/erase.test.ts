@@ -1,0 +1,96 @@
+/** What erasing a person leaves in the file, and what it keeps from coming back. */
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { recordBounce } from '../../src/delivery/feedback/bounces/record.ts';
+import { startApp } from '../support/app.ts';
+import { mustSucceed, sendCampaign } from '../support/campaign.ts';
+
+t.test('erasing a person removes every address they ever had from the bytes of the file and its log', async (t) => {
+  const app = await startApp(t, { WEBHOOK_PRIVATE_ADDRESSES: 'allow' });
+  const must = mustSucceed(t, app.one);
+  const [first, second, last] = ['canary-one@old.example', 'canary-two@old.example', 'canary-three@new.example'];
+  await must('/webhooks/save', { url: 'http://127.0.0.1:1/', events: ['contact.created', 'contact.updated'] });
+  await sendCampaign(t, app, { people: [{ email: first }, { email: 'taken@new.example' }] });
+  const correct = (email: string, contact_id = 1) =>
+    must('/contacts/update', { contact_id, contact_type_id: 1, country: 1, first_name: 'Ann', email });
+  await must('/bounces', { address: first, kind: 'bounce', diagnostic: `550 <${first}>: no such user` });
+  await must('/global-unsubscribes/save', { email_address: first });
+  await must('/transactional/send', { sender_id: 1, email: first, subject: 'Receipt', text: 'Thank you' });
+  await correct(second);
+  await must('/segment/store', {
+    segment_name: 'Named',
+    contact_type_id: 1,
+    select_field: ['email', 'email'],
+    select_operator: ['is', 'is not'],
+    value: [second.toUpperCase(), `joe-${first}`],
+  });
+  await app.background();
+  await correct(last);
+  // Somebody else has the second contact's earlier address now.
+  await correct('moved@new.example', 2);
+  await must('/contacts/add', { contact_type_id: 1, country: 1, first_name: 'Bo', email: 'taken@new.example' });
+  await app.background();
+  const personOf = async (contact_id: number) =>
+    (await app.one.call('GET', '/contacts/person', { query: { contact_id } })).body.message.person;
+  t.match(await personOf(1), {
+    email: last,
+    earlier_emails: [first, second],
+    named_in_segments: [{ segment_id: 1, segment_name: 'Named' }],
+  });
+  t.strictSame((await personOf(2)).earlier_emails, []);
+  const exported = await app.one.call('GET', '/contacts/person/export', { query: { contact_id: 1 } });
+  t.strictSame(exported.body.message.person.earlier_emails, [first, second]);
+
+  for (const contact_id of [1, 2]) {
+    const { status, text } = await app.one.call('POST', '/contacts/person/erase', { form: { contact_id } });
+    t.equal(status, 200, text);
+  }
+  await app.background();
+  app.db.pragma('wal_checkpoint(PASSIVE)');
+  const bytes = Buffer.concat([readFileSync(app.path), readFileSync(`${app.path}-wal`)])
+    .toString('latin1')
+    .toLowerCase();
+  for (const email of [second, last, 'moved@new.example']) t.notOk(bytes.includes(email), email);
+  t.equal(
+    bytes.split(first).length,
+    bytes.split(`joe-${first}`).length,
+    'only the longer address of the rule is there',
+  );
+  t.equal((await personOf(3)).email, 'taken@new.example', 'the address of somebody else stays');
+  const { segment } = (await app.one.call('GET', '/segment/details', { query: { segment_id: 1 } })).body.message;
+  t.match(segment.value, [/^erased:/, `joe-${first}`]);
+  for (const email of [first, second, last]) {
+    const again = await app.one.call('POST', '/contacts/add', { form: { contact_type_id: 1, country: 1, email } });
+    t.match(again.body.errors, { email: [/erased/] });
+  }
+});
+
+t.test('what comes of an erased person afterwards stores no address, and they get no transactional mail', async (t) => {
+  const app = await startApp(t);
+  await sendCampaign(t, app);
+  const [contact, email] = [1, 'anna@example.org'];
+  const id = Number(app.db.prepare('SELECT id FROM deliveries WHERE contact_id = ?').pluck().get(contact));
+  await app.one.call('POST', '/contacts/person/erase', { form: { contact_id: contact } });
+  const diagnostic = `550 5.1.1 <${email}>: no such user`;
+  const ways: [string, Record<string, unknown>][] = [
+    ['/bounces', { address: email, kind: 'bounce', diagnostic }],
+    ['/global-unsubscribes/save', { email_address: `${email}, other@example.org` }],
+    ['/unsubscribes-groups/manually-add', { unsubscribe_groups_id: 1, email_address: email }],
+  ];
+  for (const [path, form] of ways) {
+    const { status, text } = await app.one.call('POST', path, { form });
+    t.equal(status, 200, `${path}: ${text}`);
+  }
+  const now = app.clock.now();
+  recordBounce(app.db, { deliveryId: id, kind: 'bounce', suppress: true, diagnostic }, now, now.toISOString());
+  t.equal(app.db.prepare('SELECT state FROM deliveries WHERE id = ?').pluck().get(id), 3, 'the bounce is counted');
+  const mail = { sender_id: 1, email, subject: 'Receipt', text: 'Thank you' };
+  const refused = await app.one.call('POST', '/transactional/send', { json: mail });
+  t.equal(refused.status, 422);
+  t.match(refused.body.errors, { email: [/erased/] });
+  await app.background();
+  app.db.pragma('wal_checkpoint(PASSIVE)');
+  for (const file of [app.path, `${app.path}-wal`]) t.notOk(readFileSync(file).includes(email), file);
+  const count = (table: string) => app.db.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
+  t.strictSame([count('suppressions'), count('unsubscribers')], [0, 1], 'only the other address is listed');
+});
