@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { NODE_STATES } from '../database/schema/index.ts';
 import { pacingGauges } from '../delivery/pacing/paced-groups.ts';
+import { FINAL_STATES } from '../delivery/queue/ledger/result.ts';
 import { relayFailing } from '../delivery/queue/relay-use.ts';
 import { sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import { mailWaitsReason } from '../delivery/queue/sending-wait.ts';
@@ -46,9 +47,13 @@ function createMetrics({ db, clock, config }: Deps) {
   const oldestDue = gauge('oldest_due_seconds', 'How long the mail that waits the longest has been due.');
   const failing = gauge('relay_failing', '1 while relays fail and none has taken a mail since.');
   const deliveries = new Counter({
-    ...options('deliveries_total', 'Recipients by final result.'),
+    ...options(
+      'deliveries_total',
+      'Recipients by final result since the start of the service; a mail that was accepted and came back counts in both.',
+    ),
     labelNames: ['result'],
   });
+  let { results } = readGauges(db.$client);
   const mailingsWaiting = gauge('mailings_waiting', 'Mailings paused or held.');
   const sendingHeld = gauge('sending_held', '1 while all sending is held.');
   const holds = new Gauge({
@@ -85,8 +90,10 @@ function createMetrics({ db, clock, config }: Deps) {
     const now = clock.now().getTime();
     oldestDue.set(Math.max(0, now - (oldestDueAt(db.$client, now) ?? now)) / 1000);
     failing.set(relayFailing(db.$client) === null ? 0 : 1);
-    deliveries.reset();
-    for (const [result, count] of Object.entries(gauges.results)) deliveries.inc({ result }, count);
+    // A sum falls when a mailing is deleted or its failed mails are sent again; a counter only grows.
+    for (const result of FINAL_STATES)
+      deliveries.inc({ result }, Math.max(0, gauges.results[result] - results[result]));
+    results = gauges.results;
     mailingsWaiting.set(gauges.waitingMailings);
     sendingHeld.set(sendingHeldReason(db.$client) === null ? 0 : 1);
     holds.reset();

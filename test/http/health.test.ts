@@ -1,5 +1,7 @@
 /** What supervisors and collectors ask. */
 import t from 'tap';
+import { DELIVERY_STATE } from '../../src/database/schema/index.ts';
+import { bounceDelivery } from '../../src/delivery/queue/ledger/bounce.ts';
 import { RelayUse } from '../../src/delivery/queue/relay-use.ts';
 import { holdSending, releaseSending } from '../../src/delivery/queue/sending-hold.ts';
 import { startApp } from '../support/app.ts';
@@ -128,3 +130,32 @@ t.test('metrics are Prometheus text that follows the ledger', async (t) => {
   }
   t.equal(text.at(-1), '\n');
 });
+
+t.test(
+  'counters only grow: a mail that comes back stays counted as accepted and counts as bounced beside it',
+  async (t) => {
+    const { page, db, clock } = await startApp(t);
+    db.exec(`
+    INSERT INTO addresses (id, user_id, normalized_email) VALUES (1, 1, 'a@example.org'), (2, 1, 'b@example.org');
+    INSERT INTO mailings (id, user_id, owner_kind, owner_id, content, state, delivered, failed, created_at)
+      VALUES (1, 1, 'single', 1, '{}', 'done', 2, 1, '');
+    INSERT INTO deliveries (id, mailing_id, address_id, state) VALUES (1, 1, 1, ${DELIVERY_STATE.accepted}), (2, 1, 2, ${DELIVERY_STATE.accepted});`);
+    const counted = async () => {
+      clock.advance(1000);
+      const { text } = await page('GET', '/metrics');
+      return Object.fromEntries(
+        [...text.matchAll(/^sendlark_deliveries_total\{result="(\w+)"\} (\d+)$/gm)].map(([, result, count]) => [
+          result,
+          Number(count),
+        ]),
+      );
+    };
+    t.match(await counted(), { accepted: 2, bounced: 0, failed: 1 });
+    db.transaction(() =>
+      bounceDelivery(db, { id: 1, mailing_id: 1, state: DELIVERY_STATE.accepted }, '550 unknown', 0),
+    )();
+    t.match(await counted(), { accepted: 2, bounced: 1, failed: 1 });
+    db.exec('UPDATE mailings SET failed = 0; DELETE FROM deliveries; DELETE FROM mailings');
+    t.match(await counted(), { accepted: 2, bounced: 1, failed: 1 }, 'also when a mailing is gone');
+  },
+);

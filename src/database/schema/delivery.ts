@@ -37,6 +37,8 @@ export const mailings = sqliteTable(
     /** How many of the delivered got a mail of which it is not known whether they opened it. */
     unmeasured: count(),
     bounces: count(),
+    /** How many of the bounces had been accepted before they came back. */
+    returned: count(),
     failed: count(),
     suppressed: count(),
     cancelled: count(),

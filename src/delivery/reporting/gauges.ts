@@ -11,7 +11,7 @@ export interface Gauges {
   queuedTransactional: number;
   /** When the oldest hand-off in progress began, epoch milliseconds, or null when there is none. */
   oldestSending: number | null;
-  /** Recipients in each final state, since the installation was set up. */
+  /** Recipients by final result: one whose mail was accepted and came back counts in both. */
   results: Record<FinalState, number>;
   /** Mailings that wait for somebody to act: paused, or held with a reason. */
   waitingMailings: number;
@@ -22,7 +22,7 @@ export function readGauges(client: Database): Gauges {
   const { queued, ...results } = client
     .prepare<[], Record<FinalState | 'queued', number>>(`
       SELECT (SELECT count(*) FROM deliveries INDEXED BY deliveries_queue WHERE state = ${DELIVERY_STATE.queued}) AS queued,
-        ifnull(sum(delivered), 0) AS accepted, ifnull(sum(bounces), 0) AS bounced, ifnull(sum(failed), 0) AS failed,
+        ifnull(sum(delivered + returned), 0) AS accepted, ifnull(sum(bounces), 0) AS bounced, ifnull(sum(failed), 0) AS failed,
         ifnull(sum(suppressed), 0) AS suppressed, ifnull(sum(cancelled), 0) AS cancelled FROM mailings`)
     .get() ?? { queued: 0, accepted: 0, bounced: 0, failed: 0, suppressed: 0, cancelled: 0 };
   const oldestSending = client

@@ -36,7 +36,7 @@ export function bounceDelivery(client: Database, delivery: ReturnedDelivery, dia
   client
     .prepare(`
       UPDATE mailings SET delivered = delivered - @wasAccepted,
-        unmeasured = unmeasured - @wasAccepted * (SELECT is_unmeasured FROM deliveries WHERE id = @id), bounces = bounces + 1,
+        unmeasured = unmeasured - @wasAccepted * (SELECT is_unmeasured FROM deliveries WHERE id = @id), bounces = bounces + 1, returned = returned + @wasAccepted,
         triggered = triggered + (SELECT attempt = 0 FROM deliveries WHERE id = @id),
         unique_opens = unique_opens - (SELECT opened_at IS NOT NULL FROM deliveries WHERE id = @id),
         people_opens = people_opens - (SELECT by_person & ${BY_PERSON.opened} FROM deliveries WHERE id = @id)

@@ -1,6 +1,7 @@
 /** What becomes of a recipient's hand-off in the ledger. */
 
-export type FinalState = 'accepted' | 'bounced' | 'failed' | 'suppressed' | 'cancelled';
+export const FINAL_STATES = ['accepted', 'bounced', 'failed', 'suppressed', 'cancelled'] as const;
+export type FinalState = (typeof FINAL_STATES)[number];
 
 /** The result of a hand-off: a final state, or back in the queue until `due_at` (steady epoch milliseconds). */
 export interface Result {
