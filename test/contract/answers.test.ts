@@ -1,0 +1,67 @@
+/**
+ * Holds every release to the recorded answers of the contract, byte for byte. A change that is meant is recorded anew:
+ *
+ *   RECORD_ANSWERS=1 npx tap test/contract/answers.test.ts
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import t from 'tap';
+import { buildWorld, type World } from '../support/account-records.ts';
+import { startApp } from '../support/app.ts';
+import { unknownIdentifier } from './faults.ts';
+import { endpoints } from './index.ts';
+import { callOptions, changed, validValues } from './requests.ts';
+import { Tables, withoutChance } from './tables.ts';
+import type { Changes, Endpoint } from './types.ts';
+
+const RECORDED = new URL('answers.txt', import.meta.url);
+/** Of a longer answer, such as all cities, the hash is kept. */
+const MOST_CHARACTERS = 20_000;
+/** What else is drawn by lot: the tokens of links. */
+const TOKEN = /(?<=[?&/](?:token=|t=|d\/|design\/))[\w.~-]{16,}/g;
+
+/** The requests whose answers are recorded, by what they are. */
+function requestsOf(endpoint: Endpoint, world: World): [what: string, changes: Changes][] {
+  const parameters = Object.entries({ ...endpoint.query, ...endpoint.body });
+  const requests: [string, Changes][] = [['success', {}]];
+  const fields = parameters.filter(([, { kind, required }]) => required && kind !== 'record' && kind !== 'records');
+  if (endpoint.body !== undefined && fields.length > 0)
+    requests.push(['fields missing', Object.fromEntries(fields.map(([name]) => [name, undefined]))]);
+  for (const { given } of endpoint.faults?.slice(0, 1) ?? []) requests.push(['a field wrong', given(world)]);
+  for (const [name, parameter] of endpoint.recordFailure === undefined ? [] : parameters) {
+    const unknown = unknownIdentifier(parameter);
+    if (parameter.kind === 'record') requests.push(['not found', { [name]: unknown }]);
+    if (parameter.kind === 'records' && typeof unknown === 'string')
+      requests.push(['not found', { [name]: [unknown] }]);
+  }
+  return requests;
+}
+
+/** The answer without what is drawn by lot, with its length, which tells whether a line end is part of it. */
+function asRecorded(text: string): string {
+  const settled = withoutChance(text).replace(TOKEN, 'drawn');
+  const isLong = settled.length > MOST_CHARACTERS;
+  const shown = isLong ? `SHA-256 ${createHash('sha256').update(settled).digest('hex')}` : settled.trimEnd();
+  return `${settled.length} characters\n${shown}`;
+}
+
+t.test('every endpoint of the contract answers what is recorded, byte for byte', async (t) => {
+  const { one, db, clock } = await startApp(t);
+  const world = await buildWorld(one);
+  db.exec(`UPDATE deliveries SET state = 2 WHERE mailing_id IN (SELECT id FROM mailings WHERE owner_kind = 'system')`);
+  clock.advance(5 * 60_000);
+  const tables = new Tables(db);
+  let answers = '';
+  for (const endpoint of endpoints) {
+    for (const method of endpoint.methods) {
+      for (const [what, changes] of requestsOf(endpoint, world)) {
+        const options = callOptions(endpoint, changed(validValues(endpoint, world), changes));
+        const { status, text } = await one.call(method, endpoint.path, options);
+        answers += `${method} ${endpoint.path}, ${what}: ${status}, ${asRecorded(text)}\n\n`;
+        tables.rewind();
+      }
+    }
+  }
+  if (process.env.RECORD_ANSWERS === '1') writeFileSync(RECORDED, answers);
+  t.equal(answers, readFileSync(RECORDED, 'utf8'));
+});
