@@ -8,6 +8,7 @@ import { listCustomFields, RESERVED_FIELDS } from '../audience/contacts/contact-
 import { hasContactType } from '../audience/contacts/contacts.ts';
 import { exportContacts } from '../audience/contacts/export.ts';
 import { csvWriter } from '../audience/import/csv-write.ts';
+import { DEFAULT_OPTIONS } from '../audience/import/import-options.ts';
 import { isUndoable } from '../audience/import/undo/undo.ts';
 import { makeUploadFolder } from '../audience/import/uploads.ts';
 import { isoTimestamp } from '../clock.ts';
@@ -58,6 +59,7 @@ const ContactImport = Type.Object({
 const UploadBody = Type.Object({
   contact_type_id: integer(),
   file: Type.String({ format: 'binary', description: 'A file whose name ends in .csv.' }),
+  empty_cells: Type.Optional(choice('keep', 'clear')),
 });
 
 const SAMPLE: Record<string, string> = {
@@ -128,7 +130,7 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (
         tags,
         summary: 'Import contacts from a CSV file',
         description:
-          'The first row names the fields; only email is required. A contact of the type with the same address is updated. A row with errors fails alone. The header Location of the answer names the report of the import.',
+          'The first row names the fields; only email is required. A contact of the type with the same address is updated; where a cell is empty it keeps its value, unless `empty_cells` is clear (addition). A row with errors fails alone. The header Location of the answer names the report of the import.',
         body: UploadBody,
         consumes: ['multipart/form-data'],
         response: done,
@@ -148,9 +150,19 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (
         else if (typeof given !== 'string' || !/^\d{1,16}$/.test(given))
           errors.add('contact_type_id', messages.integer('contact_type_id'));
         else errors.reference('contact_type_id', () => hasContactType(db, request.accountId, given));
+        const asked = fields.empty_cells || DEFAULT_OPTIONS.emptyCells;
+        if (asked !== 'keep' && asked !== 'clear') errors.add('empty_cells', messages.selected('empty_cells'));
+        const emptyCells = asked === 'clear' ? ('clear' as const) : ('keep' as const);
         errors.throwIfAny();
         const typeId = recordId(given);
-        const job = { databasePath: config.DATABASE_PATH, accountId: request.accountId, typeId, path, fileName };
+        const job = {
+          databasePath: config.DATABASE_PATH,
+          accountId: request.accountId,
+          typeId,
+          path,
+          fileName,
+          options: { ...DEFAULT_OPTIONS, emptyCells },
+        };
         const report = await importContacts(job);
         if (report.id === 0) {
           const first = report.errors.slice(0, 3).map(({ line, text }) => `Line ${line}: ${text}`);

@@ -3,6 +3,7 @@ import Type from 'typebox';
 import { hasContactType } from '../audience/contacts/contacts.ts';
 import { MAX_MAPPED_COLUMNS } from '../audience/import/guess-columns.ts';
 import type { ImportJobs, PlannedImport } from '../audience/import/import-jobs.ts';
+import { DEFAULT_OPTIONS } from '../audience/import/import-options.ts';
 import { parseHeader } from '../audience/import/import-rows.ts';
 import { plannedFields } from '../audience/import/lists/make-lists.ts';
 import type { Db } from '../database/open.ts';
@@ -86,7 +87,7 @@ export function plannedImport(body: Type.Static<typeof PlanBody>): PlannedImport
     mapping: body.mapping,
     options: {
       existing: body.existing ?? 'update',
-      emptyCells: body.empty_cells ?? 'clear',
+      emptyCells: body.empty_cells ?? DEFAULT_OPTIONS.emptyCells,
       segmentId: body.to_segment_id || null,
       unsubscribe: body.unsubscribe === 1 ? body.unsubscribe_groups_id || 'all' : 'nothing',
     },

@@ -45,6 +45,7 @@ const Preview = Type.Object({
   failed: integer(),
   repeated: integer(),
   counts: kindCounts,
+  removed: integer(),
   fields: Type.Array(Type.Object({ field: Type.String(), count: integer() })),
   leaving: Type.Array(
     Type.Object({ kind: choice(...LEAVING_KINDS), name: Type.String(), people: integer(), added: integer() }),

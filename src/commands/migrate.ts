@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { importContacts } from '../audience/import/import.ts';
-import { DEFAULT_OPTIONS, type ImportJob } from '../audience/import/import-options.ts';
+import type { ImportJob } from '../audience/import/import-options.ts';
 import type { RowError } from '../audience/import/import-rows.ts';
 import { leavingNotes } from '../audience/import/lists/leavers.ts';
 import { findMissingSegments } from '../audience/import/lists/make-lists.ts';
@@ -43,7 +43,6 @@ How to export there, and what is taken over: docs/migrating.md.`,
         if ('refusal' in read) throw new Error(read.refusal);
         const { path, migration, columns } = read;
         const mapping = columns.map(({ field }) => field ?? '');
-        const options = { ...DEFAULT_OPTIONS, emptyCells: 'keep' } as const;
         const job = {
           databasePath: DATABASE_PATH,
           accountId,
@@ -51,7 +50,6 @@ How to export there, and what is taken over: docs/migrating.md.`,
           path,
           fileName: basename(file),
           mapping,
-          options,
           migration,
         };
         await (call.flag('confirm') ? carryOut(call, db, job, read) : preview(call, db, job, read, vendor));

@@ -115,6 +115,26 @@ t.test('every country comes back as itself', async (t) => {
   t.equal((await contactsOf(t, one, to)).length, ids.length);
 });
 
+t.test('an upload keeps a value where the cell is empty, and removes it where `empty_cells` says so', async (t) => {
+  const { one, db } = await startApp(t);
+  const type = await typeOf(one, 'Readers');
+  const send = (content: string, empty_cells?: string) =>
+    one.call('POST', '/contacts/upload-csv', {
+      multipart: [
+        ['contact_type_id', String(type)],
+        ...(empty_cells === undefined ? [] : [['empty_cells', empty_cells] as [string, string]]),
+        ['file', { filename: 'contacts.csv', content }],
+      ],
+    });
+  const city = () => db.prepare('SELECT city FROM contacts').pluck().get();
+  await send('email,city\nann@example.org,Graz\n');
+  await send('email,city\nann@example.org,\n');
+  t.equal(city(), 'Graz');
+  t.match((await send('email,city\nann@example.org,\n', 'maybe')).body.errors, { empty_cells: Array });
+  await send('email,city\nann@example.org,\n', 'clear');
+  t.equal(city(), '');
+});
+
 t.test('many pages are streamed whole, compressed where the client asks', async (t) => {
   const { one, fastify } = await startApp(t);
   const type = await typeOf(one, 'Readers');

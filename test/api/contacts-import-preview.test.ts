@@ -58,13 +58,17 @@ t.test('a preview says what an import would do, and to whom, and changes nothing
   const app = await withPeople(t);
   const id = await look(app);
   t.strictSame(await previewed(app, id), { preview: null, people: [] });
-  const [answer, tooEarly] = await Promise.all([ask(app, 'preview', id), ask(app, 'start', id)]);
+  const [answer, tooEarly] = await Promise.all([
+    ask(app, 'preview', id, { empty_cells: 'clear' }),
+    ask(app, 'start', id, { empty_cells: 'clear' }),
+  ]);
   t.match(answer, { status: 200, body: { message: { upload: { state: 'previewing' } } } });
   t.match(tooEarly, { status: 409, text: /being previewed/ });
   t.equal((await ended(app, id)).state, 'looked');
   const { preview, people } = await previewed(app, id);
   t.match(preview, {
     is_possible: 1,
+    removed: 1,
     rows: 4,
     failed: 1,
     repeated: 1,
@@ -83,21 +87,21 @@ t.test('a preview says what an import would do, and to whom, and changes nothing
   for (const kind of ['changed', 'left'])
     t.strictSame((await previewed(app, id, { kind })).people, [{ line: 2, email: 'zoe@example.com', changes }], kind);
   t.equal(app.db.prepare('SELECT count(*) FROM contacts').pluck().get(), 1);
-  t.equal((await ask(app, 'start', id)).status, 200);
+  t.equal((await ask(app, 'start', id, { empty_cells: 'clear' })).status, 200);
   t.equal((await ended(app, id)).state, 'done');
-  t.equal((await ask(app, 'preview', id)).status, 409, 'not after the import');
+  t.equal((await ask(app, 'preview', id, { empty_cells: 'clear' })).status, 409, 'not after the import');
 });
 
 t.test(
-  'empty cells keep what they would clear, and people who are there stay as they are, where that is chosen',
+  'empty cells keep what is there and clear it only where that is chosen, and people stay as they are where that is',
   async (t) => {
     const app = await withPeople(t);
     const zoe = () =>
       app.db.prepare("SELECT first_name, city FROM contacts WHERE email = 'zoe@example.com'").raw().get();
     const results: [object, number, unknown[]][] = [
       [{ existing: 'keep' }, 1, ['Zoe', 'Graz']],
-      [{ empty_cells: 'keep' }, 0, ['Zoë', 'Graz']],
-      [{}, 0, ['Zoë', '']],
+      [{}, 0, ['Zoë', 'Graz']],
+      [{ empty_cells: 'clear' }, 0, ['Zoë', '']],
     ];
     for (const [options, skipped, after] of results) {
       const id = await look(app);

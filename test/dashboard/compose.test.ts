@@ -232,3 +232,14 @@ t.test('names that look like markup are shown as text, and nothing of another ac
   for (const step of ['audience', 'content', 'templates', 'html', 'design', 'check', 'schedule'])
     t.match(await eve.get(`/mailings/${utr}/edit/${step}`), /not found|nothing here|no such/i, step);
 });
+
+t.test("a schedule begins in the reader's own zone where none was set for the installation", async (t) => {
+  const { app } = await readyToSend(t);
+  const ada = writer(app);
+  const utr = await begin(t, ada);
+  await fill(ada, utr);
+  const cookie = `${cookieOf(app, addPerson(app, 'editor', { name: 'Eva' }))}; sendlark_zone=Europe%2FBerlin`;
+  const { text } = await app.page('GET', `/mailings/${utr}/edit/schedule`, { headers: { ...FROM_PAGE, cookie } });
+  t.match(text, '<option value="Europe/Berlin" selected');
+  t.match(text, /data-weekday/);
+});

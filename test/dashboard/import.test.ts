@@ -99,13 +99,18 @@ t.test(
     const shown = (await app.page('GET', path, { headers })).text;
     for (const part of [
       'Import: add 1, change 1',
-      'City: <bdi>Graz</bdi> → <bdi>empty</bdi>',
       'Unsubscribed or suppressed, and stay so',
       'ada@example.org',
       'The email must be a valid email address.',
     ])
       t.match(shown, part);
     t.notMatch(shown, HOSTILE);
+    t.notMatch(shown, 'City: <bdi>Graz', 'an empty cell removes nothing by itself');
+    await app.page('POST', `${path}/preview`, { headers, form: { empty_cells: 'clear' } });
+    await reached(app, path, 'looked');
+    const cleared = (await app.page('GET', path, { headers })).text;
+    t.match(cleared, 'City: <bdi>Graz</bdi> → <bdi>empty</bdi>');
+    t.match(cleared, 'Import: add 1, change 1, remove 1 value');
     const options = { existing: 'keep', empty_cells: 'keep', to_segment_id: '', unsubscribe: '1' };
     t.equal((await app.page('POST', `${path}/preview`, { headers, form: options })).status, 303);
     await reached(app, path, 'looked');

@@ -44,7 +44,7 @@ export function sharedProgress(shared: Float64Array): ImportProgress {
 /** What an import does when nothing is chosen. */
 export const DEFAULT_OPTIONS: ImportOptions = {
   existing: 'update',
-  emptyCells: 'clear',
+  emptyCells: 'keep',
   segmentId: null,
   unsubscribe: 'nothing',
 };

@@ -67,7 +67,8 @@ export const PEOPLE_DESCRIPTIONS = {
     'selecting: the contacts are collected; ready: it waits for its confirmation; running; done; cancelled: stopped in the middle; undoing, undone; failed.',
   'UploadedFile.state':
     'looked: uploaded, not imported; previewing: what an import would do is being computed; running; done; failed.',
-  empty_cells: 'clear (default): an empty cell clears the value that a contact has; keep: the value stays.',
+  'Preview.removed': 'How many values of contacts would be removed, because their cell is empty.',
+  empty_cells: 'keep (default): a contact keeps its value where the cell is empty; clear: the value is removed.',
   existing: 'update (default): contacts that are there already are changed; keep: they stay as they are.',
   'ImportPreview.changed': 'Contacts that are there already and would be changed.',
   'ImportPreview.count': 'How many contacts would get another value there.',

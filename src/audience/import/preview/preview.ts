@@ -31,6 +31,8 @@ export interface ImportPreview {
   errors: RowError[];
   /** `left`: people of any other kind who have unsubscribed or are suppressed, and stay so. */
   counts: Record<PreviewKind, number>;
+  /** How many values of contacts would be removed. */
+  removed: number;
   /** How many contacts would get another value in each field. */
   fields: { field: string; count: number }[];
   /** Of a migration: those who left there, by what becomes of them. */
@@ -67,6 +69,7 @@ export async function previewImport(db: Db, job: ImportJob, progress?: ImportPro
     notes: [],
     errors: [],
     counts: perKind(() => 0),
+    removed: 0,
     fields: [],
     leaving: [],
     people: perKind(() => []),
@@ -123,7 +126,10 @@ async function compare(
     )) {
       const isThere = contact !== null && contact !== undefined;
       const changes = isThere && options.existing === 'update' ? changesOf(cells) : [];
-      for (const { field } of changes) perField.set(field, (perField.get(field) ?? 0) + 1);
+      for (const { field, after } of changes) {
+        perField.set(field, (perField.get(field) ?? 0) + 1);
+        if (after === null) preview.removed++;
+      }
       const person = { line: Number(line), email: String(email), changes };
       const present = options.existing === 'keep' ? 'skipped' : changes.length > 0 ? 'changed' : 'unchanged';
       add(isThere ? present : 'new', person);

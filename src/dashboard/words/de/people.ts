@@ -247,6 +247,8 @@ export const people: Translation<typeof english> = {
   'import.options.show': 'Zeigen, was dann geschieht',
   'import.go': 'Importieren: {what}',
   'import.go.new': '{count} hinzufügen',
+  'import.preview.removed': 'Entfernte Werte',
+  'import.go.removed': { one: '{count} Wert entfernen', other: '{count} Werte entfernen' },
   'import.go.changed': '{count} ändern',
   'import.go.segment': '{count} in das Segment aufnehmen',
   'import.go.unsubscribe': '{count} als abgemeldet vermerken',

@@ -243,6 +243,8 @@ export const people = {
   'import.options.show': 'Show what happens then',
   'import.go': 'Import: {what}',
   'import.go.new': 'add {count}',
+  'import.preview.removed': 'Values removed',
+  'import.go.removed': { one: 'remove {count} value', other: 'remove {count} values' },
   'import.go.changed': 'change {count}',
   'import.go.segment': 'put {count} into the segment',
   'import.go.unsubscribe': 'mark {count} as unsubscribed',

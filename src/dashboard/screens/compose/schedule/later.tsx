@@ -56,11 +56,13 @@ export function Later({ draft, audience, caps, now, when, problems = {} }: Later
   const language = useLanguage();
   const { recipients: count, with_zone: known } = audience;
   const isBooked = draft.status === QUEUED && draft.schedule_type === LATER;
-  const tomorrow = wallClock(new Date(now.getTime() + DAY_MS), draft.time_zone).date;
+  // UTC is the zone of an installation whose owner has set none: then it is the reader's own that is meant.
+  const usualZone = draft.time_zone === 'UTC' ? language.zone : draft.time_zone;
+  const tomorrow = wallClock(new Date(now.getTime() + DAY_MS), usualZone).date;
   const shown = when ?? {
     date: isBooked ? draft.schedule_date : tomorrow,
     time: isBooked ? draft.schedule_time.slice(0, 'HH:MM'.length) : '09:00',
-    zone: isBooked && draft.local_time === 1 ? OWN_ZONES : draft.time_zone,
+    zone: !isBooked ? usualZone : draft.local_time === 1 ? OWN_ZONES : draft.time_zone,
   };
   const zones = [...new Set([draft.time_zone, language.zone])];
   // The API knows the fields by other names.
@@ -68,7 +70,7 @@ export function Later({ draft, audience, caps, now, when, problems = {} }: Later
   const named = { ...(date && { date }), ...(time && { time }), ...(zone && { zone }) };
   return (
     <Card title={language.say('compose.schedule.later')}>
-      <Island name="weekday" data={{ locale: language.locale }}>
+      <Island name="weekday" data={{ locale: language.locale, zone: language.zone }}>
         <form method="post" action={stepAddress(draft.utr, 'schedule')}>
           <div class="fields-in-row">
             <TextField

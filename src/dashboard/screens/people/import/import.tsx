@@ -109,8 +109,6 @@ export async function importScreen(app: FastifyInstance): Promise<void> {
         upload_id,
         contact_type_id,
         mapping,
-        // Of an export a missing value means that it has none, not that a value here is wrong.
-        ...(upload.migration !== null && { empty_cells: 'keep' }),
       }));
     if (answer.message) return reply.redirect(addressOf(upload_id), SEE_OTHER);
     reply.code(answer.status);

@@ -12,7 +12,7 @@ const ALL_MAIL = 'all';
 /** The options of a form as the API takes them. */
 export function optionFields(body: Readonly<Record<string, unknown>>): Record<string, string> {
   const [existing = 'update'] = texts(body.existing);
-  const [empty_cells = 'clear'] = texts(body.empty_cells);
+  const [empty_cells = 'keep'] = texts(body.empty_cells);
   const [to_segment_id = ''] = texts(body.to_segment_id);
   const [from = ''] = texts(body.unsubscribe);
   return {
@@ -56,8 +56,8 @@ export function ImportOptions({ action, plan, choices }: { action: string; plan:
           label={language.say('import.options.cells')}
           value={chosen.empty_cells}
           options={[
-            { value: 'clear', label: language.say('import.options.cells.clear') },
             { value: 'keep', label: language.say('import.options.cells.keep') },
+            { value: 'clear', label: language.say('import.options.cells.clear') },
           ]}
         />
         <SelectField

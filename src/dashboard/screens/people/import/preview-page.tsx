@@ -24,6 +24,7 @@ interface Preview {
   failed: number;
   repeated: number;
   counts: Record<'new' | 'changed' | 'unchanged' | 'skipped' | 'left', number>;
+  removed: number;
   fields: { field: string; count: number }[];
   leaving: { kind: 'all' | 'group' | 'bounce' | 'complaint'; name: string; people: number; added: number }[];
   notes: string[];
@@ -89,12 +90,13 @@ export function PreviewPage({
   );
 }
 
-function figuresOf(language: Language, { counts, failed, repeated }: Preview) {
+function figuresOf(language: Language, { counts, removed, failed, repeated }: Preview) {
   const figure = (label: string, value: number) => ({ label, value: language.number(value) });
   return [
     figure(language.say('import.created'), counts.new),
     figure(language.say('import.preview.changed'), counts.changed),
     figure(language.say('import.preview.unchanged'), counts.unchanged + counts.skipped),
+    ...(removed > 0 ? [figure(language.say('import.preview.removed'), removed)] : []),
     figure(language.say('import.failed'), failed),
     ...(repeated > 0 ? [figure(language.say('import.preview.repeated'), repeated)] : []),
     figure(language.say('import.preview.left'), counts.left),
@@ -134,13 +136,14 @@ function Start({ upload, plan, preview }: { upload: Upload; plan: ImportPlan; pr
   );
 }
 
-function whatHappens(language: Language, plan: ImportPlan, { counts, leaving }: Preview): string {
+function whatHappens(language: Language, plan: ImportPlan, { counts, removed, leaving }: Preview): string {
   const left = leaving.reduce((sum, { added }) => sum + added, 0);
   const everybody = counts.new + counts.changed + counts.unchanged + counts.skipped;
   return [
     left > 0 && language.say('import.go.left', { count: left }),
     counts.new > 0 && language.say('import.go.new', { count: counts.new }),
     counts.changed > 0 && language.say('import.go.changed', { count: counts.changed }),
+    removed > 0 && language.say('import.go.removed', { count: removed }),
     plan.to_segment_id !== null && language.say('import.go.segment', { count: everybody }),
     plan.unsubscribe === 1 && language.say('import.go.unsubscribe', { count: everybody }),
   ]
