@@ -47,7 +47,7 @@ function openAll(client: Database, mailing: number, at: number): void {
   for (let person = 0; person < AUDIENCE; person++) {
     const place = (person * 7919) % AUDIENCE;
     const ids = { delivery: first + place, mailing, address: 1 + place, group: 1, user: 1, email: '' };
-    hits.add({ ids, link: null, at, isMachine: false });
+    hits.add({ ids, link: null, at, reader: 'person' });
   }
   while (hits.flush(at));
 }

@@ -49,6 +49,7 @@ const Moment = Type.Object({
   reason_code: nullable(Type.String()),
   url: nullable(Type.String()),
   is_machine: zeroOrOne(),
+  is_proxied: zeroOrOne(),
   opens: nullable(integer()),
   clicks: nullable(integer()),
 });
@@ -222,8 +223,8 @@ export const contactPersonRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
 };
 
 function momentRecord(moment: PersonMoment): Type.Static<typeof Moment> {
-  const { key: _key, at, from, automationUtr, isMachine, ...rest } = moment;
-  const is_machine = isMachine ? 1 : 0;
+  const { key: _key, at, from, automationUtr, isMachine, isProxied, ...rest } = moment;
+  const flags = { is_machine: isMachine ? 1 : 0, is_proxied: isProxied ? 1 : 0 } as const;
   const reason_code = sentenceCode(moment.reason);
-  return { ...rest, reason_code, happened_at: at, from_name: from, automation_utr: automationUtr, is_machine };
+  return { ...rest, reason_code, happened_at: at, from_name: from, automation_utr: automationUtr, ...flags };
 }

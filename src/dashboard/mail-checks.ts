@@ -57,7 +57,8 @@ function readHtml(html: string) {
         });
       }
       if (name === 'html' && attributes.lang) hasLanguage = true;
-      if (name === 'a' && attributes.href) {
+      // The trap link of tracked mails is hidden and has no words.
+      if (name === 'a' && attributes.href && !isHidden) {
         link = { url: attributes.href, text: attributes['aria-label'] ?? '' };
         links.push(link);
       }

@@ -2,6 +2,7 @@
 import type { ListChange } from '../audience/unsubscribes.ts';
 import { type Choice, type ErasedPerson, TRACKING } from '../delivery/feedback/choice.ts';
 import type { Hit } from '../delivery/feedback/opens-and-clicks.ts';
+import { READERS, type Reader } from '../delivery/feedback/readers.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 import type { Preferences } from '../pages/preferences.ts';
 import { SUBJECT } from './streams.ts';
@@ -65,15 +66,21 @@ export function readErased(subject: string, text: string): ErasedPerson | null {
   return { account: Number(account), person, address: given.address };
 }
 
-/** Opens and clicks in the order in which they came: ids of delivery, mailing and address, link (null: an open), time, machine. */
-type HitRow = [delivery: number, mailing: number, address: number, link: number | null, at: number, isMachine: boolean];
+/**
+ * Opens and clicks in the order in which they came: ids of delivery, mailing and address, link (null: an open), time, whether a brain
+ * of an earlier release is to count it as a machine's, and the reader.
+ */
+type HitRow = [
+  ...ids: [delivery: number, mailing: number, address: number],
+  ...hit: [link: number | null, at: number, isMachine: boolean, reader: Reader],
+];
 export const MAX_HITS_PER_MESSAGE = 200;
 
 export function encodeHits(hits: readonly Hit[]): string {
   const rows = hits.map(
-    ({ ids, link, at, isMachine }): HitRow => [
+    ({ ids, link, at, reader }): HitRow => [
       ...([ids.delivery, ids.mailing, ids.address] as const),
-      ...([link, at, isMachine] as const),
+      ...([link, at, reader !== 'person', reader] as const),
     ],
   );
   return JSON.stringify(rows);
@@ -84,10 +91,12 @@ export function decodeHits(text: string): Hit[] {
   const rows: unknown = parsed(text);
   return (Array.isArray(rows) ? rows : []).flatMap((row: unknown) => {
     if (!Array.isArray(row)) return [];
-    const [delivery, mailing, address, link, at, isMachine]: unknown[] = row;
+    const [delivery, mailing, address, link, at, isMachine, given]: unknown[] = row;
     if (!isId(delivery) || !isId(mailing) || !isId(address) || !isId(at) || !(link === null || isId(link))) return [];
     const ids = { delivery, mailing, address, group: 0, user: 0, email: '' };
-    return [{ ids, link, at, isMachine: isMachine === true }];
+    // A node of an earlier release knows machines alone, and takes image proxies for some.
+    const earlier = isMachine === true ? (link === null ? 'proxied' : 'machine') : 'person';
+    return [{ ids, link, at, reader: READERS.find((one) => one === given) ?? earlier }];
   });
 }
 

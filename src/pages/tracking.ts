@@ -2,8 +2,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../clock.ts';
 import { mergeUrl, scan } from '../delivery/content/merge.ts';
-import { isBotAgent } from '../delivery/feedback/bots.ts';
+import { readerOf } from '../delivery/feedback/readers.ts';
 import type { RecipientIds } from '../delivery/links/tokens.ts';
+import { TRAP_LINK } from '../delivery/links/trap-link.ts';
 import { MergedSize } from '../delivery/mime/merged-size.ts';
 import { Failure } from '../failure.ts';
 import { READ, unknownLink } from '../http/pages/layout.ts';
@@ -33,6 +34,11 @@ export async function trackingPages(app: FastifyInstance, source: RecipientSourc
       const { token, number } = request.params;
       const ids = source.readShared(token) ?? (await source.readLink('click', token));
       const link = /^\d{1,6}$/.test(number) ? Number(number) : -1;
+      if (ids !== null && link === TRAP_LINK) {
+        if (request.method === 'GET') source.addHit(makeHit(ids, link, request.headers['user-agent']), token);
+        // Somebody whose mail program shows the link after all stays on the page where they are.
+        return reply.code(204).send();
+      }
       const url = ids && (await destination(ids, token, link));
       if (!ids || !url) return unknownLink(reply);
       if (request.method === 'GET') source.addHit(makeHit(ids, link, request.headers['user-agent']), token);
@@ -41,7 +47,7 @@ export async function trackingPages(app: FastifyInstance, source: RecipientSourc
   });
 
   function makeHit(ids: RecipientIds, link: number | null, userAgent: string | undefined) {
-    return { ids, link, at: clock.now().getTime(), isMachine: isBotAgent(userAgent) };
+    return { ids, link, at: clock.now().getTime(), reader: readerOf(userAgent) };
   }
 
   /** The target of a link, with the recipient's current values. It is read from the mailing, never from the request, so that nobody can use us to redirect elsewhere. */

@@ -31,6 +31,7 @@ const REMOVED_FIRST = [
   'DELETE FROM earlier_addresses WHERE address_id = @address OR contact_id IN (SELECT id FROM contacts WHERE address_id = @address)',
   'DELETE FROM contacts WHERE address_id = @address',
   'DELETE FROM activity WHERE address_id = @address',
+  'DELETE FROM proxied_activity WHERE address_id = @address',
   'DELETE FROM form_requests WHERE address_id = @address',
   'DELETE FROM transactional_pieces WHERE utr IN (SELECT utr FROM transactional_mails WHERE address_id = @address)',
   'DELETE FROM transactional_mails WHERE address_id = @address',

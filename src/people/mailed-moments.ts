@@ -115,7 +115,7 @@ const MAILED = {
     FROM json_each(@ids) given CROSS JOIN deliveries d ON d.id = given.value CROSS JOIN mailings m ON m.id = d.mailing_id ${CAMPAIGN}
     WHERE m.user_id = @account`,
   [EVENT]: `SELECT CASE e.kind WHEN 'open' THEN 'opened' WHEN 'click' THEN 'clicked' WHEN 'bounce' THEN 'bounced' ELSE 'complained' END AS kind,
-      e.id, e.happened_at AS at, ${CAMPAIGN_COLUMNS}, e.is_machine, l.url
+      e.id, e.happened_at AS at, ${CAMPAIGN_COLUMNS}, e.made_by, l.url
     FROM json_each(@ids) given CROSS JOIN events e ON e.id = given.value CROSS JOIN mailings m ON m.id = e.mailing_id ${CAMPAIGN}
       LEFT JOIN links l ON l.mailing_id = e.mailing_id AND l.number = e.link_number
     WHERE m.user_id = @account`,

@@ -1,5 +1,6 @@
 /** What happened with a person at one time. */
 import { isoTimestamp } from '../clock.ts';
+import { MADE_BY } from '../database/schema/index.ts';
 import { stateName } from '../delivery/reporting/mailing-report.ts';
 
 /** The kinds of moments. `Moment` says what its other fields mean for each. */
@@ -51,8 +52,10 @@ export interface Moment {
   reason: string | null;
   /** The link that was clicked. */
   url: string | null;
-  /** Whether a program opened or clicked, as far as can be told. */
+  /** Whether a machine opened or clicked, as far as can be told. */
   isMachine: boolean;
+  /** A proxy loaded the pictures, whether or not the person read the mail. */
+  isProxied: boolean;
   /** Of a mail: how many opens and clicks of it were counted, those included that are no moments any more. */
   opens: number | null;
   clicks: number | null;
@@ -72,7 +75,7 @@ export interface MomentRow {
   state?: string | number | null;
   reason?: string | null;
   url?: string | null;
-  is_machine?: number;
+  made_by?: number;
   opens?: number;
   clicks?: number;
 }
@@ -91,7 +94,8 @@ export function moment(key: string, { kind, at, state, ...row }: MomentRow): Mom
     state: typeof state === 'number' ? stateName(state) : (state ?? null),
     reason: row.reason ?? null,
     url: row.url ?? null,
-    isMachine: row.is_machine === 1,
+    isMachine: row.made_by === MADE_BY.machine,
+    isProxied: row.made_by === MADE_BY.proxied,
     opens: row.opens ?? null,
     clicks: row.clicks ?? null,
   };

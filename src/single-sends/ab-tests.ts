@@ -117,14 +117,15 @@ export async function planAbTest(deps: SingleSendDeps, send: SingleSend, test: A
  */
 function readRates(db: Db, accountId: number) {
   const sums = db.$client
-    .prepare<[number], Record<'measured' | 'opens' | 'clicks', number | null>>(`
-      SELECT sum(delivered - unmeasured) AS measured, sum(people_opens) AS opens, sum(people_clicks) AS clicks FROM (
-        SELECT delivered, unmeasured, people_opens, people_clicks FROM mailings INDEXED BY mailings_recent
+    .prepare<[number], Record<'measured' | 'known' | 'opens' | 'clicks', number | null>>(`
+      SELECT sum(delivered - unmeasured) AS measured, sum(delivered - unmeasured - proxied_only) AS known, sum(people_opens) AS opens, sum(people_clicks) AS clicks FROM (
+        SELECT delivered, unmeasured, proxied_only, people_opens, people_clicks FROM mailings INDEXED BY mailings_recent
         WHERE user_id = ? AND owner_kind IN ('single', 'schedule') AND owner_kind = 'single' AND people_opens > 0
         ORDER BY CASE WHEN finished_at IS NULL THEN '9' ELSE finished_at END DESC LIMIT ${LAST_MAILINGS})`)
     .get(accountId);
-  const mails = sums?.measured ?? 0;
   const rate = (measure: keyof typeof ASSUMED) => {
+    // Of whom only a proxy loaded the pictures, it is not known whether they opened the mail.
+    const mails = (measure === 'opens' ? sums?.known : sums?.measured) ?? 0;
     const people = sums?.[measure] ?? 0;
     return mails >= MIN_MAILS && people > 0
       ? { base_rate: people / mails, base_mails: mails }

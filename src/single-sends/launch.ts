@@ -99,7 +99,7 @@ export class Launcher {
         .filter(({ table }) => table === 'segments')
         .map(({ id }) => Number(id));
       if (this.#markOnce(dueSend, segments)) return true;
-      if (isRecomputing(this.#deps.db, segments)) return false;
+      if (isRecomputing(this.#deps.db, segments, this.#deps.clock)) return false;
       const reason = await launch(this.#deps, send);
       if (reason !== null) hold(this.#deps, dueSend, reason);
     } catch (error) {

@@ -11,6 +11,7 @@ import { type Clock, steadyTime } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
+import { continueClassifying } from '../delivery/feedback/earlier-hits.ts';
 import { OldEvents } from '../delivery/feedback/old-events.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
 import type { ResolveMx } from '../delivery/pacing/domain-groups.ts';
@@ -154,6 +155,7 @@ export class Background {
       if (!goesOn()) break;
       await part(`enqueueing mailing ${id}`, () => enqueueRecipients(db.$client, id, goesOn));
     }
+    await part('opens and clicks of earlier releases', () => continueClassifying(db.$client));
     await part('mails before limits per person', () => continueEarlierMails(db.$client, clock.now().getTime()));
     await part('actions on many contacts', () =>
       continueJobs(db, clock, (job, error) =>

@@ -13,6 +13,7 @@ const RENAMED: Record<string, string> = {
   compared_email: 'normalized_email',
   seen_state: 'acknowledged_state',
   layout: 'enqueue_progress',
+  is_machine: 'made_by',
   'enrolments.schedule_id': 'position',
 };
 /** Beyond what the seed uses; the same for keys and references, so that the references hold. */
@@ -231,7 +232,7 @@ t.test('an upgrade counts what happened to earlier mailings', async (t) => {
   $client.close();
   const db = connect(path);
   migrateAndSeed(db);
-  const counters = mailingCounters(db.$client).filter(({ name }) => name !== 'counters of states');
+  const counters = mailingCounters(db.$client).filter(({ name }) => !/ (states|readers)$/.test(name));
   t.equal(counters.length, 3);
   for (const { name, kept, right } of counters) {
     t.ok(kept.length > 1, name);

@@ -1,6 +1,7 @@
 /** A/B tests of single sends: who gets which variant, when, and what the decision does. */
 import t, { type Test } from 'tap';
 import { HitBuffer } from '../../src/delivery/feedback/opens-and-clicks.ts';
+import type { Reader } from '../../src/delivery/feedback/readers.ts';
 import { type PreparedTest, prepareAbTest } from '../support/ab-tests.ts';
 import { ACCEPTED, HOUR, LATER, type Shop } from '../support/shop.ts';
 
@@ -31,14 +32,14 @@ function oneMailEach(t: Test, { relay }: Pick<Shop, 'relay'>): void {
 }
 
 /** The first `count` people who got a variant click its link, as people or as machines. */
-function click({ app }: Pick<Shop, 'app'>, variant: number, count: number, isMachine = false): void {
+function click({ app }: Pick<Shop, 'app'>, variant: number, count: number, reader: Reader = 'person'): void {
   const rows = app.db
     .prepare<[number, number], { delivery: number; mailing: number; address: number }>(
       'SELECT id AS delivery, mailing_id AS mailing, address_id AS address FROM deliveries WHERE variant = ? ORDER BY id LIMIT ?',
     )
     .all(variant, count);
   const at = app.clock.now().getTime() + 60_000;
-  const hits = rows.map((ids) => ({ ids: { ...ids, group: 1, user: 1, email: '' }, at, link: 0, isMachine }));
+  const hits = rows.map((ids) => ({ ids: { ...ids, group: 1, user: 1, email: '' }, at, link: 0, reader }) as const);
   app.db.transaction(() => new HitBuffer(app.db).record(hits)).immediate();
 }
 
@@ -76,7 +77,7 @@ t.test(
     t.match(await mailOf(shop, 1), { subject: 'two', recipients: two, delivered: two });
     click(shop, 1, 30);
     click(shop, 0, 5);
-    click(shop, 0, one, true);
+    click(shop, 0, one, 'machine');
     t.equal(subjects(shop).two, two, 'the rest waits');
     await shop.pass(3 * HOUR);
     t.equal(shop.accepted().length, one + two, 'for all of the time');
@@ -104,7 +105,7 @@ t.test('clicks of machines decide nothing: without a difference the rest gets A'
   const shop = await prepareAbTest(t);
   await shop.start();
   const { one = 0, two = 0 } = subjects(shop);
-  click(shop, 1, two, true);
+  click(shop, 1, two, 'machine');
   click(shop, 0, 3);
   await shop.pass(5 * HOUR);
   t.strictSame(subjects(shop), { one: 200 - two, two });

@@ -1,6 +1,7 @@
 /** Sending a single send again to those who got it and did not open it. */
 import t, { type Test } from 'tap';
 import { HitBuffer } from '../../src/delivery/feedback/opens-and-clicks.ts';
+import type { Reader } from '../../src/delivery/feedback/readers.ts';
 import { bounceDelivery } from '../../src/delivery/queue/ledger/bounce.ts';
 import { prepareAbTest } from '../support/ab-tests.ts';
 import type { TestApp } from '../support/app.ts';
@@ -9,7 +10,7 @@ import { addPerson, callerOf, cookieOf, FROM_PAGE } from '../support/people.ts';
 import { fieldsOf, sentCampaign } from '../support/recipient-links.ts';
 import { mustAnswer } from '../support/segments.ts';
 
-const NAMES = ['opener', 'machine', 'clicker', 'leaver', 'bouncer', 'sleeper'];
+const NAMES = ['opener', 'machine', 'proxied', 'clicker', 'leaver', 'bouncer', 'sleeper'];
 const HOUR = 3_600_000;
 
 /** A mail to six people, of whom each did something else with it. */
@@ -17,9 +18,11 @@ async function mailed(t: Test) {
   const people = NAMES.map((name) => ({ email: `${name}@example.org`, first_name: name }));
   const { app, utr, mails } = await sentCampaign(t, {}, { people });
   app.clock.advance(HOUR);
-  act(app, 'opener', null, false);
-  act(app, 'machine', null, true);
-  act(app, 'clicker', 1, false);
+  act(app, 'opener', null, 'person');
+  act(app, 'machine', null, 'machine');
+  // Nobody knows whether that was the person.
+  act(app, 'proxied', null, 'proxied');
+  act(app, 'clicker', 1, 'person');
   const leaver = mails.find(({ to }) => to.startsWith('leaver'));
   t.equal((await app.page('POST', leaver?.paths.u ?? '', { form: { 'List-Unsubscribe': 'One-Click' } })).status, 200);
   const bounced = deliveryOf(app, 'bouncer');
@@ -39,10 +42,10 @@ function deliveryOf({ db }: TestApp, name: string) {
 }
 
 /** Somebody, or a machine for them, opens the first mail or clicks in it. */
-function act(app: TestApp, name: string, link: number | null, isMachine: boolean): void {
+function act(app: TestApp, name: string, link: number | null, reader: Reader): void {
   const hits = new HitBuffer(app.db);
   const at = app.clock.now().getTime();
-  hits.add({ ids: { ...deliveryOf(app, name), group: 1, user: 1, email: '' }, at, link, isMachine });
+  hits.add({ ids: { ...deliveryOf(app, name), group: 1, user: 1, email: '' }, at, link, reader });
   while (hits.flush(at));
 }
 
@@ -66,7 +69,7 @@ t.test('the draft goes to exactly those who got it, did not open it and may get 
     form: { ...fieldsOf(draft), utr: copy, recipient_id: targets },
   });
   // Whoever opens it while the draft waits gets nothing.
-  act(app, 'sleeper', null, false);
+  act(app, 'sleeper', null, 'person');
   app.clock.advance(11_000);
   await app.background();
   const sent = (await readOutbox(app)).slice(before);

@@ -1,11 +1,12 @@
 /**
- * Turns rules about mails, opens, clicks and automations into SQL over a contact `c`. Only what people did counts: the opens and clicks
- * of machines change neither `by_person` nor the times in `activity`. A click counts as an open, too, since many mail programs load no
+ * Turns rules about mails, opens, clicks and automations into SQL over a contact `c`. Only what people did counts as done: the opens and
+ * clicks of machines change neither `by_person` nor the times in `activity`. Where only a proxy loaded the pictures, nobody knows whether
+ * the mail was opened, so that rules about not opening do not hold either. A click counts as an open, too, since many mail programs load no
  * pictures. Mails are those of single sends and automations that a server accepted and that did not come back. Whoever is not measured
  * opened nothing as far as is known, and did not open nothing either: rules about not opening look at measured mails of measured people.
  */
 import { isoTimestamp } from '../../clock.ts';
-import { DELIVERY_STATE, type SegmentRule } from '../../database/schema/index.ts';
+import { BY_PERSON, DELIVERY_STATE, MADE_BY, type SegmentRule } from '../../database/schema/index.ts';
 import { isMeasuredNow } from '../tracking-choice.ts';
 import { type ActivityType, MAX_MAIL_DAYS } from './activity-rules.ts';
 
@@ -17,8 +18,8 @@ export const ACTIVITY_VALUES = {
   'activity.last_click': momentOf('last_click_at'),
 };
 
-function momentOf(column: string): string {
-  return `ifnull((SELECT strftime('%Y-%m-%dT%H:%M', y.${column} / 1000, 'unixepoch') FROM activity y WHERE y.address_id = c.address_id), '')`;
+function momentOf(column: string, table = 'activity'): string {
+  return `ifnull((SELECT strftime('%Y-%m-%dT%H:%M', y.${column} / 1000, 'unixepoch') FROM ${table} y WHERE y.address_id = c.address_id), '')`;
 }
 
 /**
@@ -30,13 +31,26 @@ const IS_MEASURED = isMeasuredNow('c.address_id');
 /** The operators of `ACTIVITY_VALUES` that say that somebody did nothing for some time. */
 const OF_ABSENCE = ['is blank', 'is before', 'is not on', 'is not between', 'is not within'];
 
+/**
+ * For rules that somebody did nothing for some time, the moment at which they may have done something after all, as SQL: the last open
+ * that a proxy made, empty without one. Null for other rules.
+ */
+export function possibleActivity({ field, operator }: Pick<SegmentRule, 'field' | 'operator'>): string | null {
+  return field === 'activity.last' && OF_ABSENCE.includes(operator) ? momentOf('last_at', 'proxied_activity') : null;
+}
+
 /** The condition without which a rule about when somebody was active does not hold of a contact `c`. */
 export function activityKnown({ field, operator }: Pick<SegmentRule, 'field' | 'operator'>): string {
   return Object.hasOwn(ACTIVITY_VALUES, field) && OF_ABSENCE.includes(operator) ? `${IS_MEASURED} AND ` : '';
 }
 
 /** The bits of `deliveries.by_person` that count as having opened, and as having clicked. */
-const SEEN = { open: 'd.by_person <> 0', click: 'd.by_person & 2 <> 0' };
+const SEEN = {
+  open: `d.by_person & ${BY_PERSON.opened | BY_PERSON.clicked} <> 0`,
+  click: `d.by_person & ${BY_PERSON.clicked} <> 0`,
+};
+/** Those with which nobody can say that somebody did not open, or did not click. */
+const MAYBE_SEEN = { open: 'd.by_person <> 0', click: SEEN.click };
 
 /** The deliveries `d` of the contact in mailings that may have mails since @since. */
 const MAILS_SINCE = (since: string) => `
@@ -83,7 +97,7 @@ function mailsHold(
   const mails = `${from} AND d.updated_at >= ${bind(String(since))}`;
   if (isCount) return `(SELECT count(*) ${mails}) ${operator === 'received at least' ? '>=' : '<'} ${number}`;
   const [verb, which] = operator.split(' ');
-  const seen = verb === 'clicked' ? SEEN.click : SEEN.open;
+  const seen = (which === 'any' ? SEEN : MAYBE_SEEN)[verb === 'clicked' ? 'click' : 'open'];
   const known = which === 'any' ? '' : 'AND d.is_unmeasured = 0';
   const last = `(SELECT ${seen} AS seen ${mails} ${known} ORDER BY d.updated_at DESC, d.id DESC LIMIT ${number})`;
   return which === 'any'
@@ -108,9 +122,9 @@ function mailHolds({ operator, named }: SegmentRule, bind: (value: string) => st
     case 'clicked':
       return outcome(`max(${SEEN.click})`);
     case 'got and did not open':
-      return `(${IS_MEASURED} AND ${outcome(`${gotMeasured} > max(${SEEN.open})`)})`;
+      return `(${IS_MEASURED} AND ${outcome(`${gotMeasured} > max(${MAYBE_SEEN.open})`)})`;
     case 'got and did not click':
-      return `(${IS_MEASURED} AND ${outcome(`${gotMeasured} > max(${SEEN.click})`)})`;
+      return `(${IS_MEASURED} AND ${outcome(`${gotMeasured} > max(${MAYBE_SEEN.click})`)})`;
     default:
       throw new Error(`unknown operator ${operator} of a mail`);
   }
@@ -124,7 +138,7 @@ function clicksOf(url: string, account: string): string {
   return `WITH own AS MATERIALIZED (SELECT l.mailing_id, l.number FROM links l INDEXED BY links_url
       CROSS JOIN mailings m ON m.id = l.mailing_id AND m.user_id = ${account} AND m.owner_kind IN ('single', 'schedule') WHERE l.url = ${url})
     SELECT 1 FROM own CROSS JOIN deliveries d ON d.mailing_id = own.mailing_id AND d.address_id = c.address_id AND ${SEEN.click}
-    CROSS JOIN events e ON e.mailing_id = own.mailing_id AND e.link_number = own.number AND e.delivery_id = d.id AND e.kind = 'click' AND e.is_machine = 0`;
+    CROSS JOIN events e ON e.mailing_id = own.mailing_id AND e.link_number = own.number AND e.delivery_id = d.id AND e.kind = 'click' AND e.made_by = ${MADE_BY.person}`;
 }
 
 function automationHolds({ operator, named }: SegmentRule, bind: (value: string) => string): string {

@@ -1,7 +1,8 @@
 /**
  * Brings segments with rules about opens and clicks up to date as those happen. Nothing more is written when an event is: the background
  * reads new events in the order of their ids, notes in `activity` when people were last active, and updates these people in the segments,
- * together with how far it came. So a kill loses nothing.
+ * together with how far it came. So a kill loses nothing. An event is read once the burst that it may be part of is over, since it is
+ * then settled who made it.
  */
 import { and, eq, isNotNull, isNull } from 'drizzle-orm';
 import { type Clock, isoTimestamp } from '../../clock.ts';
@@ -9,7 +10,7 @@ import { inChunks } from '../../database/bulk.ts';
 import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
-import { segments } from '../../database/schema/index.ts';
+import { MADE_BY, segments } from '../../database/schema/index.ts';
 import { liftActive } from '../sunset/lift.ts';
 import { isActivityRule } from './activity-rules.ts';
 import { type Segment, syncMembers } from './membership.ts';
@@ -22,10 +23,17 @@ const MANY_EVENTS = 1000;
 /** Events times segments of one write, which take some milliseconds: each of the people of an event is looked at for each segment. */
 const MOST_LOOKUPS = 2000;
 const FOLLOWED = 'activity_followed_to';
+/** For so long after an open or click another one may show that a machine made it. */
+const UNSETTLED_MS = 2500;
 
 /** Whether so many events are not read yet that segments with rules about them say little. */
-export function isFarBehind({ $client: client }: Db): boolean {
-  return newestEvent(client) - followedTo(client) > MANY_EVENTS;
+export function isFarBehind({ $client: client }: Db, clock: Clock): boolean {
+  const after = followedTo(client) + MANY_EVENTS;
+  const next = prepared<[object], { is_unsettled: 0 | 1 }>(
+    client,
+    `SELECT ${IS_UNSETTLED} AS is_unsettled FROM events WHERE id > @after ORDER BY id LIMIT 1`,
+  ).get({ after, ...settling(clock) });
+  return next?.is_unsettled === 0;
 }
 
 /** Reads new events for a short time and updates segments; gives whether there is more to do. */
@@ -35,7 +43,7 @@ export async function followActivity(db: Db, clock: Clock): Promise<boolean> {
   const until = performance.now() + BACKGROUND_MS;
   let isMore = true;
   await inChunks(client, (rows) => {
-    isMore = followSome(db, rows, isoTimestamp(clock.now()));
+    isMore = followSome(db, rows, clock);
     return isMore && performance.now() < until;
   });
   return isMore;
@@ -45,26 +53,36 @@ function newestEvent(client: Db['$client']): number {
   return prepared<[], number>(client, 'SELECT ifnull(max(id), 0) FROM events').pluck().get() ?? 0;
 }
 
+/** Whether it is not settled yet who made an event, as SQL. One in the time to come is of a clock that was wrong. */
+const IS_UNSETTLED = "happened_at BETWEEN @now - @unsettled AND @now AND kind IN ('open', 'click')";
+
+function settling(clock: Clock) {
+  return { now: clock.now().getTime(), unsettled: UNSETTLED_MS };
+}
+
 function followedTo(client: Db['$client']): number {
   return Number(findNamedValue(client, FOLLOWED) ?? 0);
 }
 
 /** Reads the next events, `rows` at most; gives whether there may be more. */
-function followSome(db: Db, rows: number, now: string): boolean {
+function followSome(db: Db, rows: number, clock: Clock): boolean {
   const client = db.$client;
+  const now = isoTimestamp(clock.now());
   const after = followedTo(client);
   const events = Math.min(rows, Math.ceil(MOST_LOOKUPS / Math.max(1, mostSegments(client))));
-  const next = prepared<[number, number], { last: number | null; count: number }>(
+  const next = prepared<[object], { last: number | null; count: number }>(
     client,
-    'SELECT max(id) AS last, count(*) AS count FROM (SELECT id FROM events WHERE id > ? ORDER BY id LIMIT ?)',
-  ).get(after, events);
+    `WITH next AS (SELECT id, ${IS_UNSETTLED} AS is_unsettled FROM events WHERE id > @after ORDER BY id LIMIT @events)
+    SELECT max(id) AS last, count(*) AS count FROM next
+    WHERE id < ifnull((SELECT min(id) FROM next WHERE is_unsettled = 1), 9e15)`,
+  ).get({ after, events, ...settling(clock) });
   if (next === undefined || next.last === null) return false;
   const people = prepared<[{ after: number; to: number }], number>(
     client,
     `INSERT INTO activity (address_id, last_at, last_click_at)
     SELECT d.address_id, max(e.happened_at), max(e.happened_at) FILTER (WHERE e.kind = 'click')
     FROM events e CROSS JOIN deliveries d ON d.id = e.delivery_id CROSS JOIN mailings m ON m.id = e.mailing_id
-    WHERE e.id > @after AND e.id <= @to AND e.is_machine = 0 AND e.kind IN ('open', 'click') AND m.owner_kind IN ('single', 'schedule')
+    WHERE e.id > @after AND e.id <= @to AND e.made_by = ${MADE_BY.person} AND e.kind IN ('open', 'click') AND m.owner_kind IN ('single', 'schedule')
     GROUP BY d.address_id
     ON CONFLICT (address_id) DO UPDATE SET last_at = max(last_at, excluded.last_at),
       last_click_at = nullif(max(ifnull(last_click_at, 0), ifnull(excluded.last_click_at, 0)), 0)
@@ -72,10 +90,20 @@ function followSome(db: Db, rows: number, now: string): boolean {
   )
     .pluck()
     .all({ after, to: next.last });
-  if (people.length > 0) {
-    liftActive(client, people, now);
-    updateSegments(db, people, now);
-  }
+  const maybe = prepared<[{ after: number; to: number }], number>(
+    client,
+    `INSERT INTO proxied_activity (address_id, last_at)
+    SELECT d.address_id, max(e.happened_at)
+    FROM events e CROSS JOIN deliveries d ON d.id = e.delivery_id CROSS JOIN mailings m ON m.id = e.mailing_id
+    WHERE e.id > @after AND e.id <= @to AND e.made_by = ${MADE_BY.proxied} AND m.owner_kind IN ('single', 'schedule')
+    GROUP BY d.address_id
+    ON CONFLICT (address_id) DO UPDATE SET last_at = max(last_at, excluded.last_at)
+    RETURNING address_id`,
+  )
+    .pluck()
+    .all({ after, to: next.last });
+  if (people.length > 0) liftActive(client, people, now);
+  if (people.length + maybe.length > 0) updateSegments(db, [...new Set([...people, ...maybe])], now);
   writeNamedValue(client, FOLLOWED, String(next.last));
   return next.count === events;
 }

@@ -65,8 +65,8 @@ async function continueRecompute(db: Db, id: number, clock: Clock, budgetMs: num
 }
 
 /** Whether one of these segments is marked and not yet finished, or has rules that wait for many events to be read. */
-export function isRecomputing(db: Db, ids: readonly number[]): boolean {
-  const waits = isFarBehind(db) ? sql`check_at IS NOT NULL` : sql`false`;
+export function isRecomputing(db: Db, ids: readonly number[], clock: Clock): boolean {
+  const waits = isFarBehind(db, clock) ? sql`check_at IS NOT NULL` : sql`false`;
   return (
     ids.length > 0 &&
     db.get(sql`SELECT 1 FROM segments WHERE id IN ${ids} AND (recompute_after IS NOT NULL OR ${waits})`) !== undefined

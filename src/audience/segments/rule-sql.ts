@@ -5,7 +5,7 @@
 import { fold } from '../../database/fold.ts';
 import type { SegmentRule } from '../../database/schema/index.ts';
 import { customValuePath, type FieldType } from '../contacts/contact-fields.ts';
-import { ACTIVITY_VALUES, activityHolds, activityKnown } from './activity-sql.ts';
+import { ACTIVITY_VALUES, activityHolds, activityKnown, possibleActivity } from './activity-sql.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -67,9 +67,13 @@ export function ruleCondition(
     if (type === 'mails' || type === 'mail' || type === 'link' || type === 'automation')
       return `(${activityHolds({ ...rule, type }, account, now, bind)})`;
     const positive = NEGATED[rule.operator];
-    const value = fieldValue(rule);
-    const holds = positiveHolds({ ...rule, type }, positive ?? rule.operator, value, now, bind);
-    return `(${activityKnown(rule)}${positive === undefined ? `(${holds})` : `NOT (${holds})`})`;
+    const holdsFor = (value: string) => {
+      const holds = positiveHolds({ ...rule, type }, positive ?? rule.operator, value, now, bind);
+      return positive === undefined ? `(${holds})` : `NOT (${holds})`;
+    };
+    const possible = possibleActivity(rule);
+    const unless = possible === null ? '' : ` AND (${possible} = '' OR ${holdsFor(possible)})`;
+    return `(${activityKnown(rule)}${holdsFor(fieldValue(rule))}${unless})`;
   });
   return { text: `(${conditions.join(queryType === 'or' ? ' OR ' : ' AND ')})`, values };
 }

@@ -1,6 +1,6 @@
 /**
  * Finds the inactive contacts of an account, some at a time and all of these with one statement. Acts are opens and clicks of people, as
- * `activity` and the ledger have them, becoming a contact, and what people did with forms, preference pages and unsubscribe links.
+ * `activity` and the ledger have them, opens of a proxy, which may have been a person's, becoming a contact, and what people did with forms, preference pages and unsubscribe links.
  */
 import type { Database } from 'better-sqlite3';
 import { isoTimestamp } from '../../clock.ts';
@@ -33,6 +33,7 @@ const IS_CONCERNED = `CASE @action
 const IS_IDLE = `
   c.created_at < @since AND ${isLiveContact('c')}
   AND NOT EXISTS (SELECT 1 FROM activity y WHERE y.address_id = c.address_id AND y.last_at >= @cutoff)
+  AND NOT EXISTS (SELECT 1 FROM proxied_activity y WHERE y.address_id = c.address_id AND y.last_at >= @cutoff)
   AND NOT EXISTS (SELECT 1 FROM sunset_people z INDEXED BY sunset_people_address
     WHERE z.address_id = c.address_id AND ((z.lifted_at IS NULL AND z.action = @action) OR z.lifted_at >= @since))
   AND NOT ${isUnsubscribed('c')} AND NOT ${isSuppressed('c')}

@@ -58,7 +58,7 @@ async function look(db: Db, sunset: Sunset, clock: Clock, until: number): Promis
   const next = new Date(now).setUTCHours(24, 0, 0, 0);
   if (sunset.next_at > now.getTime() && sunset.next_at <= now.getTime() + DAY_MS) return false;
   // Opens that are not read yet would make active people inactive for a moment, and a move is not taken back.
-  if (isFarBehind(db)) return false;
+  if (isFarBehind(db, clock)) return false;
   const cutoff = sunset.cutoff ?? cutoffOf(now, sunset.months);
   const found: number[] = [];
   let place: number | null = sunset.after_id;

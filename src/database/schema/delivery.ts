@@ -4,7 +4,7 @@ import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from
 import { user } from './accounts.ts';
 import { address } from './audience.ts';
 import { count, id, line } from './columns.ts';
-import { DELIVERY_STATE, HELD_CODES, IS_HAD, MAILING_ENDED } from './states.ts';
+import { DELIVERY_STATE, HELD_CODES, IS_HAD, MAILING_ENDED, type MadeBy } from './states.ts';
 
 /** A mailing: frozen content and who gets it. Its counters change in the transaction that changes the ledger, so they always agree with it. */
 export const mailings = sqliteTable(
@@ -42,13 +42,16 @@ export const mailings = sqliteTable(
     failed: count(),
     suppressed: count(),
     cancelled: count(),
+    /** Recipients who opened it, and all opens: of people and proxies, never of machines. */
     unique_opens: count(),
     total_opens: count(),
-    /** Recipients who clicked, machines included. */
+    /** Recipients who clicked; machines do not count. */
     unique_clicks: count(),
     /** Recipients of whose opens or clicks at least one was a person's. */
     people_opens: count(),
     people_clicks: count(),
+    /** Recipients of whom nothing is known but that a proxy loaded the pictures. */
+    proxied_only: count(),
     unsubscribes: count(),
     created_at: text().notNull(),
     finished_at: text(),
@@ -109,11 +112,15 @@ export const deliveries = sqliteTable(
     /** The server's reply, or why this person got no mail. */
     reply: text(),
     updated_at: count(),
+    /** The first open that no machine made. */
     opened_at: integer(),
-    /** How many opens and clicks were counted; there is a maximum of each per recipient. */
+    /** How many opens and clicks of people and proxies, and how many hits of machines, were counted; there is a maximum of each. */
     opens: count(),
     clicks: count(),
-    /** Whether a person, not only a machine, has opened (1) or clicked (2) it; 3: both. */
+    machine_hits: count(),
+    /** Until then, epoch milliseconds, every hit is a machine's: one was found out by a burst or the trap link. */
+    machine_until: count(),
+    /** What people and proxies did with it: the bits of `BY_PERSON`. */
     by_person: count(),
     /** 1: the mail has no pixel and no links of this person, so that it is not known whether they opened it. */
     is_unmeasured: count(),
@@ -234,7 +241,8 @@ export const events = sqliteTable(
     delivery_id: integer().notNull(),
     kind: text({ enum: ['open', 'click', 'unsubscribe', 'bounce', 'complaint'] }).notNull(),
     link_number: integer(),
-    is_machine: count(),
+    /** One of `MADE_BY`; 0 for what is neither an open nor a click. */
+    made_by: integer().$type<MadeBy>().notNull().default(0),
     /** Epoch milliseconds. */
     happened_at: integer().notNull(),
   },
@@ -254,6 +262,7 @@ export const mailingHours = sqliteTable(
     hour: integer().notNull(),
     opens: count(),
     machine_opens: count(),
+    proxied_opens: count(),
     clicks: count(),
     machine_clicks: count(),
     bounces: count(),
@@ -276,18 +285,3 @@ export const outbox = sqliteTable('outbox', {
   raw: blob({ mode: 'buffer' }).notNull(),
   created_at: text().notNull(),
 });
-
-/** DKIM keys by sender domain (ASCII form). The newest that does not wait for its record signs; receivers may still look up older ones. */
-export const dkimKeys = sqliteTable(
-  'dkim_keys',
-  {
-    id: id(),
-    domain: text().notNull(),
-    selector: text().notNull(),
-    private_key: text().notNull(),
-    /** 1: signs once its record was seen in the DNS, so that the key before it signs until then. */
-    awaits_record: integer().$type<0 | 1>().notNull().default(0),
-    created_at: text().notNull(),
-  },
-  (table) => [uniqueIndex('dkim_keys_selector').on(table.domain, table.selector)],
-);

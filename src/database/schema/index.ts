@@ -6,6 +6,7 @@ export * from './audience.ts';
 export * from './campaigns.ts';
 export * from './contact-jobs.ts';
 export * from './delivery.ts';
+export * from './dkim.ts';
 export * from './feeds.ts';
 export * from './forms.ts';
 export * from './people-history.ts';

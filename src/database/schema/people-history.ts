@@ -33,6 +33,13 @@ export const activity = sqliteTable('activity', {
   last_click_at: integer(),
 });
 
+/** When a proxy last loaded pictures of somebody's mails, which a person may or may not have caused. */
+export const proxiedActivity = sqliteTable('proxied_activity', {
+  address_id: integer().primaryKey(),
+  /** Epoch milliseconds. */
+  last_at: integer().notNull(),
+});
+
 /** Moves of contacts to another contact type, for the timeline of a person. */
 export const contactMoves = sqliteTable(
   'contact_moves',

@@ -74,3 +74,13 @@ export interface Variant {
   sender_name: string;
   template_id: number;
 }
+
+/** Who made an open or a click, as `events.made_by` has it; docs/tracking.md tells what each class means. */
+export const MADE_BY = { person: 0, machine: 1, proxied: 2 } as const;
+export type MadeBy = (typeof MADE_BY)[keyof typeof MADE_BY];
+
+/**
+ * The bits of `deliveries.by_person`: what a person did with a mail, and that a proxy loaded its pictures, which a person may or may not
+ * have caused. With `proxied` alone nobody knows whether the mail was opened.
+ */
+export const BY_PERSON = { opened: 1, clicked: 2, proxied: 4 } as const;

@@ -1,4 +1,6 @@
 /** The copy of a mail in a browser. People share its URL, so nothing in it may act for the recipient of the mail. */
+
+import { TRAP_LINK, trapHtml } from '../links/trap-link.ts';
 import type { Content } from './compiled-content.ts';
 import { CLICK_URL, escapeHtml, OPEN_URL, scan, type Template } from './merge.ts';
 
@@ -36,7 +38,10 @@ export function withoutPixel(html: Template): Template {
   });
 }
 
-/** Replaces tracked links; `after` gives what stands after the destination of a link, in HTML from the quotation mark of the attribute on. */
+/** The HTML before and after the address of the trap link. */
+const [TRAP_BEGIN = '', TRAP_END = ''] = trapHtml('|').split('|');
+
+/** Replaces tracked links, and removes the trap link; `after` gives what stands after the destination of a link, in HTML from the quotation mark of the attribute on. */
 function withDestinations(
   template: Template,
   links: Content['links'],
@@ -46,6 +51,8 @@ function withDestinations(
   return template.flatMap((piece, at): Template => {
     const before = template[at - 1];
     if (typeof piece !== 'string') return piece.name === CLICK_URL ? [] : [piece];
+    if (isTrap(template, at + 1)) return [piece.slice(0, -TRAP_BEGIN.length)];
+    if (isTrap(template, at - 1)) return [piece.slice(`${TRAP_LINK}${TRAP_END}`.length)];
     if (before === undefined || typeof before === 'string' || before.name !== CLICK_URL) return [piece];
     // The number of the link follows the address that counts clicks.
     const number = /^\d+/.exec(piece)?.[0] ?? '';
@@ -55,4 +62,10 @@ function withDestinations(
       after(number, piece.slice(number.length)),
     ];
   });
+}
+
+/** Whether the piece at this place is the address of the trap link. */
+function isTrap(template: Template, at: number): boolean {
+  const [slot, after] = [template[at], template[at + 1]];
+  return typeof slot === 'object' && slot.name === CLICK_URL && `${after}`.startsWith(`${TRAP_LINK}${TRAP_END}`);
 }

@@ -1,5 +1,6 @@
 /** Counts the events of mailings by hour and by link. */
 import type { Database } from 'better-sqlite3';
+import { MADE_BY, type MadeBy } from '../../database/schema/index.ts';
 
 /** An event of a mailing. */
 export interface CountedEvent {
@@ -7,9 +8,11 @@ export interface CountedEvent {
   kind: 'open' | 'click' | 'bounce' | 'unsubscribe';
   /** The number of the link that was clicked. */
   link: number | null;
-  isMachine: boolean;
+  by: MadeBy;
   /** Epoch milliseconds. */
   at: number;
+  /** -1: it counts no more, for it turned out to be another's. */
+  times?: -1;
 }
 
 const HOUR_MS = 3_600_000;
@@ -17,9 +20,10 @@ const HOUR_MS = 3_600_000;
 /** Gives a function that counts events. Call it in the transaction that adds them, once for all of them: it writes one row for each hour and link. */
 export function eventCounter(client: Database): (events: readonly CountedEvent[]) => void {
   const countHour = client.prepare<[ReturnType<typeof emptyHour>]>(`
-    INSERT INTO mailing_hours (mailing_id, hour, opens, machine_opens, clicks, machine_clicks, bounces, unsubscribes)
-    VALUES (@mailing, @hour, @opens, @machine_opens, @clicks, @machine_clicks, @bounces, @unsubscribes)
+    INSERT INTO mailing_hours (mailing_id, hour, opens, machine_opens, proxied_opens, clicks, machine_clicks, bounces, unsubscribes)
+    VALUES (@mailing, @hour, @opens, @machine_opens, @proxied_opens, @clicks, @machine_clicks, @bounces, @unsubscribes)
     ON CONFLICT DO UPDATE SET opens = opens + excluded.opens, machine_opens = machine_opens + excluded.machine_opens,
+      proxied_opens = proxied_opens + excluded.proxied_opens,
       clicks = clicks + excluded.clicks, machine_clicks = machine_clicks + excluded.machine_clicks,
       bounces = bounces + excluded.bounces, unsubscribes = unsubscribes + excluded.unsubscribes`);
   const countLink = client.prepare<[ReturnType<typeof emptyLink>]>(`
@@ -29,17 +33,19 @@ export function eventCounter(client: Database): (events: readonly CountedEvent[]
   return (events) => {
     const hours = new Map<string, ReturnType<typeof emptyHour>>();
     const links = new Map<string, ReturnType<typeof emptyLink>>();
-    for (const { mailing, kind, link, isMachine, at } of events) {
+    for (const { mailing, kind, link, by, at, times = 1 } of events) {
+      const isMachine = by === MADE_BY.machine;
       const hour = at - (at % HOUR_MS);
       const ofHour = kept(hours, `${mailing} ${hour}`, () => emptyHour(mailing, hour));
-      ofHour[`${kind}s`]++;
-      if (isMachine && kind === 'open') ofHour.machine_opens++;
+      ofHour[`${kind}s`] += times;
+      if (isMachine && kind === 'open') ofHour.machine_opens += times;
+      if (by === MADE_BY.proxied) ofHour.proxied_opens += times;
       if (kind !== 'click') continue;
-      if (isMachine) ofHour.machine_clicks++;
+      if (isMachine) ofHour.machine_clicks += times;
       if (link === null) continue;
       const ofLink = kept(links, `${mailing} ${link}`, () => emptyLink(mailing, link));
-      ofLink.clicks++;
-      if (isMachine) ofLink.machine_clicks++;
+      ofLink.clicks += times;
+      if (isMachine) ofLink.machine_clicks += times;
     }
     for (const hour of hours.values()) countHour.run(hour);
     for (const link of links.values()) countLink.run(link);
@@ -47,7 +53,17 @@ export function eventCounter(client: Database): (events: readonly CountedEvent[]
 }
 
 function emptyHour(mailing: number, hour: number) {
-  return { mailing, hour, opens: 0, machine_opens: 0, clicks: 0, machine_clicks: 0, bounces: 0, unsubscribes: 0 };
+  return {
+    mailing,
+    hour,
+    opens: 0,
+    machine_opens: 0,
+    proxied_opens: 0,
+    clicks: 0,
+    machine_clicks: 0,
+    bounces: 0,
+    unsubscribes: 0,
+  };
 }
 
 function emptyLink(mailing: number, link: number) {

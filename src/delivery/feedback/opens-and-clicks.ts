@@ -1,86 +1,79 @@
 /** Opens, clicks and unsubscribes: writes the events and updates the counters in the same transaction. */
 import type { Database, Statement } from 'better-sqlite3';
 import { IS_UNMEASURED } from '../../audience/tracking-choice.ts';
-import { DELIVERY_STATE, type TrackingMode } from '../../database/schema/index.ts';
+import { BY_PERSON, DELIVERY_STATE, MADE_BY, type MadeBy, type TrackingMode } from '../../database/schema/index.ts';
 import { withAnnouncedWrite } from '../../database/write-turns.ts';
 import { NOBODY } from '../links/shared-links.ts';
 import type { RecipientIds } from '../links/tokens.ts';
-import { isTooSoonForPerson } from './bots.ts';
-import { BY_PERSON } from './by-person.ts';
+import { TRAP_LINK } from '../links/trap-link.ts';
+import { BURST_MS } from './bursts.ts';
 import { type CountedEvent, eventCounter } from './event-counts.ts';
+import { addChange, changesOf, type FigureChanges, figureCounter, type Reading } from './figures.ts';
+import { madeBy, type Reader } from './readers.ts';
+import { type RecordedHit, RecordedHits } from './recorded-hits.ts';
 
 /** An open or a click that is not on disk yet. */
 export interface Hit {
   ids: RecipientIds;
   /** Epoch milliseconds. */
   at: number;
-  /** The number of the link that was clicked; null: an open. */
+  /** The number of the link that was clicked, `TRAP_LINK` for the trap; null: an open. */
   link: number | null;
-  /** Whether the user agent is known to be a machine's. */
-  isMachine: boolean;
+  /** What the user agent says of who made it. */
+  reader: Reader;
 }
 
-interface Target {
+interface Target extends Reading {
   /** What its account learns of opens and clicks now, and whether those of this person are not recorded. */
   tracking: TrackingMode;
   is_unmeasured: 0 | 1;
-  state: number;
-  opened_at: number | null;
-  opens: number;
-  clicks: number;
-  by_person: number;
+  machine_until: number;
   updated_at: number;
-}
-
-/** What a batch adds to the counters of a mailing. */
-interface MailingCounts {
-  opened: number;
-  opens: number;
-  clicked: number;
-  personOpened: number;
-  personClicked: number;
 }
 
 /** What a batch has written, to be counted at its end. */
 interface Written {
   events: CountedEvent[];
-  mailings: Map<number, MailingCounts>;
+  mailings: FigureChanges;
 }
 
 const BATCH_SIZE = 100;
-/** How many opens, and how many clicks, count for one recipient of one mail. More than that is not a reader. */
+/** How many opens, clicks and hits of machines count for one recipient of one mail. More than that is not a reader. */
 const MAX_PER_DELIVERY = 100;
 /** How long a hit waits for its mail to be recorded as accepted; a mail whose reply was lost is retried within this time. */
 const MAX_WAIT_MS = 60_000;
 /** Hits beyond this number are dropped. So many gather only if the disk cannot be written. */
 const MAX_WAITING = 200_000;
+/** Hits of a recipient within this time before or after somebody followed the trap link are the same machine's. */
+const TRAP_MS = 10_000;
 
 /**
  * Collects hits and writes them in batches, because a transaction for each would be too slow. An open counts once its
- * delivery is accepted, so that `unique_opens` never exceeds `delivered`; an earlier hit waits. Hits by machines count
- * like those by people, as other mailing services do it, and are marked on the event. For one recipient of one mail, up
- * to a hundred opens and a hundred clicks count. Of people whose account must not measure them nothing is written; where it learns only
- * totals, these alone are counted.
+ * delivery is accepted, so that `unique_opens` never exceeds `delivered`; an earlier hit waits. Each event says who made it; hits of
+ * machines count apart. When hits turn out to be a burst, those of it that were recorded as a person's become a machine's. For one
+ * recipient of one mail, up to a hundred opens, clicks and hits of machines count. Of people whose account must not measure them nothing
+ * is written; where it learns only totals, these alone are counted.
  */
 export class HitBuffer {
   readonly #client: Database;
+  readonly #recorded: RecordedHits;
   readonly #target: Statement<[number, number, number], Target>;
   readonly #sharedBy: Statement<[number], TrackingMode>;
-  readonly #firstOpen: Statement<[number, number]>;
-  readonly #open: Statement<[number]>;
-  readonly #click: Statement<[number]>;
-  readonly #person: Statement<[number, number]>;
-  readonly #count: Statement<MailingCounts & { mailing: number }>;
+  readonly #counts: Statement<[Reading & { id: number }]>;
+  readonly #machineUntil: Statement<[number, number]>;
+  readonly #event: Statement<[number, number, 'open' | 'click', number | null, MadeBy, number]>;
   readonly #countEvents: (events: readonly CountedEvent[]) => void;
-  readonly #event: Statement<[number, number, 'open' | 'click', number | null, number, number]>;
+  readonly #countFigures: (changes: FigureChanges) => void;
   #waiting: Hit[] = [];
   /** Hits whose mail was not accepted yet, to be tried again in the next round. */
   #early: Hit[] = [];
 
   constructor(client: Database) {
     this.#client = client;
+    this.#recorded = new RecordedHits(client);
     this.#target = client.prepare(
-      `SELECT u.tracking, ${IS_UNMEASURED} AS is_unmeasured, d.state, d.opened_at, d.opens, d.clicks, d.by_person, d.updated_at
+      `SELECT u.tracking, ${IS_UNMEASURED} AS is_unmeasured, d.state, d.opened_at, d.opens, d.clicks, d.machine_hits, d.machine_until, d.by_person,
+        d.updated_at
       FROM deliveries d CROSS JOIN addresses a ON a.id = d.address_id CROSS JOIN accounts u ON u.id = a.user_id
       WHERE d.id = ? AND d.mailing_id = ? AND d.address_id = ?`,
     );
@@ -89,16 +82,15 @@ export class HitBuffer {
         'SELECT u.tracking FROM mailings m CROSS JOIN accounts u ON u.id = m.user_id WHERE m.id = ?',
       )
       .pluck();
-    this.#firstOpen = client.prepare('UPDATE deliveries SET opens = opens + 1, opened_at = ? WHERE id = ?');
-    this.#open = client.prepare('UPDATE deliveries SET opens = opens + 1 WHERE id = ?');
-    this.#click = client.prepare('UPDATE deliveries SET clicks = clicks + 1 WHERE id = ?');
-    this.#person = client.prepare('UPDATE deliveries SET by_person = by_person | ? WHERE id = ?');
-    this.#count = client.prepare(`
-      UPDATE mailings SET unique_opens = unique_opens + @opened, total_opens = total_opens + @opens, unique_clicks = unique_clicks + @clicked,
-        people_opens = people_opens + @personOpened, people_clicks = people_clicks + @personClicked WHERE id = @mailing`);
+    // Without the columns that indexes have, which few hits change.
+    this.#counts = client.prepare(
+      'UPDATE deliveries SET opens = @opens, clicks = @clicks, machine_hits = @machine_hits WHERE id = @id',
+    );
+    this.#machineUntil = client.prepare('UPDATE deliveries SET machine_until = ? WHERE id = ?');
     this.#event = client.prepare(`
-      INSERT INTO events (mailing_id, delivery_id, kind, link_number, is_machine, happened_at) VALUES (?, ?, ?, ?, ?, ?)`);
+      INSERT INTO events (mailing_id, delivery_id, kind, link_number, made_by, happened_at) VALUES (?, ?, ?, ?, ?, ?)`);
     this.#countEvents = eventCounter(client);
+    this.#countFigures = figureCounter(client);
   }
 
   add(hit: Hit): void {
@@ -133,14 +125,14 @@ export class HitBuffer {
   #writeAll(hits: readonly Hit[]): Hit[] {
     const written: Written = { events: [], mailings: new Map() };
     const early = hits.filter((hit) => !this.#write(hit, written));
-    for (const [mailing, counts] of written.mailings) this.#count.run({ ...counts, mailing });
+    this.#countFigures(written.mailings);
     this.#countEvents(written.events);
     return early;
   }
 
   /** False if the ledger says that the mail is not sent yet. A hit on an unknown delivery, for example after a restore, is dropped. */
   #write(hit: Hit, written: Written): boolean {
-    const { ids, at, link, isMachine } = hit;
+    const { ids, at, link, reader } = hit;
     if (ids.delivery === NOBODY) {
       // Of its reader it is not known whether they allow it.
       const mode = this.#sharedBy.get(ids.mailing);
@@ -154,42 +146,79 @@ export class HitBuffer {
       return true;
     }
     if (target.state === DELIVERY_STATE.queued || target.state === DELIVERY_STATE.sending) return false;
-    const machine = isMachine || isTooSoonForPerson(at, target.updated_at) ? 1 : 0;
-    if ((link === null ? target.opens : target.clicks) >= MAX_PER_DELIVERY) return true;
+    if (link === TRAP_LINK) {
+      this.#catch(hit, target, written);
+      return true;
+    }
     // A click of a mail that came back counts; an open does not, because unique_opens never exceeds delivered.
     if (link === null && target.state !== DELIVERY_STATE.accepted) return true;
-    const kind = link === null ? BY_PERSON.opened : BY_PERSON.clicked;
-    const isFirstOfPerson = machine === 0 && (target.by_person & kind) === 0;
-    if (link !== null) this.#click.run(ids.delivery);
-    else if (target.opened_at === null) this.#firstOpen.run(at, ids.delivery);
-    else this.#open.run(ids.delivery);
-    if (isFirstOfPerson) this.#person.run(kind, ids.delivery);
-    const counts = countsOf(written, ids.mailing);
-    if (link === null) {
-      counts.opens++;
-      if (target.opened_at === null) counts.opened++;
-      if (isFirstOfPerson) counts.personOpened++;
-    } else {
-      if (target.clicks === 0) counts.clicked++;
-      if (isFirstOfPerson) counts.personClicked++;
+    const isOfMachine = reader === 'person' && isFoundOut(target, at);
+    const by = isOfMachine ? MADE_BY.machine : madeBy(reader, link !== null, at - target.updated_at);
+    const counter = by === MADE_BY.machine ? 'machine_hits' : link === null ? 'opens' : 'clicks';
+    if (target[counter] >= MAX_PER_DELIVERY) return true;
+    const after: Reading = { ...target, [counter]: target[counter] + 1 };
+    if (by !== MADE_BY.machine) {
+      after.by_person |=
+        link !== null ? BY_PERSON.clicked : by === MADE_BY.person ? BY_PERSON.opened : BY_PERSON.proxied;
+      if (link === null) after.opened_at ??= at;
     }
-    const event = link === null ? 'open' : 'click';
-    this.#event.run(ids.mailing, ids.delivery, event, link, machine, at);
-    written.events.push({ mailing: ids.mailing, kind: event, link, isMachine: machine === 1, at });
+    const isKnown = after.by_person === target.by_person && after.opened_at === target.opened_at;
+    if (isKnown) this.#counts.run({ ...after, id: ids.delivery });
+    else this.#recorded.write(ids.delivery, after);
+    addChange(written.mailings, ids.mailing, target, after);
+    const kind = link === null ? 'open' : 'click';
+    this.#event.run(ids.mailing, ids.delivery, kind, link, by, at);
+    written.events.push({ mailing: ids.mailing, kind, link, by, at });
+    // A burst has several clicks.
+    if (by !== MADE_BY.machine && after.clicks > 1) this.#findBurst(hit, after, written);
     return true;
+  }
+
+  /** Makes the hits around this one a machine's if they are a burst. */
+  #findBurst({ ids, at }: Hit, reading: Reading, written: Written): void {
+    const all = this.#recorded.of(ids.delivery);
+    const near = all.filter((one) => Math.abs(one.at - at) <= BURST_MS);
+    const found = this.#recorded.inBursts(ids.mailing, near);
+    if (found.length > 0) this.#makeMachines(ids, reading, all, found, at + BURST_MS, written);
+  }
+
+  /** Somebody followed the link that no person sees. */
+  #catch({ ids, at }: Hit, target: Target, written: Written): void {
+    if (isFoundOut(target, at) && target.machine_until >= at + TRAP_MS / 2) return;
+    const all = this.#recorded.of(ids.delivery);
+    const found = all.filter((one) => Math.abs(one.at - at) <= TRAP_MS);
+    this.#makeMachines(ids, target, all, found, Math.max(target.machine_until, at + TRAP_MS), written);
+  }
+
+  #makeMachines(
+    ids: RecipientIds,
+    before: Reading,
+    all: readonly RecordedHit[],
+    found: readonly RecordedHit[],
+    until: number,
+    written: Written,
+  ): void {
+    const { hits, reading } = this.#recorded.makeMachines(ids.delivery, before, all, found);
+    this.#machineUntil.run(until, ids.delivery);
+    addChange(written.mailings, ids.mailing, before, reading);
+    for (const { link, at, made_by } of hits) {
+      const event = { mailing: ids.mailing, kind: link === null ? ('open' as const) : ('click' as const), link, at };
+      written.events.push({ ...event, by: made_by, times: -1 }, { ...event, by: MADE_BY.machine });
+    }
   }
 }
 
-/** Counts an open or a click of nobody in particular. */
-function addTotal({ ids: { mailing }, link, isMachine, at }: Hit, written: Written): void {
-  if (link === null) countsOf(written, mailing).opens++;
-  written.events.push({ mailing, kind: link === null ? 'open' : 'click', link, isMachine, at });
+/** Whether a hit at that time is within what a burst or the trap link says of a machine. */
+function isFoundOut({ machine_until }: Target, at: number): boolean {
+  return at <= machine_until && at >= machine_until - 2 * TRAP_MS;
 }
 
-function countsOf({ mailings }: Written, mailing: number): MailingCounts {
-  const counts = mailings.get(mailing) ?? { opened: 0, opens: 0, clicked: 0, personOpened: 0, personClicked: 0 };
-  mailings.set(mailing, counts);
-  return counts;
+/** Counts an open or a click of nobody in particular. */
+function addTotal({ ids: { mailing }, link, reader, at }: Hit, written: Written): void {
+  if (link === TRAP_LINK) return;
+  const by = madeBy(reader, link !== null, null);
+  if (link === null && by !== MADE_BY.machine) changesOf(written.mailings, mailing).total_opens++;
+  written.events.push({ mailing, kind: link === null ? 'open' : 'click', link, by, at });
 }
 
 /** Counts a recipient who unsubscribed through a mail, once. Call it in the transaction that unsubscribes the address. */
@@ -208,5 +237,5 @@ export function countUnsubscribe(
   client
     .prepare("INSERT INTO events (mailing_id, delivery_id, kind, happened_at) VALUES (?, ?, 'unsubscribe', ?)")
     .run(ids.mailing, ids.delivery, at);
-  eventCounter(client)([{ mailing: ids.mailing, kind: 'unsubscribe', link: null, isMachine: false, at }]);
+  eventCounter(client)([{ mailing: ids.mailing, kind: 'unsubscribe', link: null, by: MADE_BY.person, at }]);
 }

@@ -17,6 +17,7 @@ import {
 } from '../content/merge.ts';
 import { parseMjml, renderMjml } from '../content/mjml.ts';
 import { plainText } from '../content/plain-text.ts';
+import { TRAP_LINK, trapHtml } from '../links/trap-link.ts';
 
 /**
  * Compiles content in this thread. Templates may be huge or hostile, so use `compileContent`, which does it in a thread of its
@@ -81,6 +82,7 @@ function tidy(html: string): string {
 }
 
 const pixelMark = '\ufdd2';
+const trapMark = '\ufdd3';
 const pixel = `<img src="${pixelMark}" width="1" height="1" alt="" style="display:block;border:0">`;
 
 function completed(html: string, source: ContentSource): string {
@@ -100,6 +102,7 @@ function completed(html: string, source: ContentSource): string {
     lead,
     html.slice(bodyStart, bodyEnd),
     source.footer && !complete ? footerFor(regions) : '',
+    source.tracking ? trapHtml(trapMark) : '',
     html.slice(bodyEnd),
     html.endsWith('\n') ? '' : '\n',
   ].join('');
@@ -128,6 +131,12 @@ function firstWords(regions: readonly Region[]): string {
   return words.slice(0, PREVIEW_CHARACTERS).replace(/(?:&#?\w*|\(\(?[^()]*\)?|[\ud800-\udbff])$/, '');
 }
 
+/** What replaces our own marks. */
+const OWN_URLS = new Map<string, Template>([
+  [pixelMark, [internal(OPEN_URL)]],
+  [trapMark, [internal(CLICK_URL), String(TRAP_LINK)]],
+]);
+
 const urlAttributes = new Set(['href', 'src', 'background', 'action']);
 
 function htmlPieces(html: string, tracked: (url: string) => Template | null): Template {
@@ -135,8 +144,7 @@ function htmlPieces(html: string, tracked: (url: string) => Template | null): Te
   let from = 0;
   for (const region of findHtmlRegions(html).regions) {
     const raw = html.slice(region.start, region.end);
-    const slots =
-      raw === pixelMark ? [internal(OPEN_URL)] : (isLink(region) && tracked(region.value)) || placeholders(region, raw);
+    const slots = OWN_URLS.get(raw) ?? ((isLink(region) && tracked(region.value)) || placeholders(region, raw));
     if (!slots) continue;
     pieces.push(html.slice(from, region.start), ...(region.attribute && !region.quoted ? quoted(slots) : slots));
     from = region.end;

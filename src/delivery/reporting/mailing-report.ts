@@ -1,4 +1,4 @@
-/** The report on a mailing: recipients by state and reason, opens and clicks by hour and link, people apart from machines. */
+/** The report on a mailing: recipients by state and reason, opens and clicks by hour and link, people, proxies and machines apart. */
 import type { Database } from 'better-sqlite3';
 import { DELIVERY_STATE, DELIVERY_STATE_NAMES, type DeliveryState } from '../../database/schema/index.ts';
 import { keptMails, type ShownDeliveryState } from './kept-mails.ts';
@@ -9,7 +9,9 @@ export interface MailingReport {
   opens_by_hour: { hour: string; count: number }[];
   clicks_by_hour: { hour: string; count: number }[];
   top_links: { url: string; clicks: number }[];
-  /** How many of the opens and clicks were made by bots, such as link scanners. */
+  /** Opens by who made them. */
+  opens_by_class: Record<'person' | 'proxied' | 'machine', number>;
+  /** How many opens and clicks were made by bots, such as link scanners. */
   machine_opens: number;
   machine_clicks: number;
   /** From those who were meant to get it to those who clicked. */
@@ -32,6 +34,8 @@ export interface Funnel {
   people_opens: number;
   unique_clicks: number;
   people_clicks: number;
+  /** Of whom nothing is known but that a proxy loaded the pictures. */
+  proxied_only: number;
   bounces: number;
   failed: number;
   suppressed: number;
@@ -45,6 +49,7 @@ export interface ReportedHour {
   hour: string;
   opens: number;
   machine_opens: number;
+  proxied_opens: number;
   clicks: number;
   machine_clicks: number;
   bounces: number;
@@ -69,6 +74,7 @@ const NOBODY: Funnel = {
   people_opens: 0,
   unique_clicks: 0,
   people_clicks: 0,
+  proxied_only: 0,
   bounces: 0,
   failed: 0,
   suppressed: 0,
@@ -89,19 +95,26 @@ export function mailingReport(client: Database, mailingId: number): MailingRepor
     )
     .all(mailingId);
   const byHour = (kind: 'opens' | 'clicks') =>
-    hours.filter((hour) => hour[kind] > 0).map(({ hour, [kind]: count }) => ({ hour, count }));
+    hours
+      .map((row) => ({ hour: row.hour, count: row[kind] - row[`machine_${kind}`] }))
+      .filter(({ count }) => count > 0);
+  const sum = (counter: 'opens' | 'machine_opens' | 'proxied_opens' | 'machine_clicks') =>
+    hours.reduce((total, { [counter]: count }) => total + count, 0);
+  const [machine, proxied] = [sum('machine_opens'), sum('proxied_opens')];
   return {
     states: readStates(client, mailingId, funnel),
     reasons: readReasons(client, mailingId),
     opens_by_hour: byHour('opens'),
     clicks_by_hour: byHour('clicks'),
     top_links: links
+      .map(({ number, url, clicks, machine_clicks }) => ({ number, url, clicks: clicks - machine_clicks }))
       .filter(({ clicks }) => clicks > 0)
       .sort((one, other) => other.clicks - one.clicks || one.number - other.number)
       .slice(0, TOP)
       .map(({ url, clicks }) => ({ url, clicks })),
-    machine_opens: hours.reduce((sum, { machine_opens }) => sum + machine_opens, 0),
-    machine_clicks: hours.reduce((sum, { machine_clicks }) => sum + machine_clicks, 0),
+    opens_by_class: { person: sum('opens') - machine - proxied, proxied, machine },
+    machine_opens: machine,
+    machine_clicks: sum('machine_clicks'),
     funnel,
     hours,
     links,
@@ -149,7 +162,7 @@ function readReasons(client: Database, mailingId: number): Reason[] {
 function readHours(client: Database, mailingId: number): ReportedHour[] {
   return client
     .prepare<[number], ReportedHour>(`
-      SELECT strftime('%Y-%m-%d %H:00:00', hour / 1000, 'unixepoch') AS hour, opens, machine_opens, clicks, machine_clicks, bounces, unsubscribes
+      SELECT strftime('%Y-%m-%d %H:00:00', hour / 1000, 'unixepoch') AS hour, opens, machine_opens, proxied_opens, clicks, machine_clicks, bounces, unsubscribes
       FROM mailing_hours WHERE mailing_id = ? ORDER BY mailing_hours.hour`)
     .all(mailingId);
 }

@@ -2,8 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
 import { prepared } from '../../database/prepared.ts';
-import { AB_TEST_DUE, type AbTest, type abTests, DELIVERY_STATE } from '../../database/schema/index.ts';
-import { BY_PERSON } from '../feedback/by-person.ts';
+import { AB_TEST_DUE, type AbTest, type abTests, BY_PERSON, DELIVERY_STATE } from '../../database/schema/index.ts';
 import { HELD_BACK_DUE } from './groups.ts';
 import { type Decision, decide, type Group } from './statistics.ts';
 
@@ -90,17 +89,22 @@ function isTried(client: Database, mailingId: number): boolean {
   return waiting === undefined;
 }
 
-/** Of each group, how many people of whom it is known got their mail, and how many of those opened or clicked it. Machines do not count. */
+/**
+ * Of each group, how many people of whom it is known got their mail, and how many of those opened or clicked it. Machines do not count. Of
+ * whom only a proxy loaded the pictures, it is not known whether they opened it.
+ */
 function countGroups(client: Database, mailingId: number, measure: Exclude<AbTest['winner_by'], 'hand'>): Group[] {
   const variants = client
     .prepare<[number], number>('SELECT json_array_length(variants) FROM ab_tests WHERE mailing_id = ?')
     .pluck()
     .get(mailingId);
   const groups = Array.from({ length: variants ?? 0 }, (): Group => ({ people: 0, successes: 0 }));
+  const isKnown =
+    measure === 'opens' ? `AND by_person & ${BY_PERSON.opened | BY_PERSON.proxied} <> ${BY_PERSON.proxied}` : '';
   const rows = client
     .prepare<[number, number], { variant: number; people: number; successes: number }>(`
       SELECT variant, count(*) AS people, sum(by_person & ? <> 0) AS successes FROM deliveries INDEXED BY deliveries_variant
-      WHERE mailing_id = ? AND variant IS NOT NULL AND state = ${DELIVERY_STATE.accepted} AND is_unmeasured = 0 GROUP BY variant`)
+      WHERE mailing_id = ? AND variant IS NOT NULL AND state = ${DELIVERY_STATE.accepted} AND is_unmeasured = 0 ${isKnown} GROUP BY variant`)
     .all(measure === 'opens' ? BY_PERSON.opened : BY_PERSON.clicked, mailingId);
   for (const { variant, people, successes } of rows) groups[variant] = { people, successes };
   return groups;

@@ -2,8 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
-import { type AbTest, type abTests, DELIVERY_STATE, type Variant } from '../../database/schema/index.ts';
-import { BY_PERSON } from '../feedback/by-person.ts';
+import { type AbTest, type abTests, BY_PERSON, DELIVERY_STATE, type Variant } from '../../database/schema/index.ts';
 import { type Group, rateInterval } from './statistics.ts';
 
 /** A rate from 0 to 1 with its interval of 95 %. */
@@ -109,7 +108,7 @@ async function countVariant(client: Database, mailingId: number, variant: number
     `SELECT count(*) AS count, max(id) AS last FROM (
       SELECT id ${OF_VARIANT} = (@state, @by_person, @is_unmeasured) AND id > @after ORDER BY id LIMIT ${PAGE_ROWS})`,
   );
-  const counts = { recipients: 0, delivered: 0, measured: 0, opened: 0, clicked: 0 };
+  const counts = { recipients: 0, delivered: 0, measured: 0, known: 0, opened: 0, clicked: 0 };
   const of = { mailing: mailingId, variant };
   let alike = findNext.get({ ...of, state: -1, by_person: 0, is_unmeasured: 0 });
   while (alike !== undefined) {
@@ -123,12 +122,12 @@ async function countVariant(client: Database, mailingId: number, variant: number
     } while (page?.count === PAGE_ROWS);
     alike = findNext.get({ ...of, ...alike });
   }
-  const { recipients, delivered, measured, opened, clicked } = counts;
-  return { recipients, delivered, opens: rateOf(measured, opened), clicks: rateOf(measured, clicked) };
+  const { recipients, delivered, measured, known, opened, clicked } = counts;
+  return { recipients, delivered, opens: rateOf(known, opened), clicks: rateOf(measured, clicked) };
 }
 
 function add(
-  counts: Record<'recipients' | 'delivered' | 'measured' | 'opened' | 'clicked', number>,
+  counts: Record<'recipients' | 'delivered' | 'measured' | 'known' | 'opened' | 'clicked', number>,
   { state, by_person, is_unmeasured }: Alike,
   count: number,
 ): void {
@@ -136,6 +135,9 @@ function add(
   if (state !== DELIVERY_STATE.accepted) return;
   counts.delivered += count;
   if (is_unmeasured === 0) counts.measured += count;
+  // Of whom only a proxy loaded the pictures, it is not known whether they opened the mail.
+  const isProxied = (by_person & (BY_PERSON.opened | BY_PERSON.proxied)) === BY_PERSON.proxied;
+  if (is_unmeasured === 0 && !isProxied) counts.known += count;
   if ((by_person & BY_PERSON.opened) !== 0) counts.opened += count;
   if ((by_person & BY_PERSON.clicked) !== 0) counts.clicked += count;
 }

@@ -27,6 +27,7 @@ export const PEOPLE_DESCRIPTIONS = {
   happened_at: 'When it happened, UTC.',
   import_id: 'Id of the import once it is done; null before, and when the file has no valid row.',
   is_machine: '1: a program opened or clicked, as far as can be told.',
+  is_proxied: '1: an image proxy loaded the pictures, whether or not the person read the mail.',
   is_complete: '1: all that is known; 0: only the newest of very many moments.',
   is_undoable: '1: it can be undone at this moment.',
   'Import.kept': 'Of an undo: how many contacts it left as they were, because they were changed since the import.',

@@ -1,14 +1,16 @@
 /** People, their mails and what they and machines do with them, and the same as a reckoning in memory has it. */
 import type { Test } from 'tap';
-import { isBotAgent } from '../../../src/delivery/feedback/bots.ts';
 import { HitBuffer } from '../../../src/delivery/feedback/opens-and-clicks.ts';
+import { readerOf } from '../../../src/delivery/feedback/readers.ts';
 import type { TestApp } from '../../support/app.ts';
 import { DAY } from '../../support/automations.ts';
 import { addContact, mustAnswer, queueSend, startWithFields } from '../../support/segments.ts';
 
 export const OFFER = 'https://shop.example/offer';
 export const PERSON_AGENT = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
-export const MACHINE_AGENTS = ['Mozilla/5.0', 'Mozilla/5.0 (via ggpht.com GoogleImageProxy)', 'Some scanner/2'];
+export const MACHINE_AGENTS = ['python-requests/2.32.3', '', 'Some scanner/2'];
+/** After so long it is settled who made an open or click. */
+export const SETTLED = 3000;
 
 /** After a longer pause the service takes the clock for wrong. */
 const MAX_STEP_MS = 4 * DAY;
@@ -204,7 +206,7 @@ export function act(
 ): void {
   const link = url === null ? null : linkOf(app, mail.mailing, url);
   const ids = { ...mail, group: 1, user: 1, email: '' };
-  hits.add({ ids, at, link, isMachine: isBotAgent(agent) });
+  hits.add({ ids, at, link, reader: readerOf(agent) });
   while (hits.flush(at));
   // A hit in the first two seconds is a scanner's, whatever it says it is.
   if (agent !== PERSON_AGENT || at - mail.at < 2000) return;

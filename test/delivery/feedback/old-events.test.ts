@@ -43,8 +43,8 @@ async function startOpened(t: Test, settings: Record<string, string> = {}) {
   const now = app.clock.now().getTime() + HOUR;
   const all = recipients(shop);
   for (const [at, ids] of all.entries()) {
-    hits.add({ ids, link: null, at: now + at * 600_000, isMachine: at % 3 === 0 });
-    hits.add({ ids, link: at % 2, at: now + at * 600_000, isMachine: at % 4 === 0 });
+    hits.add({ ids, link: null, at: now + at * 600_000, reader: at % 3 === 0 ? 'machine' : 'person' });
+    hits.add({ ids, link: at % 2, at: now + at * 600_000, reader: at % 4 === 0 ? 'machine' : 'person' });
   }
   while (hits.flush(now));
   const [first, second, third] = all;
@@ -218,7 +218,7 @@ t.test('the file shrinks after a removal while others write, but for an eighth o
     isMore = await app.step();
     const form = { contact_type_id: '1', email: `p${written}@example.org`, country: '1' };
     t.equal((await app.one.call('POST', '/contacts/add', { form })).status, 200);
-    other.$client.prepare('UPDATE events SET is_machine = 1 WHERE id = 0').run();
+    other.$client.prepare('UPDATE events SET made_by = 1 WHERE id = 0').run();
   }
   t.strictSame(kinds(app), {});
   t.ok(written > 1, `${written} writes in between`);

@@ -65,8 +65,9 @@ t.test('counters stay what a count of the ledger and the events gives, whatever 
   const accepted = recipients(shop).filter(({ state }) => state === 2);
   const now = app.clock.now().getTime();
   for (const [at, ids] of accepted.entries()) {
-    hits.add({ ids, link: null, at: now + at * 600_000, isMachine: at % 3 === 0 });
-    if (at % 2 === 0) hits.add({ ids, link: (at / 2) % 2, at: now + at * 600_000, isMachine: at % 4 === 0 });
+    hits.add({ ids, link: null, at: now + at * 600_000, reader: at % 3 === 0 ? 'machine' : 'person' });
+    if (at % 2 === 0)
+      hits.add({ ids, link: (at / 2) % 2, at: now + at * 600_000, reader: at % 4 === 0 ? 'machine' : 'person' });
   }
   while (hits.flush(now));
   compare(t, shop, 'after opens and clicks');

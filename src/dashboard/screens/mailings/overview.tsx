@@ -77,7 +77,7 @@ function Results({ summary, report }: { summary: Summary; report: Report }) {
 
 function Funnel({ summary, report }: { summary: Summary; report: Report }) {
   const language = useLanguage();
-  const { funnel, tracking, machine_opens, machine_clicks } = report;
+  const { funnel, tracking, opens_by_class, machine_clicks } = report;
   const delivered = funnel.delivered - funnel.kept;
   const ofDelivered = (count: number) =>
     delivered === 0 ? undefined : language.say('mailings.ofDelivered', { share: language.percent(count / delivered) });
@@ -134,12 +134,15 @@ function Funnel({ summary, report }: { summary: Summary; report: Report }) {
       {tracking === 0 ? (
         <p class="small quiet-text">{language.say('mailings.untracked')}</p>
       ) : (
-        machine_opens + machine_clicks > 0 && (
+        opens_by_class.proxied + opens_by_class.machine + machine_clicks > 0 && (
           <p class="small quiet-text">
-            {language.say('mailings.machines', {
-              opens: language.say('mailings.machines.opens', { count: machine_opens }),
-              clicks: language.say('mailings.machines.clicks', { count: machine_clicks }),
-            })}
+            {language.say('mailings.ofPeople')}
+            {opens_by_class.proxied > 0 && ` ${language.say('mailings.proxied', { count: opens_by_class.proxied })}`}
+            {opens_by_class.machine + machine_clicks > 0 &&
+              ` ${language.say('mailings.machines', {
+                opens: language.say('mailings.machines.opens', { count: opens_by_class.machine }),
+                clicks: language.say('mailings.machines.clicks', { count: machine_clicks }),
+              })}`}
           </p>
         )
       )}
@@ -202,7 +205,9 @@ function Hours({ hours }: { hours: readonly ReportedHour[] }) {
         heading={language.say('mailings.hour')}
         labels={shown.map(({ at }) => language.hour(at))}
         series={[
-          series(language.say('mailings.opens'), 1, 'bars', (hour) => (hour ? hour.opens - hour.machine_opens : 0)),
+          series(language.say('mailings.opens'), 1, 'bars', (hour) =>
+            hour ? hour.opens - hour.machine_opens - hour.proxied_opens : 0,
+          ),
           series(language.say('mailings.clicks'), 2, 'line', (hour) => (hour ? hour.clicks - hour.machine_clicks : 0)),
         ]}
       />

@@ -86,6 +86,7 @@ export interface Moment {
   reason: string | null;
   url: string | null;
   is_machine: 0 | 1;
+  is_proxied: 0 | 1;
   /** Of a mail: how many were counted. */
   opens: number | null;
   clicks: number | null;

@@ -57,6 +57,7 @@ export function Timeline({ moments, removedBefore }: TimelineProps) {
               {moment.reason && <p class="quiet-text">{reason(language, moment)}</p>}
               {isBefore(moment) && <Counts moment={moment} />}
               {moment.is_machine === 1 && <p class="quiet-text">{language.say('person.machine')}</p>}
+              {moment.is_proxied === 1 && <p class="quiet-text">{language.say('person.proxied')}</p>}
             </div>
           </li>
         ))}

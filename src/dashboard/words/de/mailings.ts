@@ -43,8 +43,12 @@ export const mailings: Translation<typeof english> = {
   'mailings.cancelled': 'Abgebrochen',
   'mailings.ofRecipients': '{share} der Empfänger',
   'mailings.ofDelivered': '{share} der Zugestellten',
-  'mailings.machines':
-    'Geöffnet und Geklickt zählen Personen. Nicht mitgezählt: {opens} und {clicks} durch Programme, die Mails für ihre Empfänger prüfen.',
+  'mailings.machines': 'Nicht mitgezählt: {opens} und {clicks} durch Maschinen, die Mails für ihre Empfänger prüfen.',
+  'mailings.proxied': {
+    one: '{count} Öffnung lud ein Bild-Proxy: Ob jemand die Mail da gelesen hat, ist nicht bekannt.',
+    other: '{count} Öffnungen lud ein Bild-Proxy: Ob jemand die Mail da gelesen hat, ist nicht bekannt.',
+  },
+  'mailings.ofPeople': 'Geöffnet und Geklickt zählen Personen.',
   'mailings.machines.opens': { one: '{count} Öffnung', other: '{count} Öffnungen' },
   'mailings.machines.clicks': { one: '{count} Klick', other: '{count} Klicks' },
   'mailings.ofMeasured': '{share} der Gemessenen',
@@ -98,7 +102,7 @@ export const mailings: Translation<typeof english> = {
     other: '{count} Personen haben das Mailing bekommen und nicht geöffnet.',
   },
   'resend.about':
-    'Es zählt nur, was Menschen tun, nicht die Öffnungen und Klicks von Programmen. Wer geklickt hat, hat geöffnet. Wer sich abgemeldet hat oder gesperrt ist, gehört nicht dazu, und wer noch öffnet, bevor Sie senden, bekommt nichts. Sie erhalten einen Entwurf mit demselben Inhalt.',
+    'Es zählt nur, was Menschen tun, nicht die Öffnungen und Klicks von Maschinen. Wessen Bilder nur ein Proxy geladen hat, von dem ist nichts bekannt; er bekommt nichts. Wer geklickt hat, hat geöffnet. Wer sich abgemeldet hat oder gesperrt ist, gehört nicht dazu, und wer noch öffnet, bevor Sie senden, bekommt nichts. Sie erhalten einen Entwurf mit demselben Inhalt.',
   'resend.nobody': 'Alle, die das Mailing bekommen haben, haben es geöffnet oder bekommen keine Mails mehr.',
   'resend.subject': 'Neuer Betreff',
   'resend.subject.hint': 'Bisher: {subject}',
@@ -112,7 +116,7 @@ export const mailings: Translation<typeof english> = {
   'links.link': 'Link',
   'links.people': 'Klicks von Personen',
   'links.share': 'Anteil',
-  'links.machines': 'Klicks von Programmen',
+  'links.machines': 'Klicks von Maschinen',
   'links.map': 'Wohin Personen klickten',
   'links.map.text':
     'Die Zahl an einem Link sagt, wie oft Personen ihn klickten. Die Tabelle darüber nennt dieselben Zahlen.',

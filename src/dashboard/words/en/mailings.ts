@@ -41,8 +41,12 @@ export const mailings = {
   'mailings.cancelled': 'Cancelled',
   'mailings.ofRecipients': '{share} of recipients',
   'mailings.ofDelivered': '{share} of delivered',
-  'mailings.machines':
-    'Opened and Clicked count people. Not counted: {opens} and {clicks} by programs that check mail for its readers.',
+  'mailings.machines': 'Not counted: {opens} and {clicks} by machines that check mail for its readers.',
+  'mailings.proxied': {
+    one: '{count} open was loaded by an image proxy: whether somebody read the mail then is not known.',
+    other: '{count} opens were loaded by an image proxy: whether somebody read the mail then is not known.',
+  },
+  'mailings.ofPeople': 'Opened and Clicked count people.',
   'mailings.machines.opens': { one: '{count} open', other: '{count} opens' },
   'mailings.machines.clicks': { one: '{count} click', other: '{count} clicks' },
   'mailings.ofMeasured': '{share} of measured',
@@ -90,7 +94,7 @@ export const mailings = {
     other: '{count} people got the mailing and did not open it.',
   },
   'resend.about':
-    'Only what people do counts: opens and clicks by programs do not. Whoever clicked has opened it. Who unsubscribed or is blocked is not among them, and whoever opens it before you send gets nothing. You get a draft with the same content.',
+    'Only what people do counts: opens and clicks by machines do not. Whoever clicked has opened it. Of whom only an image proxy loaded the pictures, nothing is known, and they get nothing. Who unsubscribed or is blocked is not among them, and whoever opens it before you send gets nothing. You get a draft with the same content.',
   'resend.nobody': 'Nobody is left who got the mailing and did not open it.',
   'resend.subject': 'New subject',
   'resend.subject.hint': 'It was: {subject}',
@@ -104,7 +108,7 @@ export const mailings = {
   'links.link': 'Link',
   'links.people': 'Clicks by people',
   'links.share': 'Share',
-  'links.machines': 'Clicks by programs',
+  'links.machines': 'Clicks by machines',
   'links.map': 'Where people clicked',
   'links.map.text': 'The number at a link is how often people clicked it. The table above has the same numbers.',
   'links.none.title': 'No links yet',

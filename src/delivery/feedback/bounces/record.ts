@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { isErasedRow } from '../../../audience/contacts/erased.ts';
 import { suppressAddress } from '../../../audience/suppressions.ts';
-import { DELIVERY_STATE } from '../../../database/schema/index.ts';
+import { DELIVERY_STATE, MADE_BY } from '../../../database/schema/index.ts';
 import { bounceDelivery, type ReturnedDelivery } from '../../queue/ledger/bounce.ts';
 import { eventCounter } from '../event-counts.ts';
 
@@ -45,7 +45,7 @@ export function recordBounce(
         client
           .prepare('INSERT INTO events (mailing_id, delivery_id, kind, happened_at) VALUES (?, ?, ?, ?)')
           .run(delivery.mailing_id, deliveryId, kind, now.getTime());
-        const event = { mailing: delivery.mailing_id, link: null, isMachine: false, at: now.getTime() };
+        const event = { mailing: delivery.mailing_id, link: null, by: MADE_BY.person, at: now.getTime() };
         if (kind === 'bounce') eventCounter(client)([{ ...event, kind }]);
       }
       const { user_id, address_id } = delivery;

@@ -1,7 +1,6 @@
 /** Moves a delivery to `bounced` when its mail comes back. */
 import type { Database } from 'better-sqlite3';
-import { DELIVERY_STATE } from '../../../database/schema/index.ts';
-import { BY_PERSON } from '../../feedback/by-person.ts';
+import { BY_PERSON, DELIVERY_STATE } from '../../../database/schema/index.ts';
 import { advanceEnrolments } from '../enrolment-state.ts';
 import { reasonCounter } from './reasons.ts';
 
@@ -39,7 +38,8 @@ export function bounceDelivery(client: Database, delivery: ReturnedDelivery, dia
         unmeasured = unmeasured - @wasAccepted * (SELECT is_unmeasured FROM deliveries WHERE id = @id), bounces = bounces + 1, returned = returned + @wasAccepted,
         triggered = triggered + (SELECT attempt = 0 FROM deliveries WHERE id = @id),
         unique_opens = unique_opens - (SELECT opened_at IS NOT NULL FROM deliveries WHERE id = @id),
-        people_opens = people_opens - (SELECT by_person & ${BY_PERSON.opened} FROM deliveries WHERE id = @id)
+        people_opens = people_opens - (SELECT by_person & ${BY_PERSON.opened} FROM deliveries WHERE id = @id),
+        proxied_only = proxied_only - (SELECT by_person = ${BY_PERSON.proxied} FROM deliveries WHERE id = @id)
       WHERE id = @mailing`)
     .run({ wasAccepted, id, mailing: mailing_id });
   advanceEnrolments(client, mailing_id, [id], 'through', now);

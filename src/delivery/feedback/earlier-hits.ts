@@ -1,0 +1,152 @@
+/**
+ * Classifies opens and clicks again that were recorded by releases which knew people and machines alone. The background does it, some
+ * deliveries at a time. The user agents were not kept, so what is possible is this: an open of a "machine" that did not come at once was
+ * a proxy's, for those releases took Apple's, Google's and Yahoo's for machines, and hits of people that are a burst are a machine's.
+ */
+import type { Database } from 'better-sqlite3';
+import { inChunks } from '../../database/bulk.ts';
+import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
+import { prepared } from '../../database/prepared.ts';
+import { BY_PERSON, MADE_BY } from '../../database/schema/index.ts';
+import { type CountedEvent, eventCounter } from './event-counts.ts';
+import { addChange, type FigureChanges, figureCounter, type Reading } from './figures.ts';
+import { isTooSoonForPerson } from './readers.ts';
+import { type RecordedHit, RecordedHits, readingOf } from './recorded-hits.ts';
+
+/** How long one call works. */
+const BACKGROUND_MS = 20;
+/** A delivery that somebody opened costs as much as so many that nobody did. */
+const COST = 10;
+const UNFINISHED = 'hits_to_classify';
+
+/** What is left to do: deliveries after the first id, up to `deliveries`, with events up to `events`. A migration writes it. */
+interface Unfinished {
+  after: number;
+  deliveries: number;
+  events: number;
+}
+
+interface Delivery extends Reading {
+  id: number;
+  mailing_id: number;
+  address_id: number;
+  owner_kind: string;
+  updated_at: number;
+}
+
+/** Classifies earlier opens and clicks for a short time; gives whether there are more. After a kill it goes on where it was. */
+export async function continueClassifying(client: Database): Promise<boolean> {
+  if (findNamedValue(client, UNFINISHED) === null) return false;
+  const until = performance.now() + BACKGROUND_MS;
+  const recorded = new RecordedHits(client);
+  let isMore = true;
+  await inChunks(client, (rows) => {
+    isMore = classifySome(client, recorded, Math.ceil(rows / COST));
+    return isMore && performance.now() < until;
+  });
+  return isMore;
+}
+
+/** Classifies those among the next `rows` deliveries; false when none are left. */
+function classifySome(client: Database, recorded: RecordedHits, rows: number): boolean {
+  const stored = findNamedValue(client, UNFINISHED);
+  if (stored === null) return false;
+  const unfinished: Unfinished = JSON.parse(stored);
+  const last = prepared<[object], number | null>(
+    client,
+    'SELECT max(id) FROM (SELECT id FROM deliveries WHERE id > @after AND id <= @deliveries ORDER BY id LIMIT @rows)',
+  )
+    .pluck()
+    .get({ ...unfinished, rows });
+  if (last === null || last === undefined) {
+    removeNamedValue(client, UNFINISHED);
+    return false;
+  }
+  const found = prepared<[object], Delivery>(
+    client,
+    `SELECT d.id, d.mailing_id, d.address_id, m.owner_kind, d.state, d.opened_at, d.opens, d.clicks, d.machine_hits, d.by_person, d.updated_at
+    FROM deliveries d CROSS JOIN mailings m ON m.id = d.mailing_id
+    WHERE d.id > @after AND d.id <= @last AND d.opens + d.clicks > 0 ORDER BY d.id`,
+  ).all({ after: unfinished.after, last });
+  const events: CountedEvent[] = [];
+  const figures: FigureChanges = new Map();
+  for (const delivery of found) events.push(...classify(client, recorded, delivery, unfinished.events, figures));
+  eventCounter(client)(events);
+  figureCounter(client)(figures);
+  writeNamedValue(client, UNFINISHED, JSON.stringify({ ...unfinished, after: last }));
+  return true;
+}
+
+/** Classifies the hits of one delivery; gives what changes for the counts by hour and link. */
+function classify(
+  client: Database,
+  recorded: RecordedHits,
+  delivery: Delivery,
+  lastEvent: number,
+  figures: FigureChanges,
+): CountedEvent[] {
+  const before = recorded.of(delivery.id);
+  const bursts = new Set(recorded.inBursts(delivery.mailing_id, before).map(({ id }) => id));
+  const after = before.map((hit) => (hit.id > lastEvent ? hit : { ...hit, made_by: classOf(hit, delivery, bursts) }));
+  const reading = newReading(delivery, after, lastEvent);
+  recorded.write(delivery.id, reading);
+  addChange(figures, delivery.mailing_id, delivery, reading);
+  noteProxied(client, delivery, reading, after);
+  return after.flatMap(({ id, link, at, made_by }, place): CountedEvent[] => {
+    const old = before[place]?.made_by;
+    if (old === undefined || old === made_by) return [];
+    recorded.classify(id, made_by);
+    const event = {
+      mailing: delivery.mailing_id,
+      kind: link === null ? ('open' as const) : ('click' as const),
+      link,
+      at,
+    };
+    return [
+      { ...event, by: old, times: -1 },
+      { ...event, by: made_by },
+    ];
+  });
+}
+
+function classOf({ id, link, at, made_by }: RecordedHit, { updated_at }: Delivery, bursts: ReadonlySet<number>) {
+  if (made_by === MADE_BY.person) return bursts.has(id) ? MADE_BY.machine : MADE_BY.person;
+  return link === null && !isTooSoonForPerson(at, updated_at) ? MADE_BY.proxied : made_by;
+}
+
+/** Those releases counted hits of machines among the opens and clicks, and what was removed since stays counted so. */
+function newReading(delivery: Delivery, hits: readonly RecordedHit[], lastEvent: number): Reading {
+  const machines = (isClick: boolean) =>
+    hits.filter(
+      ({ id, link, made_by }) => id <= lastEvent && (link !== null) === isClick && made_by === MADE_BY.machine,
+    ).length;
+  const [opens, clicks] = [machines(false), machines(true)];
+  const reading = readingOf(
+    {
+      ...delivery,
+      opens: Math.max(0, delivery.opens - opens),
+      clicks: Math.max(0, delivery.clicks - clicks),
+      machine_hits: delivery.machine_hits + opens + clicks,
+    },
+    hits,
+  );
+  // Of opens that are removed and were no person's, nobody knows whether they were a proxy's.
+  const isUnknown = reading.opens > 0 && (reading.by_person & (BY_PERSON.opened | BY_PERSON.proxied)) === 0;
+  return isUnknown ? { ...reading, by_person: reading.by_person | BY_PERSON.proxied } : reading;
+}
+
+/** Notes when a proxy last loaded the pictures of somebody's mail, for rules about people who did nothing for some time. */
+function noteProxied(
+  client: Database,
+  { address_id, owner_kind }: Delivery,
+  { by_person, opened_at }: Reading,
+  hits: readonly RecordedHit[],
+): void {
+  if ((by_person & BY_PERSON.proxied) === 0 || (owner_kind !== 'single' && owner_kind !== 'schedule')) return;
+  const times = hits.filter(({ made_by }) => made_by === MADE_BY.proxied).map(({ at }) => at);
+  prepared(
+    client,
+    `INSERT INTO proxied_activity (address_id, last_at) VALUES (?, ?)
+    ON CONFLICT (address_id) DO UPDATE SET last_at = max(last_at, excluded.last_at)`,
+  ).run(address_id, Math.max(opened_at ?? 0, ...times));
+}
