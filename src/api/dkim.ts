@@ -51,7 +51,7 @@ export const dkimRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clo
         tags: OPERATORS_TAGS,
         summary: 'Make the next key of a domain (addition)',
         description:
-          'The key before it signs until the record of the new one was seen in the DNS: POST /senders/checks/renew looks. Only for an operator who is signed in.',
+          'The key before it signs until the record of the new one was seen in the DNS: POST /senders/checks/renew looks.',
         body: DomainBody,
         response: done,
       },
@@ -74,7 +74,7 @@ export const dkimRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clo
         tags: OPERATORS_TAGS,
         summary: 'Delete a key of a domain (addition)',
         description:
-          'Where it signs, the key before it signs again, or the one that waits; without another one mail of the domain is not signed. Only for an operator who is signed in.',
+          'Where it signs, the key before it signs again, or the one that waits; without another one mail of the domain is not signed.',
         querystring: Type.Object({ id: identifier('The key.') }),
         response: done,
       },

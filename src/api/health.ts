@@ -133,8 +133,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
       schema: {
         tags: ['Installation'],
         summary: 'Look whether the public address leads here, and with what certificate (addition)',
-        description:
-          'Ends within ten seconds; GET /public-address and GET /health then have what was found. Only for an operator who is signed in.',
+        description: 'Ends within ten seconds; GET /public-address and GET /health then have what was found.',
         response: done,
       },
       config: { isForOperators: true },
@@ -157,7 +156,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
         tags: ['Installation'],
         summary: 'Send a test mail to see whether returned mail arrives (addition)',
         description:
-          'The service sends it to itself, by the MX record of BOUNCE_DOMAIN and port 25; it counts nowhere. Ends within half a minute; GET /health then has what was found. 409 where returned mail is not taken in here. Only for an operator who is signed in.',
+          'The service sends it to itself, by the MX record of BOUNCE_DOMAIN and port 25; it counts nowhere. Ends within half a minute; GET /health then has what was found. 409 where returned mail is not taken in here.',
         response: done,
       },
       config: { isForOperators: true },

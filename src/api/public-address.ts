@@ -55,7 +55,7 @@ export const publicAddressRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
       schema: {
         tags,
         summary: 'Read the public address, and what was seen of it (addition)',
-        description: 'Only for an operator who is signed in. Nothing outside the machine is asked.',
+        description: 'Nothing outside the machine is asked.',
         response: successWith({ public_address: Address }),
       },
       config,

@@ -103,7 +103,7 @@ export const relayRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =>
       schema: {
         tags,
         summary: 'List the relays in their order, and what else decides where mail goes (addition)',
-        description: 'Only for an operator who is signed in. A password is never given back.',
+        description: 'A password is never given back.',
         response: successWith({ relays: Type.Array(Relay), ways: Ways }),
       },
       config,

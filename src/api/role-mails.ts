@@ -31,7 +31,7 @@ export const roleMailRoutes: FastifyPluginAsyncTypebox<Deps> = async (
       schema: {
         tags,
         summary: 'List the mail to fbl, abuse and postmaster that names no mail of ours (addition)',
-        description: 'Only for an operator who is signed in. The newest 200 are kept.',
+        description: 'The newest 200 are kept.',
         response: successWith({
           addresses: Type.Array(Type.String(), {
             description: 'Where mail is taken in, feedback loops first; none where nothing listens.',

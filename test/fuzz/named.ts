@@ -36,6 +36,7 @@ export const NAMED_BY_PATH: [RegExp, string][] = [
   [/\/keys/, 'keys'],
   [/\/dkim/, 'dkimKeys'],
   [/\/relays/, 'relays'],
+  [/\/role-mails/, 'roleMails'],
   [/\/provider-events/, 'intakes'],
   [/\/webhooks/, 'webhooks'],
   [/feeds\/decide$/, 'heldFeeds'],

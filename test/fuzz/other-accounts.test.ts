@@ -3,7 +3,7 @@ import t from 'tap';
 import { startApp } from '../support/app.ts';
 import { type Operation, operationsOf, readDocument } from '../support/openapi-operations.ts';
 import { GOOD, namesOf, requestOf } from './requests.ts';
-import { FOR_OPERATORS, goodValue, newAccount, SETTINGS } from './world.ts';
+import { goodValue, newAccount, SETTINGS } from './world.ts';
 
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 
@@ -27,7 +27,7 @@ t.test('every operation treats a record of another account as one that does not 
   };
   for (const operation of operationsOf(await readDocument(app))) {
     // Operators answer for the whole installation, whose records belong to no account.
-    if (operation.tag === FOR_OPERATORS) continue;
+    if (operation.isForOperators) continue;
     for (const [at, name] of namesOf(operation).entries()) {
       const example = operation.parameters[at]?.example ?? operation.bodies[0]?.example[name];
       const mine = goodValue(operation, name, example, own.records);

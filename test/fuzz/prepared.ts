@@ -14,6 +14,7 @@ import {
   sunsetPeople,
   webhookEndpoints,
 } from '../../src/database/schema/index.ts';
+import { keepRoleMail } from '../../src/delivery/feedback/bounces/kept-mails.ts';
 import { addIntake } from '../../src/delivery/feedback/providers/intakes.ts';
 import { createDkimKey } from '../../src/delivery/mime/dkim.ts';
 import { addFeed, holdFeed } from '../../src/feeds/feeds.ts';
@@ -53,6 +54,13 @@ export async function lookAtTwo(
   const look = async (): Promise<string> =>
     (await call('POST', '/contacts/imports/look', { multipart: [['file', file]] })).body.message.upload.id;
   return { uploads: [await look()], previewable: [await look()] };
+}
+
+/** A mail to an address of the installation that names no mail of ours; gives its id. */
+export function addRoleMail(app: TestApp): string {
+  const mail = { report: { kind: 'unknown' as const }, sender: 'Ann', subject: 'Too much mail', text: 'Please stop.' };
+  keepRoleMail(app.db, 'abuse', mail, app.clock);
+  return String(app.db.prepare('SELECT max(id) FROM role_mails').pluck().get());
 }
 
 /** A passkey that nobody has; gives its id. */

@@ -1,7 +1,7 @@
 /** From a plan to the bytes of a request, by hand, so that nothing on the way repairs it. */
 import type { InjectOptions } from 'fastify';
 import type { Operation } from '../support/openapi-operations.ts';
-import { type Account, FOR_OPERATORS, FOR_PEOPLE, goodValue } from './world.ts';
+import { type Account, FOR_PEOPLE, goodValue } from './world.ts';
 
 export interface Change {
   /** Which parameter, counted round; beyond the last one: which key is added. */
@@ -70,7 +70,7 @@ export function requestOf(
   }
   const url = `${operation.path}?${urlencoded([...query].flatMap(queryPairsOf))}${plan.query}`;
   const method = (plan.method ?? operation.method) as 'GET';
-  const who = operation.tag === FOR_OPERATORS ? operator : FOR_PEOPLE.test(operation.path) ? person : caller;
+  const who = operation.isForOperators ? operator : FOR_PEOPLE.test(operation.path) ? person : caller;
   const { headers: own } = who;
   const headers: Record<string, string> = { 'accept-encoding': 'gzip', ...own };
   if (body === undefined || plan.body === 'none') return { method, url, headers: { ...headers, ...plan.headers } };

@@ -17,6 +17,7 @@ import {
   addInactive,
   addIntakes,
   addPasskey,
+  addRoleMail,
   addWebhooks,
   BLOCK,
   failAll,
@@ -191,6 +192,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
     async renew({ path }) {
       // Not earlier: with a relay nobody reaches, the sends of no other account are completed. The last one cannot be deleted while mail waits.
       if (path.includes('/relays')) account.records.relays ??= [String(await addRelay()), String(await addRelay())];
+      if (path.includes('/role-mails')) account.records.roleMails ??= [addRoleMail(app)];
       if (path.endsWith('/release')) holdSending(app.db, 'Held');
       // An earlier operation has added a mail to the automation, or has deleted the automation with its last mail.
       if (path.endsWith('/schedule/reorder')) {
@@ -216,9 +218,6 @@ let unique = 0;
 export const FOR_PEOPLE = /^\/api\/(me|passkeys|users|sessions|keys)\//;
 
 const USING_BACKUP = /^\/api\/backups\/(restore|upload\/drop)$/;
-
-/** The tag of operations on the whole installation, which take an operator. */
-export const FOR_OPERATORS = 'Installation';
 
 /** A value with which the operation can succeed: a record of the account (another one for DELETE), or the document's example. */
 export function goodValue({ method, path }: Operation, name: string, example: unknown, records: Records): unknown {

@@ -145,7 +145,7 @@ t.test('a viewer may only read; an editor may not change keys, users and senders
     const { method, path } = operation;
     const title = `${method} ${path}`;
     const isReading = EVERYBODYS.test(path) || (method === 'GET' && !CHANGING_GETS.test(path));
-    const isOwners = OWNERS_ONLY.test(path) || operation.tag === 'Installation';
+    const isOwners = OWNERS_ONLY.test(path) || operation.isForOperators;
     const answers = [await ask(viewer, operation), await ask(editor, operation)] as const;
     const mayViewer = isReading && !isOwners;
     for (const [answer, may] of [

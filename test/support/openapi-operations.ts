@@ -19,7 +19,10 @@ export interface Parameter {
 export interface Operation {
   operationId: string;
   summary: string;
+  description?: string;
   tag: string;
+  /** Whether it takes a signed-in operator. */
+  isForOperators: boolean;
   method: string;
   path: string;
   parameters: Parameter[];
@@ -27,7 +30,8 @@ export interface Operation {
   responses: Record<string, { content?: Record<string, { schema: JsonSchema }> }>;
 }
 
-interface Documented extends Omit<Operation, 'tag' | 'bodies' | 'method' | 'path'> {
+interface Documented extends Omit<Operation, 'tag' | 'isForOperators' | 'bodies' | 'method' | 'path'> {
+  'x-for-operators'?: true;
   tags: [string];
   parameters: Parameter[];
   requestBody?: { content: Record<string, { schema: JsonSchema; example: Record<string, unknown> }> };
@@ -57,15 +61,18 @@ const ENCODINGS = ['application/json', 'multipart/form-data', 'application/x-www
 /** Every operation of the document, in its order. */
 export function operationsOf(document: Document): Operation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { requestBody, tags, parameters = [], ...rest }]) => ({
-      ...rest,
-      parameters,
-      tag: tags[0],
-      method: method.toUpperCase(),
-      path,
-      bodies: Object.entries(requestBody?.content ?? {}).flatMap(([documented, body]) =>
-        (documented === 'application/json' ? ENCODINGS : [documented]).map((encoding) => ({ encoding, ...body })),
-      ),
-    })),
+    Object.entries(methods).map(
+      ([method, { requestBody, tags, parameters = [], 'x-for-operators': isForOperators = false, ...rest }]) => ({
+        ...rest,
+        parameters,
+        tag: tags[0],
+        isForOperators,
+        method: method.toUpperCase(),
+        path,
+        bodies: Object.entries(requestBody?.content ?? {}).flatMap(([documented, body]) =>
+          (documented === 'application/json' ? ENCODINGS : [documented]).map((encoding) => ({ encoding, ...body })),
+        ),
+      }),
+    ),
   );
 }

@@ -18,8 +18,9 @@ t.test('what concerns the whole installation takes an owner of the first account
   const others = OTHERS.map(([accountId, role]) =>
     callerOf(app, addPerson(app, role, { name: `${role}${accountId}`, accountId })),
   );
-  const operations = operationsOf(await readDocument(app)).filter(({ tag }) => tag === 'Installation');
-  for (const { method, path } of operations) {
+  const operations = operationsOf(await readDocument(app)).filter(({ isForOperators }) => isForOperators);
+  for (const { method, path, description } of operations) {
+    t.match(description, /Only for an operator who is signed in\.$/, `${method} ${path}`);
     const inApi = path.slice('/api'.length);
     t.equal((await app.anonymous.call(method, inApi)).status, 401);
     const keys = await app.one.call(method, inApi);

@@ -1,6 +1,6 @@
 /** Makes the OpenAPI 3.1 document from the schemas of the routes. */
 import swagger from '@fastify/swagger';
-import type { FastifyInstance, FastifySchema } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance, FastifySchema } from 'fastify';
 import { fieldDescription } from './descriptions.ts';
 import { exampleBody, exampleValue } from './examples.ts';
 import { NamedSchemas } from './named-schemas.ts';
@@ -123,6 +123,9 @@ const FAILURES: Record<string, string> = {
 /** Added to the description of what only people may do. */
 const FOR_PEOPLE = 'Only for a person who is signed in: a pair of keys is answered 403.';
 
+/** Added to the description of what only operators may do, which the document also marks with `x-for-operators`. */
+const FOR_OPERATORS = 'Only for an operator who is signed in.';
+
 const Failure = {
   type: 'object',
   description: 'The answer to a request that failed.',
@@ -164,7 +167,7 @@ export async function installOpenapi(app: FastifyInstance): Promise<void> {
       },
       security: [{ PublicKey: [], SecretKey: [] }],
     },
-    transform: ({ schema, url, route }) => ({ url, schema: describe(schema, url, route.config?.isForPeople) }),
+    transform: ({ schema, url, route }) => ({ url, schema: describe(schema, url, route.config) }),
     transformObject: (given) => {
       if (!('openapiObject' in given)) return given.swaggerObject;
       const { openapiObject: document } = given;
@@ -182,16 +185,23 @@ export async function installOpenapi(app: FastifyInstance): Promise<void> {
   });
 }
 
-function describe(schema: FastifySchema | undefined, url: string, isForPeople = false): FastifySchema {
+function describe(
+  schema: FastifySchema | undefined,
+  url: string,
+  { isForPeople, isForOperators }: FastifyContextConfig = {},
+): FastifySchema {
   if (!url.startsWith('/api/')) return { hide: true };
   const { tags = [], summary, body, querystring, response, consumes } = schema ?? {};
-  const description = [schema?.description, isForPeople && FOR_PEOPLE].filter(Boolean).join(' ');
+  const description = [schema?.description, isForPeople && FOR_PEOPLE, isForOperators && FOR_OPERATORS]
+    .filter(Boolean)
+    .join(' ');
   if (summary === undefined || !TAGS.some(({ name }) => tags.includes(name)))
     throw new Error(`The schema of ${url} needs a summary and one of the tags in src/http/openapi/openapi.ts`);
   const described: FastifySchema = {
     tags,
     summary,
     ...(description && { description }),
+    ...(isForOperators && { 'x-for-operators': true }),
     response: clean(response ?? {}),
   };
   if (querystring !== undefined) described.querystring = requiring(clean(querystring));
