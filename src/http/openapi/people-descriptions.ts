@@ -68,7 +68,7 @@ export const PEOPLE_DESCRIPTIONS = {
     'selecting: the contacts are collected; ready: it waits for its confirmation; running; done; cancelled: stopped in the middle; undoing, undone; failed.',
   'UploadedFile.state':
     'looked: uploaded, not imported; previewing: what an import would do is being computed; running; done; failed.',
-  'Preview.removed': 'How many values of contacts would be removed, because their cell is empty.',
+  'ImportPreview.removed': 'How many values of contacts would be removed, because their cell is empty.',
   empty_cells: 'keep (default): a contact keeps its value where the cell is empty; clear: the value is removed.',
   existing: 'update (default): contacts that are there already are changed; keep: they stay as they are.',
   'ImportPreview.changed': 'Contacts that are there already and would be changed.',
