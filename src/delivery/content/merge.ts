@@ -34,7 +34,29 @@ export const CLICK_URL = '#click';
 const MAX_SCHEME_CHARACTERS = 60;
 
 // Every repetition is bounded and no two can match the same text, so that hostile input takes only linear time.
-const placeholder = /\(\([ \t]{0,8}(\w{1,255})[ \t]{0,8}(?:\|([^()|]{0,1000}))?\)\)/g;
+const placeholder = /\(\([ \t]{0,8}(\w{1,255})[ \t]{0,8}(?:\|([^()|]{0,1000}))?\)\)/y;
+
+const OPENING = 0x28;
+const CLOSING = 0x29;
+
+/**
+ * The placeholders of a text in order. Each character is looked at once: no parenthesis is inside a placeholder, so a match is tried only
+ * where `((` and `))` follow each other.
+ */
+function* findPlaceholders(text: string): Generator<RegExpExecArray> {
+  let opening = -1;
+  for (let at = text.indexOf('(('); at >= 0 && at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === OPENING) opening = text.charCodeAt(at - 1) === OPENING ? at - 1 : -1;
+    if (code !== CLOSING) continue;
+    if (opening !== -1 && text.charCodeAt(at + 1) === CLOSING) {
+      placeholder.lastIndex = opening;
+      const match = placeholder.exec(text);
+      if (match !== null) yield match;
+    }
+    opening = -1;
+  }
+}
 
 /**
  * Splits text at its placeholders in a single pass.
@@ -44,7 +66,7 @@ const placeholder = /\(\([ \t]{0,8}(\w{1,255})[ \t]{0,8}(?:\|([^()|]{0,1000}))?\
 export function scan(text: string, kind: 'text' | 'url' = 'text', decode = (raw: string) => raw): Template {
   const pieces: (string | Slot)[] = [];
   let from = 0;
-  for (const match of text.matchAll(placeholder)) {
+  for (const match of findPlaceholders(text)) {
     const [whole, name = '', fallback = ''] = match;
     const end = match.index + whole.length;
     const place = kind === 'text' ? 'text' : from > 0 ? 'url' : placeInUrl(text, match.index, end, decode);
@@ -81,16 +103,16 @@ function isScheme(place: Slot['place']): place is Scheme {
 
 /** Placeholders and links of a template; each of them is filled in for every recipient. */
 const MAX_SLOTS = 10_000;
-/** So many are counted, which takes a few milliseconds. */
+/** So many of each are counted, which takes a few milliseconds. */
 const MAX_COUNTED = 5 * MAX_SLOTS;
-/** A placeholder or a web link, in HTML or in MJML's JSON form. */
-const slot = new RegExp(`${placeholder.source}|\\bhref["\\\\]{0,2}\\s{0,8}[=:][\\s"'\\\\]{0,8}https?:`, 'gi');
+/** A web link, in HTML or in MJML's JSON form. */
+const webLink = /\bhref["\\]{0,2}\s{0,8}[=:][\s"'\\]{0,8}https?:/gi;
 
 /** Says that a template's code or HTML has too many placeholders and links for a mail; null if it has not. */
 export function slotProblem(code: string): string | null {
-  let count = 0;
-  slot.lastIndex = 0;
-  while (count <= MAX_COUNTED && slot.test(code)) count++;
+  const count = [findPlaceholders(code), code.matchAll(webLink)]
+    .map((found) => found.take(MAX_COUNTED + 1).reduce((sum) => sum + 1, 0))
+    .reduce((sum, found) => sum + found);
   if (count <= MAX_SLOTS) return null;
   const counted = count > MAX_COUNTED ? `more than ${MAX_COUNTED}` : count;
   return `The mail has ${counted} placeholders and links: at most ${MAX_SLOTS} are possible.`;

@@ -1,6 +1,7 @@
 /** How values take the place of placeholders in text, HTML and addresses. */
+import fc from 'fast-check';
 import t from 'tap';
-import { mergeLine, mergeText, mergeUrl, placeholderNames, scan } from '../../../src/delivery/content/merge.ts';
+import { mergeLine, mergeText, mergeUrl, placeholderNames, scan, slotProblem } from '../../../src/delivery/content/merge.ts';
 
 t.test('placeholders within a value are not expanded', async (t) => {
   const values = { a: '((b))', b: 'secret' };
@@ -16,6 +17,32 @@ t.test('an unknown or empty name gives the default or nothing, whatever the name
   t.strictSame(placeholderNames([template]), ['x', 'constructor', '__proto__', 'toString']);
   for (const prose of ['((not a name))', '((a|b|c))', '((a)', '(a))', '((a-b))', '(())', '((#click))'])
     t.equal(mergeText(scan(prose), { a: 'x' }), prose);
+});
+
+t.test('a placeholder is found wherever two parentheses around a name are, in any text', async (t) => {
+  const grammar = /\(\([ \t]{0,8}\w{1,255}[ \t]{0,8}(?:\|[^()|]{0,1000})?\)\)/g;
+  const part = fc.constantFrom('(', '((', ')', '))', '|', 'a', 'name', ' ', '-', '((b))', '((c|d))');
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 30 }), (parts) => {
+      const text = parts.join('');
+      t.equal(mergeText(scan(text), {}), text.replaceAll(grammar, (found) => /\|([^()|]*)/.exec(found)?.[1] ?? ''), text);
+    }),
+  );
+});
+
+t.test('placeholders and links are counted together, and 2 MiB of hostile text is read once', async (t) => {
+  const link = '<a href="https://e.com">';
+  t.equal(slotProblem('((a))'.repeat(5000) + link.repeat(5000)), null);
+  t.match(slotProblem('((a))'.repeat(5001) + link.repeat(5000)), 'has 10001 placeholders');
+  t.match(slotProblem('((a))'.repeat(50_001)), 'has more than 50000 placeholders');
+  const fill = (piece: string) => piece.repeat(Math.ceil((2 * 1024 * 1024) / piece.length));
+  const seconds = (text: string) => {
+    const { user } = process.cpuUsage();
+    t.equal(slotProblem(text), null);
+    return (process.cpuUsage().user - user) / 1e6;
+  };
+  for (const piece of ['(', `((${'a'.repeat(254)}`, '((!))', '(())', ')', 'href        ', '((        a        '])
+    t.ok(seconds(fill(piece)) < 0.2, piece);
 });
 
 t.test('a subject is raw text, its line breaks and controls become spaces', async (t) => {
