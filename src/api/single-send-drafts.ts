@@ -21,6 +21,8 @@ import { check } from '../http/requests/validation.ts';
 import { requireSingleSend } from '../single-sends/actions.ts';
 import { changerName, contentSource, countDraftAudience, createDraft, saveDraft } from '../single-sends/drafts.ts';
 import { singleSendErrors } from '../single-sends/single-sends.ts';
+import { mailWarnings } from '../templates/content-warnings.ts';
+import { ContentWarnings } from './content-warnings.ts';
 import { capOption } from './mail-caps.ts';
 import { canaryOptions } from './result-limits.ts';
 
@@ -76,6 +78,7 @@ const Draft = Type.Object({
   recall_seconds: integer(),
   updated_at: isoTimestampSchema(),
   changed_by: nullable(Type.String()),
+  warnings: ContentWarnings,
 });
 
 export const singleSendDraftRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
@@ -148,6 +151,7 @@ export const singleSendDraftRoutes: FastifyPluginAsyncTypebox<Deps> = async (app
         tracking: send.tracking === 0 ? (0 as const) : (1 as const),
         time_zone: config.TIME_ZONE,
         recall_seconds: config.RECALL_SECONDS,
+        warnings: mailWarnings(db, send.user_id, send),
       };
       return { status: 'success' as const, message: { draft } };
     },

@@ -37,7 +37,9 @@ import { check } from '../http/requests/validation.ts';
 import { SENTENCES } from '../sentences.ts';
 import { findSingleSendMailing, requireSingleSend } from '../single-sends/actions.ts';
 import { sendTestMail } from '../single-sends/test-mail.ts';
+import { mailWarnings } from '../templates/content-warnings.ts';
 import { AddressList, checkTestAddresses, readAddressList } from './address-list.ts';
+import { ContentWarnings } from './content-warnings.ts';
 import { Watch } from './result-limits.ts';
 import { ReportedAbTest, reportedAbTest, variantNumber } from './single-send-variants.ts';
 import { WarmUpWait } from './warm-ups.ts';
@@ -112,6 +114,7 @@ const Report = Type.Object({
   machine_opens: integer(),
   machine_clicks: integer(),
   design_url: Type.String(),
+  warnings: ContentWarnings,
   funnel: Type.Object({
     recipients: integer(),
     triggered: integer(),
@@ -181,6 +184,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
         local_wait: isRunning && mailing !== null ? findLocalWait(db.$client, mailing.id, clock.now()) : null,
         ...mailingReport(db.$client, mailing?.id ?? 0),
         ab_test: abTest && reportedAbTest(abTest),
+        warnings: mailWarnings(db, send.user_id, send),
         design_url: changesNothing(request)
           ? ''
           : `${publicUrl()}/design/${designToken(tokens, 'single', send.utr, request.actor.userId ?? 0, clock.now())}`,

@@ -11,7 +11,6 @@ import { notFound } from '../failure.ts';
 import { withinShare } from '../http/account-share.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import {
-  choice,
   flag,
   identifier,
   integer,
@@ -35,8 +34,9 @@ import {
   singleSendErrors,
   updateSingleSend,
 } from '../single-sends/single-sends.ts';
-import { contentWarnings, knownPlaceholders } from '../templates/content-warnings.ts';
+import { mailWarnings } from '../templates/content-warnings.ts';
 import { withTemplateCopied } from '../templates/mail-content.ts';
+import { ContentWarnings } from './content-warnings.ts';
 import { capOption } from './mail-caps.ts';
 import { canaryOptions } from './result-limits.ts';
 
@@ -128,17 +128,7 @@ const Preview = Type.Object({
   ),
   problem: nullable(Type.String()),
   placeholders_without_value: Type.Array(Type.String()),
-  warnings: Type.Array(
-    Type.Object({
-      code: choice('unknown_placeholders', 'foreign_tags'),
-      count: integer(),
-      names: Type.Array(Type.String(), { description: 'The first five of them.' }),
-    }),
-    {
-      description:
-        'Placeholders that no contact has a value for, and tags of other services: they are no problem of the send, but probably a mistake.',
-    },
-  ),
+  warnings: ContentWarnings,
 });
 const Utr = successWith({ utr: Type.String() });
 
@@ -240,9 +230,7 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
       const preview = await withinShare(request.accountId, () =>
         previewSingleSend(deps, request.accountId, withTemplateCopied(db, request.accountId, request.body)),
       );
-      const { subject, preheader, template_json = '', template_html = '' } = request.body;
-      const texts = [subject, preheader, template_json, template_html];
-      const warnings = contentWarnings(texts, knownPlaceholders(db, request.accountId));
+      const warnings = mailWarnings(db, request.accountId, request.body);
       return { status: 'success' as const, message: { preview: { ...preview, warnings } } };
     },
   );

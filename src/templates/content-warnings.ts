@@ -38,6 +38,16 @@ export function contentWarnings(texts: readonly string[], known: readonly string
   );
 }
 
+/** The warnings about a mail to contacts of an account. */
+export function mailWarnings(
+  db: Db,
+  accountId: number,
+  mail: { subject: string; preheader: string; template_json?: string | null; template_html?: string | null },
+): ContentWarning[] {
+  const texts = [mail.subject, mail.preheader, mail.template_json ?? '', mail.template_html ?? ''];
+  return contentWarnings(texts, knownPlaceholders(db, accountId));
+}
+
 function warning(code: ContentWarning['code'], names: readonly string[]): ContentWarning {
   return { code, count: names.length, names: names.slice(0, MOST_NAMES).map((name) => name.slice(0, MAX_NAME)) };
 }

@@ -145,6 +145,10 @@ t.test(
     const { utr } = created.body.message;
     t.strictSame((await post('/single/send/save', { utr, template_html })).warnings, expected);
     t.strictSame((await post('/templates/create', { template_name: 'T', template_html })).warnings, expected);
+    const { message } = (await app.one.call('GET', '/single-send/draft', { query: { utr } })).body;
+    t.strictSame(message.draft.warnings, expected);
+    const { report } = (await app.one.call('GET', '/single-send/report', { query: { utr } })).body.message;
+    t.strictSame(report.warnings, expected);
     const preview = await post('/single/send/preview', { ...body, template_html });
     t.strictSame(preview.body.message.preview.warnings, expected);
     const mail = { sender_id: 1, email: 'a@example.org', subject: 'x {{ a }}', template_html: '<p>((code|x))</p>' };

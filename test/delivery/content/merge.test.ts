@@ -1,7 +1,14 @@
 /** How values take the place of placeholders in text, HTML and addresses. */
 import fc from 'fast-check';
 import t from 'tap';
-import { mergeLine, mergeText, mergeUrl, placeholderNames, scan, slotProblem } from '../../../src/delivery/content/merge.ts';
+import {
+  mergeLine,
+  mergeText,
+  mergeUrl,
+  placeholderNames,
+  scan,
+  slotProblem,
+} from '../../../src/delivery/content/merge.ts';
 
 t.test('placeholders within a value are not expanded', async (t) => {
   const values = { a: '((b))', b: 'secret' };
@@ -25,7 +32,11 @@ t.test('a placeholder is found wherever two parentheses around a name are, in an
   fc.assert(
     fc.property(fc.array(part, { maxLength: 30 }), (parts) => {
       const text = parts.join('');
-      t.equal(mergeText(scan(text), {}), text.replaceAll(grammar, (found) => /\|([^()|]*)/.exec(found)?.[1] ?? ''), text);
+      t.equal(
+        mergeText(scan(text), {}),
+        text.replaceAll(grammar, (found) => /\|([^()|]*)/.exec(found)?.[1] ?? ''),
+        text,
+      );
     }),
   );
 });
