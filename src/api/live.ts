@@ -1,12 +1,13 @@
 /** The progress of a single send as it happens (an addition): server-sent events, at most one a second. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply } from 'fastify';
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import type { Deps } from '../deps.ts';
 import { Failure } from '../failure.ts';
-import { identifier } from '../http/requests/schemas.ts';
+import { choice, identifier, integer, nullable } from '../http/requests/schemas.ts';
 import { requireSingleSend } from '../single-sends/actions.ts';
 import { findProgress, type Progress } from '../single-sends/progress.ts';
+import { SHOWN_STATES } from '../single-sends/shown-state.ts';
 
 const INTERVAL_MS = 1000;
 /** A comment that keeps proxies from closing a connection on which nothing changes. */
@@ -16,6 +17,28 @@ const MAX_PER_ACCOUNT = 20;
 const TOO_MANY_REQUESTS = 429;
 /** The rate is measured over this many seconds. */
 const RATE_SECONDS = 10;
+/** States after which nothing changes by itself. */
+const FINAL: readonly string[] = ['cancelled', 'done', 'kept', 'draft'];
+
+/** The data of an event. */
+const ProgressEvent = Type.Object(
+  {
+    state: choice(...SHOWN_STATES),
+    held_reason: nullable(Type.String()),
+    recipients: integer(),
+    finished: integer(),
+    delivered: integer(),
+    rate: Type.Number({
+      minimum: 0,
+      description: `Recipients finished a second over the last ${RATE_SECONDS} seconds.`,
+    }),
+    seconds_left: {
+      ...nullable(integer()),
+      description: 'How long the rest takes at that rate, in seconds; null while nothing moves.',
+    },
+  },
+  { additionalProperties: false, description: 'How far a single send is.' },
+);
 
 export const liveRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
   const open = new Map<FastifyReply['raw'], { accountId: number; timer: NodeJS.Timeout }>();
@@ -34,13 +57,13 @@ export const liveRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clo
       schema: {
         tags: ['Single sends'],
         summary: 'Follow the progress of a single send as server-sent events (addition)',
-        description:
-          'The first event comes at once, each later one when something has changed, at most one a second. After a state that is final (cancelled, done, draft) the stream ends; a client that connects again then gets that state once.',
+        description: `The first event comes at once, each later one when something has changed, at most one a second. After a state that is final (${FINAL.join(', ')}) the stream ends; a client that connects again then gets that state once. Comments keep the connection open.`,
         querystring: Type.Object({ utr: identifier('The single send.') }),
         response: {
           200: {
-            description: 'The events',
-            content: { 'text/event-stream': { schema: Type.Unsafe<never>({ type: 'string' }) } },
+            description:
+              'Server-sent events without a name or an id. The schema is that of the data of each, one line of JSON.',
+            content: { 'text/event-stream': { schema: ProgressEvent } },
           },
         },
       },
@@ -65,12 +88,13 @@ export const liveRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clo
         if (progress === null) return close(stream);
         samples.push({ at: clock.monotonic(), finished: progress.finished });
         if (samples.length > RATE_SECONDS) samples.shift();
-        const text = JSON.stringify({ ...progress, ...forecast(progress, samples) });
+        const event: Static<typeof ProgressEvent> = { ...progress, ...forecast(progress, samples) };
+        const text = JSON.stringify(event);
         silent = text === last ? silent + 1 : 0;
         if (text !== last) stream.write(`data: ${text}\n\n`);
         else if (silent % STILL_HERE_AFTER === 0) stream.write(': still here\n\n');
         last = text;
-        if (['cancelled', 'done', 'kept', 'draft'].includes(progress.state)) close(stream);
+        if (FINAL.includes(progress.state)) close(stream);
       };
       const tick = () => {
         try {

@@ -1,9 +1,8 @@
-/** Looking for single sends and their recipients: the light list, filters, CSV, what people and machines did, retries, live progress. */
+/** Looking for single sends and their recipients: the light list, filters, CSV, what people and machines did, retries. */
 import t, { type Test } from 'tap';
 import { recountReasons } from '../../fixtures/mailing-counters.ts';
 import { type Caller, startApp, type TestApp } from '../support/app.ts';
 import { mustSucceed, readOutbox, sendCampaign } from '../support/campaign.ts';
-import { addPerson, callerOf } from '../support/people.ts';
 
 const NAMES = ['anna', 'bea', 'cleo', 'dora'];
 const PEOPLE = NAMES.map((name) => ({ email: `${name}@example.org`, first_name: name }));
@@ -202,66 +201,4 @@ t.test('the mail is shown merged, its links marked with their numbers and counti
   t.match(mail.html, /<a href="https:\/\/shop\.example\/new\?for=eve" data-link="0">news<\/a>/);
   t.match(mail.text, 'news (https://shop.example/new?for=eve)', 'the text has the destination too');
   t.notMatch(mail.html + mail.text, /\/c\/|\/o\//);
-});
-
-t.test('progress comes at once as an event and ends with a final state; another account sees nothing', async (t) => {
-  const { app, utr } = await sent(t);
-  const { status, headers, text } = await app.one.call('GET', '/live', { query: { utr } });
-  t.match([status, headers['content-type']], [200, /^text\/event-stream/]);
-  t.match(JSON.parse(text.replace(/^data: /, '')), {
-    state: 'done',
-    recipients: 5,
-    finished: 5,
-    delivered: 2,
-    rate: 0,
-    seconds_left: null,
-  });
-  t.equal((await app.two.call('GET', '/live', { query: { utr } })).status, 404);
-});
-
-t.test(
-  'progress is followed while it changes, by at most twenty of an account, and ends when the service stops',
-  async (t) => {
-    const { app, utr } = await sent(t);
-    app.db.exec("UPDATE mailings SET state = 'paused', finished_at = NULL, failed = 0 WHERE owner_kind = 'single'");
-    const streams = Array.from({ length: 20 }, () => app.one.call('GET', '/live', { query: { utr } }));
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    t.equal((await app.one.call('GET', '/live', { query: { utr } })).status, 429);
-    app.db.exec("UPDATE mailings SET failed = 1 WHERE owner_kind = 'single'");
-    await new Promise((resolve) => setTimeout(resolve, 1500));
-    await app.fastify.close();
-    for (const { text } of await Promise.all(streams)) {
-      t.strictSame(
-        [...text.matchAll(/^data: (.*)$/gm)].map(([, event = '']) => JSON.parse(event).finished),
-        [4, 5],
-      );
-    }
-  },
-);
-
-t.test('whoever only follows a progress does not keep their session from ending', async (t) => {
-  const { app, utr } = await sent(t);
-  app.db.exec("UPDATE mailings SET state = 'paused', finished_at = NULL WHERE owner_kind = 'single'");
-  const stream = callerOf(app, addPerson(app, 'viewer')).call('GET', '/live', { query: { utr } });
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  const seen = app.db.prepare('SELECT last_seen_at FROM sessions').pluck();
-  const before = seen.get();
-  app.clock.advance(3_600_000);
-  await new Promise((resolve) => setTimeout(resolve, 1500));
-  t.equal(seen.get(), before);
-  app.clock.advance(12 * 3_600_000);
-  t.match((await stream).text, /^data: /);
-});
-
-t.test('progress is no longer told once the session has ended, or when it cannot be read', async (t) => {
-  const { app, utr } = await sent(t);
-  app.db.exec("UPDATE mailings SET state = 'paused', finished_at = NULL WHERE owner_kind = 'single'");
-  const person = callerOf(app, addPerson(app, 'viewer'));
-  const streams = [person, app.one].map((caller) => caller.call('GET', '/live', { query: { utr } }));
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  app.db.exec('DELETE FROM sessions');
-  t.match((await streams[0])?.text, /^data: [^\n]*\n\n$/);
-  app.db.exec('ALTER TABLE mailings RENAME TO elsewhere');
-  t.match((await streams[1])?.text, /^data: [^\n]*\n\n$/);
-  app.db.exec('ALTER TABLE elsewhere RENAME TO mailings');
 });

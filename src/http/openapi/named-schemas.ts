@@ -121,6 +121,11 @@ export class NamedSchemas {
     return this.#named(`${pascal(operationId)}Body`, schema);
   }
 
+  /** Names the data of an operation's server-sent events; gives the reference to it. */
+  event(operationId: string, schema: Json): Json {
+    return this.#named(`${pascal(operationId)}Event`, schema);
+  }
+
   /** Names the answer of an operation at `path` (below /api) and the records in it; gives the reference and an example. */
   answer(operationId: string, path: string, schema: Json): { schema: Json; example: unknown } {
     const example = exampleForSchema('', schema);

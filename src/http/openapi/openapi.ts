@@ -108,8 +108,8 @@ A save of a mail, and its preview, may have the header \`Sendlark-Warnings\` (ad
 
 Bodies are described as JSON; multipart/form-data and application/x-www-form-urlencoded with the same names are accepted too.
 
-Every request needs the headers PublicKey and SecretKey; the pages of the dashboard use a session in their place. Every answer has
-\`status\` and either \`message\` or \`errors\`. Deleting a segment, a contact type or a sender is confirmed in \`errors\`, with the status
+Every request needs the headers PublicKey and SecretKey; the pages of the dashboard use a session in their place. Every answer in
+JSON has \`status\` and either \`message\` or \`errors\`. Deleting a segment, a contact type or a sender is confirmed in \`errors\`, with the status
 \`success\`.`;
 
 const FAILURES: Record<string, string> = {
@@ -254,6 +254,8 @@ function completeOperations(path: string, methods: object, named: NamedSchemas):
     const answer = operation.responses?.['200']?.content?.['application/json'];
     if (answer?.schema && !('$ref' in answer.schema))
       Object.assign(answer, named.answer(operationId, path.slice('/api'.length), answer.schema));
+    const stream = operation.responses?.['200']?.content?.['text/event-stream'];
+    if (stream?.schema && !('$ref' in stream.schema)) stream.schema = named.event(operationId, stream.schema);
     const isAboutRecords = operation.requestBody !== undefined || parameters?.some(({ required }) => required);
     const failures = [
       '401',
