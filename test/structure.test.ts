@@ -124,12 +124,6 @@ t.test('every file opens with a comment that says what it is', async (t) => {
   t.strictSame(bare, []);
 });
 
-t.test('the build bundles each part of drizzle-orm that a source imports, since only these are found', async (t) => {
-  const build = readFileSync(join(ROOT, 'scripts/build.js'), 'utf8');
-  const imported = new Set(files.flatMap((file) => textOf(file).match(/(?<=from ')drizzle-orm[^']*/g) ?? []));
-  for (const name of imported) t.ok(build.includes(`'${name}'`), name);
-});
-
 t.test('folders are small enough to keep in mind', async (t) => {
   const counts = Map.groupBy(files, (file) => dirname(file));
   const crowded = [...counts]

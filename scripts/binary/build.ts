@@ -28,18 +28,13 @@ const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const ADDON = `prebuilds/${process.platform}-${process.arch}.node`;
 /** Loaded at run time by their path, as in a checkout. */
 const BESIDE = [
-  ...['drizzle', 'data', 'dist/browser'],
+  ...['drizzle', 'data', 'dist/browser', 'dist/cli.js', 'dist/app'],
   ...['package.json', 'lib', ADDON].map((name) => `node_modules/better-sqlite3/${name}`),
 ];
 const BUNDLE = { bundle: true, platform: 'node', target: 'node24', logLevel: 'warning' } as const;
-/** The program's entry points, by where they go: threads are looked for in `threads/`. */
-const THREADS = ['background', 'backup', 'import', 'compile', 'passkey', 'webhook'];
-const ENTRIES = ['cli', ...THREADS.map((name) => `threads/${name}-thread`)];
-
 if (!process.version.startsWith(NODE)) throw new Error(`Build the binary with Node 24; this is ${process.version}`);
 const folder = mkdtempSync(join(tmpdir(), 'sendlark-binary-'));
 try {
-  await bundle(join(folder, 'files/app/js'));
   writeFileSync(join(folder, 'files/package.json'), '{"type":"module"}');
   for (const name of BESIDE) copy(join(ROOT, name), join(folder, 'files', name));
   const main = join(folder, 'start.cjs');
@@ -55,24 +50,6 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 console.log(`Built ${relative(process.cwd(), OUTPUT)}`);
-
-/** The program's scripts, two folders deep as those of `src/database` are, so that `../../data` means the same. */
-async function bundle(outdir: string): Promise<void> {
-  await build({
-    ...BUNDLE,
-    entryPoints: Object.fromEntries(ENTRIES.map((name) => [name, join(ROOT, 'src', `${name}.ts`)])),
-    outdir,
-    chunkNames: '[name]-[hash]',
-    splitting: true,
-    format: 'esm',
-    // The last is asked for by a reader of configuration files that nobody has here.
-    external: ['better-sqlite3', 'typescript'],
-    // Packages in CommonJS need a `require`.
-    banner: {
-      js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
-    },
-  });
-}
 
 function copy(from: string, to: string): void {
   mkdirSync(join(to, '..'), { recursive: true });

@@ -20,7 +20,7 @@ import { getAsset } from 'node:sea';
 
 const list = getAsset('list', 'utf8');
 const hashes: [name: string, hash: string][] = Object.entries(JSON.parse(list));
-const start = "import('./app/js/cli.js');";
+const start = "import('./dist/cli.js');";
 
 try {
   const folder = laidOut();

@@ -51,7 +51,7 @@ t.test('a command that is told to stop leaves nothing unfinished behind', async 
   const made = folder(t);
   const script = `
     import { writeFileSync } from 'node:fs';
-    import { writeWhole } from ${JSON.stringify(resolve('dist/commands/target-file.js'))};
+    import { writeWhole } from ${JSON.stringify(resolve('src/commands/target-file.ts'))};
     await writeWhole(${JSON.stringify(join(made, 'copy.db'))}, async (unfinished) => {
       writeFileSync(unfinished, 'half');
       console.log('begun');
@@ -61,9 +61,13 @@ t.test('a command that is told to stop leaves nothing unfinished behind', async 
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const) {
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const child = spawn(
+      process.execPath,
+      ['--import=./scripts/run-sources.js', '--input-type=module', '--eval', script],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
     await once(child.stdout, 'data');
     t.equal(readdirSync(made).length, 1);
     child.kill(signal);
@@ -77,11 +81,11 @@ t.test('every file that holds data is made readable by its owner alone, whatever
   const script = `
     process.umask(0);
     const folder = process.argv[1];
-    const { connect, lockForServer, migrateAndSeed } = await import(${JSON.stringify(resolve('dist/database/open.js'))});
-    const { backup } = await import(${JSON.stringify(resolve('dist/commands/backup.js'))});
-    const { exportFile } = await import(${JSON.stringify(resolve('dist/commands/export.js'))});
-    const { restore } = await import(${JSON.stringify(resolve('dist/commands/restore.js'))});
-    const { parseCall } = await import(${JSON.stringify(resolve('dist/commands/command.js'))});
+    const { connect, lockForServer, migrateAndSeed } = await import(${JSON.stringify(resolve('src/database/open.ts'))});
+    const { backup } = await import(${JSON.stringify(resolve('src/commands/backup.ts'))});
+    const { exportFile } = await import(${JSON.stringify(resolve('src/commands/export.ts'))});
+    const { restore } = await import(${JSON.stringify(resolve('src/commands/restore.ts'))});
+    const { parseCall } = await import(${JSON.stringify(resolve('src/commands/command.ts'))});
     const { readdirSync, statSync } = await import('node:fs');
     const seen = new Map();
     const look = () => {
@@ -108,7 +112,11 @@ t.test('every file that holds data is made readable by its owner alone, whatever
     clearInterval(watch);
     lock.release();
     console.error(JSON.stringify([...seen]));`;
-  const ran = spawnSync(process.execPath, ['--input-type=module', '-e', script, '--', home], { encoding: 'utf8' });
+  const ran = spawnSync(
+    process.execPath,
+    ['--import=./scripts/run-sources.js', '--input-type=module', '-e', script, '--', home],
+    { encoding: 'utf8' },
+  );
   const seen = new Map<string, string>(JSON.parse(ran.stderr.trim().split('\n').at(-1) ?? ''));
   for (const name of [
     'one.db',

@@ -19,13 +19,16 @@ const OPTIONS = { target: 'ES2023', module: 'nodenext', strict: true, types: [] 
 
 function project(t: Test) {
   const folder = t.testdir({
-    src: { 'one.ts': 'export const one: number = 1;', 'two.ts': 'export const two = 2;' },
+    src: {
+      'cli.ts': "await import('./commands/index.ts');",
+      commands: { 'index.ts': "import { two } from '../two.ts';\nconsole.log('one' as string, two);" },
+      'two.ts': 'export const two = 2;',
+    },
     'package.json': '{"type":"module"}',
     'package-lock.json': '{}',
     'tsconfig.json': JSON.stringify({ compilerOptions: OPTIONS }),
   });
-  for (const name of ['tsconfig.build.json', 'scripts/build.js', 'scripts/build-browser.js'])
-    cpSync(join(ROOT, name), join(folder, name));
+  for (const name of ['scripts/build.js', 'scripts/build-browser.js']) cpSync(join(ROOT, name), join(folder, name));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const build = () => {
     const { status, stdout } = spawnSync(process.execPath, ['scripts/build.js'], { cwd: folder, encoding: 'utf8' });
@@ -39,34 +42,38 @@ const NOTHING = { status: 0, stdout: '' };
 
 t.test('a build runs, and says so in one sentence, only if something changed since the last one', async (t) => {
   const { build, path } = project(t);
+  const run = () => spawnSync(process.execPath, [path('dist/cli.js')], { encoding: 'utf8' }).stdout;
   t.match(build(), BUILT, 'nothing is built yet');
-  const { mtimeMs } = statSync(path('dist/one.js'));
+  const { mtimeMs } = statSync(path('dist/cli.js'));
   t.strictSame(build(), NOTHING, 'nothing changed');
-  t.equal(statSync(path('dist/one.js')).mtimeMs, mtimeMs);
+  t.equal(statSync(path('dist/cli.js')).mtimeMs, mtimeMs);
 
-  writeFileSync(path('src/one.ts'), 'export const one: number = 3;');
+  writeFileSync(path('src/two.ts'), 'export const two: number = 3;');
   t.match(build(), BUILT, 'a file was edited');
-  t.match(readFileSync(path('dist/one.js'), 'utf8'), 'one = 3');
+  t.equal(run(), 'one 3\n');
 
   mkdirSync(path('src/new'));
   renameSync(path('src/two.ts'), path('src/new/two.ts'));
-  t.match(build(), BUILT, 'a file was moved');
-  t.strictSame(readdirSync(path('dist')).sort(), ['.built-from', 'browser', 'new', 'node_modules', 'one.js']);
+  t.match(build(), { status: 1 }, 'a file that another imports was moved');
+  writeFileSync(path('src/commands/index.ts'), "import { two } from '../new/two.ts';\nconsole.log('moved', two);");
+  t.match(build(), BUILT);
+  t.equal(run(), 'moved 3\n');
+  t.strictSame(readdirSync(path('dist')).sort(), ['.built-from', 'app', 'browser', 'cli.js']);
 
   for (const name of ['package-lock.json', 'tsconfig.json']) {
     writeFileSync(path(name), `${readFileSync(path(name), 'utf8')}\n`);
     t.match(build(), BUILT, `${name} changed`);
   }
 
-  rmSync(path('dist/one.js'));
+  rmSync(path('dist/cli.js'));
   t.match(build(), BUILT, 'a built file was removed');
   t.strictSame(build(), NOTHING);
 });
 
 t.test('a build that fails exits with 1, and so does the next one until its cause is mended', async (t) => {
   const { build, path } = project(t);
-  writeFileSync(path('src/one.ts'), 'export const one: number = "text";');
-  for (let time = 0; time < 2; time++) t.match(build(), { status: 1, stdout: /TS2322/ });
+  writeFileSync(path('src/commands/index.ts'), 'console.log(;');
+  for (let time = 0; time < 2; time++) t.match(build(), { status: 1 });
 });
 
 t.test('the link to the Node of the checkout is made again where npm 10 has removed it', async (t) => {
@@ -81,18 +88,3 @@ t.test('the link to the Node of the checkout is made again where npm 10 has remo
   const { stdout } = spawnSync(path('node_modules/.bin/node'), ['-p', '1 + 1'], { encoding: 'utf8' });
   t.equal(stdout, '2\n');
 });
-
-t.test(
-  'the built program finds a bundled drizzle-orm before the installed one, whose package.json is slow to read',
-  (t) => {
-    const { build, path } = project(t);
-    writeFileSync(
-      path('src/one.ts'),
-      "declare const process: any;\nprocess.stdout.write((import.meta as any).resolve('drizzle-orm'));",
-    );
-    t.match(build(), BUILT);
-    const { stdout } = spawnSync(process.execPath, [path('dist/one.js')], { encoding: 'utf8' });
-    t.match(stdout, '/dist/node_modules/drizzle-orm/drizzle-orm.js');
-    t.end();
-  },
-);

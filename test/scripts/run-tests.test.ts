@@ -1,22 +1,43 @@
-/** What the reporter says of a run, and which runs count as failed. */
+/** What a run of the tests says, and which runs count as failed. */
 import { spawnSync } from 'node:child_process';
-import { resolve } from 'node:path';
-import type { Duplex } from 'node:stream';
-import { text } from 'node:stream/consumers';
-import t from 'tap';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import t, { type Test } from 'tap';
+import { Report } from '../../scripts/test/report.ts';
 
-const { default: Reporter }: { default: new () => Duplex } = await import(
-  new URL('./reporter.js', import.meta.url).href
-);
-
-/** The report of a run of one file whose TAP lines are these. */
-function report(...lines: string[]): Promise<string> {
-  const reporter = new Reporter();
-  const told = text(reporter);
+/** The report of a process that ran one file whose TAP lines are these, with its counts. */
+async function report(...lines: string[]): Promise<string> {
+  let told = '';
+  const made = new Report((text) => {
+    told += text;
+  });
+  const parser = made.parser();
+  const complete = once(parser, 'complete');
   const isOk = lines.some((line) => line.startsWith('not ok')) ? 'not ok' : 'ok';
-  const file = lines.map((line) => `    ${line}\n`).join('');
-  reporter.end(`TAP version 14\n# Subtest: a.test.ts\n${file}${isOk} 1 - a.test.ts\n1..1\n`);
-  return told;
+  const file = lines.map((line) => `        ${line}\n`).join('');
+  parser.end(
+    `TAP version 14\n# Subtest: files\n    # Subtest: a.test.ts\n${file}    ${isOk} 1 - a.test.ts\n    1..1\n${isOk} 1 - files\n1..1\n`,
+  );
+  await complete;
+  return `${told}${made.passed} passed, ${made.failed} failed\n`;
+}
+
+/** Runs these files as a contributor does. */
+function run(files: readonly string[], env: Record<string, string> = {}) {
+  const { status, stdout } = spawnSync(process.execPath, ['scripts/test/run.ts', ...files], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    encoding: 'utf8',
+  });
+  return { status, stdout };
+}
+
+/** A test file with this code, beside the others so that it finds the packages. */
+function fileWith(t: Test, code: string): string {
+  const folder = t.testdir();
+  const file = join(folder, 'a.test.ts');
+  writeFileSync(file, `import t from 'tap';\n${code}\n`);
+  return relative('.', file);
 }
 
 t.test('the last line counts what passed and what failed', async (t) => {
@@ -62,7 +83,7 @@ t.test('a file that asserts nothing fails, unless it skips with a reason, which 
   t.match(await report('ok 1 - a # TODO later', '1..1'), /no assertion ran\n[\s\S]*^0 passed, 1 failed\n$/m);
   t.match(
     await report('ok 1 - a # SKIP no browser', '1..1'),
-    /^- a\.test\.ts > a is skipped: no browser\n✓ a\.test\.ts 0 ms\n0 passed, 0 failed\n$/m,
+    /^- a\.test\.ts > a is skipped: no browser\n0 passed, 0 failed\n$/m,
   );
   t.match(
     await report('1..0 # SKIP no browser'),
@@ -70,33 +91,22 @@ t.test('a file that asserts nothing fails, unless it skips with a reason, which 
   );
 });
 
-t.test('a file that never ends is stopped and counts as failed', async (t) => {
-  const folder = t.testdir({
-    'a.test.ts': "import t from 'tap';\nt.test('a', async (t) => { t.pass(); for (;;); });\n",
-    'package.json': '{"type": "module", "tap": {"disable-coverage": true, "type-strip-only": true}}',
-    node_modules: t.fixture('symlink', resolve('node_modules')),
-  });
-  const reporter = resolve('test/reporter.js');
-  const { status, stdout } = spawnSync('tap', ['--timeout=2', `--reporter=${reporter}`, 'a.test.ts'], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME },
-    encoding: 'utf8',
-  });
-  t.not(status, 0);
-  t.match(
-    stdout,
-    /^✗ a\.test\.ts: it was stopped, or ended with an error, though no assertion failed\n[\s\S]*1 failed\n$/m,
-  );
+t.test('a failed file is named with the command that runs just that one', async (t) => {
+  t.match(await report('not ok 1 - a', '1..1'), '  alone: npm test -- a.test.ts\n');
+});
+
+t.test('a file that ends its process fails, and the files after it still run', async (t) => {
+  const file = fileWith(t, "t.test('a', async (t) => { t.pass(); process.exit(0); });");
+  const { status, stdout } = run([file, 'test/reply-kind.test.ts']);
+  t.equal(status, 1);
+  t.match(stdout, `✗ ${file}: `);
+  t.match(stdout, /^\d+ of 2 files in /m);
+  t.match(stdout, /^[1-9]\d* passed, [1-9]\d* failed\n$/m);
 });
 
 t.test('without Chromium and Postfix their test files are skipped with a sentence, and the run is green', async (t) => {
   const files = ['test/browser.test.ts', 'test/delivery/transport/smtp/postfix.test.ts'];
-  const run = (hidden: string) =>
-    spawnSync('tap', ['--reporter=./test/reporter.js', ...files], {
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, TEST_WITHOUT: hidden },
-      encoding: 'utf8',
-    });
-  const { status, stdout } = run('chromium,postfix');
+  const { status, stdout } = run(files, { TEST_WITHOUT: 'chromium,postfix' });
   t.equal(status, 0, stdout);
   for (const name of ['chromium', 'postfix']) t.match(stdout, new RegExp(`is skipped: TEST_WITHOUT hides ${name}\n`));
   t.match(stdout, /^0 passed, 0 failed\n$/m);

@@ -1,0 +1,86 @@
+/** Chooses test files: those of each of the two runs, and those that a change touches. */
+import { spawnSync } from 'node:child_process';
+import { basename, dirname, extname } from 'node:path';
+import { type Imports, reachedFrom, readImports } from './import-graph.ts';
+
+const FOLDERS = ['src', 'test', 'fixtures', 'scripts'];
+/** What starts other processes, or needs a program that a machine may lack. */
+const NEEDS_A_SYSTEM = /^(node:child_process|node:cluster|playwright-core|@nats-io\/.*)$/;
+/** What puts the whole product together. Nearly every test reaches these files, so what they import says nothing about a test. */
+const COMPOSITION = new Set([
+  'src/app.ts',
+  'src/api/index.ts',
+  'src/dashboard/index.ts',
+  'src/pages/index.ts',
+  'src/server.ts',
+  'src/commands/index.ts',
+  'src/threads/background.ts',
+  'test/support/app.ts',
+]);
+
+/** All test files in two groups: `system` for those that need other processes, a browser, NATS or Postfix; `unit` for the others. */
+export function testFiles(): Record<'unit' | 'system', string[]> {
+  const graph = readImports(FOLDERS);
+  const tests = [...graph.keys()].filter(isTest).sort();
+  const isSystem = (file: string) => needsSystem(graph, file);
+  return { unit: tests.filter((file) => !isSystem(file)), system: tests.filter(isSystem) };
+}
+
+function isTest(file: string): boolean {
+  return /\.test\.tsx?$/.test(file);
+}
+
+/** Whether the test, or what it is set up with, starts processes. What src starts is up to the test that asks for it. */
+function needsSystem(graph: ReadonlyMap<string, Imports>, file: string): boolean {
+  const helpers = reachedFrom(graph, file, (one) => one.startsWith('src/'));
+  return [...helpers].some(
+    (one) => !one.startsWith('src/') && graph.get(one)?.packages.some((name) => NEEDS_A_SYSTEM.test(name)),
+  );
+}
+
+/**
+ * The test files of a change: changed tests, tests that reach a changed file by imports other than through what puts the product
+ * together, and tests of the same name. Many tests ask the whole product over HTTP and import nothing of what they are about.
+ */
+export function testsOf(changed: readonly string[]): string[] {
+  const graph = readImports(FOLDERS);
+  const tests = [...graph.keys()].filter(isTest);
+  const files = new Set(changed.filter((file) => !COMPOSITION.has(file)));
+  const named = new Set(changed.filter((file) => file.startsWith('src/')).flatMap((file) => namesakes(tests, file)));
+  return tests.filter((test) => {
+    if (named.has(test)) return true;
+    const reached = reachedFrom(graph, test, (file) => COMPOSITION.has(file));
+    return [...reached].some((file) => files.has(file));
+  });
+}
+
+/**
+ * The tests below the mirrored top folder that have the name of the file or its beginning, or else the name of a folder it is in, the
+ * innermost first; all tests of the top folder where none has.
+ */
+function namesakes(tests: readonly string[], file: string): string[] {
+  const [, top = '', ...folders] = dirname(file).split('/');
+  const below = tests.filter((test) => test.startsWith(`test/${top}/`));
+  const words = basename(file, extname(file)).split('-');
+  const beginnings = words.map((_, at) => words.slice(0, words.length - at).join('-'));
+  for (const name of [...beginnings, ...folders.reverse()]) {
+    const found = below.filter((test) => hasName(test, name));
+    if (found.length > 0) return found;
+  }
+  return below;
+}
+
+/** Whether a test's own name begins with a name, or one of its folders is called so. */
+function hasName(test: string, name: string): boolean {
+  const parts = test.split('/');
+  return parts.slice(2, -1).includes(name) || (parts.at(-1)?.startsWith(name) ?? false);
+}
+
+/** The files that differ from the last commit, new ones included. */
+export function changedFiles(): string[] {
+  const lines = (...words: string[]) =>
+    spawnSync('git', words, { encoding: 'utf8' })
+      .stdout.split('\n')
+      .filter((line) => line !== '');
+  return [...lines('diff', '--name-only', 'HEAD'), ...lines('ls-files', '--others', '--exclude-standard')];
+}
