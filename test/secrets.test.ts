@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import t from 'tap';
-import { tokenSecrets } from '../src/delivery/links/tokens.ts';
+import { linkSecrets, rootSecrets } from '../src/delivery/links/secrets.ts';
 import { startApp } from './support/app.ts';
 import { sendCampaign } from './support/campaign.ts';
 import { addPerson, callerOf, cookieOf } from './support/people.ts';
@@ -72,7 +72,7 @@ t.test('no secret, key or token is in a log line, no key in the file', async (t)
 
   const tokens = [...links, design].map((path) => path.split('/')[2] ?? 'missing');
   const keys = [secret, wrong, settings.SECRET_KEY];
-  for (const canary of [...keys, ...tokenSecrets(app.db), ...tokens, 'canary-token'])
+  for (const canary of [...keys, ...rootSecrets(app.db), ...linkSecrets(app.db), ...tokens, 'canary-token'])
     t.notOk(log.includes(canary), `${canary.slice(0, 12)}… is in no log line`);
   const file = [app.path, `${app.path}-wal`].map((path) => readFileSync(path).toString('latin1')).join('');
   for (const canary of keys) t.notOk(file.includes(canary), `${canary.slice(0, 12)}… is not in the file`);

@@ -1,9 +1,9 @@
 /** Checks that a file is a backup that this release can restore, and compares it with the database that it would replace. */
 import type { Database } from 'better-sqlite3';
 import { isoTimestamp } from '../clock.ts';
-import { findNamedValue } from '../database/named-values.ts';
 import { connect, type Db, migrateAndSeed, schemaState } from '../database/open.ts';
 import { copiedAt } from '../delivery/links/copies.ts';
+import { allSecrets } from '../delivery/links/secrets.ts';
 import { latestBeatAt } from '../delivery/queue/sending-hold.ts';
 import { sentence } from '../sentences.ts';
 import { findForeignPart } from './foreign-schema.ts';
@@ -81,7 +81,7 @@ export function checkBackup(path: string, name: string, databasePath: string): C
 }
 
 function compare(backup: Database, present: Database): Comparison {
-  const isOwn = secretsOf(backup).some((secret) => secretsOf(present).includes(secret));
+  const isOwn = allSecrets(backup).some((secret) => allSecrets(present).includes(secret));
   const beat = latestBeatAt(backup);
   const made = copiedAt(backup) ?? (beat === 0 ? null : isoTimestamp(new Date(beat)));
   // Ids are never used again, so what has a higher one was added since.
@@ -118,12 +118,6 @@ function reasonOf(error: unknown): string {
 
 function hasTable(client: Database, table: string): boolean {
   return client.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table) !== undefined;
-}
-
-/** The secrets that sign links, which a copy shares with the database it was made of. */
-function secretsOf(client: Database): unknown[] {
-  const value = findNamedValue(client, 'token_secrets');
-  return value === null ? [] : JSON.parse(value);
 }
 
 function lastId(client: Database, table: string): number {

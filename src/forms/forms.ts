@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { and, asc, eq } from 'drizzle-orm';
 import { isoTimestamp } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { findNamedValue } from '../database/named-values.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, ownedRecord } from '../database/ownership.ts';
 import { prepared } from '../database/prepared.ts';
@@ -36,7 +37,7 @@ export function findForm(db: Db, accountId: number, id: unknown): Form | undefin
 
 /** The form of a public address, whichever account it belongs to; undefined when the token is not ours or the form was deleted. */
 export function findFormByToken(db: Db, tokens: Tokens, token: string): Form | undefined {
-  const id = tokens.read(PURPOSE, token);
+  const id = tokens.read(PURPOSE, token) ?? idOfOldAddress(db, tokens, token);
   return id === null
     ? undefined
     : db
@@ -44,6 +45,16 @@ export function findFormByToken(db: Db, tokens: Tokens, token: string): Form | u
         .from(forms)
         .where(eq(forms.id, Number(id)))
         .get();
+}
+
+/**
+ * The form in an address that an earlier release signed with a secret that sender nodes have. Such addresses stand on websites, so they go on
+ * working, but only for the forms of that time: who has the secret learns no address that was not public.
+ */
+function idOfOldAddress(db: Db, tokens: Tokens, token: string): string | null {
+  const upTo = Number(findNamedValue(db.$client, 'old_forms_up_to') ?? 0);
+  const id = upTo === 0 ? null : tokens.readForgeable(PURPOSE, token);
+  return id !== null && Number(id) <= upTo ? id : null;
 }
 
 /** The path of a form's page. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { JetStreamClient } from '@nats-io/jetstream';
 import { type ChosenLists, personKey } from '../delivery/feedback/choice.ts';
-import type { RecipientIds, Tokens } from '../delivery/links/tokens.ts';
+import type { LinkTokens, RecipientIds } from '../delivery/links/tokens.ts';
 import { unavailable } from '../failure.ts';
 import { type Consent, consentSubject } from './feedback-messages.ts';
 
@@ -25,7 +25,7 @@ interface Chooser {
  */
 export async function keepChosen(
   client: JetStreamClient,
-  tokens: Tokens,
+  tokens: LinkTokens,
   { ids, token, at }: Chooser,
   { form, text, left, joined }: ChosenLists,
 ): Promise<number> {

@@ -1,7 +1,7 @@
 /** The secrets of links as the brain publishes them, for a node that makes and reads tokens. */
 import { setTimeout } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { createTokens, type Tokens } from '../delivery/links/tokens.ts';
+import { createLinkTokens, type LinkTokens } from '../delivery/links/tokens.ts';
 import { unavailable } from '../failure.ts';
 import { findValue } from './bucket.ts';
 import { LINKS_KEY, type LinkSecrets } from './feedback-messages.ts';
@@ -18,7 +18,7 @@ const NONE_UNSIGNED = { deliveries: 0, mailings: 0, addresses: 0 };
 
 export interface Links {
   /** Throws 503 while no secrets have come. */
-  tokens(): Tokens;
+  tokens(): LinkTokens;
   /** Origin of links; empty while it is not known. */
   publicUrl(): string;
   isKnown(): boolean;
@@ -26,11 +26,11 @@ export interface Links {
 
 /** Follows the secrets until the signal is aborted. */
 export function followLinks(connection: NatsConnection, signal: AbortSignal): Links {
-  let tokens: Tokens | null = null;
+  let tokens: LinkTokens | null = null;
   let publicUrl = '';
   let text = '';
   const take = ({ secrets, publicUrl: url }: LinkSecrets) => {
-    tokens = createTokens(secrets, { findEmail: () => undefined, unsigned: NONE_UNSIGNED, sealsAddress: true });
+    tokens = createLinkTokens(secrets, { findEmail: () => undefined, unsigned: NONE_UNSIGNED, sealsAddress: true });
     publicUrl = url;
   };
   void (async () => {

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import t from 'tap';
-import { createTokens, tokenSecrets } from '../../src/delivery/links/tokens.ts';
+import { linkSecrets } from '../../src/delivery/links/secrets.ts';
+import { createLinkTokens } from '../../src/delivery/links/tokens.ts';
 import { skipWithout } from '../support/tools.ts';
 import type { Taken } from './reckoning.ts';
 import { FleetSend } from './rig.ts';
@@ -27,7 +28,7 @@ t.test(
     await send.until(async () => (await send.taken()) > 300);
     const client = new Database(join(send.service.folder, 'test.db'));
     t.teardown(async () => void client.close());
-    const tokens = createTokens(tokenSecrets(client), NOBODY);
+    const tokens = createLinkTokens(linkSecrets(client), NOBODY);
     // Some that nodes have already, and some that still wait.
     const leaving = [1, 0].flatMap((state) =>
       client

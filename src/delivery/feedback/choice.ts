@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { noteWrite } from '../../audience/unfinished-writes.ts';
 import { findNamedValue } from '../../database/named-values.ts';
-import { openTokens, type Tokens } from '../links/tokens.ts';
+import { type LinkTokens, openTokens } from '../links/tokens.ts';
 
 export interface Choice {
   /**
@@ -57,7 +57,7 @@ export interface ErasedPerson {
 }
 
 /** A keyed hash of an address, by which JetStream knows a person: the same in every backup of this installation, and nobody can read it. */
-export function personKey(tokens: Tokens, account: number, email: string): string {
+export function personKey(tokens: LinkTokens, account: number, email: string): string {
   const signed = tokens.sign('person', `${account} ${email}`);
   return signed.slice(signed.indexOf('.') + 1);
 }

@@ -2,7 +2,8 @@
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { parseReturnPath, parseTransactionalReturnPath } from '../links/return-paths.ts';
-import { openTokens, tokenSecrets, unsignedLimits } from '../links/tokens.ts';
+import { ownReturnPathKeys, returnPathKeys } from '../links/secrets.ts';
+import { openTokens, unsignedLimits } from '../links/tokens.ts';
 import { findTransactionalMail, type ReturnedMail } from '../transactional/returned.ts';
 
 export interface Recipient {
@@ -39,9 +40,10 @@ interface Row {
   normalized_email: string;
 }
 
-/** Finds mails by name; null where a name is none of ours. One is used for many mails, because it keeps the secrets that sign return paths. */
+/** Finds mails by name; null where a name is none of ours. One is used for many mails, because it keeps the keys of return paths. */
 export function mailFinder(client: Database): (names: MailNames) => FoundMail | null {
-  const secrets = tokenSecrets(client);
+  const keys = returnPathKeys(client);
+  const ownKeys = ownReturnPathKeys(client);
   const unsignedUpTo = unsignedLimits(client).deliveries;
   const findRow = (id: number) =>
     prepared<[number], Row>(
@@ -62,7 +64,7 @@ export function mailFinder(client: Database): (names: MailNames) => FoundMail | 
     const named = id === undefined || kind !== '' ? undefined : findRow(Number(id));
     if (named !== undefined && named.message_key === key) return named;
     const findEmail = (deliveryId: number) => findRow(deliveryId)?.normalized_email;
-    const returned = returnPath === null ? null : parseReturnPath(secrets, { findEmail, unsignedUpTo }, returnPath);
+    const returned = returnPath === null ? null : parseReturnPath(keys, { findEmail, unsignedUpTo }, returnPath);
     if (returned !== null) return findRow(returned);
     return unsubscribeToken === null ? undefined : findByToken(unsubscribeToken);
   }
@@ -73,7 +75,7 @@ export function mailFinder(client: Database): (names: MailNames) => FoundMail | 
     if (named !== undefined && named.message_key === key) return named;
     if (returnPath === null) return undefined;
     const findEmail = (mailId: number) => findTransactionalMail(client, mailId)?.normalized_email;
-    const returned = parseTransactionalReturnPath(secrets, findEmail, returnPath);
+    const returned = parseTransactionalReturnPath(ownKeys, findEmail, returnPath);
     return returned === null ? undefined : findTransactionalMail(client, returned);
   }
 

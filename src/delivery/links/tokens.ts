@@ -3,10 +3,11 @@
  * records are deleted. The signature also covers the person's address, so that after a restore, when an id is handed out again, an
  * old link does not act on another person.
  */
-import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
-import { addNamedValue, findNamedValue } from '../../database/named-values.ts';
+import { findNamedValue } from '../../database/named-values.ts';
 import { sealing } from './sealed-address.ts';
+import { deriveKey, derivedLinkSecrets, linkSecrets, rootSecrets } from './secrets.ts';
 
 /** What the links of a recipient refer to. */
 export interface RecipientIds {
@@ -39,7 +40,12 @@ const PART_CHARACTERS = 22;
 /** Stands before the sealed address; base64url does not contain it. */
 const SEAL_MARK = '~';
 
-export interface Tokens {
+/** What is signed with the link secrets besides the links of one recipient: links that all recipients share, and the name of a person in JetStream. */
+type LinkPurpose = 'shared' | 'person';
+const LINK_PURPOSES: readonly string[] = ['shared', 'person'] satisfies LinkPurpose[];
+
+/** What can be made and read with the link secrets, as on a sender node. */
+export interface LinkTokens {
   /** The four tokens of one recipient. */
   recipient(ids: RecipientIds): Record<Purpose, string>;
   /**
@@ -48,20 +54,17 @@ export interface Tokens {
    */
   readRecipient(purpose: Purpose, token: string, email?: string): RecipientIds | null;
   /** A token for anything else: the text, encoded but not encrypted, and its signature. */
-  sign(purpose: string, text: string): string;
+  sign(purpose: LinkPurpose, text: string): string;
   /** The text in such a token, or null when the token is not ours. */
-  read(purpose: string, token: string): string | null;
+  read(purpose: LinkPurpose, token: string): string | null;
 }
 
-const SECRETS = 'token_secrets';
-
-/** The installation's secrets, newest first; created at first use. Old ones stay valid, so that links in sent mails keep working. */
-export function tokenSecrets(client: Database): string[] {
-  // Read first: whoever asks again does not need the write lock.
-  if (findNamedValue(client, SECRETS) === null)
-    addNamedValue(client, SECRETS, JSON.stringify([randomBytes(32).toString('base64url')]));
-  const secrets: string[] = JSON.parse(String(findNamedValue(client, SECRETS)));
-  return secrets;
+/** What only the service itself makes and reads: for every other purpose there is a key that no node has. */
+export interface Tokens extends LinkTokens {
+  sign(purpose: string, text: string): string;
+  read(purpose: string, token: string): string | null;
+  /** The text in a token that an earlier release signed with a secret that nodes have, too, so that a node can forge it; or null. */
+  readForgeable(purpose: string, token: string): string | null;
 }
 
 /** Tokens signed with the secrets in this database. */
@@ -69,10 +72,11 @@ export function openTokens(client: Database): Tokens {
   const emailOf = client
     .prepare<[number, number], string>('SELECT normalized_email FROM addresses WHERE id = ? AND user_id = ?')
     .pluck();
-  return createTokens(tokenSecrets(client), {
-    findEmail: (address, user) => emailOf.get(address, user),
+  const known = {
+    findEmail: (address: number, user: number) => emailOf.get(address, user),
     unsigned: unsignedLimits(client),
-  });
+  };
+  return createTokens(rootSecrets(client), known, linkSecrets(client));
 }
 
 /** The largest ids that links and return paths of earlier releases may refer to; their signatures do not cover the address. */
@@ -81,8 +85,79 @@ export function unsignedLimits(client: Database): KnownPeople['unsigned'] {
   return stored === null ? { deliveries: 0, mailings: 0, addresses: 0 } : JSON.parse(stored);
 }
 
-/** Signs with the first secret and accepts all of them. */
-export function createTokens(texts: readonly string[], known: KnownPeople): Tokens {
+/**
+ * Signs with the first of the secrets and accepts all of them. What earlier releases signed with a root secret itself stays valid: nodes
+ * never had the root secrets of an installation.
+ */
+export function createTokens(
+  roots: readonly string[],
+  known: KnownPeople,
+  links: readonly string[] = derivedLinkSecrets(roots),
+): Tokens {
+  const ofLinks = createLinkTokens([...links, ...roots], known);
+  const early = textSigner(roots);
+  const given = textSigner(links);
+  const signers = new Map<string, TextSigner>();
+  const signerOf = (purpose: string): TextSigner => {
+    const signer = signers.get(purpose) ?? textSigner(roots.map((root) => deriveKey(root, purpose)));
+    signers.set(purpose, signer);
+    return signer;
+  };
+  return {
+    ...ofLinks,
+    sign: (purpose, text) =>
+      isLinkPurpose(purpose) ? ofLinks.sign(purpose, text) : signerOf(purpose).sign(purpose, text),
+    read: (purpose, token) =>
+      isLinkPurpose(purpose)
+        ? ofLinks.read(purpose, token)
+        : (signerOf(purpose).read(purpose, token) ?? early.read(purpose, token)),
+    readForgeable: (purpose, token) => given.read(purpose, token),
+  };
+}
+
+function isLinkPurpose(purpose: string): purpose is LinkPurpose {
+  return LINK_PURPOSES.includes(purpose);
+}
+
+interface TextSigner {
+  sign(purpose: string, text: string): string;
+  read(purpose: string, token: string): string | null;
+}
+
+/** Signs texts with the first key and accepts all of them. */
+function textSigner(texts: readonly string[]): TextSigner {
+  const keys = texts.map((text) => createSecretKey(text, 'utf8'));
+  const macOf = (key: KeyObject, purpose: string, text: string) =>
+    createHmac('sha256', key).update(`${purpose}:${text}`).digest().toString('base64url', 0, PART_BYTES);
+  return {
+    sign(purpose, text) {
+      const [newest] = keys;
+      if (newest === undefined) throw new Error('tokens need a secret');
+      return `${Buffer.from(text).toString('base64url')}.${macOf(newest, purpose, text)}`;
+    },
+    read(purpose, token) {
+      const [body, mac] = split(token);
+      const text = Buffer.from(body, 'base64url').toString();
+      if (Buffer.from(text).toString('base64url') !== body) return null;
+      return anyMatches(keys, mac, (key) => macOf(key, purpose, text)) ? text : null;
+    },
+  };
+}
+
+/**
+ * Whether one of the keys gives this signature. The encoded texts are compared: base64url leaves unused bits in the last character, and
+ * changing them must not give a valid token.
+ */
+function anyMatches(keys: readonly KeyObject[], mac: string, expected: (key: KeyObject) => string): boolean {
+  const given = Buffer.from(mac);
+  return (
+    given.length === PART_CHARACTERS &&
+    keys.some((key) => timingSafeEqual(given, Buffer.from(expected(key), 'latin1')))
+  );
+}
+
+/** The same with link secrets alone. */
+export function createLinkTokens(texts: readonly string[], known: KnownPeople): LinkTokens {
   const { findEmail: emailOf, unsigned, sealsAddress = false } = known;
   // Created once, because a key given as text would be parsed again for every token.
   const secrets = texts.map((text) => createSecretKey(text, 'utf8'));
@@ -90,16 +165,6 @@ export function createTokens(texts: readonly string[], known: KnownPeople): Toke
   const newest = secrets[0];
   if (newest === undefined) throw new Error('tokens need a secret');
   const recipientMac = (secret: KeyObject, signed: string) => createHmac('sha512', secret).update(signed).digest();
-  const textMac = (secret: KeyObject, purpose: string, text: string) =>
-    createHmac('sha256', secret).update(`${purpose}:${text}`).digest().toString('base64url', 0, PART_BYTES);
-  // The encoded texts are compared: base64url leaves unused bits in the last character, and changing them must not give a valid token.
-  const anyMatches = (mac: string, expected: (secret: KeyObject) => string) => {
-    const given = Buffer.from(mac);
-    return (
-      given.length === PART_CHARACTERS &&
-      secrets.some((secret) => timingSafeEqual(given, Buffer.from(expected(secret), 'latin1')))
-    );
-  };
 
   /** Of a person whom only the token knows: the signature covers the address, so one that was sealed with another secret does not pass. */
   const unsealed = (ids: Omit<RecipientIds, 'email'>, mac: string, sealed: string, at: number): RecipientIds | null => {
@@ -108,7 +173,7 @@ export function createTokens(texts: readonly string[], known: KnownPeople): Toke
       if (seal({ ...ids, email }) !== sealed) continue;
       const signed = signedText(recipientBody(ids), email);
       const expected = (secret: KeyObject) => recipientMac(secret, signed).toString('base64url', at, at + PART_BYTES);
-      if (anyMatches(mac, expected)) return { ...ids, email };
+      if (anyMatches(secrets, mac, expected)) return { ...ids, email };
     }
     return null;
   };
@@ -136,23 +201,14 @@ export function createTokens(texts: readonly string[], known: KnownPeople): Toke
       const isSpelt = sealed === undefined || seals.some(({ seal }) => seal({ ...ids, email: stored }) === sealed);
       if (!isSpelt) return null;
       const isSigned = (signed: string) =>
-        anyMatches(mac, (secret) => recipientMac(secret, signed).toString('base64url', at, at + PART_BYTES));
+        anyMatches(secrets, mac, (secret) => recipientMac(secret, signed).toString('base64url', at, at + PART_BYTES));
       const mayBeUnsigned =
         ids.delivery <= unsigned.deliveries && ids.mailing <= unsigned.mailings && ids.address <= unsigned.addresses;
       return isSigned(signedText(body, stored)) || (mayBeUnsigned && isSigned(`recipient:${body}`))
         ? { ...ids, email: stored }
         : null;
     },
-    sign(purpose, text) {
-      const body = Buffer.from(text).toString('base64url');
-      return `${body}.${textMac(newest, purpose, text)}`;
-    },
-    read(purpose, token) {
-      const [body, mac] = split(token);
-      const text = Buffer.from(body, 'base64url').toString();
-      if (Buffer.from(text).toString('base64url') !== body) return null;
-      return anyMatches(mac, (secret) => textMac(secret, purpose, text)) ? text : null;
-    },
+    ...textSigner(texts),
   };
 }
 

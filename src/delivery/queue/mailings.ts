@@ -6,7 +6,8 @@ import type { Db } from '../../database/open.ts';
 import type { TrackingMode } from '../../database/schema/index.ts';
 import type { Content } from '../content/compiled-content.ts';
 import { sharedUrls } from '../links/shared-links.ts';
-import { type Tokens, tokenSecrets } from '../links/tokens.ts';
+import { returnPathKeys } from '../links/secrets.ts';
+import type { Tokens } from '../links/tokens.ts';
 import { DkimKeys } from '../mime/dkim-keys.ts';
 import { hasPixel, withoutTracking, withSharedTracking } from '../mime/tracking-forms.ts';
 import type { WantedClaim } from './candidates.ts';
@@ -94,7 +95,7 @@ export class Mailings {
   #prepare({ content, ...ids }: MailingRow, sender: SenderFacts | null, mode: TrackingMode): PreparedMailing {
     const frozen: FrozenContent = JSON.parse(content);
     const { clock, tokens, publicUrl, bounceDomain } = this.#facts;
-    const [secret = ''] = tokenSecrets(this.#db.$client);
+    const [secret = ''] = returnPathKeys(this.#db.$client);
     const names = listCustomFields(this.#db, ids.user_id);
     const domain = senderDomain(frozen, sender);
     const source = { ...ids, frozen, sender, names, origin: publicUrl(), bounceDomain, secret };

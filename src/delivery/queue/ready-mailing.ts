@@ -4,7 +4,7 @@ import type { Clock } from '../../clock.ts';
 import type { Content } from '../content/compiled-content.ts';
 import { type CustomName, mergeValues, personFields } from '../content/values.ts';
 import { returnPath } from '../links/return-paths.ts';
-import type { Tokens } from '../links/tokens.ts';
+import type { LinkTokens } from '../links/tokens.ts';
 import type { DkimKey } from '../mime/dkim-keys.ts';
 import type { MailData } from '../mime/mail-data.ts';
 import { type Prepared, prepare, render } from '../mime/message.ts';
@@ -52,13 +52,13 @@ export interface MailingSource {
   origin: string;
   /** Domain of return paths; '' when mail comes back to the sender itself. */
   bounceDomain: string;
-  /** What return paths are signed with. */
+  /** The key of return paths. */
   secret: string;
 }
 
 interface ReadyDeps {
   clock: Pick<Clock, 'now'>;
-  tokens: Pick<Tokens, 'recipient'>;
+  tokens: Pick<LinkTokens, 'recipient'>;
   /** The newest key of the sender's domain; null if there is none. */
   findKey(): DkimKey | null;
 }

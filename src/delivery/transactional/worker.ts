@@ -8,7 +8,7 @@ import { type Clock, steadyTime } from '../../clock.ts';
 import { prepared } from '../../database/prepared.ts';
 import { SENTENCES } from '../../sentences.ts';
 import { returnPath } from '../links/return-paths.ts';
-import { tokenSecrets } from '../links/tokens.ts';
+import { ownReturnPathKeys } from '../links/secrets.ts';
 import { DkimKeys } from '../mime/dkim-keys.ts';
 import type { MailData } from '../mime/mail-data.ts';
 import { type SenderFacts, Senders } from '../queue/sender.ts';
@@ -229,11 +229,11 @@ export class TransactionalWorker {
       }),
       from.slice(from.lastIndexOf('@') + 1),
     );
-    const [secret = ''] = tokenSecrets(client);
+    const [key = ''] = ownReturnPathKeys(client);
     const returned = { id: mail.id, email: normalized, isTransactional: true };
     return courier.send(
       {
-        from: bounceDomain === '' ? from : returnPath(secret, returned, bounceDomain),
+        from: bounceDomain === '' ? from : returnPath(key, returned, bounceDomain),
         to,
         relayId,
         isUrgent: true,

@@ -5,7 +5,7 @@ import { type ConsumerMessages, DeliverPolicy, jetstream, jetstreamManager } fro
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../../config.ts';
-import { tokenSecrets } from '../../delivery/links/tokens.ts';
+import { linkSecrets } from '../../delivery/links/secrets.ts';
 import type { HandoffsDeps } from '../../delivery/sending/handoffs.ts';
 import { relaysInUse, relaysRevision } from '../../delivery/transport/relays/in-use.ts';
 import { connectNats } from '../connection.ts';
@@ -49,10 +49,10 @@ export class Brain {
 
   constructor(deps: BrainDeps) {
     this.#deps = deps;
-    const secret = tokenSecrets(deps.client).at(-1) ?? '';
+    const secret = linkSecrets(deps.client).at(-1) ?? '';
     this.#installation = createHash('sha256').update(`nodes:${secret}`).digest('base64url').slice(0, 16);
     this.#revision = relaysRevision(deps.client);
-    this.#contents = new Contents(this.#newName(), () => tokenSecrets(deps.client)[0] ?? '');
+    this.#contents = new Contents(this.#newName(), () => linkSecrets(deps.client)[0] ?? '');
     this.#sender = new PageSender(this.#contents);
   }
 

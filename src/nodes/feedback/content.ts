@@ -2,7 +2,7 @@
 import { type KV, Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Db } from '../../database/open.ts';
-import { tokenSecrets } from '../../delivery/links/tokens.ts';
+import { linkSecrets } from '../../delivery/links/secrets.ts';
 import { PreferenceStore } from '../../pages/preferences.ts';
 import { putWhole } from '../bucket.ts';
 import { LINKS_KEY, type LinkSecrets, mailingObjectName } from '../feedback-messages.ts';
@@ -36,7 +36,7 @@ export class Content {
   /** Puts what is new or has changed since the last call. */
   async refresh(): Promise<void> {
     const client = this.#db.$client;
-    const links: LinkSecrets = { secrets: tokenSecrets(client), publicUrl: this.#publicUrl() };
+    const links: LinkSecrets = { secrets: linkSecrets(client), publicUrl: this.#publicUrl() };
     const text = JSON.stringify(links);
     if (text !== this.#links) {
       const bucket = await this.#values.open(BUCKET.secrets);

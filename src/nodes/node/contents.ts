@@ -1,7 +1,7 @@
 /** The content of mailings that this node sends, asked for once and kept in memory. */
 import type { NatsConnection } from '@nats-io/transport-node';
 import { systemClock } from '../../clock.ts';
-import { createTokens } from '../../delivery/links/tokens.ts';
+import { createLinkTokens } from '../../delivery/links/tokens.ts';
 import { dkimKey } from '../../delivery/mime/dkim-keys.ts';
 import { type ReadyMailing, readyMailing } from '../../delivery/queue/ready-mailing.ts';
 import { BRAIN, type NodeContent, PART } from '../protocol.ts';
@@ -53,7 +53,7 @@ export class NodeContents {
     const content = await this.read<NodeContent>(name);
     if (content === null) return null;
     const { source, key, tokenSecret } = content;
-    const tokens = createTokens([tokenSecret], {
+    const tokens = createLinkTokens([tokenSecret], {
       findEmail: () => undefined,
       unsigned: { deliveries: 0, mailings: 0, addresses: 0 },
       // So that the pages of any node can read the links.

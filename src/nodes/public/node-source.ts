@@ -3,7 +3,7 @@ import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { notKept, personKey } from '../../delivery/feedback/choice.ts';
 import { readShared } from '../../delivery/links/shared-links.ts';
-import type { RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
+import type { LinkTokens, RecipientIds } from '../../delivery/links/tokens.ts';
 import { frozenVariant } from '../../delivery/queue/ready-mailing.ts';
 import { unavailable } from '../../failure.ts';
 import { changesOf, chosen, type Preferences } from '../../pages/preferences.ts';
@@ -23,7 +23,7 @@ interface NodeSourceDeps {
   connection: NatsConnection;
   hits: PublishedHits;
   /** Reads and makes links with the newest secrets. Throws 503 before they are known. */
-  tokens(): Tokens;
+  tokens(): LinkTokens;
   publicUrl(): string;
 }
 

@@ -3,12 +3,12 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
 import { connect, migrateAndSeed } from '../../../src/database/open.ts';
+import { rootSecrets } from '../../../src/delivery/links/secrets.ts';
 import {
   createTokens,
   type KnownPeople,
   openTokens,
   type Purpose,
-  tokenSecrets,
 } from '../../../src/delivery/links/tokens.ts';
 import { oldDatabase } from '../../support/releases.ts';
 
@@ -133,7 +133,7 @@ t.test('a token of an earlier release goes on working for the ids of its time, a
     INSERT INTO deliveries (id, mailing_id, address_id) VALUES (40, 2, 3);`);
   migrateAndSeed(db);
   db.$client.exec("INSERT INTO addresses (id, user_id, normalized_email) VALUES (4, 7, 'bob@example.org')");
-  const [secret = ''] = tokenSecrets(db.$client);
+  const [secret = ''] = rootSecrets(db.$client);
   const unsigned = (delivery: number, mailing: number, address: number) => {
     const body = `${delivery.toString(36)}-${mailing}-${address}-1-7`;
     const mac = createHmac('sha512', secret).update(`recipient:${body}`).digest();

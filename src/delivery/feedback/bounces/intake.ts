@@ -5,7 +5,8 @@ import type { Db } from '../../../database/open.ts';
 import { ROLE_MAILBOXES, type RoleMailbox } from '../../../database/schema/index.ts';
 import { sentence } from '../../../sentences.ts';
 import { parseReturnPath, parseTransactionalReturnPath } from '../../links/return-paths.ts';
-import { tokenSecrets, unsignedLimits } from '../../links/tokens.ts';
+import { ownReturnPathKeys, returnPathKeys } from '../../links/secrets.ts';
+import { unsignedLimits } from '../../links/tokens.ts';
 import { findTransactionalMail, recordReturned } from '../../transactional/returned.ts';
 import { mailFinder, type Recipient } from '../find-mail.ts';
 import { keepRoleMail } from './kept-mails.ts';
@@ -30,8 +31,8 @@ export function startBounceIntake(
   { domain, ...at }: { host: string; port: number; domain: string },
 ): Promise<BounceListener> {
   const findReturned = returnPathReader(db);
-  const secrets = tokenSecrets(db.$client);
-  const findTest = (rcpt: string) => readTestReturnPath(secrets, rcpt, clock.now().getTime());
+  const keys = ownReturnPathKeys(db.$client);
+  const findTest = (rcpt: string) => readTestReturnPath(keys, rcpt, clock.now().getTime());
   return startBounceListener({
     ...at,
     accept: (rcpt) => findRole(rcpt, domain) !== null || findReturned(rcpt) !== null || findTest(rcpt) !== null,
@@ -59,7 +60,8 @@ interface Returned {
 type FindReturned = (rcpt: string) => Returned | null;
 
 function returnPathReader({ $client }: Db): FindReturned {
-  const secrets = tokenSecrets($client);
+  const keys = returnPathKeys($client);
+  const ownKeys = ownReturnPathKeys($client);
   const email = $client
     .prepare<[number], string>(
       'SELECT a.normalized_email FROM deliveries d JOIN addresses a ON a.id = d.address_id WHERE d.id = ?',
@@ -68,9 +70,9 @@ function returnPathReader({ $client }: Db): FindReturned {
   const known = { findEmail: (id: number) => email.get(id), unsignedUpTo: unsignedLimits($client).deliveries };
   const findTransactional = (id: number) => findTransactionalMail($client, id)?.normalized_email;
   return (rcpt) => {
-    const delivery = parseReturnPath(secrets, known, rcpt);
+    const delivery = parseReturnPath(keys, known, rcpt);
     if (delivery !== null) return { id: delivery, isTransactional: false };
-    const mail = parseTransactionalReturnPath(secrets, findTransactional, rcpt);
+    const mail = parseTransactionalReturnPath(ownKeys, findTransactional, rcpt);
     return mail === null ? null : { id: mail, isTransactional: true };
   };
 }

@@ -5,7 +5,7 @@
 import type { Database } from 'better-sqlite3';
 import { findNamedValue, writeNamedValue } from '../../../database/named-values.ts';
 import { parseReturnPath, returnPath } from '../../links/return-paths.ts';
-import { tokenSecrets } from '../../links/tokens.ts';
+import { ownReturnPathKeys } from '../../links/secrets.ts';
 
 /** Signed in place of a recipient's address; it is none, so no delivery has this return path. */
 const SIGNED = 'test-of-returned-mail';
@@ -14,12 +14,12 @@ const ARRIVED = 'returned_test_arrived';
 
 /** The address of a test that begins at `at`, epoch milliseconds. */
 export function testReturnPath(client: Database, domain: string, at: number): string {
-  return returnPath(tokenSecrets(client)[0] ?? '', { id: at, email: SIGNED }, domain, 'test');
+  return returnPath(ownReturnPathKeys(client)[0] ?? '', { id: at, email: SIGNED }, domain, 'test');
 }
 
 /** Gives when the test with this address began; null if it is none of ours or too old at `now`, both epoch milliseconds. */
-export function readTestReturnPath(secrets: readonly string[], rcpt: string, now: number): number | null {
-  const at = parseReturnPath(secrets, { findEmail: () => SIGNED, unsignedUpTo: 0 }, rcpt);
+export function readTestReturnPath(keys: readonly string[], rcpt: string, now: number): number | null {
+  const at = parseReturnPath(keys, { findEmail: () => SIGNED, unsignedUpTo: 0 }, rcpt);
   return at !== null && Math.abs(now - at) < GOOD_FOR_MS ? at : null;
 }
 
