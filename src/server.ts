@@ -118,7 +118,8 @@ async function serveFrom(
   let feedback: FeedbackThread | null = null;
   if (config.NATS_URL.length > 0) {
     (await import('./nodes/connection.ts')).checkNatsFiles(config);
-    const log = (fields: object, text: string) => app.log.info(fields, text);
+    const log = (fields: object, text: string, isWarning: boolean) =>
+      app.log[isWarning ? 'warn' : 'info'](fields, text);
     feedback = new FeedbackThread({ config, origin: () => origin, resourceLimits: LIMITS, log });
     opened.push(() => feedback?.close(LAST_WRITES_MS));
   }

@@ -1,6 +1,7 @@
 /** For supervisors: `/healthz` says whether the process is alive, `/readyz` whether it can do its work. */
 import type { FastifyInstance } from 'fastify';
 import { writeNamedValue } from '../database/named-values.ts';
+import { failingSteps } from '../delivery/queue/failing-steps.ts';
 import { relayFailing } from '../delivery/queue/relay-use.ts';
 import { lastBeatAt, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import { mailWaitsReason } from '../delivery/queue/sending-wait.ts';
@@ -19,6 +20,8 @@ interface Readiness {
   ready: boolean;
   can_write: boolean;
   background: 'running' | 'stalled';
+  /** Steps of the background that have failed for some time, every time. */
+  failing: string[];
   sending: 'on' | 'held';
   held_reason: string | null;
   /** outbox: there is none; failing: relays fail, and none has taken a mail since. */
@@ -54,15 +57,17 @@ export async function healthPages(app: FastifyInstance, { db, clock, config, loc
     const now = clock.now().getTime();
     const canWrite = await write(String(now));
     const isRunning = Math.abs(now - lastBeatAt(client)) < STALLED_AFTER_MS;
+    const steps = failingSteps(client);
     // Held sending does not make the service unready: only the operator can release it, and a restart would not help.
     const reason = sendingHeldReason(client);
     // Neither does a relay that fails: it is tried again, and mail waits on disk.
     const failing = relayFailing(client);
     const due = oldestDueAt(client, now) ?? now;
     return {
-      ready: canWrite && isRunning,
+      ready: canWrite && isRunning && steps.length === 0,
       can_write: canWrite,
       background: isRunning ? 'running' : 'stalled',
+      failing: steps,
       sending: reason === null ? 'on' : 'held',
       held_reason: reason,
       relay: !hasRelay(client, config) ? 'outbox' : failing === null ? 'working' : 'failing',

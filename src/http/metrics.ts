@@ -10,6 +10,7 @@ import { relayFailing } from '../delivery/queue/relay-use.ts';
 import { sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import { mailWaitsReason } from '../delivery/queue/sending-wait.ts';
 import { oldestDueAt, readGauges } from '../delivery/reporting/gauges.ts';
+import { refusedMessages } from '../delivery/reporting/refused-messages.ts';
 import { listSenderNodes } from '../delivery/reporting/sender-nodes.ts';
 import type { Deps } from '../deps.ts';
 import { countHeld } from '../senders/list-holds.ts';
@@ -130,11 +131,15 @@ function nodeMetrics(registry: Registry, { db, clock }: Pick<Deps, 'db' | 'clock
   const rate = new Gauge(options('node_rate', 'Mails that the relays of a node took in the last second.', ['node']));
   const silence = new Gauge(options('node_silent_seconds', 'Time since the last sign of life of a node.', ['node']));
   const mails = new Counter(options('node_mails_total', 'Mails of a node today, UTC, by result.', ['node', 'result']));
+  const refused = new Counter(
+    options('node_messages_refused_total', 'Messages of nodes that were refused, by kind.', ['kind']),
+  );
   return () => {
     const now = clock.now().getTime();
     const nodes = listSenderNodes(db.$client, now);
     waits.set(mailWaitsReason(db.$client) === null ? 0 : 1);
-    for (const metric of [states, rate, silence, mails]) metric.reset();
+    for (const metric of [states, rate, silence, mails, refused]) metric.reset();
+    for (const [kind, count] of Object.entries(refusedMessages(db.$client))) refused.inc({ kind }, count);
     for (const state of NODE_STATES) states.set({ state }, nodes.filter((node) => node.state === state).length);
     // Of two runs of a name, the one that was heard last.
     for (const node of new Map(nodes.toReversed().map((one) => [one.name, one])).values()) {

@@ -57,24 +57,33 @@ export function personSubjects({ account, person }: Pick<ErasedPerson, 'account'
 
 const ERASED = 'erased';
 
+/** The account, the person and the list, or `erased`, in the subject of a choice. */
+export function subjectParts(subject: string): { account: number; person: string; list: string } {
+  const [, , account, person = '', list = ''] = subject.split('.');
+  return { account: Number(account), person, list };
+}
+
 /** The erased person that a message names, or null when its subject is not that of such a mark. Throws when it is malformed. */
 export function readErased(subject: string, text: string): ErasedPerson | null {
-  if (!subject.endsWith(`.${ERASED}`)) return null;
+  const { account, person, list } = subjectParts(subject);
+  if (list !== ERASED) return null;
   const given = parsed(text);
-  const [, , account, person = ''] = subject.split('.');
   if (!isRecord(given) || !isId(given.address)) throw new Error('the mark of an erased person is malformed');
-  return { account: Number(account), person, address: given.address };
+  return { account, person, address: given.address };
 }
 
 /**
  * Opens and clicks in the order in which they came: ids of delivery, mailing and address, link (null: an open), time, whether a brain
  * of an earlier release is to count it as a machine's, and the reader.
  */
-type HitRow = [
-  ...ids: [delivery: number, mailing: number, address: number],
-  ...hit: [link: number | null, at: number, isMachine: boolean, reader: Reader],
-];
+type HitRow = [...HitIds, ...ReadHit, reader: Reader];
+type HitIds = [delivery: number, mailing: number, address: number];
+type ReadHit = [link: number | null, at: number, isMachine: boolean];
+/** As nodes of earlier and later releases give them. */
+type GivenRow = [...HitIds, ...ReadHit, reader?: unknown];
 export const MAX_HITS_PER_MESSAGE = 200;
+/** Links of a mail have numbers of six digits at most. */
+const MAX_LINK = 999_999;
 
 export function encodeHits(hits: readonly Hit[]): string {
   const rows = hits.map(
@@ -86,18 +95,23 @@ export function encodeHits(hits: readonly Hit[]): string {
   return JSON.stringify(rows);
 }
 
-/** The hits of a message; those that are malformed are left out. */
-export function decodeHits(text: string): Hit[] {
+/** The hits of a message, or null when anything of it is malformed. */
+export function decodeHits(text: string): Hit[] | null {
   const rows: unknown = parsed(text);
-  return (Array.isArray(rows) ? rows : []).flatMap((row: unknown) => {
-    if (!Array.isArray(row)) return [];
-    const [delivery, mailing, address, link, at, isMachine, given]: unknown[] = row;
-    if (!isId(delivery) || !isId(mailing) || !isId(address) || !isId(at) || !(link === null || isId(link))) return [];
+  if (!Array.isArray(rows) || rows.length > MAX_HITS_PER_MESSAGE || !rows.every(isHitRow)) return null;
+  return rows.map(([delivery, mailing, address, link, at, isMachine, given]) => {
     const ids = { delivery, mailing, address, group: 0, user: 0, email: '' };
     // A node of an earlier release knows machines alone, and takes image proxies for some.
-    const earlier = isMachine === true ? (link === null ? 'proxied' : 'machine') : 'person';
-    return [{ ids, link, at, reader: READERS.find((one) => one === given) ?? earlier }];
+    const earlier = isMachine ? (link === null ? 'proxied' : 'machine') : 'person';
+    return { ids, link, at, reader: READERS.find((one) => one === given) ?? earlier };
   });
+}
+
+function isHitRow(row: unknown): row is GivenRow {
+  if (!Array.isArray(row)) return false;
+  const [delivery, mailing, address, link, at, isMachine]: unknown[] = row;
+  const isLink = link === null || (isId(link) && link <= MAX_LINK);
+  return isId(delivery) && isId(mailing) && isId(address) && isLink && isMoment(at) && typeof isMachine === 'boolean';
 }
 
 /** The consent in a message, or null when it is malformed. */
@@ -105,7 +119,8 @@ export function decodeConsent(text: string): Consent | null {
   const given = parsed(text);
   if (!isRecord(given)) return null;
   const { token, email, list, isLeft, at, form, change } = given;
-  if (typeof token !== 'string' || typeof email !== 'string' || typeof isLeft !== 'boolean' || !isId(at)) return null;
+  if (!isText(token, MAX_TOKEN) || !isText(email, MAX_EMAIL) || typeof isLeft !== 'boolean' || !isMoment(at))
+    return null;
   if (!isId(list) && list !== SUPPRESSED && list !== TRACKING) return null;
   const said = typeof given.text === 'string' ? given.text.slice(0, MAX_TEXT) : '';
   const consent = { token, email, list: Number(list), isLeft, at, text: said };
@@ -125,12 +140,17 @@ function readChange(given: unknown): Change | null {
   const { suppression } = given;
   if (!isRecord(suppression)) return { run: given.run, source };
   const kind = KINDS.find((one) => one === suppression.kind);
-  if (kind === undefined) return null;
-  return { run: given.run, source, suppression: { kind, diagnostic: String(suppression.diagnostic) } };
+  const { diagnostic } = suppression;
+  if (kind === undefined || typeof diagnostic !== 'string') return null;
+  return { run: given.run, source, suppression: { kind, diagnostic: diagnostic.slice(0, MAX_TEXT) } };
 }
 
 const FORMS = ['groups', 'leave', 'none', 'back', 'track', 'untrack', null] as const;
 const MAX_TEXT = 5000;
+const MAX_TOKEN = 1000;
+const MAX_EMAIL = 1000;
+/** The last moment that a date can be. */
+const MAX_MOMENT = 8_640_000_000_000_000;
 const SOURCES = ['api', 'one-click', 'page', 'complaint', 'provider', 'form'] as const;
 const KINDS = ['bounce', 'complaint'] as const;
 
@@ -177,6 +197,15 @@ function parsed(text: string): unknown {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
+}
+
+/** Epoch milliseconds. */
+function isMoment(value: unknown): value is number {
+  return isId(value) && value <= MAX_MOMENT;
+}
+
+function isText(value: unknown, most: number): value is string {
+  return typeof value === 'string' && value.length <= most;
 }
 
 function isId(value: unknown): value is number {

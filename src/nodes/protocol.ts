@@ -32,6 +32,11 @@ export function isRunOf(run: string, name: string): boolean {
   return run.startsWith(`${name}.`);
 }
 
+/** The name of the node that a run is of; a name has no dot. */
+export function nodeOf(run: string): string {
+  return run.slice(0, run.indexOf('.'));
+}
+
 /** The subject on which a run of a node takes pages and stops. */
 export function commandSubject(run: string): string {
   return `sendlark.node.${run}`;
@@ -106,6 +111,8 @@ export interface Page {
   content: string;
   fields: string[];
   rows: PageRow[];
+  /** By row: the proof that the node was given this delivery, which it gives back with what became of it. */
+  proofs?: string[];
 }
 
 /** What the brain tells a node; the node answers once it is in effect. */
@@ -143,7 +150,12 @@ export type Ended = [
   code?: number,
   enhanced?: string | null,
   reply?: string,
+  /** The proof that came with the page. */
+  proof?: string,
 ];
+
+/** What a report holds at most. */
+export const MAX_ENDED = 1000;
 
 /** What a node reports on the stream of results. */
 export interface Report {
@@ -158,10 +170,17 @@ export interface Report {
 }
 
 /** An outcome as it is reported. */
-export function endedAs(id: number, outcome: Outcome | 'withdrawn'): Ended {
+export function endedAs(id: number, outcome: Outcome | 'withdrawn', proof?: string): Ended {
   if (outcome === 'withdrawn') return [id];
-  return [id, outcome.kind, outcome.stage, outcome.code, outcome.enhanced, outcome.reply];
+  const { kind, stage, code, enhanced, reply } = outcome;
+  return proof === undefined
+    ? [id, kind, stage, code, enhanced, reply]
+    : [id, kind, stage, code, enhanced, reply, proof];
 }
+
+/** What is not in a line: the reply of a relay is shown and exported as one. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
+const MAX_REPLY = 1000;
 
 const KINDS: readonly string[] = ['accepted', 'deferred', 'refused', 'held'] satisfies Outcome['kind'][];
 const STAGES: readonly string[] = [
@@ -177,7 +196,7 @@ const STAGES: readonly string[] = [
 /** The outcome that was reported; withdrawn when it is none that this release knows. */
 export function outcomeOf([, kind, stage, code = 0, enhanced = null, reply = '']: Ended): Outcome | 'withdrawn' {
   if (kind === undefined || stage === undefined || !KINDS.includes(kind) || !STAGES.includes(stage)) return 'withdrawn';
-  return { kind, stage, code, enhanced, reply: String(reply) };
+  return { kind, stage, code, enhanced, reply: reply.toWellFormed().replace(UNPRINTABLE, ' ').slice(0, MAX_REPLY) };
 }
 
 /** The parts in which content is sent, each after a byte that says what follows. */

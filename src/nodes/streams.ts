@@ -109,6 +109,20 @@ export async function makeStreams(connection: NatsConnection): Promise<void> {
   }
 }
 
+/** When each stream and bucket that is there now was made, by its name in JetStream. Throws while NATS does not answer. */
+export async function streamsMade(connection: NatsConnection): Promise<Map<string, string>> {
+  const manager = await jetstreamManager(connection, { checkAPI: false });
+  const made = new Map<string, string>();
+  for await (const { config, created } of manager.streams.list()) made.set(config.name, String(created));
+  return made;
+}
+
+/** The names of everything that the brain makes. */
+export const EVERY_STREAM: readonly string[] = [
+  ...Object.values(STREAM),
+  ...Object.values(BUCKET).map((bucket) => `KV_${bucket}`),
+];
+
 async function findStream(manager: JetStreamManager, name: string) {
   try {
     return await manager.streams.info(name);

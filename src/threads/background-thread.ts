@@ -63,7 +63,7 @@ const courier = () =>
 // Imported only here, so that without nodes nothing of it is loaded.
 const brain =
   config.NATS_URL.length > 0
-    ? new (await import('../nodes/brain/brain.ts')).Brain({ client: db.$client, config, log })
+    ? new (await import('../nodes/brain/brain.ts')).Brain({ client: db.$client, config, log, warn })
     : null;
 const background = new Background({
   db,

@@ -17,6 +17,7 @@ import type { Tokens } from '../delivery/links/tokens.ts';
 import type { ResolveMx } from '../delivery/pacing/domain-groups.ts';
 import { Pacing } from '../delivery/pacing/pacing.ts';
 import { enqueueRecipients, mailingsToEnqueue } from '../delivery/queue/enqueue-recipients.ts';
+import { FailingSteps, forgetFailingSteps } from '../delivery/queue/failing-steps.ts';
 import { continueEarlierMails } from '../delivery/queue/ledger/earlier-mails.ts';
 import { Mailings } from '../delivery/queue/mailings.ts';
 import { Heartbeat, holdForSettings, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
@@ -58,11 +59,13 @@ export interface BackgroundDeps {
 
 /** How long launching or enqueueing may take in a step. The mails already claimed keep the relay busy for that long. */
 const TIME_SLICE_MS = 100;
+const RECORDING = 'recording of results';
 /** Holds are logged within this time. */
 const HOLD_LOG_INTERVAL_MS = 1000;
 
 export class Background {
   readonly #deps: BackgroundDeps;
+  readonly #failing: FailingSteps;
   readonly #feeds: FeedWork;
   readonly #heartbeat: Heartbeat;
   readonly #holds: HoldLog;
@@ -83,6 +86,8 @@ export class Background {
   constructor(deps: BackgroundDeps) {
     this.#deps = deps;
     const { SEND_RATE: perSecond, SEND_RATE_PER_DOMAIN: perDomain } = deps.config;
+    forgetFailingSteps(deps.db.$client);
+    this.#failing = new FailingSteps(deps.db.$client, 'background', () => deps.clock.monotonic());
     this.#heartbeat = new Heartbeat(deps.db.$client);
     this.#holds = new HoldLog(deps.db.$client, deps.log);
     this.#followSettings();
@@ -126,6 +131,19 @@ export class Background {
    * and finishes cancelled mailings.
    */
   async step(): Promise<boolean> {
+    try {
+      const isMore = await this.#step();
+      this.#failing.worked('delivery');
+      return isMore;
+    } catch (error) {
+      this.#failing.failed('delivery');
+      throw error;
+    } finally {
+      this.#failing.write();
+    }
+  }
+
+  async #step(): Promise<boolean> {
     const { db, clock } = this.#deps;
     this.#heartbeat.beat(clock.now().getTime());
     this.#followSettings();
@@ -217,7 +235,13 @@ export class Background {
 
   /** Writes the results of finished hand-offs to disk, even while a step is busy with other work. */
   record(): void {
-    this.#worker.record();
+    try {
+      this.#worker.record();
+      this.#failing.worked(RECORDING);
+    } catch (error) {
+      this.#failing.failed(RECORDING);
+      throw error;
+    }
   }
 
   /** Begins nothing new: the current step ends, and no further hand-off starts. */
@@ -268,8 +292,11 @@ export class Background {
   /** Runs a part whose failure must not keep mail from being delivered: the next step tries it again. Throws when the disk fails. */
   async #safely(part: string, work: () => Promise<boolean>): Promise<boolean> {
     try {
-      return await work();
+      const isMore = await work();
+      this.#failing.worked(part);
+      return isMore;
     } catch (error) {
+      this.#failing.failed(part);
       if (isTransientSqliteError(error)) throw error;
       this.#deps.log({ part, err: String(error) }, 'a part of the background work failed; it will be tried again');
       return false;

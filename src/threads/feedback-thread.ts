@@ -23,6 +23,7 @@ const feedback = startFeedback({
   tokens: openTokens(db.$client),
   publicUrl: () => publicAddress(db.$client, config).url || origin,
   log: (fields, text) => send({ fields, text }),
+  warn: (fields, text) => send({ fields, text, isWarning: true }),
 });
 
 parentPort?.on('message', (message: ChoiceMessage | 'stop') => {

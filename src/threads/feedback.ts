@@ -22,14 +22,16 @@ export interface ChoiceMessage {
 }
 
 /** What the thread says: a line for the log, or whether a choice is kept and carried out. */
-export type FeedbackMessage = { fields: object; text: string } | { number: number; isKept: boolean };
+export type FeedbackMessage =
+  | { fields: object; text: string; isWarning?: boolean }
+  | { number: number; isKept: boolean };
 
 interface FeedbackThreadDeps {
   config: Config;
   /** Where the service listens. */
   origin(): string;
   resourceLimits: ResourceLimits;
-  log(fields: object, text: string): void;
+  log(fields: object, text: string, isWarning: boolean): void;
 }
 
 export class FeedbackThread {
@@ -52,11 +54,11 @@ export class FeedbackThread {
     });
     this.#thread = thread;
     thread.on('message', (message: FeedbackMessage) => {
-      if ('text' in message) log(message.fields, message.text);
+      if ('text' in message) log(message.fields, message.text, message.isWarning === true);
       else this.#answer(message.number, message.isKept);
     });
     thread.on('error', (error) =>
-      log({ err: String(error) }, 'the thread of the sender nodes’ pages failed and starts again'),
+      log({ err: String(error) }, 'the thread of the sender nodes’ pages failed and starts again', true),
     );
     thread.on('exit', () => {
       this.#thread = null;

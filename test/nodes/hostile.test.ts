@@ -63,7 +63,7 @@ t.test('of one mail a node publishes a hundred opens and a hundred clicks', { sk
     const found = [];
     if (count > 0)
       for await (const message of await consumer.fetch({ max_messages: count }))
-        found.push(...decodeHits(message.string()));
+        found.push(...(decodeHits(message.string()) ?? []));
     return found;
   };
   const published = await until(hits, (found) => found.length >= 201);

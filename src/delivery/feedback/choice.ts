@@ -62,6 +62,12 @@ export function personKey(tokens: LinkTokens, account: number, email: string): s
   return signed.slice(signed.indexOf('.') + 1);
 }
 
+/** Whether JetStream knows this address under this name, made with whichever secret. */
+export function isPerson(tokens: LinkTokens, account: number, email: string, person: string): boolean {
+  const text = `${account} ${email}`;
+  return tokens.read('person', `${Buffer.from(text).toString('base64url')}.${person}`) === text;
+}
+
 /** Notes that what an erased person chose is to be removed from JetStream too, if choices are kept there. Call it in the erasing transaction. */
 export function noteChoicesToErase(client: Database, account: number, address: number, email: string): void {
   if (findNamedValue(client, KEPT_CHOICES) === null) return;

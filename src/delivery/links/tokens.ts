@@ -7,7 +7,7 @@ import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'no
 import type { Database } from 'better-sqlite3';
 import { findNamedValue } from '../../database/named-values.ts';
 import { sealing } from './sealed-address.ts';
-import { deriveKey, derivedLinkSecrets, linkSecrets, rootSecrets } from './secrets.ts';
+import { derivedLinkSecrets, deriveKey, linkSecrets, rootSecrets } from './secrets.ts';
 
 /** What the links of a recipient refer to. */
 export interface RecipientIds {
@@ -151,8 +151,7 @@ function textSigner(texts: readonly string[]): TextSigner {
 function anyMatches(keys: readonly KeyObject[], mac: string, expected: (key: KeyObject) => string): boolean {
   const given = Buffer.from(mac);
   return (
-    given.length === PART_CHARACTERS &&
-    keys.some((key) => timingSafeEqual(given, Buffer.from(expected(key), 'latin1')))
+    given.length === PART_CHARACTERS && keys.some((key) => timingSafeEqual(given, Buffer.from(expected(key), 'latin1')))
   );
 }
 

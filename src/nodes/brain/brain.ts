@@ -6,10 +6,12 @@ import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../../config.ts';
 import { linkSecrets } from '../../delivery/links/secrets.ts';
+import { FailingSteps } from '../../delivery/queue/failing-steps.ts';
+import type { RefusedMessage } from '../../delivery/reporting/refused-messages.ts';
 import type { HandoffsDeps } from '../../delivery/sending/handoffs.ts';
 import { relaysInUse, relaysRevision } from '../../delivery/transport/relays/in-use.ts';
 import { connectNats } from '../connection.ts';
-import { BEAT_MS, type Beat, BRAIN, isRunOf, type NodeSettings, type Report } from '../protocol.ts';
+import { BEAT_MS, BRAIN, type NodeSettings } from '../protocol.ts';
 import { makeStreams, STREAM } from '../streams.ts';
 import { untilChoicesApplied } from './catch-up.ts';
 import { Contents } from './contents.ts';
@@ -17,8 +19,11 @@ import { FleetRecord } from './fleet-record.ts';
 import { Leavers } from './leavers.ts';
 import { NodeHandoffs } from './node-handoffs.ts';
 import { PageSender } from './page-sender.ts';
+import { readBeat, readContentQuestion, readReport } from './read-messages.ts';
 
 const RETRY_MS = 500;
+/** The step by which `/readyz` knows that reports cannot be taken. */
+const REPORTS = 'reports of sender nodes';
 /** When a request for reports ends and is repeated. The server of a consumer that is lost is noticed after this time. */
 const EXPIRES_MS = 5000;
 /** How often it is looked for people who have left. */
@@ -30,6 +35,8 @@ export interface BrainDeps {
   client: Database;
   config: Config;
   log(fields: object, text: string): void;
+  /** As `log`, for what somebody should look at. */
+  warn(fields: object, text: string): void;
 }
 
 export class Brain {
@@ -40,6 +47,7 @@ export class Brain {
   readonly #sender: PageSender;
   readonly #ending = new AbortController();
   readonly #revision: () => string;
+  readonly #failing: FailingSteps;
   #connection: NatsConnection | null = null;
   #isCutOff = false;
   #reports: ConsumerMessages | null = null;
@@ -52,13 +60,14 @@ export class Brain {
     const secret = linkSecrets(deps.client).at(-1) ?? '';
     this.#installation = createHash('sha256').update(`nodes:${secret}`).digest('base64url').slice(0, 16);
     this.#revision = relaysRevision(deps.client);
+    this.#failing = new FailingSteps(deps.client, 'nodes', () => performance.now());
     this.#contents = new Contents(this.#newName(), () => linkSecrets(deps.client)[0] ?? '');
     this.#sender = new PageSender(this.#contents);
   }
 
   /** Makes what the worker gives claims to, and begins to listen to nodes. To be called once. */
   open(deps: HandoffsDeps): NodeHandoffs {
-    const { client } = this.#deps;
+    const { client, warn } = this.#deps;
     // The environment may have changed since an earlier run.
     const settings = this.#newName();
     const handoffs = new NodeHandoffs({
@@ -69,6 +78,7 @@ export class Brain {
       monotonic: () => performance.now(),
       contents: this.#contents,
       sender: this.#sender,
+      warn,
       settings: (nodes) => `${settings} ${this.#revision()} ${nodes}`,
       onGone: (run) => record.remove(run),
     });
@@ -119,27 +129,26 @@ export class Brain {
   }
 
   #answer(connection: NatsConnection, handoffs: NodeHandoffs): void {
-    const serve = (subject: string, answer: (message: Msg) => Uint8Array) =>
+    const { refusals } = handoffs;
+    const serve = (subject: string, kind: RefusedMessage, answer: (message: Msg) => Uint8Array | null) =>
       connection.subscribe(subject, {
         callback: (error, message) => {
           if (error !== null) return;
-          try {
-            message.respond(answer(message));
-          } catch (fault) {
-            this.#deps.log({ subject, err: String(fault) }, 'a question of a node could not be answered');
-          }
+          const answered = answer(message);
+          if (answered === null) refusals.add(kind, { subject: message.subject });
+          else message.respond(answered);
         },
       });
-    serve(`${BRAIN.beat}.*`, (message) => {
-      const beat = message.json<Beat>();
-      if (!isRunOf(beat.run, lastToken(message.subject))) throw new Error('a node spoke in the name of another');
-      return encoded(handoffs.beat(beat));
+    serve(`${BRAIN.beat}.*`, 'sign_of_life', (message) => {
+      const beat = readBeat(message.data, lastToken(message.subject));
+      const reply = beat && handoffs.beat(beat);
+      return reply && encoded(reply);
     });
-    serve(BRAIN.content, (message) => {
-      const { name, from } = message.json<{ name: string; from: number }>();
-      return this.#contents.part(name, from);
+    serve(BRAIN.content, 'question', (message) => {
+      const asked = readContentQuestion(message.data);
+      return asked && this.#contents.part(asked.name, asked.from);
     });
-    serve(BRAIN.settings, () => encoded(this.#settings(handoffs.fleet.all.length)));
+    serve(BRAIN.settings, 'question', () => encoded(this.#settings(handoffs.fleet.all.length)));
   }
 
   /** What each of so many nodes takes over: the rate of a relay is for all of them together. */
@@ -179,6 +188,7 @@ export class Brain {
   #record(record: FleetRecord, handoffs: NodeHandoffs): void {
     try {
       record.look(handoffs.fleet.all, this.#connection !== null && !this.#isCutOff);
+      this.#failing.write();
     } catch (error) {
       this.#deps.log({ err: String(error) }, 'the nodes could not be written down; it will be tried again');
     }
@@ -216,7 +226,8 @@ export class Brain {
         said = '';
       } catch (error) {
         if (signal.aborted) return;
-        if (said !== String(error)) this.#deps.log({ err: String(error) }, 'the reports of nodes cannot be read now');
+        if (!this.#isCutOff) this.#failing.failed(REPORTS);
+        if (said !== String(error)) this.#deps.warn({ err: String(error) }, 'the reports of nodes cannot be read now');
         said = String(error);
       }
       await setTimeout(RETRY_MS, undefined, { signal }).catch(() => undefined);
@@ -229,7 +240,7 @@ export class Brain {
     const { stream, sequence } = handoffs.position;
     const isSame = stream === created;
     if (stream !== '' && (!isSame || sequence > state.last_seq)) {
-      this.#deps.log(
+      this.#deps.warn(
         {},
         'NATS has lost reports of nodes; what became of those recipients is not known, and they get it again',
       );
@@ -240,12 +251,17 @@ export class Brain {
       deliver_policy: DeliverPolicy.StartSequence,
       opt_start_seq: (from.stream === created ? from.sequence : 0) + 1,
     });
-    const messages = await consumer.consume({ max_messages: 500, expires: EXPIRES_MS });
+    // Ends with an error where the stream or its consumer is gone, so that both are made again.
+    const messages = await consumer.consume({
+      max_messages: 500,
+      expires: EXPIRES_MS,
+      abort_on_missing_resource: true,
+    });
     this.#reports = messages;
+    this.#failing.worked(REPORTS);
     for await (const message of messages) {
-      const report = findReport(() => message.json<Report>());
-      if (report === null) this.#deps.log({ sequence: message.seq }, 'a report of a node cannot be read');
-      else handoffs.take(report, { stream: created, sequence: message.seq }, lastToken(message.subject));
+      const place = { stream: created, sequence: message.seq };
+      handoffs.take(readReport(message.data), place, lastToken(message.subject));
     }
   }
 
@@ -258,16 +274,6 @@ export class Brain {
 /** The node's name in a subject, by which NATS knows who may speak there. */
 function lastToken(subject: string): string {
   return subject.slice(subject.lastIndexOf('.') + 1);
-}
-
-/** A report, or null when it is none. */
-function findReport(read: () => Report): Report | null {
-  try {
-    const report = read();
-    return Array.isArray(report.ended) ? report : null;
-  } catch {
-    return null;
-  }
 }
 
 function encoded(value: object): Uint8Array {

@@ -2,13 +2,14 @@
  * The content of mailings that nodes ask for, under names that change with it, and pages too large for a message. It is given over the
  * connection and kept nowhere else.
  */
-
+import { randomBytes } from 'node:crypto';
 import type { DkimKey } from '../../delivery/mime/dkim-keys.ts';
 import type { ReadyMailing } from '../../delivery/queue/ready-mailing.ts';
 import { CONTENT_PART, type NodeContent, PART } from '../protocol.ts';
 
 /** How many are kept. A node asks right after it got a page; for one that is gone, it gives the page back. */
 const MAX_KEPT = 100;
+const NAME_BYTES = 18;
 
 export class Contents {
   readonly #brain: string;
@@ -16,7 +17,6 @@ export class Contents {
   readonly #names = new WeakMap<ReadyMailing, { key: DkimKey | null; name: string }>();
   readonly #kept = new Map<string, Buffer>();
   readonly #lent = new Map<string, Uint8Array>();
-  #number = 0;
 
   constructor(brain: string, tokenSecret: () => string) {
     this.#brain = brain;
@@ -63,6 +63,7 @@ export class Contents {
   }
 
   #newName(): string {
-    return `${this.#brain}.${++this.#number}`;
+    // Whoever knows it gets the content with its DKIM key, so that no node may guess what others were given.
+    return `${this.#brain}.${randomBytes(NAME_BYTES).toString('base64url')}`;
   }
 }

@@ -12,13 +12,20 @@ import { keptLists } from './kept-lists.ts';
 
 type Answers = { [Name in keyof Questions]: (asked: Questions[Name]['asks']) => unknown };
 
-/** Answers until the connection is closed; `isCurrent` says whether the database has every choice that was made. A question that cannot be understood is answered with null. */
+interface Asked {
+  /** Whether the database has every choice that was made. */
+  isCurrent(): Promise<boolean>;
+  /** Called for a question that cannot be understood. */
+  refused(subject: string): void;
+}
+
+/** Answers until the connection is closed. A question that cannot be understood is answered with null. */
 export async function answerNodes(
   connection: NatsConnection,
   db: Db,
   tokens: Tokens,
   content: Content,
-  isCurrent: () => Promise<boolean>,
+  { isCurrent, refused }: Asked,
 ): Promise<void> {
   const store = new PreferenceStore(db);
   const variants = new RecipientVariants(db.$client);
@@ -49,13 +56,18 @@ export async function answerNodes(
     picture: ({ picture }) => content.putPicture(String(picture)),
   };
   for await (const message of connection.subscribe(`${SUBJECT.ask}.*`)) {
-    void answer(answers, message.subject, message.string()).then((text) => message.respond(text));
+    void answer(answers, message.subject, message.string()).then((text) => {
+      if (text === null) refused(message.subject);
+      message.respond(text ?? 'null');
+    });
   }
 }
 
-async function answer(answers: Answers, subject: string, asked: string): Promise<string> {
+/** The answer in JSON; null where the question cannot be understood. */
+async function answer(answers: Answers, subject: string, asked: string): Promise<string | null> {
+  const given = readQuestion(asked);
+  if (given === null) return null;
   try {
-    const given = JSON.parse(asked);
     const work: Record<string, () => unknown> = {
       link: () => answers.link(given),
       preferences: () => answers.preferences(given),
@@ -74,4 +86,24 @@ function requirePurpose(text: string): Purpose {
   if (text !== 'open' && text !== 'click' && text !== 'unsubscribe' && text !== 'web')
     throw new Error('no such purpose');
   return text;
+}
+
+interface AnyQuestion {
+  purpose: string;
+  token: string;
+  mailing: number;
+  picture: string;
+}
+
+/** What a node asks, with what this kind of question lacks as empty; null when it is malformed. */
+function readQuestion(text: string): AnyQuestion | null {
+  try {
+    const given: unknown = JSON.parse(text);
+    if (typeof given !== 'object' || given === null) return null;
+    const { purpose = '', token = '', mailing = 0, picture = '' }: { [Name in keyof AnyQuestion]?: unknown } = given;
+    if (typeof purpose !== 'string' || typeof token !== 'string' || typeof picture !== 'string') return null;
+    return Number.isSafeInteger(mailing) ? { purpose, token, mailing: Number(mailing), picture } : null;
+  } catch {
+    return null;
+  }
 }

@@ -8,10 +8,17 @@ import { noteWrite } from '../../audience/unfinished-writes.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../../audience/unsubscribes.ts';
 import { isoTimestamp } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
-import { type ErasedPerson, personKey, TRACKING } from '../../delivery/feedback/choice.ts';
+import { type ErasedPerson, isPerson, personKey, TRACKING } from '../../delivery/feedback/choice.ts';
 import type { RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
 import { PreferenceStore } from '../../pages/preferences.ts';
-import { type Change, type Consent, decodeConsent, readErased, SUPPRESSED } from '../feedback-messages.ts';
+import {
+  type Change,
+  type Consent,
+  decodeConsent,
+  readErased,
+  SUPPRESSED,
+  subjectParts,
+} from '../feedback-messages.ts';
 
 /** What is asked of the database for each message. */
 function lookups({ $client }: Db) {
@@ -62,8 +69,10 @@ export function consentApplier(db: Db, tokens: Tokens, run: string): (text: stri
     const { token, email, at, form, change } = consent;
     // This file has it: it may even have been changed since.
     if (change?.run === run) return;
-    const [, , user = '', person = ''] = subject.split('.');
-    const account = Number(user);
+    const { account, person, list: listed } = subjectParts(subject);
+    // Who was named in the subject is removed from JetStream with an erased person, so it must be this one and no pattern.
+    if (listed !== String(consent.list) || !isPerson(tokens, account, email, person))
+      throw new Error('the choice is of another person or list than its subject');
     const gone = findErasedId(db.$client, account, email);
     // Made with an old link, so that the address is in the stream again.
     if (gone !== undefined) {

@@ -12,6 +12,9 @@ const PICTURES_OF_MAILING = `
   SELECT p.public_id FROM picture_uses u JOIN pictures p ON p.id = u.picture_id
   WHERE u.kind = 'sent_mail' AND u.owner_id = ?`;
 
+/** Mails that verify a sender or ask whether somebody subscribes have no pages. */
+const IS_FOR_PAGES = "owner_kind NOT IN ('system', 'form')";
+
 export class Content {
   readonly #db: Db;
   readonly #publicUrl: () => string;
@@ -46,8 +49,8 @@ export class Content {
     const ids = client
       .prepare<[number], number>(
         this.#newest === null
-          ? 'SELECT id FROM mailings WHERE finished_at IS NULL AND id > ? ORDER BY id'
-          : 'SELECT id FROM mailings WHERE id > ? ORDER BY id',
+          ? `SELECT id FROM mailings WHERE finished_at IS NULL AND id > ? AND ${IS_FOR_PAGES} ORDER BY id`
+          : `SELECT id FROM mailings WHERE id > ? AND ${IS_FOR_PAGES} ORDER BY id`,
       )
       .pluck()
       .all(this.#newest ?? 0);
@@ -56,14 +59,17 @@ export class Content {
     this.#newest = this.#newest === null ? last : Math.max(this.#newest, ids.at(-1) ?? 0);
   }
 
-  /** Puts the content of a mailing, unless it is there; false when there is no such mailing. */
+  /**
+   * Puts the content of a mailing, unless it is there; false when there is no such mailing. Not that of mails with a link that proves whose
+   * mailbox it is: every node could open it.
+   */
   async putMailing(id: number): Promise<boolean> {
     const bucket = await this.#values.open(BUCKET.content);
     const name = mailingObjectName(id);
     if (await has(bucket, name)) return true;
     const row = this.#db.$client
       .prepare<[number], { user_id: number; unsubscribe_group_id: number | null; content: string }>(
-        'SELECT user_id, unsubscribe_group_id, content FROM mailings WHERE id = ?',
+        `SELECT user_id, unsubscribe_group_id, content FROM mailings WHERE id = ? AND ${IS_FOR_PAGES}`,
       )
       .get(id);
     if (row === undefined) return false;

@@ -27,6 +27,8 @@ interface Following {
   apply(text: string, subject: string): (() => void) | null;
   /** Called before anything of a stream is applied that this database does not know, because it is new or was made anew. */
   begin?(): Promise<void>;
+  /** Called for a message that cannot be applied and is left out. */
+  refused(fields: object): void;
   /** Called when everything up to this sequence is in the database. */
   applied(sequence: number): void;
   log(fields: Record<string, unknown>, text: string): void;
@@ -73,7 +75,8 @@ async function followOnce(following: Following, current: Current): Promise<void>
     await lock.write(() => savePlace(db.$client, stream, { ...place, sequence: last }), LOCK_WAIT_MS);
     applied(last);
   }
-  const messages = await consumer.consume({ max_messages: 2 * BATCH });
+  // Ends with an error where the stream or its consumer is gone, so that it is followed anew.
+  const messages = await consumer.consume({ max_messages: 2 * BATCH, abort_on_missing_resource: true });
   current.messages = messages;
   try {
     let batch: JsMsg[] = [];
@@ -106,7 +109,7 @@ async function currentPlace({ connection, db, lock, stream, begin }: Following):
 
 /** Applies messages in short transactions; one that cannot be applied is logged and left out. */
 async function applyAll(following: Following, made: string, messages: readonly JsMsg[]): Promise<void> {
-  const { db, lock, stream, apply, applied, log } = following;
+  const { db, lock, stream, apply, applied, refused } = following;
   const write = async (from: number, most: number, use: Following['apply']) => {
     const transaction = db.$client.transaction(() => {
       const until = performance.now() + STRETCH_MS;
@@ -140,13 +143,16 @@ async function applyAll(following: Following, made: string, messages: readonly J
     } catch (error) {
       if (isOfDisk(error)) throw error;
       const { seq: sequence } = messages[at] ?? { seq: 0 };
-      log({ stream, sequence, err: String(error) }, 'a report of a node cannot be applied and is left out');
+      refused({ stream, sequence, err: String(error) });
       return write(at, at + 1, () => null);
     }
   }
 }
 
+/** Errors that a message causes by what it says. */
+const OF_MESSAGE = /^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG|RANGE|ERROR)/;
+
 /** Whether a write failed for a reason that passes: a taken lock, a full or failing disk. */
 function isOfDisk(error: unknown): boolean {
-  return error instanceof SqliteError && !error.code.startsWith('SQLITE_CONSTRAINT') && error.code !== 'SQLITE_ERROR';
+  return error instanceof SqliteError && !OF_MESSAGE.test(error.code);
 }

@@ -15,7 +15,8 @@ import { changesOf, PreferenceStore } from '../../pages/preferences.ts';
 import { connectNats } from '../connection.ts';
 import { decodeHits } from '../feedback-messages.ts';
 import { keepChosen } from '../keep-consent.ts';
-import { makeStreams, STREAM } from '../streams.ts';
+import { Refusals } from '../refusals.ts';
+import { EVERY_STREAM, makeStreams, STREAM, streamsMade } from '../streams.ts';
 import { within } from '../within.ts';
 import { answerNodes } from './answers.ts';
 import { consentApplier } from './apply-consent.ts';
@@ -30,6 +31,8 @@ import { ChangePublisher } from './publish-changes.ts';
 
 const REFRESH_MS = 500;
 const PUBLISH_MS = 100;
+/** How often it is looked whether everything in JetStream is there. */
+const KEEP_MS = 1000;
 const RETRY_MS = 1000;
 /** How long a choice waits for NATS, for example at the start. */
 const READY_MS = 8000;
@@ -46,6 +49,8 @@ interface FeedbackDeps {
   tokens: Tokens;
   publicUrl(): string;
   log(fields: Record<string, unknown>, text: string): void;
+  /** As `log`, for what somebody should look at. */
+  warn(fields: object, text: string): void;
 }
 
 export interface Feedback {
@@ -61,6 +66,7 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
   const { signal } = ending;
   const hits = new HitBuffer(db.$client);
   const store = new PreferenceStore(db);
+  const refusals = new Refusals(deps.warn);
   const progress = new Progress();
   /** Names this run, whose own changes come back in the stream. */
   const run = randomUUID();
@@ -74,10 +80,26 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
     await untilItWorks(() => makeStreams(connected));
     ready.resolve(connected);
     const content = new Content(connected, db, deps.publicUrl);
+    let made = await streamsMade(connected);
+    /** Makes again what somebody has deleted, and puts into it what nodes need. */
+    const keepStreams = async () => {
+      const found = await streamsMade(connected);
+      const gone = EVERY_STREAM.filter((name) => !found.has(name));
+      if (gone.length > 0) {
+        await makeStreams(connected);
+        deps.warn({ streams: gone }, 'streams were gone from NATS, with what was in them; they were made again');
+      }
+      const now = gone.length > 0 ? await streamsMade(connected) : found;
+      if (EVERY_STREAM.some((name) => now.get(name) !== made.get(name))) content.forget();
+      made = now;
+    };
     const common = { connection: connected, db, lock, clock, tokens, run, log, signal };
     const publisher = new ChangePublisher(common);
     const applyConsent = consentApplier(db, tokens, run);
-    void answerNodes(connected, db, tokens, content, () => isCurrent(connected));
+    void answerNodes(connected, db, tokens, content, {
+      isCurrent: () => isCurrent(connected),
+      refused: (subject) => refusals.add('question', { subject }),
+    });
     await Promise.all([
       follow({
         ...common,
@@ -90,19 +112,35 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
           applyConsent(text, subject);
           return null;
         },
+        refused: (fields) => refusals.add('choice', fields),
         applied: (sequence) => progress.reached(sequence),
       }),
       follow({
         ...common,
         stream: STREAM.hits,
-        apply: (text) => hits.record(decodeHits(text)),
+        apply(text) {
+          const decoded = decodeHits(text);
+          if (decoded === null) throw new Error('the opens and clicks are malformed');
+          return hits.record(decoded);
+        },
+        refused: (fields) => refusals.add('hits', fields),
         applied: () => undefined,
       }),
+      repeat(KEEP_MS, keepStreams),
       repeat(REFRESH_MS, () => content.refresh()),
       repeat(REFRESH_MS, async () => flushEarly()),
       repeat(REFRESH_MS, () => keepErased(common)),
+      repeat(REFRESH_MS, writeRefusals),
       repeat(PUBLISH_MS, () => publisher.publish()),
     ]);
+  };
+  const writeRefusals = async () => {
+    if (!refusals.isWaiting) return;
+    const write = db.$client.transaction(() => refusals.write(db.$client));
+    await lock.write(() => {
+      write.immediate();
+      refusals.written();
+    }, APPLIED_MS);
   };
   /** Does something until it works once. */
   const untilItWorks = async (task: () => Promise<void>) => {

@@ -19,6 +19,8 @@ interface HeldPage {
   waiting: Claim[];
   /** Those that were not reported. */
   open: Set<number>;
+  /** By delivery: that this node was given it. */
+  proofs: Map<number, string>;
   isWithdrawn: boolean;
 }
 
@@ -67,7 +69,7 @@ export class HeldPages {
       if (this.#seen.size <= MAX_REMEMBERED) break;
       this.#seen.delete(oldest);
     }
-    const { id, fields, rows } = page;
+    const { id, fields, rows, proofs = [] } = page;
     const mailing: OpenMailing = { ...page.mailing, is_canary: 0, is_due: 1 };
     const held: HeldPage = {
       id,
@@ -75,9 +77,12 @@ export class HeldPages {
       ready: null,
       waiting: [],
       open: new Set(),
+      proofs: new Map(),
       isWithdrawn: this.#isWithdrawn(page),
     };
-    for (const [delivery, address_id, normalized_email, ...values] of rows) {
+    for (const [at, [delivery, address_id, normalized_email, ...values]] of rows.entries()) {
+      const proof = proofs[at];
+      if (proof !== undefined) held.proofs.set(delivery, proof);
       const claim: Claim & Record<string, string | number | null> = {
         id: delivery,
         mailing_id: mailing.id,
@@ -172,7 +177,7 @@ export class HeldPages {
     if (page === undefined) return;
     page.open.delete(claim.id);
     if (page.open.size === 0) this.#pages.delete(page.id);
-    this.#deps.onEnded(page.id, page.mailing.relay_id, endedAs(claim.id, outcome), outcome);
+    this.#deps.onEnded(page.id, page.mailing.relay_id, endedAs(claim.id, outcome, page.proofs.get(claim.id)), outcome);
     this.pump();
   }
 }

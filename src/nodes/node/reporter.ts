@@ -3,12 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { type JetStreamClient, jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { type Ended, PROTOCOL, type Report } from '../protocol.ts';
+import { type Ended, MAX_ENDED, PROTOCOL, type Report } from '../protocol.ts';
 import { SUBJECT } from '../streams.ts';
 
 /** A report is sent this long after the first outcome in it, so that it holds many. It is sent within 50 ms of each, unless NATS is slow. */
 const GATHER_MS = 40;
-const MAX_ENDED = 1000;
 /** Replies in a report have so many characters at most, of up to three bytes each. NATS takes 1 MiB in a message. */
 const MAX_CHARACTERS = 250_000;
 const PUBLISH_MS = 2000;

@@ -4,12 +4,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { connect, migrateAndSeed } from '../../../src/database/open.ts';
 import { rootSecrets } from '../../../src/delivery/links/secrets.ts';
-import {
-  createTokens,
-  type KnownPeople,
-  openTokens,
-  type Purpose,
-} from '../../../src/delivery/links/tokens.ts';
+import { createTokens, type KnownPeople, openTokens, type Purpose } from '../../../src/delivery/links/tokens.ts';
 import { oldDatabase } from '../../support/releases.ts';
 
 const PURPOSES: readonly Purpose[] = ['open', 'click', 'unsubscribe', 'web'];

@@ -5,6 +5,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { findNamedValue, writeNamedValue } from '../../../database/named-values.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
+import { isTransientSqliteError } from '../../../database/sqlite-errors.ts';
 import type { Claim } from '../candidates.ts';
 import { advanceEnrolments } from '../enrolment-state.ts';
 import type { OpenMailing } from '../mailing-state.ts';
@@ -92,9 +93,10 @@ export class NodePages {
 
   /**
    * Records acceptances that nobody waited for any more: the delivery went back to the queue because its node was silent, or is with
-   * another node. It becomes accepted unless it is in a final state, so that the mail is not sent once more. Gives the ids it changed.
+   * another node. It becomes accepted unless it is in a final state, so that the mail is not sent once more. Gives the ids it changed. One
+   * that cannot be recorded changes nothing, and `onFault` is told, so that it keeps no others from being recorded. Throws when the disk fails.
    */
-  acceptLate(late: readonly LateAcceptance[], now: number): number[] {
+  acceptLate(late: readonly LateAcceptance[], now: number, onFault: (id: number, error: unknown) => void): number[] {
     if (late.length === 0) return [];
     const read = this.#client.prepare<
       [number],
@@ -107,7 +109,7 @@ export class NodePages {
       'UPDATE mailings SET delivered = delivered + 1, unmeasured = unmeasured + ?, triggered = triggered + ? WHERE id = ?',
     );
     const countReasons = reasonCounter(this.#client);
-    return late.flatMap(({ id, reply }) => {
+    const acceptOne = this.#client.transaction(({ id, reply }: LateAcceptance) => {
       const found = read.get(id);
       if (found === undefined) return [];
       this.#accept.run({ id, reply, now });
@@ -115,6 +117,15 @@ export class NodePages {
       countReasons([{ mailing_id: found.mailing, state: found.state, reply: found.reply, by: -1 }]);
       if (found.in_series === 1) advanceEnrolments(this.#client, found.mailing, [id], 'through', now);
       return [id];
+    });
+    return late.flatMap((one) => {
+      try {
+        return acceptOne(one);
+      } catch (error) {
+        if (isTransientSqliteError(error)) throw error;
+        onFault(one.id, error);
+        return [];
+      }
     });
   }
 }

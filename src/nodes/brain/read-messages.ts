@@ -1,0 +1,141 @@
+/** Checks messages of nodes whole, before anything of them is taken: a node may be of another release, wrong, or in somebody else's hands. */
+import { type Beat, type Ended, isRunOf, MAX_ENDED, type RelayShare, type Report } from '../protocol.ts';
+
+/** What NATS takes in a message unless it was set up otherwise. */
+const MAX_BYTES = 1024 * 1024;
+const MAX_NAME = 200;
+const MAX_WORD = 20;
+const MAX_VERSION = 100;
+/** Longer than what a relay says is kept. */
+const MAX_REPLY = 4000;
+const MAX_RELAYS = 1000;
+/** Withdrawals and pages that a node has at a time. */
+const MAX_LISTED = 100_000;
+
+/** The report in a message, or null when anything of it is malformed. */
+export function readReport(bytes: Uint8Array): Report | null {
+  const given = parsed(bytes);
+  if (!isRecord(given)) return null;
+  const { protocol, run, brain, ended, has, isLast } = given;
+  if (!isCount(protocol) || !isText(run, MAX_NAME) || !isText(brain, MAX_NAME)) return null;
+  if (!isEndedPages(ended) || !(has === undefined || isHeldPages(has))) return null;
+  if (!(isLast === undefined || typeof isLast === 'boolean')) return null;
+  return { protocol, run, brain, ended, ...(has && { has }), ...(isLast !== undefined && { isLast }) };
+}
+
+/** The sign of life in a message of the node with this name, or null when anything of it is malformed or of another node. */
+export function readBeat(bytes: Uint8Array, node: string): Beat | null {
+  const given = parsed(bytes);
+  if (!isRecord(given)) return null;
+  const { protocol, version, run, name, brain, capacity, rate, refusal, relays, warmUp, isEnding, withdrawn } = given;
+  if (!isCount(protocol) || !isText(version, MAX_VERSION) || !isText(brain, MAX_NAME)) return null;
+  if (!isText(run, MAX_NAME) || !isRunOf(run, node) || name !== node) return null;
+  if (!isAmount(capacity) || !isAmount(rate) || !isText(refusal, MAX_REPLY)) return null;
+  if (!(relays === undefined || isRelays(relays)) || !(warmUp === undefined || isCount(warmUp))) return null;
+  if (!(isEnding === undefined || typeof isEnding === 'boolean') || !isIds(withdrawn)) return null;
+  return {
+    protocol,
+    version,
+    run,
+    name: node,
+    brain,
+    capacity,
+    rate,
+    refusal,
+    withdrawn,
+    ...(relays && { relays }),
+    ...(warmUp !== undefined && { warmUp }),
+    ...(isEnding !== undefined && { isEnding }),
+  };
+}
+
+/** Which content a node asks for, and from which byte on; null when the question is malformed. */
+export function readContentQuestion(bytes: Uint8Array): { name: string; from: number } | null {
+  const given = parsed(bytes);
+  if (!isRecord(given)) return null;
+  const { name, from } = given;
+  return isText(name, MAX_NAME) && isCount(from) ? { name, from } : null;
+}
+
+function isEndedPages(given: unknown): given is Report['ended'] {
+  if (!Array.isArray(given)) return false;
+  let results = 0;
+  return given.every((pair: unknown) => {
+    if (!isPair(pair) || !isId(pair[0]) || !Array.isArray(pair[1])) return false;
+    results += pair[1].length;
+    return results <= MAX_ENDED && pair[1].every(isEnded);
+  });
+}
+
+/** Of kinds and stages only the length is checked: those that only a newer release knows count as withdrawn. */
+function isEnded(given: unknown): given is Ended {
+  if (!Array.isArray(given)) return false;
+  const [id, kind, stage, code, enhanced, reply, proof]: unknown[] = given;
+  if (!isId(id)) return false;
+  if (given.length === 1) return true;
+  return (
+    isText(kind, MAX_WORD) &&
+    isText(stage, MAX_WORD) &&
+    isCount(code) &&
+    code <= 999 &&
+    (enhanced === null || (isText(enhanced, MAX_WORD) && /^[245]\.\d{1,3}\.\d{1,3}$/.test(enhanced))) &&
+    isText(reply, MAX_REPLY) &&
+    (proof === undefined || isText(proof, MAX_WORD))
+  );
+}
+
+function isHeldPages(given: unknown): given is NonNullable<Report['has']> {
+  return (
+    Array.isArray(given) &&
+    given.length <= MAX_LISTED &&
+    given.every((pair: unknown) => isPair(pair) && isId(pair[0]) && isIds(pair[1]))
+  );
+}
+
+function isRelays(given: unknown): given is RelayShare[] {
+  return (
+    Array.isArray(given) &&
+    given.length <= MAX_RELAYS &&
+    given.every(
+      (relay: unknown) =>
+        isRecord(relay) && isId(relay.id) && isAmount(relay.capacity) && isText(relay.refusal, MAX_REPLY),
+    )
+  );
+}
+
+function isIds(given: unknown): given is number[] {
+  return Array.isArray(given) && given.length <= MAX_LISTED && given.every(isId);
+}
+
+function isPair(given: unknown): given is [unknown, unknown] {
+  return Array.isArray(given) && given.length === 2;
+}
+
+function isId(value: unknown): value is number {
+  return isCount(value) && value > 0;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+function isAmount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}
+
+function isText(value: unknown, most: number): value is string {
+  return typeof value === 'string' && value.length <= most;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  if (bytes.length > MAX_BYTES) return null;
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,281 @@
+/** A node in somebody else's hands: what it publishes with the rights of a node must neither stop the service nor count for others' mails. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import t, { type Test } from 'tap';
+import { fetch } from 'undici';
+import { DELIVERY_STATE } from '../../src/database/schema/index.ts';
+import {
+  type Beat,
+  type BeatReply,
+  type Command,
+  LOST_AFTER_MS,
+  type Page,
+  type Report,
+} from '../../src/nodes/protocol.ts';
+import { EVERY_STREAM, STREAM } from '../../src/nodes/streams.ts';
+import { ledgerProblems } from '../support/ledger-problems.ts';
+import { skipWithout } from '../support/tools.ts';
+import { FleetSend } from './rig.ts';
+
+const skip = skipWithout('nats');
+
+async function connected(t: Test, send: FleetSend, name: string): Promise<NatsConnection> {
+  const connection = await connect({ servers: send.nats.urls, name });
+  t.teardown(() => connection.close());
+  return connection;
+}
+
+/** A node that speaks for itself: it takes pages, and reports nothing by itself. */
+class RawNode {
+  readonly pages: Page[] = [];
+  readonly run: string;
+  readonly #connection: NatsConnection;
+  readonly #name: string;
+  brain = '';
+
+  constructor(connection: NatsConnection, name: string) {
+    this.#connection = connection;
+    this.#name = name;
+    this.run = `${name}.raw`;
+    connection.subscribe(`sendlark.node.${this.run}`, {
+      callback: (_, message) => {
+        const { page } = message.json<Command>();
+        if (page !== undefined) this.pages.push(page);
+        message.respond(JSON.stringify({ isTaken: true }));
+      },
+    });
+  }
+
+  async beat(says: Partial<Beat> = {}): Promise<BeatReply> {
+    const beat: Beat = {
+      protocol: 1,
+      version: '1.0.0',
+      run: this.run,
+      name: this.#name,
+      brain: this.brain,
+      capacity: 50,
+      rate: 0,
+      refusal: '',
+      withdrawn: [],
+      ...says,
+    };
+    // Right after its start the service does not listen yet.
+    for (;;) {
+      const asked = this.#connection.request(`sendlark.brain.beat.${this.#name}`, JSON.stringify(beat));
+      const answer = await asked.catch(() => null);
+      if (answer !== null) return answer.json<BeatReply>();
+      await pause(50);
+    }
+  }
+
+  /** Says good morning, and that it has nothing. */
+  async greet(): Promise<void> {
+    this.brain = (await this.beat()).brain;
+    await this.report({ ended: [], has: [] });
+  }
+
+  report(says: Partial<Report>, name = this.#name): Promise<unknown> {
+    const report = { protocol: 1, run: this.run, brain: this.brain, ended: [], ...says };
+    return jetstream(this.#connection).publish(`sendlark.results.${name}`, JSON.stringify(report));
+  }
+}
+
+const readyz = async (send: FleetSend) => (await fetch(`${send.service.origin}/readyz`)).status;
+
+/** How many messages of each kind `/metrics` says were refused. */
+async function refused(send: FleetSend): Promise<Record<string, number>> {
+  const text = await (await fetch(`${send.service.origin}/metrics`)).text();
+  const found = [...text.matchAll(/node_messages_refused_total\{kind="(\w+)"\} (\d+)/g)];
+  return Object.fromEntries(found.map(([, kind = '', count]) => [kind, Number(count)]));
+}
+
+const stateCount = (send: FleetSend, state: number) =>
+  Number(send.read(`SELECT count(*) AS n FROM deliveries WHERE state = ${state}`).n);
+
+/** An outcome of a delivery that no relay gave. */
+const lie = (id: unknown, ...rest: unknown[]) => [id, 'accepted', 'body', 250, null, 'x', ...rest];
+
+t.test('no message of a node stops the service, now or after a restart', { skip }, async (t) => {
+  const send = await FleetSend.prepare(t, { people: 400, rate: 60, nodes: 1 });
+  await send.start();
+  await send.until(async () => (await send.taken()) > 20);
+  const connection = await connected(t, send, 'rogue');
+  const rogue = new RawNode(connection, 'rogue');
+  rogue.brain = (await rogue.beat({ capacity: 0 })).brain;
+  const good = { protocol: 1, run: rogue.run, brain: rogue.brain };
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  const reports: unknown[] = [
+    { ...good, ended: [[987_654, [lie({ a: 1 })]]] },
+    { ...good, ended: [[987_654, [lie(null), lie('1'), lie([1]), lie(1.5), lie(-1), lie(2 ** 60)]]] },
+    { ...good, ended: [[987_654, [[1, 'accepted', 'body', 250, null, { toString: 1 }]]]] },
+    { ...good, ended: [[987_654, [[1, 'accepted', 'body', 250, { a: 1 }, 'x']]]] },
+    { ...good, ended: [[987_654, [[1, { toString: null }, 'body', 250, null, 'x']]]] },
+    { ...good, ended: [[987_654, null]] },
+    { ...good, ended: [null, 1, 'x'] },
+    { ...good, ended: { length: 1 } },
+    { ...good, ended: [[{}, [lie(1)]]] },
+    { ...good, ended: Array.from({ length: 3000 }, (_, at) => [at, [lie(at)]]) },
+    { ...good, ended: [], has: [[1, null]] },
+    { ...good, ended: [], has: { 1: 2 } },
+    { ...good, ended: [], isLast: 'yes' },
+    { ...good, brain: { split: 1 }, ended: [] },
+    { ...good, run: 5, ended: [] },
+    { ...good, ended: [[987_654, [lie(1, 'x'.repeat(100_000))]]] },
+    null,
+    [],
+    'x',
+    deep,
+    'not json',
+    '',
+  ];
+  const client = jetstream(connection);
+  const publish = (subject: string, value: unknown) =>
+    client.publish(subject, typeof value === 'string' ? value : JSON.stringify(value));
+  for (const report of reports) await publish('sendlark.results.rogue', report);
+  const hits = [
+    [[1, 1, 1, null, 1e300, true]],
+    [[1, 1, 1, null, 9e15, true]],
+    [[{}, 1, 1, null, 1, true]],
+    [[1]],
+    {},
+    deep,
+  ];
+  for (const one of [...hits, Array.from({ length: 5000 }, () => [1, 1, 1, null, 1, false])])
+    await publish('sendlark.hits', one);
+  const choice = { token: 'x', email: 'a@example.org', list: 0, isLeft: true, at: 1, form: 'none' };
+  const choices = [
+    choice,
+    { ...choice, at: 8.64e15 + 1 },
+    { ...choice, email: { toString: 1 } },
+    { ...choice, list: -1, change: { run: 'x', suppression: { kind: 'bounce', diagnostic: { toString: 1 } } } },
+    { ...choice, change: [] },
+    'x',
+    deep,
+  ];
+  for (const one of choices) await publish('sendlark.consents.1.person.0', one);
+  await publish('sendlark.consents.1.person.erased', { address: 'x' });
+  const beats: unknown[] = [null, [], 'x', deep, { ...good, run: 'node-0-1.x' }, { ...good, relays: { slice: 1 } }, ''];
+  for (const one of beats)
+    connection.publish('sendlark.brain.beat.rogue', typeof one === 'string' ? one : JSON.stringify(one));
+  for (const subject of [
+    'sendlark.ask.preferences',
+    'sendlark.ask.mailing',
+    'sendlark.ask.x',
+    'sendlark.brain.content',
+  ])
+    for (const text of ['', 'null', '{"token":{"toString":1}}', '{"mailing":{}}', '{"name":{"toString":1}}', deep])
+      connection.publish(subject, text);
+  await connection.flush();
+
+  const before = await send.taken();
+  await send.until(async () => (await send.taken()) > before + 20);
+  t.equal(await readyz(send), 200);
+  await send.service.end('SIGTERM');
+  await send.service.start();
+  await send.until(() => send.isOver());
+  t.same(
+    ledgerProblems(400, (sql) => send.read(sql)),
+    [],
+  );
+  t.equal(await send.taken(), 400, 'each got it once');
+  t.equal(await readyz(send), 200);
+  const counts = await refused(send);
+  t.match(counts, { report: reports.length, result: 0 });
+  for (const kind of ['sign_of_life', 'choice', 'hits', 'question'])
+    t.ok((counts[kind] ?? 0) >= 5, `${kind}: ${counts[kind]}`);
+});
+
+t.test(
+  'a node cannot report mails that it was not given, and no malformed claim of pages gives it any',
+  { skip },
+  async (t) => {
+    const send = await FleetSend.prepare(t, { people: 60, rate: 0, nodes: 0 });
+    await send.start();
+    const connection = await connected(t, send, 'nodes');
+    const [north, south] = [new RawNode(connection, 'north'), new RawNode(connection, 'south')];
+    south.brain = (await south.beat({ capacity: 0 })).brain;
+    await send.until(() => stateCount(send, DELIVERY_STATE.queued) === 60);
+    const everybody = Array.from({ length: 1000 }, (_, at) => lie(at + 1));
+    await south.report({ ended: [[987_654, everybody] as never] });
+    await send.until(async () => (await refused(send)).result === 1000);
+    t.equal(stateCount(send, DELIVERY_STATE.queued), 60, 'an invented page');
+
+    await north.greet();
+    await send.until(async () => {
+      await north.beat();
+      return north.pages.length > 0;
+    });
+    const [page] = north.pages;
+    if (page === undefined) throw new Error('no page came');
+    const theirs = page.rows.map(([id], at) => lie(id, page.proofs?.[at]));
+    const own = page.rows.map(([id]) => lie(id));
+    await south.report({ ended: [[page.id, theirs] as never] });
+    await south.report({ ended: [[page.id, own] as never] });
+    await south.report({ run: north.run, isLast: true, has: [] });
+    const count = 1000 + 2 * page.rows.length;
+    await send.until(async () => (await refused(send)).result === count);
+    t.equal(stateCount(send, DELIVERY_STATE.accepted), 0, 'the page of another node');
+
+    // Given up after its silence; what it had goes back.
+    await pause(LOST_AFTER_MS);
+    await send.until(() => stateCount(send, DELIVERY_STATE.queued) === 60);
+    await north.report({ ended: [[page.id, own] as never] });
+    await send.until(async () => (await refused(send)).result === count + own.length);
+    t.equal(stateCount(send, DELIVERY_STATE.accepted), 0, 'after the page ended, without a proof');
+    await north.report({ ended: [[page.id, theirs] as never] });
+    await send.until(() => stateCount(send, DELIVERY_STATE.accepted) === theirs.length);
+    t.equal(stateCount(send, DELIVERY_STATE.queued), 60 - theirs.length, 'what it had counts, and nothing else');
+  },
+);
+
+t.test('a node has a few runs at a time, so that nobody fills the list of nodes', { skip }, async (t) => {
+  const send = await FleetSend.prepare(t, { people: 1, rate: 0, nodes: 0 });
+  await send.start();
+  const connection = await connected(t, send, 'north');
+  const north = new RawNode(connection, 'north');
+  await north.beat({ capacity: 0 });
+  for (let run = 0; run < 200; run++)
+    connection.publish(
+      'sendlark.brain.beat.north',
+      JSON.stringify({
+        ...{ protocol: 1, version: '', brain: '', rate: 0, refusal: '', withdrawn: [] },
+        run: `north.${run}`,
+        name: 'north',
+        capacity: 0,
+      }),
+    );
+  await send.until(async () => ((await refused(send)).sign_of_life ?? 0) >= 180);
+  await send.until(() => Number(send.read('SELECT count(*) AS n FROM sender_nodes').n) > 1);
+  t.ok(Number(send.read('SELECT count(*) AS n FROM sender_nodes').n) <= 20);
+});
+
+t.test('whatever is deleted from NATS under a send is made again, and the send goes on', { skip }, async (t) => {
+  const send = await FleetSend.prepare(t, { people: 900, rate: 60, nodes: 2 });
+  await send.start();
+  await send.until(async () => (await send.taken()) > 50);
+  const manager = await jetstreamManager(await connected(t, send, 'admin'));
+  const names = async () => {
+    const found = await manager.streams.list().next();
+    return found.map(({ config }) => config.name);
+  };
+  for (const gone of [STREAM.results, ...EVERY_STREAM]) {
+    await manager.streams.delete(gone);
+    await send.until(async () => (await names()).includes(gone), 20_000);
+    const before = await send.taken();
+    await send.until(async () => (await send.taken()) > before + 20, 30_000);
+    t.equal(await readyz(send), 200, gone);
+  }
+  for await (const { name } of manager.consumers.list(STREAM.results))
+    await manager.consumers.delete(STREAM.results, name);
+  t.notOk(send.isOver(), 'the losses landed inside the send');
+  await send.until(() => send.isOver());
+  t.same(
+    ledgerProblems(900, (sql) => send.read(sql)),
+    [],
+  );
+  const secrets = await manager.direct.getMessage('KV_SENDLARK_SECRETS', {
+    last_by_subj: '$KV.SENDLARK_SECRETS.links',
+  });
+  t.ok(secrets?.string().includes('publicUrl'), 'nodes find the links of recipients again');
+});
