@@ -38,6 +38,23 @@ t.test('a database that takes no write makes it not ready, and only that', async
   t.equal((await page('GET', '/readyz')).status, 200);
 });
 
+t.test('a step of the background that keeps failing makes it not ready, and is named, until it works', async (t) => {
+  const { page, background, clock, db } = await startApp(t);
+  db.pragma('legacy_alter_table = ON');
+  db.exec('ALTER TABLE ab_tests RENAME TO missing_tests');
+  await background();
+  clock.advance(5000);
+  await background();
+  t.match(await page('GET', '/readyz'), { status: 200, body: { failing: [] } }, 'a short fault is none');
+  clock.advance(6000);
+  await background();
+  t.match(await page('GET', '/readyz'), { status: 503, body: { ready: false, failing: ['A/B tests'] } });
+  db.exec('ALTER TABLE missing_tests RENAME TO ab_tests');
+  clock.advance(1000);
+  await background();
+  t.match(await page('GET', '/readyz'), { status: 200, body: { ready: true, failing: [] } });
+});
+
 t.test('held sending is told with its reason', async (t) => {
   const { page, background, clock, db } = await startApp(t);
   await background();

@@ -1,4 +1,5 @@
 /** The NATS configuration that docs/nodes.md gives, as it stands there, with keys, certificate and places of the test. */
+import { createHmac } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
@@ -7,6 +8,8 @@ import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { startNatsFrom } from '../../fixtures/nats.ts';
 import { readConfig } from '../../src/config.ts';
+import { deriveKey } from '../../src/delivery/links/secrets.ts';
+import { openTokens } from '../../src/delivery/links/tokens.ts';
 import { connectNats } from '../../src/nodes/connection.ts';
 import { BUCKET, STREAM } from '../../src/nodes/streams.ts';
 import { Service, startSink } from '../support/service.ts';
@@ -101,6 +104,17 @@ function forbidden(connection: NatsConnection): Record<string, () => Promise<unk
   };
 }
 
+/** The keys that somebody may make of a secret, as the service makes its own. */
+function forgedKeys(secret: string): string[] {
+  const purposes = ['verify-sender', 'provider-events', 'design', 'second-factor', 'links of recipients'];
+  return [secret, ...purposes.map((purpose) => deriveKey(secret, purpose))];
+}
+
+function forged(key: string, purpose: string, text: string): string {
+  const mac = createHmac('sha256', key).update(`${purpose}:${text}`).digest().toString('base64url', 0, 16);
+  return `${Buffer.from(text).toString('base64url')}.${mac}`;
+}
+
 t.test(
   'with the configuration of this page a node sends and answers pages, and can do nothing else',
   { skip: skipWithout('nats') },
@@ -159,7 +173,7 @@ t.test(
     t.notMatch(node.lines.join('\n'), /violation|refused something/i);
 
     const never = new AbortController().signal;
-    const as = async (who: 'brain' | 'north', name: string) => {
+    const as = async (who: keyof Place['keys'], name: string) => {
       const config = readConfig({ ...nats, NATS_CREDENTIALS: keys[who] });
       const connection = await connectNats(config, { name, signal: never, log: () => undefined });
       t.teardown(() => connection.close());
@@ -175,5 +189,38 @@ t.test(
     for (const [what, attempt] of Object.entries(forbidden(connection)))
       await t.rejects(attempt(), /permission/i, `a node cannot ${what}`);
     t.strictSame(await all(), before);
+    const south = await as('south', 'node south');
+    await t.rejects(south.request('sendlark.brain.settings'), /permission/i, 'the passwords of relays');
+
+    // What it can read is the links' secret, with which nothing else can be signed, however a key is made of it.
+    const found = await (await jetstreamManager(connection, { checkAPI: false })).direct.getMessage(
+      `KV_${BUCKET.secrets}`,
+      { last_by_subj: `$KV.${BUCKET.secrets}.links` },
+    );
+    const { secrets }: { secrets: string[] } = JSON.parse(found?.string() ?? '');
+    t.equal(secrets.length, 1);
+    await brain.post('/sender/save', {
+      from_name: 'Bank',
+      from_email: 'hello@bank.example',
+      reply_to_email: 'hello@bank.example',
+      country_id: '1',
+      company_address: '1 Harbour St',
+      nickname: 'Bank',
+    });
+    const intake = await brain.post('/provider-events/create', { provider: 'postmark' });
+    const [, known = ''] = /\/hooks\/in\/postmark\/([^"]+)/.exec(JSON.stringify(intake)) ?? [];
+    const hook = (token: string) => open(`${brain.origin}/hooks/in/postmark/${token}`, {});
+    t.not((await hook(known)).status, 404, 'the address of the service');
+    const id = Buffer.from(known.split('.')[0] ?? '', 'base64url').toString();
+    const verified = client.prepare("SELECT is_verified FROM senders WHERE from_email = 'hello@bank.example'").pluck();
+    const claim = JSON.stringify([2, 'hello@bank.example', Date.now() + 3_600_000]);
+    for (const key of secrets.flatMap((secret) => forgedKeys(secret))) {
+      t.equal((await open(`${brain.origin}/verify/${forged(key, 'verify-sender', claim)}`, {})).status, 404);
+      t.equal((await hook(forged(key, 'provider-events', id))).status, 404);
+      const design = forged(key, 'design', `single:x:${Date.now() + 3_600_000}`);
+      t.equal((await open(`${brain.origin}/design/${design}`)).status, 404);
+      t.equal(openTokens(client).read('second-factor', forged(key, 'second-factor', '1:1:1')), null);
+    }
+    t.equal(verified.get(), 0);
   },
 );

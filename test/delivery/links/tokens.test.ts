@@ -3,8 +3,21 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
 import { connect, migrateAndSeed } from '../../../src/database/open.ts';
-import { rootSecrets } from '../../../src/delivery/links/secrets.ts';
-import { createTokens, type KnownPeople, openTokens, type Purpose } from '../../../src/delivery/links/tokens.ts';
+import { parseReturnPath, returnPath } from '../../../src/delivery/links/return-paths.ts';
+import {
+  deriveKey,
+  linkSecrets,
+  ownReturnPathKeys,
+  returnPathKeys,
+  rootSecrets,
+} from '../../../src/delivery/links/secrets.ts';
+import {
+  createLinkTokens,
+  createTokens,
+  type KnownPeople,
+  openTokens,
+  type Purpose,
+} from '../../../src/delivery/links/tokens.ts';
 import { oldDatabase } from '../../support/releases.ts';
 
 const PURPOSES: readonly Purpose[] = ['open', 'click', 'unsubscribe', 'web'];
@@ -167,6 +180,54 @@ t.test(
     for (const changed of [`${plain}~AAAA`, `${plain}~`, `${open}A`, `${plain}~${open.split('~')[1]}~x`]) {
       const read = sealing.readRecipient('open', changed);
       t.ok(read === null || read.email === ids.email, changed);
+    }
+  },
+);
+
+t.test(
+  'after an upgrade recipients keep their links, and nodes that know the old secret can sign nothing else',
+  async (t) => {
+    const upgraded = (hasNodes: boolean) => {
+      const db = connect(oldDatabase(t, 59));
+      t.teardown(() => db.$client.close());
+      db.$client.exec(`
+      INSERT INTO addresses (id, user_id, normalized_email) VALUES (3, 7, 'anna@example.org');
+      INSERT INTO installation (name, value) VALUES ('token_secrets', '["the old secret"]')`);
+      if (hasNodes)
+        db.$client.exec("INSERT INTO installation (name, value) VALUES ('applied_SENDLARK_CONSENTS', '{}')");
+      migrateAndSeed(db);
+      return db.$client;
+    };
+    const given = { delivery: 40, mailing: 2, address: 3, group: 1, user: 7, email: 'anna@example.org' };
+    const early = createLinkTokens(['the old secret'], KNOWN).recipient(given);
+    const earlyText = (purpose: string, text: string) => {
+      const mac = createHmac('sha256', 'the old secret').update(`${purpose}:${text}`).digest();
+      return `${Buffer.from(text).toString('base64url')}.${mac.toString('base64url', 0, 16)}`;
+    };
+    const returned = { id: 40, email: 'anna@example.org' };
+    const known = { findEmail: () => 'anna@example.org', unsignedUpTo: 0 };
+    const earlyPath = returnPath('the old secret', returned, 'bounces.example.com');
+    for (const hasNodes of [true, false]) {
+      const client = upgraded(hasNodes);
+      const tokens = openTokens(client);
+      for (const purpose of PURPOSES) t.match(tokens.readRecipient(purpose, early[purpose]), { delivery: 40 });
+      t.equal(tokens.read('shared', earlyText('shared', '2 7')), '2 7');
+      t.equal(parseReturnPath(returnPathKeys(client), known, earlyPath), 40);
+      const isKept = hasNodes ? null : 'x';
+      for (const purpose of ['verify-sender', 'provider-events', 'design', 'form', 'second-factor'])
+        t.equal(tokens.read(purpose, earlyText(purpose, 'x')), isKept, `${purpose}, ${hasNodes}`);
+      t.equal(linkSecrets(client).includes('the old secret'), hasNodes, 'nodes get no secret that they did not have');
+      t.equal(rootSecrets(client).includes('the old secret'), !hasNodes);
+      const again = openTokens(client).recipient(given).open;
+      t.equal(again, tokens.recipient(given).open, 'the same after a restart');
+      // What nodes have, and every key that is made of it, signs nothing of the service.
+      for (const key of linkSecrets(client).flatMap((secret) => [secret, deriveKey(secret, 'verify-sender')])) {
+        const mac = createHmac('sha256', key).update('verify-sender:x').digest().toString('base64url', 0, 16);
+        t.equal(tokens.read('verify-sender', `${Buffer.from('x').toString('base64url')}.${mac}`), null);
+      }
+      const own = ownReturnPathKeys(client);
+      for (const key of returnPathKeys(client).slice(0, 1))
+        t.equal(parseReturnPath(own, known, returnPath(key, returned, 'bounces.example.com')), null);
     }
   },
 );
