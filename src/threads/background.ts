@@ -59,7 +59,6 @@ export interface BackgroundDeps {
 
 /** How long launching or enqueueing may take in a step. The mails already claimed keep the relay busy for that long. */
 const TIME_SLICE_MS = 100;
-const RECORDING = 'recording of results';
 /** Holds are logged within this time. */
 const HOLD_LOG_INTERVAL_MS = 1000;
 
@@ -132,12 +131,7 @@ export class Background {
    */
   async step(): Promise<boolean> {
     try {
-      const isMore = await this.#step();
-      this.#failing.worked('delivery');
-      return isMore;
-    } catch (error) {
-      this.#failing.failed('delivery');
-      throw error;
+      return await this.#failing.watch('delivery', () => this.#step());
     } finally {
       this.#failing.write();
     }
@@ -235,13 +229,7 @@ export class Background {
 
   /** Writes the results of finished hand-offs to disk, even while a step is busy with other work. */
   record(): void {
-    try {
-      this.#worker.record();
-      this.#failing.worked(RECORDING);
-    } catch (error) {
-      this.#failing.failed(RECORDING);
-      throw error;
-    }
+    this.#failing.watch('recording of results', () => this.#worker.record());
   }
 
   /** Begins nothing new: the current step ends, and no further hand-off starts. */
@@ -292,11 +280,8 @@ export class Background {
   /** Runs a part whose failure must not keep mail from being delivered: the next step tries it again. Throws when the disk fails. */
   async #safely(part: string, work: () => Promise<boolean>): Promise<boolean> {
     try {
-      const isMore = await work();
-      this.#failing.worked(part);
-      return isMore;
+      return await this.#failing.watch(part, work);
     } catch (error) {
-      this.#failing.failed(part);
       if (isTransientSqliteError(error)) throw error;
       this.#deps.log({ part, err: String(error) }, 'a part of the background work failed; it will be tried again');
       return false;

@@ -26,6 +26,23 @@ export class FailingSteps {
     this.#monotonic = monotonic;
   }
 
+  /** Does a step and notes whether it worked. Throws what it throws. */
+  watch<T>(step: string, work: () => T): T {
+    try {
+      const done = work();
+      if (done instanceof Promise)
+        done.then(
+          () => this.worked(step),
+          () => this.failed(step),
+        );
+      else this.worked(step);
+      return done;
+    } catch (error) {
+      this.failed(step);
+      throw error;
+    }
+  }
+
   failed(step: string): void {
     const last = this.#monotonic();
     this.#failed.set(step, { since: this.#failed.get(step)?.since ?? last, last });

@@ -8,21 +8,12 @@ import { NodePages } from '../../delivery/queue/ledger/node-pages.ts';
 import type { Batch } from '../../delivery/sending/claims.ts';
 import type { Handoffs, HandoffsDeps } from '../../delivery/sending/handoffs.ts';
 import type { Outcome } from '../../delivery/transport/courier.ts';
-import {
-  type Beat,
-  type BeatReply,
-  type Ended,
-  isRunOf,
-  isSameInstallation,
-  nodeOf,
-  outcomeOf,
-  type Report,
-} from '../protocol.ts';
+import { type Beat, type BeatReply, isRunOf, isSameInstallation, outcomeOf, type Report } from '../protocol.ts';
 import { Refusals } from '../refusals.ts';
 import { answerBeat } from './beats.ts';
 import type { Contents } from './contents.ts';
-import { DeliveryProofs } from './delivery-proofs.ts';
 import { Fleet, type FleetNode } from './fleet.ts';
+import { LateResults } from './late-results.ts';
 import { NodeDays } from './node-days.ts';
 import { NodePacing } from './pacing.ts';
 import { type PageSender, pageOf } from './page-sender.ts';
@@ -31,10 +22,6 @@ import { type HeldPage, Withdrawals } from './withdrawals.ts';
 
 /** Rounds record outcomes too. Reports stay in NATS until they are recorded, so that nothing is lost meanwhile. */
 const RECORD_MS = 1000;
-/** A node that is started again is another run, and the one before is forgotten after some seconds. */
-const MAX_RUNS = 20;
-/** Of the deliveries that a node reported and never had, the log names so many. */
-const MAX_LOGGED = 10;
 
 export interface NodeHandoffsDeps extends HandoffsDeps {
   client: Database;
@@ -60,15 +47,13 @@ export class NodeHandoffs implements Handoffs {
   readonly #days: NodeDays;
   readonly #pacing: NodePacing;
   readonly #silent: SilentNodes;
-  readonly #proofs: DeliveryProofs;
+  readonly #late: LateResults;
   readonly refusals: Refusals;
   readonly #pages = new Map<number, HeldPage>();
   /** Pages that were assigned in the transaction that is not committed yet. */
   #assigned: { page: HeldPage; batch: Batch; claims: Claim[] }[] = [];
   /** What the next transaction writes. */
   #ended: number[] = [];
-  /** Acceptances that nobody waited for any more: the reply by delivery. */
-  #late = new Map<number, string>();
   readonly #withdrawals: Withdrawals;
   #brain: string;
   #position: Place;
@@ -80,8 +65,8 @@ export class NodeHandoffs implements Handoffs {
   constructor(deps: NodeHandoffsDeps) {
     this.#deps = deps;
     this.#stored = new NodePages(deps.client);
-    this.#proofs = new DeliveryProofs(deps.client);
     this.refusals = new Refusals(deps.warn);
+    this.#late = new LateResults(deps.client, this.#stored, this.refusals);
     this.#days = new NodeDays(deps.client, deps.now);
     this.#fleet = new Fleet(deps.monotonic, this.#days);
     this.#silent = new SilentNodes(this.#fleet);
@@ -171,17 +156,14 @@ export class NodeHandoffs implements Handoffs {
     const { stream, sequence } = this.#position;
     if (this.#isPositionNew) this.#stored.savePosition(`${stream}|${sequence}`);
     this.#days.writeEnded();
-    const late = [...this.#late].map(([id, reply]) => ({ id, reply }));
-    const duplicates = this.#stored.acceptLate(late, now, (id, error) =>
-      this.refusals.add('result', { deliveries: [id], err: String(error) }),
-    );
+    const duplicates = this.#late.record(now);
     if (duplicates.length > 0) this.#deps.log({ deliveries: duplicates }, 'accepted after their node was given up');
     this.refusals.write(this.#deps.client);
   }
 
   recorded(): void {
     this.#ended = [];
-    this.#late.clear();
+    this.#late.recorded();
     this.#isPositionNew = false;
     this.refusals.written();
     this.#days.committed();
@@ -197,7 +179,7 @@ export class NodeHandoffs implements Handoffs {
       this.#deps.sender.send(
         page.run,
         this.#brain,
-        { id: page.id, mailing: page.mailing, content, proofs: this.#proofsOf(page.run, claims) },
+        { id: page.id, mailing: page.mailing, content, proofs: this.#late.proofsOf(page.run, claims) },
         batch,
         claims,
         () => this.#pages.has(page.id),
@@ -215,40 +197,27 @@ export class NodeHandoffs implements Handoffs {
     this.#isPositionNew = true;
     if (report === null) this.refusals.add('report', { node: name, sequence: place.sequence });
     if (report === null || !isSameInstallation(report.brain, this.#brain)) return;
-    const late = new Set<number>();
-    const refused: number[] = [];
+    const unexpected: Report['ended'][number][1] = [];
     for (const [pageId, ended] of report.ended) {
       const known = this.#pages.get(pageId);
       const page = known !== undefined && isRunOf(known.run, name) ? known : undefined;
       for (const one of ended) {
-        const outcome = outcomeOf(one);
         const claim = page?.claims.get(one[0]);
-        if (page !== undefined && claim !== undefined) this.#end(page, claim, outcome);
-        else if (!this.#wasGiven(name, one)) {
-          // What it gives back of a page that has ended changes nothing.
-          if (one.length > 1 || page !== known) refused.push(one[0]);
-        } else if (outcome !== 'withdrawn' && outcome.kind === 'accepted') {
-          this.#late.set(one[0], outcome.reply);
-          late.add(one[0]);
-        }
+        if (page !== undefined && claim !== undefined) this.#end(page, claim, outcomeOf(one));
+        // What it gives back of a page that has ended changes nothing.
+        else if (one.length > 1 || page !== known) unexpected.push(one);
       }
     }
-    if (refused.length > 0)
-      this.refusals.add(
-        'result',
-        { node: name, sequence: place.sequence, deliveries: refused.slice(0, MAX_LOGGED) },
-        refused.length,
-      );
+    const late = this.#late.take(name, place.sequence, unexpected);
     if (late.size > 0) this.#withdrawals.withdrawDeliveries(({ id }) => late.has(id));
     const isTheirs = isRunOf(report.run, name);
     if (report.isLast && isTheirs) this.#deps.onGone(report.run);
     const node = isTheirs ? this.#fleet.find(report.run) : undefined;
-    if (node !== undefined && report.brain === this.#brain) {
-      // Only once: a report that NATS has twice, because its node did not learn that it was taken, says what the node had before.
-      if (report.has !== undefined && !node.isKnown) this.#compare(node, new Map(report.has));
-      if (report.isLast) this.#giveUp(node);
-    }
     this.#pacing.reported();
+    if (node === undefined || report.brain !== this.#brain) return;
+    // Only once: a report that NATS has twice, because its node did not learn that it was taken, says what the node had before.
+    if (report.has !== undefined && !node.isKnown) this.#compare(node, new Map(report.has));
+    if (report.isLast) this.#giveUp(node);
   }
 
   /**
@@ -262,12 +231,9 @@ export class NodeHandoffs implements Handoffs {
     this.#fleet.forgetKnown();
   }
 
-  /** Answers a sign of life; null while there are too many runs of one node. */
+  /** As `answerBeat`. */
   beat(beat: Beat): BeatReply | null {
     const { settings } = this.#deps;
-    const { run, name } = beat;
-    const runs = this.#fleet.all.filter((node) => isRunOf(node.run, name));
-    if (runs.length >= MAX_RUNS && !runs.some((node) => node.run === run)) return null;
     return answerBeat(beat, { fleet: this.#fleet, withdrawals: this.#withdrawals, brain: this.#brain, settings });
   }
 
@@ -308,16 +274,6 @@ export class NodeHandoffs implements Handoffs {
     const unknown = [...has.keys()].filter((id) => !this.#pages.has(id));
     for (const page of unknown) this.#withdrawals.add(node, { upTo: page, page });
     node.isKnown = true;
-  }
-
-  /** Whether a node proves that it had a delivery that is on no page of its own now. */
-  #wasGiven(name: string, [id, , , , , , proof = '']: Ended): boolean {
-    return this.#proofs.isRight(name, id, proof);
-  }
-
-  #proofsOf(run: string, claims: readonly Claim[]): string[] {
-    const name = nodeOf(run);
-    return claims.map(({ id }) => this.#proofs.make(name, id));
   }
 
   #hold(page: HeldPage): void {
