@@ -76,11 +76,17 @@ export function readErased(subject: string, text: string): ErasedPerson | null {
  * Opens and clicks in the order in which they came: ids of delivery, mailing and address, link (null: an open), time, whether a brain
  * of an earlier release is to count it as a machine's, and the reader.
  */
-type HitRow = [...HitIds, ...ReadHit, reader: Reader];
-type HitIds = [delivery: number, mailing: number, address: number];
-type ReadHit = [link: number | null, at: number, isMachine: boolean];
+type HitRow = [...EarlierHit, reader: Reader];
+type EarlierHit = [
+  delivery: number,
+  mailing: number,
+  address: number,
+  link: number | null,
+  at: number,
+  isMachine: boolean,
+];
 /** As nodes of earlier and later releases give them. */
-type GivenRow = [...HitIds, ...ReadHit, reader?: unknown];
+type GivenRow = [...EarlierHit, reader?: unknown];
 export const MAX_HITS_PER_MESSAGE = 200;
 /** Links of a mail have numbers of six digits at most. */
 const MAX_LINK = 999_999;

@@ -2,20 +2,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
+import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { fetch } from 'undici';
 import { DELIVERY_STATE } from '../../src/database/schema/index.ts';
-import {
-  type Beat,
-  type BeatReply,
-  type Command,
-  LOST_AFTER_MS,
-  type Page,
-  type Report,
-} from '../../src/nodes/protocol.ts';
+import { LOST_AFTER_MS } from '../../src/nodes/protocol.ts';
 import { EVERY_STREAM, STREAM } from '../../src/nodes/streams.ts';
 import { ledgerProblems } from '../support/ledger-problems.ts';
 import { skipWithout } from '../support/tools.ts';
+import { RawNode } from './raw-node.ts';
 import { FleetSend } from './rig.ts';
 
 const skip = skipWithout('nats');
@@ -24,61 +19,6 @@ async function connected(t: Test, send: FleetSend, name: string): Promise<NatsCo
   const connection = await connect({ servers: send.nats.urls, name });
   t.teardown(() => connection.close());
   return connection;
-}
-
-/** A node that speaks for itself: it takes pages, and reports nothing by itself. */
-class RawNode {
-  readonly pages: Page[] = [];
-  readonly run: string;
-  readonly #connection: NatsConnection;
-  readonly #name: string;
-  brain = '';
-
-  constructor(connection: NatsConnection, name: string) {
-    this.#connection = connection;
-    this.#name = name;
-    this.run = `${name}.raw`;
-    connection.subscribe(`sendlark.node.${this.run}`, {
-      callback: (_, message) => {
-        const { page } = message.json<Command>();
-        if (page !== undefined) this.pages.push(page);
-        message.respond(JSON.stringify({ isTaken: true }));
-      },
-    });
-  }
-
-  async beat(says: Partial<Beat> = {}): Promise<BeatReply> {
-    const beat: Beat = {
-      protocol: 1,
-      version: '1.0.0',
-      run: this.run,
-      name: this.#name,
-      brain: this.brain,
-      capacity: 50,
-      rate: 0,
-      refusal: '',
-      withdrawn: [],
-      ...says,
-    };
-    // Right after its start the service does not listen yet.
-    for (;;) {
-      const asked = this.#connection.request(`sendlark.brain.beat.${this.#name}`, JSON.stringify(beat));
-      const answer = await asked.catch(() => null);
-      if (answer !== null) return answer.json<BeatReply>();
-      await pause(50);
-    }
-  }
-
-  /** Says good morning, and that it has nothing. */
-  async greet(): Promise<void> {
-    this.brain = (await this.beat()).brain;
-    await this.report({ ended: [], has: [] });
-  }
-
-  report(says: Partial<Report>, name = this.#name): Promise<unknown> {
-    const report = { protocol: 1, run: this.run, brain: this.brain, ended: [], ...says };
-    return jetstream(this.#connection).publish(`sendlark.results.${name}`, JSON.stringify(report));
-  }
 }
 
 const readyz = async (send: FleetSend) => (await fetch(`${send.service.origin}/readyz`)).status;
@@ -274,4 +214,28 @@ t.test('whatever is deleted from NATS under a send is made again, and the send g
     last_by_subj: '$KV.SENDLARK_SECRETS.links',
   });
   t.ok(secrets?.string().includes('publicUrl'), 'nodes find the links of recipients again');
+});
+
+t.test('what keeps failing for the pages of nodes makes the service not ready, until it works', { skip }, async (t) => {
+  const send = await FleetSend.prepare(t, { people: 1, rate: 0, nodes: 0 });
+  await send.start();
+  const change = (sql: string) => {
+    const client = new Database(send.file);
+    client.pragma('legacy_alter_table = ON');
+    client.exec(sql);
+    client.close();
+  };
+  const failing = async () => {
+    const answer = await fetch(`${send.service.origin}/readyz`);
+    const { failing: steps } = (await answer.json()) as { failing: string[] };
+    return { status: answer.status, steps };
+  };
+  await send.until(
+    () => send.read("SELECT 1 AS is_there FROM installation WHERE name = 'applied_SENDLARK_HITS'").is_there === 1,
+  );
+  change('ALTER TABLE unpublished_choices RENAME TO missing_choices');
+  await send.until(async () => (await failing()).steps.length > 0, 30_000);
+  t.same(await failing(), { status: 503, steps: ['choices for NATS'] });
+  change('ALTER TABLE missing_choices RENAME TO unpublished_choices');
+  await send.until(async () => (await failing()).status === 200, 10_000);
 });

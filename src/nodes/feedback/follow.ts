@@ -31,13 +31,15 @@ interface Following {
   refused(fields: object): void;
   /** Called when everything up to this sequence is in the database. */
   applied(sequence: number): void;
+  /** Notes whether the stream could be read. */
+  note(stream: string, hasWorked: boolean): void;
   log(fields: Record<string, unknown>, text: string): void;
   signal: AbortSignal;
 }
 
 /** Follows the stream until the signal is aborted. Never throws: whatever fails is tried again from the place in the database. */
 export async function follow(following: Following): Promise<void> {
-  const { connection, signal, log, stream } = following;
+  const { connection, signal, log, note, stream } = following;
   const current: Current = { messages: null };
   const stop = () => void current.messages?.close();
   signal.addEventListener('abort', stop);
@@ -46,6 +48,7 @@ export async function follow(following: Following): Promise<void> {
     try {
       await followOnce(following, current);
     } catch (error) {
+      note(stream, false);
       if (!signal.aborted) log({ stream, err: String(error) }, 'what nodes reported cannot be read; trying again');
     }
     await setTimeout(RETRY_MS, null, { signal }).catch(() => undefined);
@@ -62,15 +65,17 @@ async function onReconnect(connection: NatsConnection, then: () => void): Promis
 
 /** Follows until something goes wrong or the connection is made anew, since the servers may have lost messages meanwhile. */
 async function followOnce(following: Following, current: Current): Promise<void> {
-  const { connection, stream, signal, applied } = following;
+  const { connection, stream, signal, applied, note } = following;
   const { last, ...place } = await currentPlace(following);
   applied(place.sequence);
   const consumer = await jetstream(connection).consumers.get(stream, {
     deliver_policy: DeliverPolicy.StartSequence,
     opt_start_seq: place.sequence + 1,
   });
+  const { num_pending: pending } = await consumer.info();
+  if (pending === 0) note(stream, true);
   // What was removed at the end of the stream never comes.
-  if ((await consumer.info()).num_pending === 0 && place.sequence < last) {
+  if (pending === 0 && place.sequence < last) {
     const { db, lock } = following;
     await lock.write(() => savePlace(db.$client, stream, { ...place, sequence: last }), LOCK_WAIT_MS);
     applied(last);
@@ -85,6 +90,7 @@ async function followOnce(following: Following, current: Current): Promise<void>
       batch.push(message);
       if (batch.length < BATCH && message.info.pending > 0) continue;
       await applyAll(following, place.made, batch);
+      note(stream, true);
       batch = [];
     }
   } finally {

@@ -10,6 +10,7 @@ import { isBusy, type WriteLock } from '../../database/write-lock.ts';
 import { type Choice, notKept } from '../../delivery/feedback/choice.ts';
 import { HitBuffer } from '../../delivery/feedback/opens-and-clicks.ts';
 import type { RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
+import { FailingSteps } from '../../delivery/queue/failing-steps.ts';
 import { unavailable } from '../../failure.ts';
 import { changesOf, PreferenceStore } from '../../pages/preferences.ts';
 import { connectNats } from '../connection.ts';
@@ -67,16 +68,19 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
   const hits = new HitBuffer(db.$client);
   const store = new PreferenceStore(db);
   const refusals = new Refusals(deps.warn);
+  const failing = new FailingSteps(db.$client, 'node_pages', () => performance.now());
   const progress = new Progress();
   /** Names this run, whose own changes come back in the stream. */
   const run = randomUUID();
   let connection: NatsConnection | null = null;
+  let isCutOff = false;
   const ready = Promise.withResolvers<NatsConnection>();
 
   const work = async () => {
     await lock.write(() => beginPlace(db.$client, STREAM.consents), APPLIED_MS);
     const connected = await connectNats(config, { name: 'brain', signal, log });
     connection = connected;
+    void watch(connected);
     await untilItWorks(() => makeStreams(connected));
     ready.resolve(connected);
     const content = new Content(connected, db, deps.publicUrl);
@@ -93,7 +97,7 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
       if (EVERY_STREAM.some((name) => now.get(name) !== made.get(name))) content.forget();
       made = now;
     };
-    const common = { connection: connected, db, lock, clock, tokens, run, log, signal };
+    const common = { connection: connected, db, lock, clock, tokens, run, log, note, signal };
     const publisher = new ChangePublisher(common);
     const applyConsent = consentApplier(db, tokens, run);
     void answerNodes(connected, db, tokens, content, {
@@ -126,13 +130,25 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
         refused: (fields) => refusals.add('hits', fields),
         applied: () => undefined,
       }),
-      repeat(KEEP_MS, keepStreams),
-      repeat(REFRESH_MS, () => content.refresh()),
-      repeat(REFRESH_MS, async () => flushEarly()),
-      repeat(REFRESH_MS, () => keepErased(common)),
-      repeat(REFRESH_MS, writeRefusals),
-      repeat(PUBLISH_MS, () => publisher.publish()),
+      repeat('streams of NATS', KEEP_MS, keepStreams),
+      repeat('content for nodes', REFRESH_MS, () => content.refresh()),
+      repeat('opens and clicks', REFRESH_MS, async () => flushEarly()),
+      repeat('marks of erased people', REFRESH_MS, () => keepErased(common)),
+      repeat('counts of refused messages', REFRESH_MS, writeRefusals),
+      repeat('choices for NATS', PUBLISH_MS, () => publisher.publish()),
+      repeat('failing steps', KEEP_MS, () => lock.write(() => failing.write(), APPLIED_MS)),
     ]);
+  };
+  /** Notes for `/readyz` how a step went. Without NATS nothing works, which a restart of the service would not change. */
+  const note = (step: string, hasWorked: boolean) => {
+    if (hasWorked || isCutOff) failing.worked(step);
+    else failing.failed(step);
+  };
+  const watch = async (connected: NatsConnection) => {
+    for await (const { type } of connected.status()) {
+      if (type === 'disconnect') isCutOff = true;
+      if (type === 'reconnect') isCutOff = false;
+    }
   };
   const writeRefusals = async () => {
     if (!refusals.isWaiting) return;
@@ -154,13 +170,15 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
       }
     }
   };
-  const repeat = async (everyMs: number, task: () => Promise<void>) => {
+  const repeat = async (step: string, everyMs: number, task: () => Promise<void>) => {
     let said = '';
     while (!signal.aborted) {
       try {
         await task();
         said = '';
+        note(step, true);
       } catch (error) {
+        note(step, false);
         if (said !== String(error)) log({ err: String(error) }, 'NATS did not take what it is to keep; trying again');
         said = String(error);
       }
@@ -185,8 +203,9 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
       return false;
     }
   };
-  const running = work().catch((error) => {
-    if (!signal.aborted) log({ err: String(error) }, 'sender nodes cannot be served');
+  const running = work().catch((error: unknown) => {
+    // Ends the thread, which is started again.
+    if (!signal.aborted) throw error;
   });
 
   return {

@@ -188,7 +188,7 @@ t.test(
   'after an upgrade recipients keep their links, and nodes that know the old secret can sign nothing else',
   async (t) => {
     const upgraded = (hasNodes: boolean) => {
-      const db = connect(oldDatabase(t, 60));
+      const db = connect(oldDatabase(t, 64));
       t.teardown(() => db.$client.close());
       db.$client.exec(`
       INSERT INTO addresses (id, user_id, normalized_email) VALUES (3, 7, 'anna@example.org');
