@@ -1,7 +1,12 @@
 /** What erasing a person leaves in the file, and what it keeps from coming back. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
+import { importContacts } from '../../src/audience/import/import.ts';
+import { connect } from '../../src/database/open.ts';
 import { recordBounce } from '../../src/delivery/feedback/bounces/record.ts';
+import { erasePerson } from '../../src/people/erase.ts';
+import { COMMAND_LINE } from '../../src/users/audit.ts';
 import { startApp } from '../support/app.ts';
 import { mustSucceed, sendCampaign } from '../support/campaign.ts';
 
@@ -93,4 +98,36 @@ t.test('what comes of an erased person afterwards stores no address, and they ge
   for (const file of [app.path, `${app.path}-wal`]) t.notOk(readFileSync(file).includes(email), file);
   const count = (table: string) => app.db.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
   t.strictSame([count('suppressions'), count('unsubscribers')], [0, 1], 'only the other address is listed');
+});
+
+t.test('an import that is under way does not add whoever is erased meanwhile', async (t) => {
+  const app = await startApp(t);
+  const must = mustSucceed(t, app.one);
+  await must('/contacts-type/add', { name: 'Customers' });
+  const [first, last] = ['a@example.org', 'z@example.org'];
+  for (const email of [first, last]) await must('/contacts/add', { contact_type_id: 1, country: 1, email });
+  const [own, other] = [connect(app.path), connect(app.path)];
+  t.teardown(() => [own, other].forEach(({ $client }) => void $client.close()));
+  const erasures: Promise<void>[] = [];
+  const erase = (email: string) => {
+    const id = app.db
+      .prepare<[string], number>('SELECT id FROM addresses WHERE normalized_email = ?')
+      .pluck()
+      .get(email);
+    if (id !== undefined) erasures.push(erasePerson(other, app.clock, 1, id, COMMAND_LINE));
+  };
+  // More people than one transaction writes, so that the last is erased between two of them.
+  const people = Array.from({ length: 400 }, (_, at) => `person${at}@example.org`);
+  const path = join(t.testdir(), 'people.csv');
+  writeFileSync(path, ['email', first, ...people, last].join('\n'));
+  const job = { databasePath: app.path, path, accountId: 1, typeId: 1, fileName: 'people.csv' };
+  const report = await importContacts(own, job, app.clock, {
+    read: () => erase(first),
+    wrote: (written, whole) => void (written < whole && setImmediate(erase, last)),
+  });
+  await Promise.all(erasures);
+  t.equal(erasures.length, 2);
+  t.match(report, { rows: 402, created: 400, updated: 0 });
+  const stored = app.db.prepare<[], string>('SELECT normalized_email FROM addresses ORDER BY id').pluck().all();
+  t.notOk(stored.includes(first) || stored.includes(last), 'neither address is stored again');
 });

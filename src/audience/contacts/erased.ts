@@ -35,6 +35,15 @@ export function erasedTest(client: Database, accountId: number): (normalized: st
   return (normalized) => key !== null && forms.size > 0 && forms.has(formWith(key, accountId, normalized));
 }
 
+/** How many addresses of this account were erased. It only grows, so that whoever read addresses before can see whether to check them again. */
+export function countErased(client: Database, accountId: number): number {
+  const count = prepared<[number], { count: number }>(
+    client,
+    `SELECT count(*) AS count FROM addresses WHERE user_id = ? AND ${IS_ERASED}`,
+  );
+  return count.get(accountId)?.count ?? 0;
+}
+
 /** Whether this address, in any spelling, was erased. False for a text that is not an address. */
 export function isErased(client: Database, accountId: number, email: string | undefined): boolean {
   return email !== undefined && findErasedId(client, accountId, email) !== undefined;

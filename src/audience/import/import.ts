@@ -47,7 +47,7 @@ export async function importContacts(
     const staged = await stage(db, job, told);
     const leaving = await stageLeavers(db, job);
     staged.notes.push(...leavingNotes(leaving));
-    const { columns, hasTracking, ...found } = staged;
+    const { columns, hasTracking, erased, ...found } = staged;
     Object.assign(report, found);
     const hasPeople = report.rows > report.failed;
     if (!hasPeople && leaving.length === 0) return report;
@@ -59,7 +59,7 @@ export async function importContacts(
     const counts = { created: 0, updated: 0 };
     const recorder = new UndoRecorder(client, id, columns);
     try {
-      const begun = { id, columns, hasTracking, now, recorder };
+      const begun = { id, columns, hasTracking, erased, now, recorder };
       await markLeavers(db, job, begun);
       if (hasPeople) Object.assign(counts, await writeContacts(db, job, begun, told));
     } finally {

@@ -6,7 +6,7 @@ import { createReadStream, statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
 import { sentence } from '../../sentences.ts';
-import { erasedTest } from '../contacts/erased.ts';
+import { countErased, erasedTest } from '../contacts/erased.ts';
 import { readCsv } from './csv.ts';
 import { DEFAULT_OPTIONS, type ImportJob, type ImportProgress } from './import-options.ts';
 import { parseHeader, type RowError, RowReader, type StagedRow } from './import-rows.ts';
@@ -18,6 +18,8 @@ export interface Staged {
   columns: string[];
   /** Whether it says of whom opens and clicks may be recorded, in the column `tracking` of temp.sorted. */
   hasTracking: boolean;
+  /** How many addresses of the account were erased when it was read. None of these is in temp.sorted. */
+  erased: number;
   rows: number;
   failed: number;
   notes: string[];
@@ -60,11 +62,13 @@ async function read(db: Db, job: ImportJob, progress: ImportProgress | undefined
   const header = parseHeader(job.mapping ?? csv.header, fields);
   const notes = [...csv.notes];
   if (job.mapping === undefined) notes.push(...header.unknown.map((name) => sentence('column_unknown', { name })));
+  const erased = countErased(client, job.accountId);
   const { emptyCells } = job.options ?? DEFAULT_OPTIONS;
   const reader = new RowReader(header, erasedTest(client, job.accountId), emptyCells);
   const found: Staged = {
     columns: reader.columns,
     hasTracking: reader.hasTracking,
+    erased,
     rows: 0,
     failed: 0,
     notes,

@@ -1,8 +1,10 @@
 /** Writes the staged rows of an import as contacts, in short transactions, each with what undoing it needs. */
+import type { Database } from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
 import { SENTENCES } from '../../sentences.ts';
+import { countErased, erasedTest } from '../contacts/erased.ts';
 import { recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
 import { CsvError } from './csv-parse.ts';
 import { DEFAULT_OPTIONS, type ImportJob, type ImportProgress, valueAfter } from './import-options.ts';
@@ -18,6 +20,8 @@ export interface Begun {
   columns: readonly string[];
   /** Whether it says of whom opens and clicks may be recorded. */
   hasTracking: boolean;
+  /** How many addresses of the account were erased when the file was read. */
+  erased: number;
   /** The ISO timestamp that its contacts get. */
   now: string;
   recorder: UndoRecorder;
@@ -27,7 +31,7 @@ export interface Begun {
 export async function writeContacts(
   db: Db,
   job: ImportJob,
-  { id, columns, hasTracking, now, recorder }: Begun,
+  { id, columns, hasTracking, erased, now, recorder }: Begun,
   progress: ImportProgress | undefined,
 ): Promise<{ created: number; updated: number }> {
   const client = db.$client;
@@ -68,6 +72,7 @@ export async function writeContacts(
   let after = 0;
   const write = (rows: number) => {
     const chunk = { user, after, until: Math.min(after + rows, whole) };
+    if (countErased(client, user) > erased) dropErased(client, user, chunk);
     addresses.run(chunk);
     const before = last.get() ?? 0;
     const { changes } = upsert.run({ ...chunk, type, now });
@@ -88,4 +93,16 @@ export async function writeContacts(
   };
   await inChunks(client, write);
   return counts;
+}
+
+/** Takes those out of a chunk of temp.sorted who were erased since the file was read: they are not added again. */
+function dropErased(client: Database, accountId: number, { after, until }: { after: number; until: number }): void {
+  const rows = client
+    .prepare<[number, number], { id: number; normalized: string }>(
+      'SELECT rowid AS id, normalized FROM sorted WHERE rowid > ? AND rowid <= ?',
+    )
+    .all(after, until);
+  const isErased = erasedTest(client, accountId);
+  const drop = client.prepare('DELETE FROM sorted WHERE rowid = ?');
+  for (const { id, normalized } of rows) if (isErased(normalized)) drop.run(id);
 }
