@@ -52,19 +52,26 @@ type Limits = Pick<StreamConfig, 'name' | 'subjects'> & Partial<StreamConfig>;
 const MAX_CHOICES = 8;
 /** Opens and clicks of many millions of mails. What is older makes room, so that whoever clicks without end cannot fill the disk. */
 const MAX_HIT_BYTES = 512 * 1024 * 1024;
+/** When older ones are removed. */
+export const MAX_HIT_AGE_MS = 30 * DAY_MS;
+/** Reports of some ten million mails, which only a restored backup reads again. */
+const MAX_RESULT_BYTES = 512 * 1024 * 1024;
+/** Longer than any choice with its text. */
+const MAX_CHOICE_BYTES = 64 * 1024;
 
 const STREAMS: readonly Limits[] = [
   {
     name: STREAM.consents,
     subjects: [`${SUBJECT.consents}.>`],
     max_msgs_per_subject: MAX_CHOICES,
+    max_msg_size: MAX_CHOICE_BYTES,
     allow_direct: true,
     duplicate_window: nanos(120_000),
   },
   {
     name: STREAM.hits,
     subjects: [SUBJECT.hits],
-    max_age: nanos(30 * DAY_MS),
+    max_age: nanos(MAX_HIT_AGE_MS),
     max_bytes: MAX_HIT_BYTES,
     duplicate_window: nanos(120_000),
   },
@@ -72,6 +79,7 @@ const STREAMS: readonly Limits[] = [
     name: STREAM.results,
     subjects: [`${SUBJECT.results}.>`],
     max_age: nanos(30 * DAY_MS),
+    max_bytes: MAX_RESULT_BYTES,
     duplicate_window: nanos(120_000),
   },
 ];

@@ -3,6 +3,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import t, { type Test } from 'tap';
 import { startNats } from '../../fixtures/nats.ts';
 import { addUnsubscribers } from '../../src/audience/unsubscribes.ts';
+import { systemClock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { WriteLock } from '../../src/database/write-lock.ts';
 import { openTokens } from '../../src/delivery/links/tokens.ts';
@@ -10,6 +11,7 @@ import { untilChoicesApplied } from '../../src/nodes/brain/catch-up.ts';
 import { Contents } from '../../src/nodes/brain/contents.ts';
 import { NodeHandoffs } from '../../src/nodes/brain/node-handoffs.ts';
 import { PageSender } from '../../src/nodes/brain/page-sender.ts';
+import { PROOF_HEADER } from '../../src/nodes/change-proof.ts';
 import { connectNats } from '../../src/nodes/connection.ts';
 import { consentApplier } from '../../src/nodes/feedback/apply-consent.ts';
 import { findPlace, savePlace } from '../../src/nodes/feedback/place.ts';
@@ -43,7 +45,7 @@ async function prepare(t: Test) {
   if (person === undefined) throw new Error('nobody is there');
   const ids = { ...person, delivery: 0, mailing: 0, group: 0 };
   const publisher = new ChangePublisher({ connection, db, lock: new WriteLock(client), tokens, run: 'this' });
-  const apply = consentApplier(db, tokens, 'this');
+  const apply = consentApplier(db, tokens, systemClock, 'this');
   return {
     db,
     client,
@@ -67,7 +69,7 @@ async function prepare(t: Test) {
     async carryOut(sequence: number) {
       const message = await manager.streams.getMessage(STREAM.consents, { seq: sequence });
       if (message === null) throw new Error('there is no such message');
-      apply(message.string(), message.subject);
+      apply(message.string(), message.subject, message.header.get(PROOF_HEADER));
       savePlace(client, STREAM.consents, { made, sequence });
     },
     left: () => client.prepare('SELECT count(*) FROM unsubscribers').pluck().get(),

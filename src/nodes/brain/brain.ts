@@ -20,6 +20,7 @@ import { Leavers } from './leavers.ts';
 import { NodeHandoffs } from './node-handoffs.ts';
 import { PageSender } from './page-sender.ts';
 import { readBeat, readContentQuestion, readReport } from './read-messages.ts';
+import type { Place } from './silent-nodes.ts';
 
 const RETRY_MS = 500;
 /** The step by which `/readyz` knows that reports cannot be taken. */
@@ -239,13 +240,10 @@ export class Brain {
     const { created, state } = await manager.streams.info(STREAM.results);
     const { stream, sequence } = handoffs.position;
     const isSame = stream === created;
-    if (stream !== '' && (!isSame || sequence > state.last_seq)) {
-      this.#deps.warn(
-        {},
-        'NATS has lost reports of nodes; what became of those recipients is not known, and they get it again',
-      );
-      handoffs.startOver({ stream: created, sequence: isSame ? state.last_seq : 0 });
-    }
+    if (stream !== '' && (!isSame || sequence > state.last_seq))
+      this.#startOver(handoffs, { stream: created, sequence: isSame ? state.last_seq : 0 });
+    else if (isSame && sequence + 1 < state.first_seq)
+      this.#startOver(handoffs, { stream: created, sequence: state.first_seq - 1 });
     const from = handoffs.position;
     const consumer = await jetstream(connection).consumers.get(STREAM.results, {
       deliver_policy: DeliverPolicy.StartSequence,
@@ -261,8 +259,20 @@ export class Brain {
     this.#failing.worked(REPORTS);
     for await (const message of messages) {
       const place = { stream: created, sequence: message.seq };
+      const { stream: known, sequence: last } = handoffs.position;
+      // Reports are removed before they are read when somebody floods the stream.
+      if (known === created && message.seq > last + 1)
+        this.#startOver(handoffs, { ...place, sequence: message.seq - 1 });
       handoffs.take(readReport(message.data), place, lastToken(message.subject));
     }
+  }
+
+  #startOver(handoffs: NodeHandoffs, place: Place): void {
+    this.#deps.warn(
+      {},
+      'NATS has lost reports of nodes; what became of those recipients is not known, and they get it again',
+    );
+    handoffs.startOver(place);
   }
 
   /** A name for a run of the brain. */

@@ -6,11 +6,12 @@ import { removeSuppression, suppressAddress } from '../../audience/suppressions.
 import { chooseTracking, type TrackingChoice } from '../../audience/tracking-choice.ts';
 import { noteWrite } from '../../audience/unfinished-writes.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../../audience/unsubscribes.ts';
-import { isoTimestamp } from '../../clock.ts';
+import { type Clock, isoTimestamp } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import { type ErasedPerson, isPerson, personKey, TRACKING } from '../../delivery/feedback/choice.ts';
 import type { RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
 import { PreferenceStore } from '../../pages/preferences.ts';
+import { isProven } from '../change-proof.ts';
 import {
   type Change,
   type Consent,
@@ -37,7 +38,12 @@ function lookups({ $client }: Db) {
  * Gives what carries out a message of the stream, within a transaction. `run` is this run of the brain. A person whom a restored database
  * does not know is added. What is malformed or belongs to another installation throws an Error without the address.
  */
-export function consentApplier(db: Db, tokens: Tokens, run: string): (text: string, subject: string) => void {
+export function consentApplier(
+  db: Db,
+  tokens: Tokens,
+  clock: Clock,
+  run: string,
+): (text: string, subject: string, proof: string) => void {
   const store = new PreferenceStore(db);
   const look = lookups(db);
 
@@ -61,12 +67,16 @@ export function consentApplier(db: Db, tokens: Tokens, run: string): (text: stri
     }
   };
 
-  return (text, subject) => {
+  return (text, subject, proof) => {
     const erased = readErased(subject, text);
     if (erased !== null) return eraseAgain(erased);
     const consent = decodeConsent(text);
     if (consent === null) throw new Error('the choice is malformed');
-    const { token, email, at, form, change } = consent;
+    const { token, email, form, change } = consent;
+    if (change !== undefined && !isProven(tokens, subject, text, proof))
+      throw new Error('the change was not published by this installation');
+    // The clock of a node may be wrong, and no change of later may lose against this one.
+    const at = Math.min(consent.at, clock.now().getTime());
     // This file has it: it may even have been changed since.
     if (change?.run === run) return;
     const { account, person, list: listed } = subjectParts(subject);
@@ -90,7 +100,7 @@ export function consentApplier(db: Db, tokens: Tokens, run: string): (text: stri
     const changedAt = look.changedAt.get(ids.address, list);
     // What was changed in this file later and is not published yet stays; it will follow in the stream.
     if (changedAt !== undefined && (change === undefined ? changedAt > at : changedAt >= at)) return;
-    carryOut(ids, list, consent);
+    carryOut(ids, list, { ...consent, at });
     look.forget.run(look.address.get(account, read.email) ?? ids.address, list);
   };
 }

@@ -1,5 +1,6 @@
 /** Has everything that is on the lists of this file published: for a stream that is new, because NATS was set up or lost what it had. */
 import { setImmediate } from 'node:timers/promises';
+import { addNamedValue, findNamedValue } from '../../database/named-values.ts';
 import type { Db } from '../../database/open.ts';
 import type { WriteLock } from '../../database/write-lock.ts';
 
@@ -7,6 +8,8 @@ const STEP_ROWS = 2000;
 const LOCK_WAIT_MS = 60_000;
 
 const CREATED = "CAST(unixepoch(created_at, 'subsec') * 1000 AS INTEGER)";
+/** The name of the value that says that all was published with proofs. */
+const SIGNED = 'choices_published_with_proofs';
 const LISTS = [
   { table: 'unsubscribers', list: 'ifnull(unsubscribe_groups_id, 0)', at: CREATED, which: 'true' },
   { table: 'suppressions', list: '-1', at: CREATED, which: 'true' },
@@ -37,4 +40,11 @@ export async function publishEverything(db: Db, lock: WriteLock): Promise<void> 
       await setImmediate();
     }
   }
+}
+
+/** Has everything published once by this release: what earlier ones published has no proof, so a restored backup does not take it over. */
+export async function publishSigned(db: Db, lock: WriteLock): Promise<void> {
+  if (findNamedValue(db.$client, SIGNED) !== null) return;
+  await publishEverything(db, lock);
+  await lock.write(() => addNamedValue(db.$client, SIGNED, ''), LOCK_WAIT_MS);
 }

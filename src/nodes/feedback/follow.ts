@@ -6,6 +6,7 @@ import { SqliteError } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
 import type { WriteLock } from '../../database/write-lock.ts';
 import { withAnnouncedWrite } from '../../database/write-turns.ts';
+import { PROOF_HEADER } from '../change-proof.ts';
 import { findPlace, type Place, savePlace } from './place.ts';
 
 /** Messages read at a time. */
@@ -21,10 +22,10 @@ interface Following {
   lock: WriteLock;
   stream: string;
   /**
-   * Applies one message, within a transaction; may give what is to be done after it. What it throws other than an error of the disk
+   * Applies one message with the proof that came with it, or with an empty one, within a transaction; may give what is to be done after it. What it throws other than an error of the disk
    * means that the message cannot be applied.
    */
-  apply(text: string, subject: string): (() => void) | null;
+  apply(text: string, subject: string, proof: string): (() => void) | null;
   /** Called before anything of a stream is applied that this database does not know, because it is new or was made anew. */
   begin?(): Promise<void>;
   /** Called for a message that cannot be applied and is left out. */
@@ -123,7 +124,9 @@ async function applyAll(following: Following, made: string, messages: readonly J
       let at = from;
       while (at < most && (at === from || performance.now() < until)) {
         const message = messages[at++];
-        if (message !== undefined) afterwards.push(use(message.string(), message.subject) ?? (() => undefined));
+        if (message === undefined) continue;
+        const proof = message.headers?.get(PROOF_HEADER) ?? '';
+        afterwards.push(use(message.string(), message.subject, proof) ?? (() => undefined));
       }
       savePlace(db.$client, stream, { made, sequence: messages[at - 1]?.seq ?? 0 });
       return { at, afterwards };

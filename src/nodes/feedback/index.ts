@@ -17,13 +17,13 @@ import { connectNats } from '../connection.ts';
 import { decodeHits } from '../feedback-messages.ts';
 import { keepChosen } from '../keep-consent.ts';
 import { Refusals } from '../refusals.ts';
-import { EVERY_STREAM, makeStreams, STREAM, streamsMade } from '../streams.ts';
+import { EVERY_STREAM, MAX_HIT_AGE_MS, makeStreams, STREAM, streamsMade } from '../streams.ts';
 import { within } from '../within.ts';
 import { answerNodes } from './answers.ts';
 import { consentApplier } from './apply-consent.ts';
 import { Content } from './content.ts';
 import { keepErased } from './erased-people.ts';
-import { publishEverything } from './everything.ts';
+import { publishEverything, publishSigned } from './everything.ts';
 import { follow } from './follow.ts';
 import { keptLists } from './kept-lists.ts';
 import { beginPlace } from './place.ts';
@@ -99,11 +99,12 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
     };
     const common = { connection: connected, db, lock, clock, tokens, run, log, note, signal };
     const publisher = new ChangePublisher(common);
-    const applyConsent = consentApplier(db, tokens, run);
+    const applyConsent = consentApplier(db, tokens, clock, run);
     void answerNodes(connected, db, tokens, content, {
       isCurrent: () => isCurrent(connected),
       refused: (subject) => refusals.add('question', { subject }),
     });
+    await publishSigned(db, lock);
     await Promise.all([
       follow({
         ...common,
@@ -112,8 +113,8 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
           content.forget();
           return publishEverything(db, lock);
         },
-        apply(text, subject) {
-          applyConsent(text, subject);
+        apply(text, subject, proof) {
+          applyConsent(text, subject, proof);
           return null;
         },
         refused: (fields) => refusals.add('choice', fields),
@@ -125,7 +126,9 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
         apply(text) {
           const decoded = decodeHits(text);
           if (decoded === null) throw new Error('the opens and clicks are malformed');
-          return hits.record(decoded);
+          const now = clock.now().getTime();
+          const inTime = (at: number) => Math.min(now, Math.max(now - MAX_HIT_AGE_MS, at));
+          return hits.record(decoded.map((hit) => ({ ...hit, at: inTime(hit.at) })));
         },
         refused: (fields) => refusals.add('hits', fields),
         applied: () => undefined,

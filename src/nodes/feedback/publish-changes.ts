@@ -7,7 +7,7 @@ import {
   jetstream,
   jetstreamManager,
 } from '@nats-io/jetstream';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { headers, type NatsConnection } from '@nats-io/transport-node';
 import type { Statement } from 'better-sqlite3';
 import { TRACKING_ACTIONS } from '../../audience/tracking-choice.ts';
 import type { Db } from '../../database/open.ts';
@@ -15,6 +15,7 @@ import { TRACKING_CHOICE } from '../../database/schema/index.ts';
 import type { WriteLock } from '../../database/write-lock.ts';
 import { personKey, TRACKING } from '../../delivery/feedback/choice.ts';
 import type { Tokens } from '../../delivery/links/tokens.ts';
+import { PROOF_HEADER, proveChange } from '../change-proof.ts';
 import { type Change, type Consent, consentSubject, SUPPRESSED } from '../feedback-messages.ts';
 import { STREAM } from '../streams.ts';
 import { findPlace } from './place.ts';
@@ -143,7 +144,10 @@ export class ChangePublisher {
   /** Publishes if the newest message of the subject has this sequence, 0: if there is none. */
   async #publishAfter(lastSubjectSequence: number, subject: string, text: string): Promise<boolean> {
     try {
-      await this.#client.publish(subject, text, { expect: { lastSubjectSequence }, timeout: PUBLISH_MS });
+      const proof = headers();
+      proof.set(PROOF_HEADER, proveChange(this.#deps.tokens, subject, text));
+      const options = { headers: proof, expect: { lastSubjectSequence }, timeout: PUBLISH_MS };
+      await this.#client.publish(subject, text, options);
       return true;
     } catch (error) {
       if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamWrongLastSequence) return false;
