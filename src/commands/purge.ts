@@ -1,5 +1,6 @@
 /** `sendlark purge`: removes for good what was deleted. */
 import type { Database } from 'better-sqlite3';
+import { mayHaveErasedCopies, noteRewritten } from '../audience/contacts/erased.ts';
 import { lockForServer } from '../database/open.ts';
 import { purge as purgeDeleted } from '../database/purge.ts';
 import { freeBytes, isShrinkable, makeShrinkable, shrink } from '../database/shrink.ts';
@@ -17,15 +18,17 @@ export const purge: Command = {
 of automations also the earlier versions of their mails.
 Kept are e-mail addresses with the consent log and suppressions (so that nobody who left is mailed again), the results of
 sends, and every link in mails already sent. The service may run meanwhile. Backups made before still hold the rows.
-The space goes back to the disk. A file made by release 0.1.0 is written anew for that, once: stop the service for this purge.`,
+The space goes back to the disk. A file made by release 0.1.0 is written anew for that, once: stop the service for this purge.
+So is a file in which a person was erased since, because unused parts of its pages can still hold copies of what named them.`,
   options: {},
   async run(call) {
     requireWords(call);
     const progress = startProgress(call, 'Purging', 'rows');
-    const { counts, freed, left } = await withDatabase(async ({ $client }, { DATABASE_PATH }) => {
+    const { counts, freed, left, hasCopies } = await withDatabase(async ({ $client }, { DATABASE_PATH }) => {
       const removed = await purgeDeleted($client, progress.update);
       progress.end();
-      return { counts: removed, freed: await giveBack($client, DATABASE_PATH), left: freeBytes($client) };
+      const freed = await giveBack($client, DATABASE_PATH);
+      return { counts: removed, freed, left: freeBytes($client), hasCopies: mayHaveErasedCopies($client) };
     });
     const removed = Object.entries(counts).filter(([, count]) => count > 0);
     const lines = removed.map(([table, count]) => `${table.replaceAll('_', ' ')}: ${count} removed`);
@@ -36,18 +39,26 @@ The space goes back to the disk. A file made by release 0.1.0 is written anew fo
         `${megabytes(left)} of the file are free and used again; to give them back, stop the service and run this once more`,
       );
     }
-    call.answer({ ...counts, bytes_given_back: freed, bytes_free: left }, lines);
+    if (hasCopies) {
+      lines.push(
+        'Unused parts of the file may hold copies of what named people who were erased; to remove them, stop the service and run this once more',
+      );
+    }
+    call.answer({ ...counts, bytes_given_back: freed, bytes_free: left, may_have_erased_copies: hasCopies }, lines);
   },
 };
 
-/** Returns free space of the file to the disk; gives the number of bytes. Rewrites a file of an earlier release first, if no service uses it. */
+/**
+ * Returns free space of the file to the disk; gives the number of bytes. If no service uses it, writes a file anew that an earlier release
+ * made, or in which copies of what named erased people may be.
+ */
 async function giveBack(client: Database, path: string): Promise<number> {
-  if (isShrinkable(client)) return shrink(client);
+  const isDue = !isShrinkable(client) || mayHaveErasedCopies(client);
+  const lock = isDue ? lockUnlessServed(path) : null;
+  if (lock === null) return shrink(client);
   const free = freeBytes(client);
-  const lock = lockUnlessServed(path);
-  if (lock === null) return 0;
   try {
-    makeShrinkable(client);
+    if (makeShrinkable(client)) noteRewritten(client);
     return free;
   } finally {
     lock.release();

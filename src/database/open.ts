@@ -29,7 +29,7 @@ export function connect(path: string): Db {
   client.pragma('journal_mode = WAL');
   client.pragma('synchronous = FULL');
   client.pragma('foreign_keys = ON');
-  // What is changed or removed is overwritten in the file, so that nothing a person ever was stays there after they are erased.
+  // What is changed or removed is overwritten in the file, so that nobody reads in its bytes who was erased (for what stays see `mayHaveErasedCopies`).
   client.pragma('main.secure_delete = ON');
   const found = [
     client.pragma('journal_mode', { simple: true }),

@@ -63,8 +63,13 @@ export function isShrinkable(client: Database): boolean {
   return client.pragma('auto_vacuum', { simple: true }) === INCREMENTAL;
 }
 
-/** Rewrites the whole file without its free pages, in a form that `shrink` can cut later. Nothing else may use the file meanwhile. */
-export function makeShrinkable(client: Database): void {
+/**
+ * Rewrites the whole file without its free pages and unused parts, in a form that `shrink` can cut later. Nothing else may use the file meanwhile.
+ * False when the old pages are there until another connection has ended its reading.
+ */
+export function makeShrinkable(client: Database): boolean {
   client.pragma(`auto_vacuum = ${INCREMENTAL}`);
   client.exec('VACUUM');
+  // Until then the old pages are in the file, and the new ones in the log.
+  return client.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 0;
 }

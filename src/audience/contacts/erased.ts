@@ -4,7 +4,7 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
-import { addNamedValue, findNamedValue } from '../../database/named-values.ts';
+import { addNamedValue, findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import { prepared } from '../../database/prepared.ts';
 import { type Address, parseAddress } from './addresses.ts';
 
@@ -12,6 +12,8 @@ const PREFIX = 'erased:';
 /** The condition for rows of `addresses` whose person was erased; in the order of the unique index. */
 const IS_ERASED = `normalized_email >= '${PREFIX}' AND normalized_email < 'erased;'`;
 const KEY = 'erasure_key';
+/** How many had been erased when the file was last written anew. */
+const REWRITTEN = 'rewritten_after_erased';
 
 /** What an erased address has instead of its normalized form. The key is made with the first erasure. */
 export function erasedForm(client: Database, accountId: number, normalized: string): string {
@@ -21,6 +23,25 @@ export function erasedForm(client: Database, accountId: number, normalized: stri
 
 function formWith(key: string, accountId: number, normalized: string): string {
   return PREFIX + createHmac('sha256', Buffer.from(key, 'hex')).update(`${accountId}:${normalized}`).digest('hex');
+}
+
+/**
+ * Whether somebody was erased since the file was last written anew. SQLite overwrites what is removed, but where it moved rows to another
+ * page before, it can have left a copy in the unused part of the old one.
+ */
+export function mayHaveErasedCopies(client: Database): boolean {
+  return Number(findNamedValue(client, REWRITTEN)) !== countAllErased(client);
+}
+
+/** Notes that the file was written anew, after which nothing of those erased so far is in it. */
+export function noteRewritten(client: Database): void {
+  writeNamedValue(client, REWRITTEN, String(countAllErased(client)));
+}
+
+function countAllErased(client: Database): number {
+  // CROSS JOIN makes each account a range of the unique index.
+  const sql = `SELECT count(*) FROM accounts CROSS JOIN addresses a ON a.user_id = accounts.id AND ${IS_ERASED}`;
+  return Number(client.prepare(sql).pluck().get());
 }
 
 /** Says whether a normalized address was erased in this account. Without erased addresses it costs nothing. */
@@ -52,13 +73,18 @@ export function isErased(client: Database, accountId: number, email: string | un
 /** The id of the row that an erased address left, in any spelling; undefined for one that was not erased, or is no address. */
 export function findErasedId(client: Database, accountId: number, email: string): number | undefined {
   const normalized = parseAddress(email)?.normalized;
-  return normalized === undefined ? undefined : erasedIds(client, accountId)(normalized);
+  return normalized === undefined ? undefined : erasedRows(client, accountId, [normalized])[0]?.id;
 }
 
 /** Those of these addresses whose person was not erased. */
 export function withoutErased(client: Database, accountId: number, addresses: readonly Address[]): readonly Address[] {
-  const findId = erasedIds(client, accountId);
-  return addresses.filter(({ normalized }) => findId(normalized) === undefined);
+  const rows = erasedRows(
+    client,
+    accountId,
+    addresses.map(({ normalized }) => normalized),
+  );
+  const erased = new Set(rows.map(({ normalized }) => normalized));
+  return rows.length === 0 ? addresses : addresses.filter(({ normalized }) => !erased.has(normalized));
 }
 
 /** Whether the person of this row of `addresses` was erased. */
@@ -66,12 +92,18 @@ export function isErasedRow(client: Database, addressId: number): boolean {
   return prepared(client, `SELECT 1 FROM addresses WHERE id = ? AND ${IS_ERASED}`).get(addressId) !== undefined;
 }
 
-/** Finds the row that an erased address left by the normalized address. Costs nothing while nobody was ever erased. */
-function erasedIds(client: Database, accountId: number): (normalized: string) => number | undefined {
+/** The rows that those of these normalized addresses left which were erased. Costs nothing while nobody was ever erased. */
+function erasedRows(
+  client: Database,
+  accountId: number,
+  addresses: readonly string[],
+): { id: number; normalized: string }[] {
   const key = findNamedValue(client, KEY);
-  const find = prepared<[number, string], { id: number }>(
+  if (key === null) return [];
+  const forms = addresses.map((normalized) => [normalized, formWith(key, accountId, normalized)]);
+  return prepared<[{ account: number; forms: string }], { id: number; normalized: string }>(
     client,
-    'SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?',
-  );
-  return (normalized) => (key === null ? undefined : find.get(accountId, formWith(key, accountId, normalized))?.id);
+    `SELECT a.id, value ->> 0 AS normalized FROM json_each(@forms)
+       CROSS JOIN addresses a ON a.user_id = @account AND a.normalized_email = value ->> 1`,
+  ).all({ account: accountId, forms: JSON.stringify(forms) });
 }
