@@ -1,4 +1,5 @@
 /** `sendlark node`: runs a sender node until it is told to stop. */
+import type { NodeLog } from '../nodes/node/log.ts';
 import { type Command, requireWords } from './command.ts';
 import { settings } from './database.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
@@ -16,8 +17,9 @@ It answers the pages of recipients at HOST and PORT. It keeps nothing on disk an
     if (config.NATS_URL.length === 0)
       throw new Error('A sender node needs NATS_URL, the servers it shares with the service');
     const { startNode } = await import('../nodes/node/start.ts');
-    const log = (fields: object, text: string) =>
-      console.log(JSON.stringify({ time: Date.now(), ...fields, msg: text }));
+    // As the log of the service has it.
+    const log: NodeLog = (fields, text, level) =>
+      console.log(JSON.stringify({ level: level === 'warn' ? 40 : 30, time: Date.now(), ...fields, msg: text }));
     const running = startNode(config, log, { servesPages: true });
     stopOnSignal(() => running.close());
   },

@@ -11,6 +11,7 @@ import { RelayUse } from '../delivery/queue/relay-use.ts';
 import type { Outcome } from '../delivery/transport/courier.ts';
 import { OutboxCourier } from '../delivery/transport/outbox.ts';
 import { CurrentCourier } from '../delivery/transport/relays/current-courier.ts';
+import { RELAY_FAILS, RELAY_WORKS } from '../delivery/transport/relays/failing-relays.ts';
 import { hasRelay } from '../delivery/transport/relays/in-use.ts';
 import { heloName, settledName } from '../delivery/transport/smtp/helo.ts';
 import { SmtpPool } from '../delivery/transport/smtp/pool.ts';
@@ -34,13 +35,12 @@ const warn = (fields: object, text: string) => parentPort?.postMessage({ fields,
 const relayUse = new RelayUse(db.$client);
 const onRelayFailure = (relay: string, { stage, reply }: Outcome, id: number | undefined) => {
   guarded(() => {
-    if (relayUse.failed({ relay, id, reply, at: Date.now() }))
-      warn({ relay, stage, reply }, 'the relay cannot be used; it is tried again');
+    if (relayUse.failed({ relay, id, reply, at: Date.now() })) warn({ relay, stage, reply }, RELAY_FAILS);
   });
 };
 const onRelayAcceptance = (relay: string, id: number | undefined) =>
   guarded(() => {
-    if (relayUse.accepted({ relay, id, at: Date.now() })) warn({ relay }, 'the relay can be used again');
+    if (relayUse.accepted({ relay, id, at: Date.now() })) warn({ relay }, RELAY_WORKS);
   });
 /** The name for EHLO where neither SMTP_HELO nor the public address gives one. */
 let machineName = '';

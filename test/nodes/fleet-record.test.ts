@@ -29,13 +29,14 @@ const NODE: FleetNode = {
 
 async function open(t: Test) {
   const { db, clock } = await startApp(t);
+  const warnings: string[] = [];
   let left = Number.POSITIVE_INFINITY;
   const record = new FleetRecord({
     client: db,
     now: () => clock.now().getTime(),
     monotonic: () => clock.monotonic(),
     left: () => left,
-    log: () => undefined,
+    warn: (_fields, text) => warnings.push(text),
   });
   const states = () => listSenderNodes(db, clock.now().getTime()).map(({ run, state }) => [run, state]);
   const leave = (count: number) => {
@@ -46,6 +47,7 @@ async function open(t: Test) {
     clock,
     states,
     leave,
+    warnings,
     reason: () => mailWaitsReason(db),
     list: () => listSenderNodes(db, clock.now().getTime()),
   };
@@ -77,29 +79,35 @@ t.test(
   },
 );
 
-t.test('mail is said to wait when no node can take it, and no longer once one can', async (t) => {
-  const { record, clock, leave, reason } = await open(t);
-  const look = (nodes: FleetNode[], isConnected = true) => {
-    for (const node of nodes) node.heardAt = clock.monotonic();
-    record.look(nodes, isConnected);
-    return reason();
-  };
-  t.equal(look([]), null, 'not at once: a node may be about to come');
-  clock.advance(3000);
-  t.equal(look([]), SENTENCES.waits_no_node);
-  t.equal(look([{ ...NODE }]), null);
-  clock.advance(3000);
-  t.equal(look([{ ...NODE, isEnding: true }]), null);
-  clock.advance(3000);
-  t.equal(look([{ ...NODE, isEnding: true }]), SENTENCES.waits_no_node);
-  t.equal(look([{ ...NODE }], false), SENTENCES.waits_nats, 'another reason is told at once');
-  t.equal(look([{ ...NODE, refusal: '550 listed' }]), SENTENCES.waits_refused);
-  t.equal(look([{ ...NODE, protocol: PROTOCOL + 100 }]), SENTENCES.waits_release);
-  leave(0);
-  t.equal(look([{ ...NODE }]), SENTENCES.waits_warm_up);
-  leave(1);
-  t.equal(look([{ ...NODE }]), null);
-});
+t.test(
+  'mail is said to wait when no node can take it, and no longer once one can; each change is a warning',
+  async (t) => {
+    const { record, clock, leave, warnings, reason } = await open(t);
+    const look = (nodes: FleetNode[], isConnected = true) => {
+      for (const node of nodes) node.heardAt = clock.monotonic();
+      record.look(nodes, isConnected);
+      return reason();
+    };
+    t.equal(look([]), null, 'not at once: a node may be about to come');
+    clock.advance(3000);
+    t.equal(look([]), SENTENCES.waits_no_node);
+    t.equal(look([{ ...NODE }]), null);
+    clock.advance(3000);
+    t.equal(look([{ ...NODE, isEnding: true }]), null);
+    clock.advance(3000);
+    t.equal(look([{ ...NODE, isEnding: true }]), SENTENCES.waits_no_node);
+    t.equal(look([{ ...NODE }], false), SENTENCES.waits_nats, 'another reason is told at once');
+    t.equal(look([{ ...NODE, refusal: '550 listed' }]), SENTENCES.waits_refused);
+    t.equal(look([{ ...NODE, protocol: PROTOCOL + 100 }]), SENTENCES.waits_release);
+    leave(0);
+    t.equal(look([{ ...NODE }]), SENTENCES.waits_warm_up);
+    leave(1);
+    t.equal(look([{ ...NODE }]), null);
+    t.equal(look([{ ...NODE }]), null);
+    const waits = Array(5).fill('mail waits');
+    t.strictSame(warnings, ['mail waits', 'mail leaves again', ...waits, 'mail leaves again']);
+  },
+);
 
 t.test(
   'what a node says of itself is taken as text of a bounded length and as numbers, whatever it sends',

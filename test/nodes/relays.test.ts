@@ -5,7 +5,11 @@ import { setTimeout } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { SMTPServer } from 'smtp-server';
 import t from 'tap';
+import { readConfig } from '../../src/config.ts';
 import { holdSending, releaseSending } from '../../src/delivery/queue/sending-hold.ts';
+import { RELAY_FAILS, RELAY_WORKS } from '../../src/delivery/transport/relays/failing-relays.ts';
+import { NodeRelays } from '../../src/nodes/node/relays.ts';
+import { MESSAGE } from '../support/smtp/pools.ts';
 import { skipWithout } from '../support/tools.ts';
 import { FleetSend, startRelay } from './rig.ts';
 
@@ -23,6 +27,40 @@ function addRelay(client: Database.Database, port: number, rate = 0): void {
       VALUES ('Sink', '127.0.0.1', ?, 'none', '', ?, 20, 0, '', '')`)
     .run(port, rate);
 }
+
+t.test('a node warns once when its relay fails, whatever it tries, and once when it takes mail again', async (t) => {
+  let fails = true;
+  const relay = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onConnect: (_session, callback) =>
+      callback(fails ? Object.assign(new Error('4.3.2 down'), { responseCode: 421 }) : null),
+    onData: (stream, _session, callback) => void stream.resume().on('end', () => callback()),
+  });
+  relay.on('error', () => undefined);
+  relay.listen(0, '127.0.0.1');
+  await once(relay.server, 'listening');
+  t.teardown(() => new Promise<void>((resolve) => relay.close(() => resolve())));
+  const { port } = relay.server.address() as AddressInfo;
+  const lines: [text: string, level: string | undefined][] = [];
+  const relays = new NodeRelays(readConfig({ SMTP_URL: `smtp://127.0.0.1:${port}` }), (_fields, text, level) =>
+    lines.push([text, level]),
+  );
+  t.teardown(() => relays.close(0));
+  const send = async () => {
+    const ended = await relays.send({ from: 'a@example.com', to: 'b@example.com', start: () => MESSAGE });
+    return ended === 'withdrawn' ? ended : ended.kind;
+  };
+  for (let tries = 0; tries < 3; tries++) {
+    t.equal(await send(), 'deferred');
+    await setTimeout(tries === 0 ? 1100 : 2100);
+  }
+  t.strictSame(lines, [[RELAY_FAILS, 'warn']]);
+  fails = false;
+  while ((await send()) !== 'accepted') await setTimeout(200);
+  t.equal(await send(), 'accepted');
+  t.strictSame(lines.slice(1), [[RELAY_WORKS, 'warn']]);
+});
 
 t.test('a relay that refuses the sender holds the mailing on every node, and nobody fails', { skip }, async (t) => {
   let refuses = true;

@@ -1,7 +1,8 @@
-/** When a relay last took a mail, and when one last could not be used, kept in the database for people to see. The log has all failures. */
+/** When a relay last took a mail, and when one last could not be used, kept in the database for people to see. */
 import type { Database } from 'better-sqlite3';
 import { isoTimestamp } from '../../clock.ts';
 import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
+import { FailingRelays, relayKey } from '../transport/relays/failing-relays.ts';
 
 const FAILURE = 'relay_failure';
 const ACCEPTANCE = 'relay_acceptance';
@@ -31,8 +32,7 @@ export class RelayUse {
   readonly #acceptedAt = new Map<string, number>();
   /** When a failure of each relay was last kept, epoch milliseconds. */
   readonly #failedAt = new Map<string, number>();
-  /** The relays that could not be used the last time. */
-  readonly #failing = new Set<string>();
+  readonly #failing = new FailingRelays();
 
   constructor(client: Database) {
     this.#client = client;
@@ -40,8 +40,8 @@ export class RelayUse {
 
   /** Keeps that a relay took a mail: at once after a failure, otherwise once a minute. True if it could not be used before. */
   accepted({ relay, id, at }: RelayAcceptance): boolean {
-    const key = keyOf(relay, id);
-    const isNews = this.#failing.delete(key);
+    const key = relayKey(relay, id);
+    const isNews = this.#failing.delete(relay, id);
     if (!isNews && Math.abs(at - (this.#acceptedAt.get(key) ?? 0)) < ACCEPTANCE_MS) return false;
     writeNamedValue(this.#client, ACCEPTANCE, JSON.stringify({ relay, at }));
     if (id !== undefined)
@@ -52,9 +52,8 @@ export class RelayUse {
 
   /** Keeps a failure, unless one of the same relay was kept a moment ago. True if the relay could be used before. */
   failed({ relay, id, reply, at }: RelayFailure): boolean {
-    const key = keyOf(relay, id);
-    const isNews = !this.#failing.has(key);
-    this.#failing.add(key);
+    const key = relayKey(relay, id);
+    const isNews = this.#failing.add(relay, id);
     if (!isNews && Math.abs(at - (this.#failedAt.get(key) ?? 0)) < QUIET_MS) return false;
     writeNamedValue(this.#client, FAILURE, JSON.stringify({ relay, reply, at }));
     if (id !== undefined)
@@ -72,11 +71,6 @@ export function recordRelayTest(client: Database, id: number, reply: string | nu
   const stamp = isoTimestamp(new Date(at));
   if (reply === null) client.prepare('UPDATE relays SET answered_at = ? WHERE id = ?').run(stamp, id);
   else client.prepare('UPDATE relays SET failed_at = ?, failure = ? WHERE id = ?').run(stamp, reply, id);
-}
-
-/** Two relays of the file may have the same host and port, with different logins. */
-function keyOf(relay: string, id: number | undefined): string {
-  return `${relay} ${id ?? ''}`;
 }
 
 /** The last failure of a relay; null when there was none. */

@@ -85,7 +85,7 @@ export class Brain {
     });
     const record = new FleetRecord({
       client,
-      log: this.#deps.log,
+      warn: this.#deps.warn,
       now: () => Date.now(),
       monotonic: () => performance.now(),
       left: (node) => handoffs.fleet.left(node),

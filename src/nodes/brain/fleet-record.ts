@@ -20,7 +20,7 @@ export interface FleetRecordDeps {
   monotonic(): number;
   /** How many more recipients a node may be given today. */
   left(node: FleetNode): number;
-  log(fields: object, text: string): void;
+  warn(fields: object, text: string): void;
 }
 
 export class FleetRecord {
@@ -111,11 +111,11 @@ export class FleetRecord {
   }
 
   #note(reason: string | null): void {
-    const { client, monotonic, log } = this.#deps;
+    const { client, monotonic, warn } = this.#deps;
     const now = monotonic();
     this.#stuckSince = reason === null ? null : (this.#stuckSince ?? now);
     const isTold =
       this.#stuckSince === null || now - this.#stuckSince >= TOLD_AFTER_MS || mailWaitsReason(client) !== null;
-    if (isTold && noteMailWaits(client, reason)) log({ reason }, reason === null ? 'mail leaves again' : 'mail waits');
+    if (isTold && noteMailWaits(client, reason)) warn({ reason }, reason === null ? 'mail leaves again' : 'mail waits');
   }
 }

@@ -1,21 +1,23 @@
 /** The courier of a node: to its own relays, or to those the brain names, which may change while it runs. */
 import type { Config } from '../../config.ts';
 import type { Courier, Handoff, Outcome } from '../../delivery/transport/courier.ts';
+import { FailingRelays, RELAY_FAILS, RELAY_WORKS } from '../../delivery/transport/relays/failing-relays.ts';
 import { heloName } from '../../delivery/transport/smtp/helo.ts';
 import { SmtpPool } from '../../delivery/transport/smtp/pool.ts';
 import { parseRelays, type Relay } from '../../delivery/transport/smtp/relay-urls.ts';
 import type { NodeSettings } from '../protocol.ts';
+import type { NodeLog } from './log.ts';
 
 export class NodeRelays implements Courier {
   readonly #config: Config;
-  readonly #log: (fields: object, text: string) => void;
+  readonly #log: NodeLog;
   readonly #ending = new Set<Promise<void>>();
   #pool: SmtpPool | null = null;
   /** The settings of the pool that the brain gave, as JSON. */
   #given = '';
   #helo = '';
 
-  constructor(config: Config, log: (fields: object, text: string) => void) {
+  constructor(config: Config, log: NodeLog) {
     this.#config = config;
     this.#log = log;
     if (config.SMTP_URL !== '') this.#pool = this.#open(parseRelays(config.SMTP_URL), config.SMTP_CONNECTIONS);
@@ -67,10 +69,16 @@ export class NodeRelays implements Courier {
   }
 
   #open(relays: readonly Relay[], connections: number): SmtpPool {
+    const failing = new FailingRelays();
     return new SmtpPool(relays, {
       connections,
       name: () => this.#helo,
-      onRelayFailure: (relay, { stage, reply }) => this.#log({ relay, stage, reply }, 'the relay could not be used'),
+      onRelayFailure: (relay, { stage, reply }, id) => {
+        if (failing.add(relay, id)) this.#log({ relay, stage, reply }, RELAY_FAILS, 'warn');
+      },
+      onRelayAcceptance: (relay, id) => {
+        if (failing.delete(relay, id)) this.#log({ relay }, RELAY_WORKS, 'warn');
+      },
     });
   }
 }

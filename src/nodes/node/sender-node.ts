@@ -19,6 +19,7 @@ import {
   PROTOCOL,
 } from '../protocol.ts';
 import { NodeContents } from './contents.ts';
+import type { NodeLog } from './log.ts';
 import { nodeName } from './name.ts';
 import { HeldPages } from './pages.ts';
 import { RelayShares } from './relay-shares.ts';
@@ -34,7 +35,7 @@ const NEVER = { steady: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY
 export class SenderNode {
   readonly #config: Config;
   readonly #connection: NatsConnection;
-  readonly #log: (fields: object, text: string) => void;
+  readonly #log: NodeLog;
   readonly #name: string;
   readonly #relays: NodeRelays;
   readonly #shares = new RelayShares();
@@ -52,7 +53,7 @@ export class SenderNode {
   #isLeaving = false;
   #said = '';
 
-  constructor(config: Config, connection: NatsConnection, log: (fields: object, text: string) => void) {
+  constructor(config: Config, connection: NatsConnection, log: NodeLog) {
     this.#config = config;
     this.#connection = connection;
     this.#log = log;

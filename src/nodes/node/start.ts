@@ -5,6 +5,7 @@ import type { Config } from '../../config.ts';
 import { connectNats } from '../connection.ts';
 import { followLinks } from '../link-secrets.ts';
 import { type PublicPages, servePublicPages } from '../public/server.ts';
+import type { NodeLog } from './log.ts';
 import { nodeName } from './name.ts';
 import { SenderNode } from './sender-node.ts';
 
@@ -18,11 +19,7 @@ export interface RunningNode {
  * Connects to NATS, waiting for it if need be, and sends what the service gives. With `servesPages` it also answers the pages of recipients at HOST and
  * PORT, which within the service is done by the service itself.
  */
-export function startNode(
-  config: Config,
-  log: (fields: object, text: string) => void,
-  { servesPages }: { servesPages: boolean },
-): RunningNode {
+export function startNode(config: Config, log: NodeLog, { servesPages }: { servesPages: boolean }): RunningNode {
   const ending = new AbortController();
   const { signal } = ending;
   const running = connectNats(config, { name: `node ${nodeName(config)}`, signal, log }).then((connection) => {
