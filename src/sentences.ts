@@ -171,6 +171,7 @@ export const SENTENCES = {
   background_stalled: 'stalled: nothing is sent, and segments are not brought up to date',
   background_cure: 'Read the log, then restart the service. Nothing is lost: what is due is in the database.',
   relay_none: 'none: mail stays in the built-in outbox',
+  relay_none_nodes: 'none here: campaign mail leaves from the sender nodes, transactional mail is refused',
   relay_none_cure: 'Add one: Settings, Sending.',
   relay_well: 'no failure in the last 10 minutes',
   relay_failed: 'failed {when}: {reply}',

@@ -24,7 +24,7 @@ import { amazonDownload } from './delivery/feedback/providers/amazon-download.ts
 import { continueFromCopy, isCopy } from './delivery/links/copies.ts';
 import { publicAddress } from './delivery/links/public-address.ts';
 import { openTokens } from './delivery/links/tokens.ts';
-import { hasRelay, linksFault } from './delivery/transport/relays/in-use.ts';
+import { courierInUse, linksFault } from './delivery/transport/relays/in-use.ts';
 import { parseRelays } from './delivery/transport/smtp/relay-urls.ts';
 import { dnsResolver } from './health-checks/dns/check-domains.ts';
 import { closeWithin } from './http/connections.ts';
@@ -46,8 +46,8 @@ export interface Server {
   keys: KeyPair | null;
   /** The address of the page that makes the first owner, at a first start; null later. */
   welcomeUrl: string | null;
-  /** Whether mail goes to a relay; otherwise it stays in the outbox. */
-  hasRelay: boolean;
+  /** Where campaign mail goes. */
+  courier: ReturnType<typeof courierInUse>;
   /** Why nothing may be sent with these settings; null where all is well. */
   linksFault: string | null;
   /** Whether somebody can sign in to the first account. */
@@ -180,7 +180,7 @@ async function serveFrom(
     apiUrl: `${origin}/api`,
     keys,
     welcomeUrl,
-    hasRelay: hasRelay(db.$client, config),
+    courier: courierInUse(db.$client, config),
     linksFault: linksFault(db.$client, config),
     hasOwner: hasOwner(db, FIRST_ACCOUNT),
     keysShown: () => writes.write(() => firstKeysShown(db), KEYS_SHOWN_MS),

@@ -7,7 +7,7 @@ import { diskUse } from '../backups/room.ts';
 import { isoTimestamp } from '../clock.ts';
 import { lastBackupAt } from '../database/backups.ts';
 import { publicAddress } from '../delivery/links/public-address.ts';
-import { relaysInUse } from '../delivery/transport/relays/in-use.ts';
+import { COURIERS, courierInUse, relaysInUse } from '../delivery/transport/relays/in-use.ts';
 import { relayName } from '../delivery/transport/smtp/relay-urls.ts';
 import type { Deps } from '../deps.ts';
 import { conflict } from '../failure.ts';
@@ -43,7 +43,7 @@ const Health = Type.Object({
   version: Type.String(),
   node: Type.String({ description: 'The release of Node it runs on.' }),
   now: Type.String({ ...isoTimestampSchema(), description: 'The clock of the machine, UTC.' }),
-  courier: choice('outbox', 'smtp'),
+  courier: choice(...COURIERS),
   relays: Type.Array(Type.String(), { description: 'Host and port of each relay, in order of preference.' }),
   database_bytes: integer({ description: 'Size of the database with its write-ahead log.' }),
   free_bytes: integer(),
@@ -104,7 +104,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
         version: VERSION,
         node: process.versions.node,
         now: isoTimestamp(now),
-        courier: relays.length === 0 ? 'outbox' : 'smtp',
+        courier: courierInUse(client, config),
         relays,
         database_bytes: database,
         free_bytes: free,

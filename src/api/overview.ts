@@ -15,7 +15,7 @@ import { COMMON_HELD_CODES } from '../delivery/queue/held.ts';
 import { lastBeatAt, latestBeatAt, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import { mailWaitsReason } from '../delivery/queue/sending-wait.ts';
 import { keptMails } from '../delivery/reporting/kept-mails.ts';
-import { hasRelay } from '../delivery/transport/relays/in-use.ts';
+import { COURIERS, courierInUse } from '../delivery/transport/relays/in-use.ts';
 import type { Deps } from '../deps.ts';
 import { DOMAIN_CHECKS } from '../health-checks/doctor-findings.ts';
 import { DNS_STATES, dnsSeen, RELAY_STATES, relaySeen } from '../health-checks/ways-out.ts';
@@ -76,7 +76,7 @@ const Setup = Type.Object({
   verified_senders: integer(),
   has_design: zeroOrOne(),
   has_sent: zeroOrOne(),
-  courier: choice('outbox', 'smtp'),
+  courier: choice(...COURIERS),
   public_url: zeroOrOne(),
   signed_domains: integer(),
   unsigned_domains: integer(),
@@ -85,7 +85,7 @@ const Setup = Type.Object({
       state: {
         ...choice(...RELAY_STATES),
         description:
-          'What was seen last. none: no relay is configured; untried: nothing was handed to it yet; answers: sendlark doctor reached it; works: it took a mail; fails: it could not be used.',
+          'What was seen last. none: no relay is configured; nodes: none either, but campaign mail leaves from sender nodes; untried: nothing was handed to it yet; answers: sendlark doctor reached it; works: it took a mail; fails: it could not be used.',
       },
       seen_at: { ...nullable(isoTimestampSchema()), description: 'When that was, UTC; null where nothing was seen.' },
       has_worked: { ...zeroOrOne(), description: '1: a relay has taken a mail before.' },
@@ -185,7 +185,7 @@ function readSetup({ db, config }: Deps, accountId: number): Static<typeof Setup
     verified_senders: senders.filter(({ is_verified }) => is_verified === 1).length,
     has_design: counts?.has_design ?? 0,
     has_sent: counts?.has_sent ?? 0,
-    courier: hasRelay(client, config) ? 'smtp' : 'outbox',
+    courier: courierInUse(client, config),
     public_url: publicAddress(client, config).source === 'none' ? 0 : 1,
     signed_domains: signed,
     unsigned_domains: domains.size - signed,

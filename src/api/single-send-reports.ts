@@ -12,7 +12,7 @@ import { COMMON_HELD_CODES, reportedHold } from '../delivery/queue/held.ts';
 import { mailingReport } from '../delivery/reporting/mailing-report.ts';
 import { findLocalWait } from '../delivery/timing/local-times.ts';
 import { findWaitsUntil } from '../delivery/timing/send-window.ts';
-import { hasRelay } from '../delivery/transport/relays/in-use.ts';
+import { COURIERS, courierInUse } from '../delivery/transport/relays/in-use.ts';
 import { abTestReport } from '../delivery/variants/report.ts';
 import { findWarmUpWait } from '../delivery/warm-up/store.ts';
 import { findWatch } from '../delivery/watch/watched-mailings.ts';
@@ -82,7 +82,7 @@ const Report = Type.Object({
   status: integer(),
   held_code: nullable(choice(...HELD_CODES, ...COMMON_HELD_CODES)),
   held_reason: nullable(Type.String()),
-  courier: choice('smtp', 'outbox'),
+  courier: choice(...COURIERS),
   tracking: zeroOrOne(),
   watch: {
     ...nullable(Watch),
@@ -175,7 +175,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
       const report = {
         status: send.status,
         ...reportedHold(db.$client, [mailing, send], isUnderWay),
-        courier: hasRelay(db.$client, config) ? ('smtp' as const) : ('outbox' as const),
+        courier: courierInUse(db.$client, config),
         tracking: send.tracking,
         watch: mailing === null ? null : findWatch(db.$client, mailing.id),
         paced: isUnderWay && mailing !== null ? pacedGroupsOf(db.$client, mailing.id, clock.now()) : [],

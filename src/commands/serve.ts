@@ -29,8 +29,9 @@ Settings come from the environment and from a file .env in the working directory
       lines.push(server.welcomeUrl);
     } else if (!server.hasOwner) lines.push('Nobody can sign in yet; to make a link for that: sendlark login-link');
     if (server.linksFault !== null) lines.push(`Sending is held. ${server.linksFault}`);
-    if (config.NATS_URL.length > 0) lines.push('Campaign mail leaves from the sender nodes of NATS_URL');
-    else if (!server.hasRelay) lines.push('No relay: mail stays in the built-in outbox, nothing leaves this machine');
+    if (server.courier === 'nodes') lines.push('Campaign mail leaves from the sender nodes of NATS_URL');
+    if (server.courier === 'outbox')
+      lines.push('No relay: mail stays in the built-in outbox, nothing leaves this machine');
     console.log(lines.join('\n'));
     stopOnSignal(() => server.close());
     void server.restart.then(async () => {

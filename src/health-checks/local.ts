@@ -6,7 +6,7 @@ import { RELEASED } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { publicAddress } from '../delivery/links/public-address.ts';
 import { latestBeatAt, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
-import { hasRelay, linksFault } from '../delivery/transport/relays/in-use.ts';
+import { courierInUse, linksFault } from '../delivery/transport/relays/in-use.ts';
 import { SENTENCES, sentence } from '../sentences.ts';
 import type { Finding } from './finding.ts';
 
@@ -27,7 +27,7 @@ function settingsCheck(client: Database, config: Config): Finding {
   }
   const { url } = publicAddress(client, config);
   const advice: string[] = [];
-  if (!hasRelay(client, config)) advice.push(SENTENCES.settings_no_relay);
+  if (courierInUse(client, config) === 'outbox') advice.push(SENTENCES.settings_no_relay);
   if (url === '') advice.push(SENTENCES.settings_no_address);
   else if (url.startsWith('http:')) {
     advice.push(SENTENCES.settings_no_https);

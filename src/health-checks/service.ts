@@ -4,9 +4,9 @@ import type { Config } from '../config.ts';
 import { lastBackupAt } from '../database/backups.ts';
 import { findRelayFailure } from '../delivery/queue/relay-use.ts';
 import { lastBeatAt, STALLED_AFTER_MS } from '../delivery/queue/sending-hold.ts';
-import { hasRelay } from '../delivery/transport/relays/in-use.ts';
+import { courierInUse, hasRelay } from '../delivery/transport/relays/in-use.ts';
 import { SENTENCES, sentence } from '../sentences.ts';
-import type { Finding } from './finding.ts';
+import type { CheckResult, Finding } from './finding.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -30,10 +30,8 @@ function backgroundCheck(client: Database, now: number): Finding {
 
 function relayCheck(client: Database, config: Config, now: number): Finding {
   const name = 'Relay';
-  if (!hasRelay(client, config)) {
-    const advice = [SENTENCES.relay_none_cure];
-    return { name, state: 'warn', found: SENTENCES.relay_none, advice };
-  }
+  const missing = missingRelay(client, config);
+  if (missing !== null) return { name, ...missing };
   const failure = findRelayFailure(client);
   const age = failure === null ? Number.POSITIVE_INFINITY : Math.abs(now - failure.at);
   if (failure === null || age >= RECENT_MS) return { name, state: 'ok', found: SENTENCES.relay_well };
@@ -44,6 +42,13 @@ function relayCheck(client: Database, config: Config, now: number): Finding {
       : SENTENCES[minutes === 0 ? 'when_seconds' : 'when_minute'];
   const advice = [SENTENCES.relay_cure];
   return { name, state: 'warn', found: sentence('relay_failed', { when, reply: failure.reply }), advice };
+}
+
+/** What follows from having no relay; null where there is one. */
+export function missingRelay(client: Database, config: Config): CheckResult | null {
+  if (hasRelay(client, config)) return null;
+  const found = courierInUse(client, config) === 'nodes' ? SENTENCES.relay_none_nodes : SENTENCES.relay_none;
+  return { state: 'warn', found, advice: [SENTENCES.relay_none_cure] };
 }
 
 function backupCheck(client: Database, now: number): Finding {

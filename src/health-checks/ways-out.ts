@@ -3,13 +3,13 @@ import type { Database } from 'better-sqlite3';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { findRelayAcceptance, findRelayFailure } from '../delivery/queue/relay-use.ts';
-import { relaysInUse } from '../delivery/transport/relays/in-use.ts';
+import { courierInUse, relaysInUse } from '../delivery/transport/relays/in-use.ts';
 import { relayName } from '../delivery/transport/smtp/relay-urls.ts';
 import { listSenderDomains } from '../senders/domains.ts';
 import { DOMAIN_CHECKS, findDoctorFindings, findSeenDomain } from './doctor-findings.ts';
 
-/** none: there is no relay; untried: nothing was seen of the relays that are configured now; answers: the doctor reached one. */
-export const RELAY_STATES = ['none', 'untried', 'answers', 'works', 'fails'] as const;
+/** none: there is no relay; nodes: none is needed for campaign mail, which leaves from sender nodes; untried: nothing was seen of the relays that are configured now; answers: the doctor reached one. */
+export const RELAY_STATES = ['none', 'nodes', 'untried', 'answers', 'works', 'fails'] as const;
 
 export interface RelaySeen {
   state: (typeof RELAY_STATES)[number];
@@ -35,7 +35,8 @@ export function relaySeen(client: Database, config: Config): RelaySeen {
   const answersAt = Math.max(isReached ? askedAt : 0, stored.answered);
   const failsAt = Math.max(failed !== null && isOurs(failed) ? failed.at : 0, isReached ? 0 : askedAt, stored.failed);
   if (Math.max(worksAt, answersAt, failsAt) === 0) {
-    return { state: names.length === 0 ? 'none' : 'untried', at: null, has_worked };
+    const unused = courierInUse(client, config) === 'nodes' ? 'nodes' : 'none';
+    return { state: names.length === 0 ? unused : 'untried', at: null, has_worked };
   }
   if (failsAt > Math.max(worksAt, answersAt)) return { state: 'fails', at: failsAt, has_worked };
   // An answer says less than a mail that was taken, and takes nothing back from it.

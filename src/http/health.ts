@@ -6,7 +6,7 @@ import { relayFailing } from '../delivery/queue/relay-use.ts';
 import { lastBeatAt, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import { mailWaitsReason } from '../delivery/queue/sending-wait.ts';
 import { oldestDueAt } from '../delivery/reporting/gauges.ts';
-import { hasRelay } from '../delivery/transport/relays/in-use.ts';
+import { courierInUse, hasRelay } from '../delivery/transport/relays/in-use.ts';
 import type { Deps } from '../deps.ts';
 import { proofOf } from '../health-checks/public-address.ts';
 
@@ -24,8 +24,8 @@ interface Readiness {
   failing: string[];
   sending: 'on' | 'held';
   held_reason: string | null;
-  /** outbox: there is none; failing: relays fail, and none has taken a mail since. */
-  relay: 'outbox' | 'working' | 'failing';
+  /** outbox: there is none; nodes: none here, but campaign mail leaves from sender nodes; failing: relays fail, and none has taken a mail since. */
+  relay: 'outbox' | 'nodes' | 'working' | 'failing';
   /** Why due mail waits although sending is on: what the relay said, or that no sender node can take it. */
   waits_reason: string | null;
   /** How long the mail that waits the longest has been due; 0: none is. */
@@ -62,6 +62,7 @@ export async function healthPages(app: FastifyInstance, { db, clock, config, loc
     const reason = sendingHeldReason(client);
     // Neither does a relay that fails: it is tried again, and mail waits on disk.
     const failing = relayFailing(client);
+    const used = failing === null ? 'working' : 'failing';
     const due = oldestDueAt(client, now) ?? now;
     return {
       ready: canWrite && isRunning && steps.length === 0,
@@ -70,7 +71,7 @@ export async function healthPages(app: FastifyInstance, { db, clock, config, loc
       failing: steps,
       sending: reason === null ? 'on' : 'held',
       held_reason: reason,
-      relay: !hasRelay(client, config) ? 'outbox' : failing === null ? 'working' : 'failing',
+      relay: hasRelay(client, config) ? used : courierInUse(client, config) === 'nodes' ? 'nodes' : 'outbox',
       waits_reason: mailWaitsReason(client) ?? (due < now && failing !== null ? failing.reply : null),
       oldest_due_seconds: Math.floor((now - due) / 1000),
     };

@@ -1,12 +1,14 @@
 /** Starting and stopping the service. */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, symlinkSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { Service, startSink } from '../support/service.ts';
+import { BUILT, Service, startSink } from '../support/service.ts';
 import { startCampaign, until } from '../support/service-campaign.ts';
 import { sendlark } from './command-line.ts';
 
@@ -118,6 +120,39 @@ async function occupiedPort(t: Test): Promise<number> {
   t.teardown(() => other.close());
   return (other.address() as AddressInfo).port;
 }
+
+t.test('a start says whether mail leaves: from sender nodes, from here, or not at all', async (t) => {
+  const outbox = 'No relay: mail stays in the built-in outbox, nothing leaves this machine';
+  const nodes = 'Campaign mail leaves from the sender nodes of NATS_URL';
+  const NATS_URL = 'nats://127.0.0.1:1';
+  const SMTP_URL = 'smtp://127.0.0.1:1';
+  const said: [Record<string, string>, string[]][] = [
+    [{}, [outbox]],
+    [{ SMTP_URL }, []],
+    [{ NATS_URL }, [nodes]],
+    [{ NATS_URL, SMTP_URL }, [nodes]],
+  ];
+  for (const [settings, expected] of said) {
+    const [file, ...words] = BUILT.command;
+    const env = { ...BUILT.env, DATABASE_PATH: join(t.testdir({}), 'test.db'), PORT: '0', LOG_LEVEL: 'fatal' };
+    const child = spawn(file, [...words, 'serve'], {
+      env: { ...env, PUBLIC_URL: 'http://mail.example.com', ...settings },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    t.teardown(() => child.kill('SIGKILL'));
+    const lines: string[] = [];
+    for await (const line of createInterface({ input: child.stdout })) {
+      lines.push(line);
+      // Its lines are written at once.
+      if (/ serves /.test(line)) child.kill('SIGTERM');
+    }
+    t.strictSame(
+      lines.filter((line) => line === outbox || line === nodes),
+      expected,
+      JSON.stringify(settings),
+    );
+  }
+});
 
 t.test('a start that cannot listen ends with one line that names the setting, and makes no keys', async (t) => {
   const path = join(t.testdir({}), 'test.db');

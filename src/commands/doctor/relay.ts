@@ -3,12 +3,13 @@ import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../../config.ts';
-import { hasRelay, relaysInUse } from '../../delivery/transport/relays/in-use.ts';
+import { relaysInUse } from '../../delivery/transport/relays/in-use.ts';
 import { SmtpConnection } from '../../delivery/transport/smtp/connection.ts';
 import { handshake } from '../../delivery/transport/smtp/handshake.ts';
 import { type Relay, relayName } from '../../delivery/transport/smtp/relay-urls.ts';
 import { RFC_TIMEOUTS } from '../../delivery/transport/smtp/timeouts.ts';
 import type { CheckResult, Finding } from '../../health-checks/finding.ts';
+import { missingRelay } from '../../health-checks/service.ts';
 import { talkSmtp } from '../../health-checks/smtp-talk.ts';
 
 const PATIENCE_MS = 10_000;
@@ -21,8 +22,8 @@ const TLS_ADVICE =
 
 /** One finding for each relay in use; nothing is thrown. */
 export async function relayChecks(client: Database, config: Config): Promise<Finding[]> {
-  if (!hasRelay(client, config))
-    return [{ name: NAME, state: 'warn', found: 'none: mail stays in the built-in outbox' }];
+  const missing = missingRelay(client, config);
+  if (missing !== null) return [{ name: NAME, ...missing }];
   try {
     const relays = relaysInUse(client, config);
     const nameOf = (relay: Relay) => (relays.length === 1 ? NAME : `${NAME} ${relayName(relay)}`);

@@ -68,7 +68,8 @@ const DESCRIPTIONS: Record<string, string> = {
   countries: 'The countries.',
   country: 'The country: its name in lists, its id as text in details, its id on add and update.',
   country_id: 'Id of the country in the reference data.',
-  courier: 'outbox: mail is kept on this machine; smtp: it is sent through a relay.',
+  courier:
+    'outbox: mail is kept on this machine; smtp: it is sent through a relay; nodes: campaign mail leaves from sender nodes.',
   created: 'Number of new contacts.',
   created_at: 'When it was created, UTC.',
   customFields: 'Your custom fields.',

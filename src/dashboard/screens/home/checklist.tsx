@@ -55,7 +55,7 @@ function stepsOf({ setup }: Overview, language: Language, now: Date): Step[] {
     },
     {
       name: 'relay',
-      isDone: relay.state === 'works' || relay.state === 'answers',
+      isDone: ['works', 'answers', 'nodes'].includes(relay.state),
       href: '/settings/sending',
       isForOperators: true,
       text: language.fill(`home.step.relay.${relay.state}`, { time: before(relay.seen_at) }),
@@ -76,7 +76,8 @@ function stepsOf({ setup }: Overview, language: Language, now: Date): Step[] {
 
 /** Whether the checklist is still of use: nothing has been sent, or nothing has left the machine. */
 export function needsChecklist({ setup }: Overview): boolean {
-  return setup.has_sent === 0 || setup.courier === 'outbox' || setup.relay.has_worked === 0;
+  const { has_sent: hasSent, courier, relay } = setup;
+  return hasSent === 0 || courier === 'outbox' || (courier === 'smtp' && relay.has_worked === 0);
 }
 
 function mayOpen({ isForOwners, isForOperators }: Step, { role, isOperator }: Viewer): boolean {

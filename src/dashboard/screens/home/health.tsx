@@ -10,7 +10,14 @@ import type { Overview } from './overview.ts';
 const LITTLE_SPACE = 1_000_000_000;
 const WEEK_MS = 7 * 24 * 3_600_000;
 
-const RELAY_TONES = { none: 'plain', untried: 'plain', answers: 'good', works: 'good', fails: 'warn' } as const;
+const RELAY_TONES = {
+  none: 'plain',
+  nodes: 'good',
+  untried: 'plain',
+  answers: 'good',
+  works: 'good',
+  fails: 'warn',
+} as const;
 const DNS_TONES = { none: 'plain', unknown: 'plain', passed: 'good', weak: 'warn', failed: 'bad' } as const;
 
 /** The problems, each with what to do about it; none when all is well. That all sending is held, every page says by itself. */

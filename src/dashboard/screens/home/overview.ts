@@ -1,4 +1,5 @@
 /** What Home reads from `GET /api/overview`. */
+import type { COURIERS } from '../../../delivery/transport/relays/in-use.ts';
 import type { DOMAIN_CHECKS } from '../../../health-checks/doctor-findings.ts';
 import type { DNS_STATES, RELAY_STATES } from '../../../health-checks/ways-out.ts';
 import type { CampaignState } from '../../components/campaign-state.tsx';
@@ -53,7 +54,7 @@ export interface Overview {
     has_design: 0 | 1;
     has_sent: 0 | 1;
     public_url: 0 | 1;
-    courier: 'outbox' | 'smtp';
+    courier: (typeof COURIERS)[number];
     /** What was seen last of the relay, and when. */
     relay: { state: (typeof RELAY_STATES)[number]; seen_at: string | null; has_worked: 0 | 1 };
     /** What the doctor last saw in the DNS, of the domain that is worst. */

@@ -2,6 +2,7 @@
 import type { PacedGroup } from '../../../delivery/pacing/paced-groups.ts';
 import type { MailingReport } from '../../../delivery/reporting/mailing-report.ts';
 import type { LocalWait } from '../../../delivery/timing/local-times.ts';
+import type { COURIERS } from '../../../delivery/transport/relays/in-use.ts';
 import type { WarmUpWait } from '../../../delivery/warm-up/store.ts';
 import type { Watch } from '../../../delivery/watch/watched-mailings.ts';
 import type { SHOWN_STATES } from '../../../single-sends/shown-state.ts';
@@ -34,7 +35,7 @@ export interface Summary {
 export interface Report extends MailingReport {
   held_code: string | null;
   held_reason: string | null;
-  courier: 'smtp' | 'outbox';
+  courier: (typeof COURIERS)[number];
   tracking: 0 | 1;
   watch: Watch | null;
   paced: PacedGroup[];

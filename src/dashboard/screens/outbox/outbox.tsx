@@ -1,7 +1,7 @@
 /** The outbox: the mails that are kept here because no relay is configured, newest first. */
 
 import type { FastifyInstance } from 'fastify';
-import { hasRelay } from '../../../delivery/transport/relays/in-use.ts';
+import { courierInUse } from '../../../delivery/transport/relays/in-use.ts';
 import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
@@ -36,7 +36,12 @@ export async function outboxScreens(app: FastifyInstance, { db, config, clock }:
       };
       const { mails } = await new ApiClient(app, request).get<{ mails: OutboxEntry[] }>('/outbox/list', query);
       const frame = { title: languageOf(request, viewer).say('nav.outbox'), section: 'outbox' } as const;
-      const list = { mails, search, isLater: before !== undefined, hasRelay: hasRelay(db.$client, config) };
+      const list = {
+        mails,
+        search,
+        isLater: before !== undefined,
+        leaves: courierInUse(db.$client, config) !== 'outbox',
+      };
       return sendPage(request, reply, viewer, frame, <Outbox {...list} now={clock.now()} />);
     },
   });
@@ -48,24 +53,25 @@ interface OutboxList {
   mails: OutboxEntry[];
   search: string;
   isLater: boolean;
-  hasRelay: boolean;
+  /** Whether mail leaves this machine now. */
+  leaves: boolean;
   now: Date;
 }
 
-function Outbox({ mails, search, isLater, hasRelay, now }: OutboxList) {
+function Outbox({ mails, search, isLater, leaves, now }: OutboxList) {
   const language = useLanguage();
   const shown = mails.slice(0, ROWS);
   const href = (before?: number) => withQuery('/outbox', { search, before });
   if (shown.length === 0 && search === '' && !isLater) {
     return (
-      <Empty icon="tray" title={language.say(hasRelay ? 'outbox.relay.title' : 'outbox.empty.title')}>
-        {language.say(hasRelay ? 'outbox.relay.text' : 'outbox.empty.text')}
+      <Empty icon="tray" title={language.say(leaves ? 'outbox.relay.title' : 'outbox.empty.title')}>
+        {language.say(leaves ? 'outbox.relay.text' : 'outbox.empty.text')}
       </Empty>
     );
   }
   return (
     <>
-      {hasRelay ? (
+      {leaves ? (
         <Notice>{language.say('outbox.relay.text')}</Notice>
       ) : (
         <p class="quiet-text">{language.say('outbox.about', { count: KEPT })}</p>

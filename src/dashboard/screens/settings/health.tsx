@@ -1,6 +1,7 @@
 /** Whether the installation is well: each finding with why it matters and what to do, and the facts. */
 import type { FastifyInstance } from 'fastify';
 import type { ComponentChildren } from 'preact';
+import type { COURIERS } from '../../../delivery/transport/relays/in-use.ts';
 import type { Deps } from '../../../deps.ts';
 import { ApiClient } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
@@ -32,6 +33,7 @@ interface InstallationHealth {
   version: string;
   node: string;
   now: string;
+  courier: (typeof COURIERS)[number];
   relays: readonly string[];
   database_bytes: number;
   free_bytes: number;
@@ -130,7 +132,9 @@ function InstallationState({ health, isOperator, now }: Shown & { health: Instal
                 { label: language.say('health.clock'), value: <Time at={new Date(health.now)} /> },
                 {
                   label: language.say('health.courier'),
-                  value: health.relays.join(', ') || language.say('health.outbox'),
+                  value:
+                    health.relays.join(', ') ||
+                    language.say(health.courier === 'nodes' ? 'health.nodes' : 'health.outbox'),
                 },
                 { label: language.say('health.database'), value: language.bytes(health.database_bytes) },
                 { label: language.say('health.disk'), value: language.bytes(health.free_bytes) },

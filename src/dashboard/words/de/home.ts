@@ -23,6 +23,7 @@ export const home: Translation<typeof english> = {
   'home.step.relay.title': 'Ein Relay verbinden',
   'home.step.relay.none':
     'Fügen Sie den Mailserver hinzu, der für Sie sendet, und testen Sie ihn. Bis dahin bleiben Mails im Postausgang.',
+  'home.step.relay.nodes': 'Kampagnen gehen über Sendeknoten hinaus.',
   'home.step.relay.untried': 'Ein Relay ist eingestellt. Ob es funktioniert, zeigt die erste Mail, die hinausgeht.',
   'home.step.relay.answers': 'Das Relay hat {time} geantwortet. Ob es Ihre Mail annimmt, zeigt die erste.',
   'home.step.relay.works': 'Das Relay hat {time} eine Mail angenommen.',
@@ -73,6 +74,7 @@ export const home: Translation<typeof english> = {
   'home.health.stalled': 'Steht still',
   'home.health.courier': 'Mails gehen an',
   'home.health.relay.none': 'Nur Postausgang',
+  'home.health.relay.nodes': 'Sendeknoten',
   'home.health.relay.untried': 'Relay, unerprobt',
   'home.health.relay.answers': 'Relay, antwortet',
   'home.health.relay.works': 'Relay, läuft',

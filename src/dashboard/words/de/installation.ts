@@ -182,6 +182,7 @@ export const installation: Translation<typeof english> = {
   'health.clock': 'Uhr',
   'health.courier': 'Mails gehen an',
   'health.outbox': 'Eingebauter Postausgang',
+  'health.nodes': 'Sendeknoten',
   'health.database': 'Größe der Datenbank',
   'health.disk': 'Freier Speicherplatz',
   'health.backup': 'Letzte Sicherung',

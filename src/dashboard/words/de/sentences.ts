@@ -170,6 +170,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   background_cure:
     'Lesen Sie das Protokoll, und starten Sie den Dienst neu. Nichts geht verloren: Was fällig ist, steht in der Datenbank.',
   relay_none: 'Keines: Mails bleiben im eingebauten Postausgang',
+  relay_none_nodes: 'Hier keines: Kampagnen gehen über die Sendeknoten hinaus, Transaktionsmails werden abgelehnt',
   relay_none_cure: 'Fügen Sie eines hinzu: Einstellungen, Versand.',
   relay_well: 'In den letzten 10 Minuten keine Störung',
   relay_failed: 'Gestört ({when}): {reply}',

@@ -169,6 +169,7 @@ export const installation = {
   'health.clock': 'Clock',
   'health.courier': 'Mail goes to',
   'health.outbox': 'The built-in outbox',
+  'health.nodes': 'Sender nodes',
   'health.database': 'Size of the database',
   'health.disk': 'Free disk space',
   'health.backup': 'Last backup',

@@ -20,7 +20,16 @@ export interface RelayRow {
   connections: number;
 }
 
-/** Whether mail goes to a relay; otherwise it stays in the outbox. */
+/** Where mails can go. */
+export const COURIERS = ['outbox', 'smtp', 'nodes'] as const;
+
+/** Where campaign mail goes: to sender nodes, to a relay, or into the outbox, so that nothing leaves this machine. */
+export function courierInUse(client: Database, config: Config): (typeof COURIERS)[number] {
+  if (config.NATS_URL.length > 0) return 'nodes';
+  return hasRelay(client, config) ? 'smtp' : 'outbox';
+}
+
+/** Whether the service itself has a relay. */
 export function hasRelay(client: Database, { SMTP_URL }: Config): boolean {
   return SMTP_URL !== '' || prepared(client, 'SELECT 1 FROM relays LIMIT 1').get() !== undefined;
 }
