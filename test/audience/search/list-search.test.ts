@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { listSearch } from '../../../src/audience/search/list-search.ts';
 import { continueIndexing } from '../../../src/audience/search/search-index.ts';
+import { fold } from '../../../src/database/fold.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 
 const NAMES = [
@@ -154,4 +155,25 @@ t.test('every step of a search of the list is short, and the index makes them fe
   const short = steps('ë');
   t.ok(short.taken >= 5);
   t.equal(short.found, scanned(app, 'ë', null, 0, 10_000).length);
+});
+
+t.test('a request that searches the list lets others take their turn after each step', async (t) => {
+  const app = await startApp(t);
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  await addPeople(app, 9000, [1]);
+  let [compared, inTurn, most] = [0, 0, 0];
+  app.db.function('fold', { deterministic: true }, (text) => {
+    compared++;
+    most = Math.max(most, ++inTurn);
+    return fold(String(text));
+  });
+  let turn = setImmediate(function next() {
+    inTurn = 0;
+    turn = setImmediate(next);
+  });
+  const { body } = await app.one.call('GET', '/contacts/list', { query: { search: 'zq' } });
+  clearImmediate(turn);
+  t.strictSame(body.message.contacts, []);
+  t.ok(compared >= 9000, 'every contact is compared');
+  t.ok(most <= 4000, `${most} at a stretch`);
 });
