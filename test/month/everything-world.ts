@@ -10,7 +10,7 @@ export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
 /** The agent of a person's mail program. */
 const PERSON = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' };
-const MACHINE = { 'user-agent': 'Mozilla/5.0 (via ggpht.com GoogleImageProxy)' };
+const MACHINE = { 'user-agent': 'python-requests/2.32.3' };
 
 /** Where people are, by their domain, with the time in UTC at which it is 14:00 there in winter. */
 export const HOMES = [

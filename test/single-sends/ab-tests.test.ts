@@ -32,14 +32,19 @@ function oneMailEach(t: Test, { relay }: Pick<Shop, 'relay'>): void {
 }
 
 /** The first `count` people who got a variant click its link, as people or as machines. */
-function click({ app }: Pick<Shop, 'app'>, variant: number, count: number, reader: Reader = 'person'): void {
+function click(shop: Pick<Shop, 'app'>, variant: number, count: number, reader: Reader = 'person'): void {
+  act(shop, variant, count, reader, 0);
+}
+
+/** The first `count` people who got a variant click the link or, if it is null, open the mail. */
+function act({ app }: Pick<Shop, 'app'>, variant: number, count: number, reader: Reader, link: number | null): void {
   const rows = app.db
     .prepare<[number, number], { delivery: number; mailing: number; address: number }>(
       'SELECT id AS delivery, mailing_id AS mailing, address_id AS address FROM deliveries WHERE variant = ? ORDER BY id LIMIT ?',
     )
     .all(variant, count);
   const at = app.clock.now().getTime() + 60_000;
-  const hits = rows.map((ids) => ({ ids: { ...ids, group: 1, user: 1, email: '' }, at, link: 0, reader }) as const);
+  const hits = rows.map((ids) => ({ ids: { ...ids, group: 1, user: 1, email: '' }, at, link, reader }) as const);
   app.db.transaction(() => new HitBuffer(app.db).record(hits)).immediate();
 }
 
@@ -112,6 +117,29 @@ t.test('clicks of machines decide nothing: without a difference the rest gets A'
   t.match((await shop.report()).ab_test, { verdict: 'no_difference', winner: 0, better_than: [] });
   t.equal(one + two < 200, true);
 });
+
+t.test(
+  'by opens, people of whom only a proxy loaded the pictures neither opened it nor count as not having',
+  async (t) => {
+    const shop = await prepareAbTest(t, { winner_by: 'opens' });
+    await shop.start();
+    const { one = 0, two = 0 } = subjects(shop);
+    act(shop, 0, 5, 'person', null);
+    act(shop, 1, 25, 'proxied', null);
+    act(shop, 1, 5, 'person', null);
+    const rate = { people: 5, rate: 5 / (two - 20) };
+    t.match((await mailOf(shop, 1)).opens, rate, 'the report counts in the same way');
+    await shop.pass(5 * HOUR);
+    t.match((await shop.report()).ab_test, {
+      verdict: 'no_difference',
+      winner: 0,
+      counted: [
+        { people: one, successes: 5 },
+        { people: two - 20, successes: 5 },
+      ],
+    });
+  },
+);
 
 t.test('a clock that was ahead when the test group was tried does not put the decision off', async (t) => {
   const shop = await prepareAbTest(t);

@@ -1,4 +1,4 @@
-/** People, their mails and what they and machines do with them, and the same as a reckoning in memory has it. */
+/** People, their mails and what they, image proxies and machines do with them, and the same as a reckoning in memory has it. */
 import type { Test } from 'tap';
 import { HitBuffer } from '../../../src/delivery/feedback/opens-and-clicks.ts';
 import { readerOf } from '../../../src/delivery/feedback/readers.ts';
@@ -9,13 +9,17 @@ import { addContact, mustAnswer, queueSend, startWithFields } from '../../suppor
 export const OFFER = 'https://shop.example/offer';
 export const PERSON_AGENT = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 export const MACHINE_AGENTS = ['python-requests/2.32.3', '', 'Some scanner/2'];
+/** Loads the pictures of every mail. */
+export const APPLE_AGENT = 'Mozilla/5.0';
+/** Loads pictures when somebody looks at the mail, and within seconds of its arrival. */
+export const GMAIL_AGENT = 'Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)';
 /** After so long it is settled who made an open or click. */
 export const SETTLED = 3000;
 
 /** After a longer pause the service takes the clock for wrong. */
 const MAX_STEP_MS = 4 * DAY;
 
-/** A mail that somebody got, and what they themselves did with it. */
+/** A mail that somebody got, what they themselves did with it, and whether a proxy loaded its pictures for nobody in particular. */
 interface Got {
   utr: string;
   mailing: number;
@@ -23,6 +27,7 @@ interface Got {
   address: number;
   at: number;
   isOpened: boolean;
+  isProxied: boolean;
   clicked: Set<string>;
 }
 
@@ -33,6 +38,7 @@ export interface Reader {
   mails: Got[];
   lastAt: number;
   lastClickAt: number;
+  lastProxiedAt: number;
   /** How many mails of the automation they got; it has two. */
   ofSeries: number;
 }
@@ -51,6 +57,8 @@ export interface World {
 export type Holds = (reader: Reader, now: number) => boolean;
 
 export const isSeen = ({ isOpened, clicked }: Got) => isOpened || clicked.size > 0;
+/** Whether they may have opened it. */
+const isMaybeSeen = (mail: Got) => mail.isProxied || isSeen(mail);
 const isClicked = ({ clicked }: Got) => clicked.size > 0;
 export const since = (reader: Reader, now: number, days: number) =>
   reader.mails.filter(({ at }) => at >= now - days * DAY);
@@ -62,6 +70,10 @@ const last = (reader: Reader, now: number, count: number) =>
 export const within = (at: number, now: number, days: number) =>
   at > 0 && Math.floor(at / 60_000) >= Math.floor((now - days * DAY) / 60_000);
 
+/** Whether they may have opened or clicked within so many days. */
+export const isMaybeActive = ({ lastAt, lastProxiedAt }: Reader, now: number, days: number) =>
+  within(Math.max(lastAt, lastProxiedAt), now, days);
+
 /** Rules and when they hold, about a single send, a mail of the automation and the automation. */
 export function rulesAbout(single: string, { utr: series, mail }: World['series']): [rule: string[], holds: Holds][] {
   const got = (reader: Reader, utr: string) => reader.mails.find((one) => one.utr === utr);
@@ -72,7 +84,7 @@ export function rulesAbout(single: string, { utr: series, mail }: World['series'
     [['activity.mail', 'clicked', utr], (reader) => reader.mails.some((one) => one.utr === utr && isClicked(one))],
     [
       ['activity.mail', 'got and did not open', utr],
-      (reader) => reader.mails.some((one) => one.utr === utr && !isSeen(one)),
+      (reader) => reader.mails.some((one) => one.utr === utr && !isMaybeSeen(one)),
     ],
     [
       ['activity.mail', 'got and did not click', utr],
@@ -84,8 +96,8 @@ export function rulesAbout(single: string, { utr: series, mail }: World['series'
     ...about(single),
     ...about(mail),
     [['activity.last', 'is within', '7'], ({ lastAt }, now) => within(lastAt, now, 7)],
-    [['activity.last', 'is not within', '30'], ({ lastAt }, now) => !within(lastAt, now, 30)],
-    [['activity.last', 'is blank'], ({ lastAt }) => lastAt === 0],
+    [['activity.last', 'is not within', '30'], (reader, now) => !isMaybeActive(reader, now, 30)],
+    [['activity.last', 'is blank'], ({ lastAt, lastProxiedAt }) => lastAt + lastProxiedAt === 0],
     [['activity.last_click', 'is within', '20'], ({ lastClickAt }, now) => within(lastClickAt, now, 20)],
     [['activity.last_click', 'is not blank'], ({ lastClickAt }) => lastClickAt > 0],
     [['activity.mails', 'received at least', '3', '90'], (reader, now) => since(reader, now, 90).length >= 3],
@@ -94,7 +106,7 @@ export function rulesAbout(single: string, { utr: series, mail }: World['series'
     [['activity.mails', 'opened any of the last', '5'], (reader, now) => last(reader, now, 5).some(isSeen)],
     [
       ['activity.mails', 'opened none of the last', '2'],
-      (reader, now) => last(reader, now, 2).length === 2 && !last(reader, now, 2).some(isSeen),
+      (reader, now) => last(reader, now, 2).length === 2 && !last(reader, now, 2).some(isMaybeSeen),
     ],
     [['activity.mails', 'clicked any of the last', '5'], (reader, now) => last(reader, now, 5).some(isClicked)],
     [
@@ -149,7 +161,8 @@ export async function newWorld(t: Test): Promise<World> {
 export async function join({ app, readers }: World): Promise<void> {
   const name = `p${readers.size}`;
   await addContact(app, `${name}@example.com`);
-  readers.set(name, { name, joinedAt: app.clock.now().getTime(), mails: [], lastAt: 0, lastClickAt: 0, ofSeries: 0 });
+  const times = { joinedAt: app.clock.now().getTime(), lastAt: 0, lastClickAt: 0, lastProxiedAt: 0 };
+  readers.set(name, { name, ...times, mails: [], ofSeries: 0 });
 }
 
 /** Lets time pass, and notes who got which mail meanwhile: from what left, not from the ledger. */
@@ -183,7 +196,15 @@ function noteMails(world: World): void {
     const found = ids.get(mailing, to);
     if (reader === undefined || found === undefined) throw new Error(`${to} is nobody`);
     if (series.utrs.has(utr)) reader.ofSeries++;
-    reader.mails.push({ utr, mailing, ...found, at: app.clock.now().getTime(), isOpened: false, clicked: new Set() });
+    reader.mails.push({
+      utr,
+      mailing,
+      ...found,
+      at: app.clock.now().getTime(),
+      isOpened: false,
+      isProxied: false,
+      clicked: new Set(),
+    });
   }
 }
 
@@ -195,7 +216,7 @@ export async function send(world: World, number: number): Promise<string> {
   return utr;
 }
 
-/** Somebody, or a machine, opens a mail or clicks in it. */
+/** Somebody, a proxy or a machine opens a mail or clicks in it. */
 export function act(
   { app, hits }: World,
   reader: Reader,
@@ -208,8 +229,14 @@ export function act(
   const ids = { ...mail, group: 1, user: 1, email: '' };
   hits.add({ ids, at, link, reader: readerOf(agent) });
   while (hits.flush(at));
-  // A hit in the first two seconds is a scanner's, whatever it says it is.
-  if (agent !== PERSON_AGENT || at - mail.at < 2000) return;
+  const isOfProxy = agent === APPLE_AGENT || agent === GMAIL_AGENT;
+  // Proxies follow no links, and a hit of another in the first two seconds is a scanner's, whatever it says it is.
+  if (MACHINE_AGENTS.includes(agent) || (isOfProxy ? url !== null : at - mail.at < 2000)) return;
+  if (agent === APPLE_AGENT || (agent === GMAIL_AGENT && at - mail.at < 10_000)) {
+    mail.isProxied = true;
+    reader.lastProxiedAt = Math.max(reader.lastProxiedAt, at);
+    return;
+  }
   if (url === null) mail.isOpened = true;
   else mail.clicked.add(url);
   reader.lastAt = Math.max(reader.lastAt, at);

@@ -72,9 +72,10 @@ export class SunsetReckoning {
     }
   }
 
-  #isInactive({ name, joinedAt, lastAt, mails }: Reader, cutoff: number): boolean {
+  #isInactive({ name, joinedAt, lastAt, lastProxiedAt, mails }: Reader, cutoff: number): boolean {
     const got = mails.filter(({ at, mailing }) => at >= cutoff && this.#isMeasured(mailing));
-    const lastAct = Math.max(joinedAt, lastAt, this.#liftedAt.get(name) ?? 0);
+    // Of whom a proxy loaded the pictures, nobody knows whether they did something.
+    const lastAct = Math.max(joinedAt, lastAt, lastProxiedAt, this.#liftedAt.get(name) ?? 0);
     return lastAct < cutoff && got.length >= this.#rule.leastMails;
   }
 

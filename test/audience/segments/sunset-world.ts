@@ -2,7 +2,7 @@
 import type { Test } from 'tap';
 import { DAY } from '../../support/automations.ts';
 import { mustAnswer } from '../../support/segments.ts';
-import { act, join, newWorld, PERSON_AGENT, pass, send, type World } from './engagement-world.ts';
+import { act, join, newWorld, PERSON_AGENT, pass, SETTLED, send, type World } from './engagement-world.ts';
 
 export const STOP = { months: 1, least_mails: 3, action: 'stop' };
 
@@ -16,6 +16,7 @@ export async function readersAsleep(t: Test, people = 4): Promise<World> {
     await pass(world, DAY);
     open(world, 'p0');
   }
+  world.app.clock.advance(SETTLED);
   await world.app.background();
   return world;
 }

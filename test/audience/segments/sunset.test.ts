@@ -5,7 +5,7 @@ import { WEBHOOK_EVENTS } from '../../../src/webhooks/event-types.ts';
 import { DAY } from '../../support/automations.ts';
 import { addContact, mustAnswer, queueSend, storeSegment } from '../../support/segments.ts';
 import { sent, stateOf } from '../../support/transactional.ts';
-import { join, newWorld, pass, send } from './engagement-world.ts';
+import { APPLE_AGENT, act, join, newWorld, pass, SETTLED, send } from './engagement-world.ts';
 import { inactiveNow } from './sunset-reckoning.ts';
 import { kindsOf, lift, open, preview, readersAsleep, readSunset, STOP, switchOn } from './sunset-world.ts';
 
@@ -89,6 +89,45 @@ t.test('mails in which nobody did anything say nothing about anybody', async (t)
   await world.app.background();
   t.match(await preview(world, { ...STOP, least_mails: 1 }), { count: 2 });
   t.match(await preview(world, { ...STOP, least_mails: 2 }), { count: 0 });
+});
+
+t.test(
+  'an open by a proxy is neither inactivity nor an act: who has one is not stopped, and who was stopped is not let go',
+  async (t) => {
+    const world = await readersAsleep(t);
+    const { app, readers } = world;
+    open(world, 'p1', APPLE_AGENT);
+    // The first mail came before the month that counts.
+    const [reader, old] = [readers.get('p2'), readers.get('p2')?.mails[0]];
+    if (reader === undefined || old === undefined) throw new Error('p2 has no mail');
+    act(world, reader, old, APPLE_AGENT, app.clock.now().getTime(), null);
+    app.clock.advance(SETTLED);
+    await app.background();
+    t.match(await preview(world, STOP), { count: 1, contacts: [{ email: 'p3@example.com' }] });
+    await switchOn(world);
+    t.strictSame(inactiveNow(app), ['p3']);
+    open(world, 'p3', APPLE_AGENT);
+    app.clock.advance(SETTLED);
+    await app.background();
+    t.strictSame(inactiveNow(app), ['p3'], 'it does not let go');
+    open(world, 'p3');
+    app.clock.advance(SETTLED);
+    await app.background();
+    t.strictSame(inactiveNow(app), [], 'an open of a person does');
+  },
+);
+
+t.test('a mail whose pictures only proxies loaded says nothing about anybody', async (t) => {
+  const world = await newWorld(t);
+  for (let person = 0; person < 3; person++) await join(world);
+  await pass(world, 40 * DAY);
+  await send(world, 1);
+  open(world, 'p0', APPLE_AGENT);
+  await pass(world, DAY);
+  t.match(await preview(world, { ...STOP, least_mails: 1 }), { count: 0 });
+  open(world, 'p1');
+  await pass(world, DAY);
+  t.match(await preview(world, { ...STOP, least_mails: 1 }), { count: 1, contacts: [{ email: 'p2@example.com' }] });
 });
 
 t.test('who opened a mail whose event was removed meanwhile is not inactive', async (t) => {

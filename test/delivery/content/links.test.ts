@@ -107,7 +107,9 @@ t.test(
   async (t) => {
     const pixel =
       '<img src="https://mail.example.com/o/token" width="1" height="1" alt="" style="display:block;border:0">';
-    t.equal(html(await page('<body>x</body>', { tracking: true })), `<body>${pixel}x</body>\n`);
+    const trap =
+      '<a href="https://mail.example.com/c/token/999999" rel="nofollow" tabindex="-1" aria-hidden="true" style="display:none"></a>';
+    t.equal(html(await page('<body>x</body>', { tracking: true })), `<body>${pixel}x${trap}</body>\n`);
     const withPreheader = html(await page('<body>x</body>', { tracking: true, preheader: 'News' }));
     t.match(
       withPreheader,

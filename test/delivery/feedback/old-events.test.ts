@@ -53,7 +53,7 @@ async function startOpened(t: Test, settings: Record<string, string> = {}) {
   const returned = { suppress: false, diagnostic: 'returned' };
   recordBounce(app.db, { ...returned, deliveryId: second.delivery, kind: 'bounce' }, new Date(now), '');
   recordBounce(app.db, { ...returned, deliveryId: third.delivery, kind: 'complaint' }, new Date(now), '');
-  return { shop, utr, series: series.utr, first };
+  return { shop, utr, series: series.utr, second };
 }
 
 /** Lets days pass, with the service running at least once a week, so that the clock does not seem wrong. */
@@ -164,9 +164,9 @@ t.test(
 );
 
 t.test('the timeline of a person, the export and the list of who clicked say what is no longer there', async (t) => {
-  const { shop, utr, first } = await startOpened(t, { EVENTS_DAYS: '20' });
+  const { shop, utr, second } = await startOpened(t, { EVENTS_DAYS: '20' });
   const { app } = shop;
-  const contact_id = app.db.prepare('SELECT id FROM contacts WHERE address_id = ?').pluck().get(first.address);
+  const contact_id = app.db.prepare('SELECT id FROM contacts WHERE address_id = ?').pluck().get(second.address);
   const timeline = () => shop.get('/contacts/timeline', { contact_id });
   const clicked = () => shop.get('/single-send/recipients/find', { utr, link: 0 });
   const kept = await timeline();
