@@ -1,6 +1,6 @@
 /** An automation as it is composed (additions): its mails in their order, each as a person would see it, tests, and who waits for which. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { requireAutomation } from '../automations/automations.ts';
 import { requireMail } from '../automations/changes.ts';
@@ -26,11 +26,11 @@ import {
 import { check } from '../http/requests/validation.ts';
 import { CompiledDrafts } from '../single-sends/compiled-drafts.ts';
 import { changerName } from '../single-sends/drafts.ts';
-import { showMail } from '../single-sends/shown-mail.ts';
+import { checkShownMail, showMail } from '../single-sends/shown-mail.ts';
 import { queueTestMail } from '../single-sends/test-mail.ts';
 import { AddressList, checkTestAddresses, readAddressList } from './address-list.ts';
 import { WAITING_TYPES } from './automation-schedules.ts';
-import { NO_MAIL, ShownMailRecord } from './single-send-lists.ts';
+import { CheckedMailRecord, checkedRecord, ShownMailRecord, shownRecord } from './shown-mails.ts';
 
 const tags = ['Automations'];
 const DEFAULT_ROWS = 50;
@@ -129,23 +129,42 @@ export const automationSeriesRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
       },
     },
     async (request) => {
-      const { accountId } = request;
-      const { schedule, automation } = requireMail(db, accountId, request.query.utr);
-      const { automation_for: id, automation_for_table: table } = automation;
-      const isTarget = table === 'contacts' || table === 'segments';
-      const source = {
-        ...schedule,
-        single_send: null,
-        recipient_id: isTarget ? [{ id: String(id), table } as const] : [],
-        exclude_specific_recipient_id: [],
-      };
-      const given = request.query.email;
-      const showing = { ...deps, drafts, compile: <T>(work: () => Promise<T>) => withinShare(accountId, work) };
-      const shown = await showMail(showing, source, given === undefined ? null : parseAddress(given));
-      const mail = 'problem' in shown ? { ...NO_MAIL, ...shown } : { ...shown, problem: null };
+      const mail = shownRecord(await showMail(...shownTo(request)));
       return { status: 'success' as const, message: { mail } };
     },
   );
+
+  app.get(
+    '/automations/schedule/check',
+    {
+      schema: {
+        tags,
+        summary: 'Check a mail of an automation as a person of its target would see it (addition)',
+        description: 'Says what may keep people from reading it. The code of the mail is not in the answer.',
+        querystring: MailQuery,
+        response: successWith({ checked: CheckedMailRecord }),
+      },
+    },
+    async (request) => {
+      const checked = checkedRecord(await checkShownMail(...shownTo(request)));
+      return { status: 'success' as const, message: { checked } };
+    },
+  );
+
+  /** What a request asks to see: the mail, and the person of its target. */
+  function shownTo({ accountId, query }: { accountId: number; query: Static<typeof MailQuery> }) {
+    const { schedule, automation } = requireMail(db, accountId, query.utr);
+    const { automation_for: id, automation_for_table: table } = automation;
+    const isTarget = table === 'contacts' || table === 'segments';
+    const source = {
+      ...schedule,
+      single_send: null,
+      recipient_id: isTarget ? [{ id: String(id), table } as const] : [],
+      exclude_specific_recipient_id: [],
+    };
+    const showing = { ...deps, drafts, compile: <T>(work: () => Promise<T>) => withinShare(accountId, work) };
+    return [showing, source, query.email === undefined ? null : parseAddress(query.email)] as const;
+  }
 
   app.post(
     '/automations/schedule/test',

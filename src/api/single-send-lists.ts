@@ -27,8 +27,9 @@ import { sentenceCode } from '../sentences.ts';
 import { findSingleSendMailing, requireSingleSend } from '../single-sends/actions.ts';
 import { CompiledDrafts } from '../single-sends/compiled-drafts.ts';
 import { asVariant } from '../single-sends/freeze-variants.ts';
-import { showMail } from '../single-sends/shown-mail.ts';
+import { checkShownMail, showMail } from '../single-sends/shown-mail.ts';
 import { FINISHED, SHOWN_STATE, SHOWN_STATES } from '../single-sends/shown-state.ts';
+import { CheckedMailRecord, checkedRecord, ShownMailRecord, shownRecord } from './shown-mails.ts';
 import { variantNumber } from './single-send-variants.ts';
 
 const tags = ['Single sends'];
@@ -98,18 +99,6 @@ const MailQuery = Type.Object({
   email: Type.Optional(email()),
   variant: variantNumber('The variant of its A/B test; 0, or not given: A.'),
 });
-/** A mail as one person sees it. */
-export const ShownMailRecord = Type.Object({
-  contact_id: nullable(integer()),
-  subject: Type.String(),
-  html: Type.String(),
-  text: Type.String(),
-  placeholders_without_value: Type.Array(Type.String()),
-  problem: nullable(Type.String()),
-});
-/** What is answered in place of a mail that cannot be shown. */
-export const NO_MAIL = { contact_id: null, subject: '', html: '', text: '', placeholders_without_value: [] };
-
 export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const { db } = deps;
   const { $client: client } = db;
@@ -232,15 +221,34 @@ export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app,
       },
     },
     async (request) => {
-      const send = requireSingleSend(db, request.accountId, request.query.utr);
-      const { accountId } = request;
-      const given = request.query.email;
-      const address = given === undefined ? null : parseAddress(given);
-      const showing = { ...deps, drafts, compile: <T>(work: () => Promise<T>) => withinShare(accountId, work) };
-      const { variant = 0 } = request.query;
-      const shown = await showMail(showing, { ...asVariant(db, send, variant), single_send: send, variant }, address);
-      const mail = 'problem' in shown ? { ...NO_MAIL, ...shown } : { ...shown, problem: null };
+      const mail = shownRecord(await showMail(...shownTo(request)));
       return { status: 'success' as const, message: { mail } };
     },
   );
+
+  app.get(
+    '/single-send/check',
+    {
+      schema: {
+        tags,
+        summary: 'Check the mail of a single send as one of its recipients sees it (addition)',
+        description: 'Says what may keep people from reading it. The code of the mail is not in the answer.',
+        querystring: MailQuery,
+        response: successWith({ checked: CheckedMailRecord }),
+      },
+    },
+    async (request) => {
+      const checked = checkedRecord(await checkShownMail(...shownTo(request)));
+      return { status: 'success' as const, message: { checked } };
+    },
+  );
+
+  /** What a request asks to see: the mail, and the person of its audience. */
+  function shownTo({ accountId, query }: { accountId: number; query: Static<typeof MailQuery> }) {
+    const { utr, email: given, variant = 0 } = query;
+    const send = requireSingleSend(db, accountId, utr);
+    const address = given === undefined ? null : parseAddress(given);
+    const showing = { ...deps, drafts, compile: <T>(work: () => Promise<T>) => withinShare(accountId, work) };
+    return [showing, { ...asVariant(db, send, variant), single_send: send, variant }, address] as const;
+  }
 };

@@ -6,16 +6,17 @@ import { listCustomFields } from '../audience/contacts/contact-fields.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { mailings, senders, type singleSends } from '../database/schema/index.ts';
+import { type CheckedContent, checkMerged } from '../delivery/content/compile.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { freezeContent } from '../delivery/content/freeze.ts';
 import { OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
-import { renderPreview } from '../delivery/content/preview.ts';
+import { renderMarked } from '../delivery/content/preview.ts';
 import { findPerson, mergeValues } from '../delivery/content/values.ts';
-import { untrackedText, withMarkedLinks } from '../delivery/content/web-copy.ts';
 import { findAudienceContact } from '../delivery/queue/enqueue-recipients.ts';
 import { type FrozenContent, frozenVariant } from '../delivery/queue/ready-mailing.ts';
 import { invalid } from '../failure.ts';
 import { SENTENCES } from '../sentences.ts';
+import { type ContentWarning, knownPlaceholders, mailWarnings } from '../templates/content-warnings.ts';
 import { findSingleSendMailing } from './actions.ts';
 import type { CompiledDrafts } from './compiled-drafts.ts';
 
@@ -70,18 +71,67 @@ export async function showMail(
   send: ShownSource,
   address: Address | null,
 ): Promise<ShownMail | { problem: string }> {
+  return orProblem(async () => {
+    const { content, values, ...found } = await mergeable(deps, send, address);
+    return { ...found, ...renderMarked(content, values) };
+  });
+}
+
+/** What the checks say of that mail, and its beginning; or why it cannot be shown. Throws as `showMail` does. */
+export async function checkShownMail(
+  deps: ShowDeps,
+  send: ShownSource,
+  address: Address | null,
+): Promise<(CheckedContent & { contact_id: number | null }) | { problem: string }> {
+  return orProblem(async () => {
+    const { content, values, contact_id, placeholders_without_value } = await mergeable(deps, send, address);
+    const { db, compile } = deps;
+    const sender = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
+    const warnings = mailWarnings(db, send.user_id, send);
+    const warned = (code: ContentWarning['code']) =>
+      warnings.find((warning) => warning.code === code) ?? { count: 0, names: [] };
+    const context = {
+      withoutValue: placeholders_without_value,
+      known: knownPlaceholders(db, send.user_id),
+      unknown: warned('unknown_placeholders'),
+      foreign: warned('foreign_tags'),
+      address: sender?.company_address ?? '',
+      lacking: sender === undefined ? [] : lackingParts(sender),
+      template: send.template_json ?? '',
+    };
+    return { contact_id, ...(await compile(() => checkMerged(content, values, context))) };
+  });
+}
+
+/** What a letter to the address of a sender would lack. The second line may have the place, so nothing is said of it then. */
+function lackingParts(sender: typeof senders.$inferSelect): ('zip_code' | 'city_id' | 'country_id')[] {
+  const place = sender.company_address2 === '' ? (['zip_code', 'city_id'] as const) : [];
+  return [...place, 'country_id' as const].filter((part) => !sender[part]);
+}
+
+async function orProblem<T>(work: () => Promise<T>): Promise<T | { problem: string }> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ContentError) return { problem: error.message };
+    throw error;
+  }
+}
+
+/** The content of the mail and the values of the person who is shown it. Throws ContentError where there is none. */
+async function mergeable(deps: ShowDeps, send: ShownSource, address: Address | null) {
   const { db, publicUrl } = deps;
   const frozen = await contentOf(deps, send);
-  if ('problem' in frozen) return frozen;
+  if ('problem' in frozen) throw new ContentError(frozen.problem);
   const { content, sender_name, sender_address } = frozen;
-  const contactId = findAudienceContact(
+  const contact_id = findAudienceContact(
     db.$client,
     { targets: send.recipient_id, excluded: send.exclude_specific_recipient_id },
     address === null ? null : (findAddressId(db, send.user_id, address) ?? 0),
   );
-  if (address !== null && contactId === null) throw invalid('email', SENTENCES.not_in_audience);
-  const person = contactId === null ? undefined : findPerson(db.$client, contactId);
-  const values = {
+  if (address !== null && contact_id === null) throw invalid('email', SENTENCES.not_in_audience);
+  const person = contact_id === null ? undefined : findPerson(db.$client, contact_id);
+  const values: Record<string, string> = {
     ...(person && mergeValues(person, listCustomFields(db, send.user_id), '')),
     sender_name,
     sender_address,
@@ -89,15 +139,8 @@ export async function showMail(
     [WEB_COPY]: `${publicUrl()}/w/preview`,
     [OPEN_URL]: '',
   };
-  try {
-    const shown = renderPreview({ ...content, html: withMarkedLinks(content), text: untrackedText(content) }, values);
-    const known: Record<string, string> = values;
-    const placeholders_without_value = content.placeholders.filter((name) => !name.startsWith('#') && !known[name]);
-    return { contact_id: contactId, ...shown, placeholders_without_value };
-  } catch (error) {
-    if (error instanceof ContentError) return { problem: error.message };
-    throw error;
-  }
+  const placeholders_without_value = content.placeholders.filter((name) => !name.startsWith('#') && !values[name]);
+  return { contact_id, content, values, placeholders_without_value };
 }
 
 /** What the mailing froze, or before the launch what would be frozen now. */

@@ -1,10 +1,10 @@
 /** What composing says of a subject and of a mail, without a service. */
 import t from 'tap';
-import { checkContent, type ShownMail } from '../../src/dashboard/screens/compose/check/content-checks.ts';
 import { inDark } from '../../src/dashboard/screens/compose/check/dark.ts';
 import { subjectHints, subjectLength } from '../../src/dashboard/screens/compose/content/subject-hints.ts';
 import { missingParts } from '../../src/dashboard/screens/compose/records.ts';
 import { seenValue } from '../../src/dashboard/screens/compose/seen.ts';
+import { type CheckContext, checkContent } from '../../src/delivery/checks/content-checks.ts';
 import { wallClock } from '../../src/zones.ts';
 
 const hintsOf = (subject: string, preheader = 'News') => subjectHints(subject, preheader).map(({ hint }) => hint);
@@ -23,28 +23,35 @@ t.test('a plain subject gets no hint, and what filters count gets one', async (t
   t.equal(subjectLength('🐦🐦'), 2);
 });
 
-const MAIL: ShownMail = {
-  contact_id: 1,
-  subject: 'News',
+const MAIL = {
   html: '<html lang="en"><p>Hello</p><a href="http://mail.example.com/u/preview">Leave</a></html>',
   text: 'Hello\n\n1  Harbour\nSt, Hamburg',
-  placeholders_without_value: [],
-  problem: null,
 };
-const KNOWN = { known: ['first_name'], address: '1 Harbour St' };
-const wrongOf = (mail: Partial<ShownMail>, known: typeof KNOWN & { lacking?: string[] } = KNOWN) =>
-  checkContent({ ...MAIL, ...mail }, known).own.flatMap(({ check, isGood, values }) =>
-    isGood ? [] : [[check, values.names]],
+const NONE = { count: 0, names: [] };
+const CONTEXT: CheckContext = {
+  withoutValue: [],
+  known: ['first_name'],
+  unknown: NONE,
+  foreign: NONE,
+  address: '1 Harbour St',
+  lacking: [],
+  template: '',
+};
+const wrongOf = (mail: Partial<typeof MAIL>, context: Partial<CheckContext> = {}) =>
+  checkContent({ ...MAIL, ...mail }, { ...CONTEXT, ...context }).own.flatMap(({ check, isGood, values }) =>
+    isGood ? [] : [[check, values.names.join(', ')]],
   );
 
 t.test('the checks name links that lead nowhere, unknown placeholders and what is missing', async (t) => {
   t.strictSame(wrongOf({}), []);
-  t.strictSame(wrongOf({ html: '<p>Hello</p>' }), [['leave', '–']]);
-  t.strictSame(wrongOf({ text: 'Hello' }), [['address', '–']]);
-  t.strictSame(wrongOf({}, { ...KNOWN, address: '' }), [['address', '–']]);
-  t.strictSame(wrongOf({}, { ...KNOWN, lacking: ['City', 'Country'] }), [['addressLacks', 'City, Country']]);
-  t.strictSame(wrongOf({ placeholders_without_value: ['first_name', 'frist_name'] }), [
+  t.strictSame(wrongOf({ html: '<p>Hello</p>' }), [['leave', '']]);
+  t.strictSame(wrongOf({ text: 'Hello' }), [['address', '']]);
+  t.strictSame(wrongOf({}, { address: '' }), [['address', '']]);
+  t.strictSame(wrongOf({}, { lacking: ['city_id', 'country_id'] }), [['addressLacks', 'city_id, country_id']]);
+  const warned = { unknown: { count: 1, names: ['frist_name'] }, foreign: { count: 1, names: ['*|FNAME|*'] } };
+  t.strictSame(wrongOf({}, { withoutValue: ['first_name', 'frist_name'], ...warned }), [
     ['unknown', 'frist_name'],
+    ['foreign', '*|FNAME|*'],
     ['values', 'first_name'],
   ]);
   const links = (urls: string[]) => MAIL.html + urls.map((url) => `<a href="${url}">x</a>`).join('');
@@ -105,7 +112,7 @@ t.test('a picture of a design without a text in its place is named, unless it is
     const section = { tagName: 'mj-section', attributes: {}, children: [column] };
     const body = { tagName: 'mj-body', attributes: {}, children: [section] };
     const template = JSON.stringify({ tagName: 'mjml', attributes: {}, children: [body] });
-    return checkContent(MAIL, { ...KNOWN, template }).shared.find(({ check }) => check === 'images');
+    return checkContent(MAIL, { ...CONTEXT, template }).shared.find(({ check }) => check === 'images');
   };
   t.match(found(picture({ alt: 'A boat' }), picture({ 'data-decoration': 'yes' })), { isGood: true });
   t.match(found(picture({}), picture({}), picture({ alt: 'A boat' })), { isGood: false, values: { count: 2 } });

@@ -199,6 +199,42 @@ t.test('an account without an unsubscribe group makes the first one on the way',
   t.equal((await sendDetails(app, utr)).unsubscribe_group_id, 1);
 });
 
+t.test('of a mail of 2 MB the pages show a bounded part, and the checks find the same as in a small one', async (t) => {
+  const { app, body } = await readyToSend(t);
+  const ada = writer(app);
+  const small = '<p>((frist_name)) *|FNAME|* <a href="http://localhost/">here</a></p>';
+  const large = `${small}${'<p>Spring "news" &amp; more of it</p>'.repeat(54_000)}`;
+  const utrOf = async (template_html: string) => {
+    const answer = await app.one.call('POST', '/single/send/create', { form: { ...body, template_html } });
+    return answer.body.message.utr;
+  };
+  const utr = await utrOf(large);
+  const check = await ada.get(`/mailings/${utr}/edit/check`);
+  t.ok(check.length < 200_000, `${check.length}`);
+  t.match(check, /The first 100,000 characters of 1,[\d,]+\./);
+  const checks = (page: string) =>
+    [...page.matchAll(/<li><span class="badge[^>]*>.*?<\/li>/gs)]
+      .map(([item]) => item)
+      .filter((item) => !item.includes('Gmail'));
+  const usual = await ada.get(`/mailings/${await utrOf(small)}/edit/check`);
+  t.strictSame(checks(check), checks(usual));
+  t.equal(checks(check).length, 11);
+  t.match(
+    check,
+    /does not exist, so nothing is put in its place: frist_name.*This merge tag belongs.*: \*\|FNAME\|\*/s,
+  );
+  t.notMatch(usual, 'The first 100,000');
+
+  const path = `/mailings/${utr}/edit/html`;
+  const html = await ada.open(path);
+  t.ok(html.page.length < 300_000);
+  t.match(html.page, /It is 2 MB long.*<textarea[^>]*><\/textarea>/s);
+  t.equal(await ada.get(`${path}/code`), large);
+  app.clock.advance(1000);
+  t.equal((await html.send({ template_html: '<p>Short</p>' })).status, 303);
+  t.match(await ada.get(path), /<textarea[^>]*>\s*&lt;p>Short/);
+});
+
 t.test('a viewer reaches none of it', async (t) => {
   const { app } = await readyToSend(t);
   const utr = await begin(t, writer(app));

@@ -1,7 +1,7 @@
 /** The outbox in the dashboard. */
 import t from 'tap';
-import { checkMail } from '../../src/dashboard/mail-checks.ts';
 import type { Role } from '../../src/database/schema/index.ts';
+import { checkMail } from '../../src/delivery/checks/mail-checks.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';
 import { addPerson, cookieOf } from '../support/people.ts';

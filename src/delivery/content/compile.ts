@@ -6,7 +6,10 @@ import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { threadFile } from '../../thread-files.ts';
+import type { CheckContext, ContentFinding } from '../checks/content-checks.ts';
+import type { Finding } from '../checks/mail-checks.ts';
 import { type Content, ContentError, type ContentSource } from './compiled-content.ts';
+import type { Values } from './merge.ts';
 import { parseMjml } from './mjml.ts';
 import type { EditorView } from './mjml-editor.ts';
 
@@ -15,7 +18,19 @@ export type Task =
   | { readonly kind: 'compile'; readonly source: ContentSource }
   | { readonly kind: 'render'; readonly template_json: string }
   | { readonly kind: 'view'; readonly template_json: string }
-  | { readonly kind: 'edit'; readonly mjml: string; readonly before: string };
+  | { readonly kind: 'edit'; readonly mjml: string; readonly before: string }
+  | { readonly kind: 'check'; readonly content: Content; readonly values: Values; readonly context: CheckContext };
+
+/** A merged mail as its owner checks it. */
+export interface CheckedContent {
+  subject: string;
+  /** The beginning of the text part, of 100 000 characters at most. */
+  text: string;
+  /** The characters of the whole text part. */
+  textLength: number;
+  own: ContentFinding[];
+  shared: Finding[];
+}
 
 /** Its reply. */
 export type Answer =
@@ -23,6 +38,7 @@ export type Answer =
   | { readonly html: string }
   | { readonly view: EditorView }
   | { readonly template_json: string }
+  | { readonly checked: CheckedContent }
   | { readonly problem: string };
 
 const TOO_MUCH = 'The template is too large or too complicated to compile.';
@@ -67,6 +83,13 @@ export async function viewTemplate(template_json: string): Promise<EditorView> {
 export async function editTemplate(mjml: string, before: string): Promise<string> {
   const answer = await ask({ kind: 'edit', mjml, before });
   if ('template_json' in answer) return answer.template_json;
+  throw new Error('The compiling thread answered something else.');
+}
+
+/** Merges a mail for one person and checks it: reading a large mail takes long. Throws ContentError. */
+export async function checkMerged(content: Content, values: Values, context: CheckContext): Promise<CheckedContent> {
+  const answer = await ask({ kind: 'check', content, values, context });
+  if ('checked' in answer) return answer.checked;
   throw new Error('The compiling thread answered something else.');
 }
 

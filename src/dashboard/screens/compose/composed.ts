@@ -11,7 +11,7 @@ export interface Composed
   > {
   name: string;
   /** Where it is saved, shown and tested: paths below /api. */
-  endpoints: { save: string; mail: string; test: string };
+  endpoints: { save: string; mail: string; check: string; test: string };
   /** The address of one of its pages. */
   address(step: string): string;
   /** What it still lacks before it can be sent, as a part of the page. */

@@ -19,7 +19,12 @@ export function composedMailing(api: ApiClient, draft: Draft): Composed {
   return {
     ...draft,
     name: draft.single_send_name,
-    endpoints: { save: '/single/send/save', mail: '/single-send/mail', test: '/single/send/test' },
+    endpoints: {
+      save: '/single/send/save',
+      mail: '/single-send/mail',
+      check: '/single-send/check',
+      test: '/single/send/test',
+    },
     address: (step) => stepAddress(utr, step),
     missing: async () => <MissingParts utr={utr} missing={missingParts(draft, await readAudience(api, utr))} />,
     readCode: async () => {

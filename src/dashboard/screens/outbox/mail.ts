@@ -1,6 +1,6 @@
 /** A mail of the outbox as the API gives it, taken apart. */
 import PostalMime from 'postal-mime';
-import type { MailParts } from '../../mail-checks.ts';
+import type { MailParts } from '../../../delivery/checks/mail-checks.ts';
 
 /** A mail in the list. */
 export interface OutboxEntry {

@@ -1,12 +1,12 @@
 /** One mail of the outbox: as it looks, its text, headers and source, its links, and what may keep people from reading it. */
 import type { FastifyInstance } from 'fastify';
+import { checkMail, type MailParts } from '../../../delivery/checks/mail-checks.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
 import { Time } from '../../components/figures.tsx';
 import { MailFrames } from '../../components/mail-frames.tsx';
 import { Badge, Card, Notice, Tabs } from '../../components/surface.tsx';
 import { Table } from '../../components/table.tsx';
-import { checkMail, type MailParts } from '../../mail-checks.ts';
 import { sendMailFrame } from '../../mail-frame.ts';
 import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';

@@ -90,6 +90,9 @@ export const compose: Translation<typeof english> = {
   'compose.html.title': 'HTML einfügen',
   'compose.html.about': 'Die ganze Mail als HTML. Platzhalter wie ((first_name)) wirken darin.',
   'compose.html.label': 'HTML der Mail',
+  'compose.html.long':
+    'Es ist {size} lang, zu lang, um es hier zu ändern. Laden Sie es herunter, ändern Sie es in einem Editor und fügen Sie es unten ganz ein. Bis dahin bleibt es, wie es gespeichert wurde.',
+  'compose.html.download': 'Das gespeicherte HTML herunterladen',
   'compose.html.save': 'Dieses HTML verwenden',
   'compose.design.title': 'Gestalten',
   'compose.design.back': 'Zurück zum Inhalt',
@@ -102,6 +105,10 @@ export const compose: Translation<typeof english> = {
   'compose.check.colours': 'Farben',
   'compose.check.dark.about':
     'So zeigen es Programme, die sich nach den dunklen Farben der Mail richten, etwa Apple Mail. Andere ändern Farben selbst.',
+  'compose.check.textCut': {
+    one: 'Das erste von {all} Zeichen.',
+    other: 'Die ersten {count} von {all} Zeichen.',
+  },
   'compose.check.checks': 'Prüfungen',
   'compose.check.missing': 'Was noch fehlt',
   'compose.check.complete': 'Es fehlt nichts.',
@@ -127,6 +134,11 @@ export const compose: Translation<typeof english> = {
   'compose.check.unknown.bad': {
     one: 'Diesen Platzhalter gibt es nicht, er bleibt leer: {names}',
     other: 'Diese Platzhalter gibt es nicht, sie bleiben leer: {names}',
+  },
+  'compose.check.foreign.good': 'Es sind keine Platzhalter anderer Dienste darin.',
+  'compose.check.foreign.bad': {
+    one: 'Dieser Platzhalter gehört zu einem anderen Dienst und wird so verschickt, wie er ist: {names}',
+    other: '{count} Platzhalter gehören zu anderen Diensten und werden so verschickt, wie sie sind: {names}',
   },
   'compose.check.values.good': 'Diese Person hat einen Wert für jeden Platzhalter.',
   'compose.check.values.bad': {

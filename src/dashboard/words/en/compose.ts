@@ -80,6 +80,9 @@ export const compose = {
   'compose.html.title': 'Paste HTML',
   'compose.html.about': 'The whole mail as HTML. Placeholders such as ((first_name)) work in it.',
   'compose.html.label': 'HTML of the mail',
+  'compose.html.long':
+    'It is {size} long, too long to be changed here. Download it, change it in an editor and paste all of it below. Until then it stays as it was saved.',
+  'compose.html.download': 'Download the saved HTML',
   'compose.html.save': 'Use this HTML',
   'compose.design.title': 'Designer',
   'compose.design.back': 'Back to the content',
@@ -92,6 +95,10 @@ export const compose = {
   'compose.check.colours': 'Colours',
   'compose.check.dark.about':
     'As programs show it that do what the mail says about dark colours, such as Apple Mail. Others change colours by themselves.',
+  'compose.check.textCut': {
+    one: 'The first character of {all}.',
+    other: 'The first {count} characters of {all}.',
+  },
   'compose.check.checks': 'Checks',
   'compose.check.missing': 'What is still missing',
   'compose.check.complete': 'Nothing is missing.',
@@ -117,6 +124,11 @@ export const compose = {
   'compose.check.unknown.bad': {
     one: 'This placeholder does not exist, so nothing is put in its place: {names}',
     other: 'These placeholders do not exist, so nothing is put in their place: {names}',
+  },
+  'compose.check.foreign.good': 'No merge tags of other services are in it.',
+  'compose.check.foreign.bad': {
+    one: 'This merge tag belongs to another service and is sent as it is: {names}',
+    other: '{count} merge tags belong to other services and are sent as they are: {names}',
   },
   'compose.check.values.good': 'This person has a value for every placeholder.',
   'compose.check.values.bad': {

@@ -38,6 +38,7 @@ export function composedMail(api: ApiClient, series: Series, mail: SeriesMail): 
     endpoints: {
       save: '/automations/schedule/update',
       mail: '/automations/schedule/mail',
+      check: '/automations/schedule/check',
       test: '/automations/schedule/test',
     },
     address,

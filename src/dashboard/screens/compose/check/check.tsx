@@ -1,22 +1,21 @@
 /** The third step: the mail as a person of the audience sees it, what may keep them from reading it, and a test mail. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ContentFinding } from '../../../../delivery/checks/content-checks.ts';
+import type { Finding } from '../../../../delivery/checks/mail-checks.ts';
 import { variantName } from '../../../../delivery/variants/variant-name.ts';
 import { READ } from '../../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
+import { ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
 import { Button } from '../../../components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../components/field.tsx';
 import { MailFrames } from '../../../components/mail-frames.tsx';
 import { Badge, Card, Notice } from '../../../components/surface.tsx';
 import { setFlash } from '../../../flash.ts';
 import { sendMailFrame } from '../../../mail-frame.ts';
-import { languageOf } from '../../../page.tsx';
 import { field } from '../../../sign-in/fields.ts';
 import { viewerOf } from '../../../signed-in.ts';
-import { useLanguage } from '../../../words/index.ts';
-import type { Sender } from '../../settings/senders/records.ts';
+import { type Language, useLanguage } from '../../../words/index.ts';
 import type { Composed, ComposedKind, ComposedParams } from '../composed.ts';
 import { VariantField } from '../variants/card.tsx';
-import { checkContent, type ShownMail } from './content-checks.ts';
 import { inDark } from './dark.ts';
 
 interface Seen {
@@ -31,17 +30,6 @@ interface Call {
   Querystring: Seen;
 }
 
-type PostalAddress = Pick<
-  Sender,
-  'id' | 'company_address' | 'company_address2' | 'zip_code' | 'country_id' | 'city_id'
->;
-
-/** What a letter to this address would lack. The second line may have the place, so nothing is said of it then. */
-function lackingParts(sender: PostalAddress): ('zip_code' | 'city_id' | 'country_id')[] {
-  const place = sender.company_address2 === '' ? (['zip_code', 'city_id'] as const) : [];
-  return [...place, 'country_id' as const].filter((part) => !sender[part]);
-}
-
 export async function checkStep(app: FastifyInstance, kind: ComposedKind): Promise<void> {
   app.route<Call>({
     method: READ,
@@ -54,8 +42,9 @@ export async function checkStep(app: FastifyInstance, kind: ComposedKind): Promi
     url: `${kind.route}/mail`,
     handler: async (request, reply) => {
       const api = new ApiClient(app, request);
-      const { mail } = await readMail(api, await kind.read(api, request.params), request.query);
-      const html = mail?.html ?? '';
+      const { utr, endpoints } = await kind.read(api, request.params);
+      const { message } = await api.send<{ mail: { html: string } }>('GET', seenAt(endpoints.mail, utr, request.query));
+      const html = message?.mail.html ?? '';
       return sendMailFrame(reply, request.query.colours === 'dark' ? inDark(html) : html, viewerOf(request).accountId);
     },
   });
@@ -84,25 +73,14 @@ export async function checkStep(app: FastifyInstance, kind: ComposedKind): Promi
   ) {
     const api = new ApiClient(app, request);
     const composed = await kind.read(api, request.params);
-    const [missing, { mail, problems, problem }, { contents }, { senders }] = await Promise.all([
+    const [missing, { mail, problems, problem }] = await Promise.all([
       composed.missing(),
-      readMail(api, composed, { email, variant }),
-      api.get<{ contents: string[] }>('/get-dynamic/content'),
-      api.get<{ senders: PostalAddress[] }>('/senders'),
+      readChecked(api, composed, { email, variant }),
     ]);
-    const template = composed.content === 'json' ? (await composed.readCode()).template_json : '';
-    const sender = senders.find(({ id }) => id === composed.sender_id);
-    const language = languageOf(request, viewerOf(request));
-    const address = {
-      address: sender?.company_address ?? '',
-      lacking: sender === undefined ? [] : lackingParts(sender).map((part) => language.say(`senders.field.${part}`)),
-    };
     const content = (
       <div class="stack">
         {missing}
-        {mail !== null && mail.problem === null && (
-          <Checks mail={mail} known={contents} {...address} template={template} />
-        )}
+        {mail !== null && mail.problem === null && <Checks findings={mail.findings} />}
         <Look {...{ composed, mail, problems, email, variant }} isDark={colours === 'dark'} />
         <TestMail composed={composed} variant={variant} {...test} />
       </div>
@@ -111,20 +89,41 @@ export async function checkStep(app: FastifyInstance, kind: ComposedKind): Promi
   }
 }
 
+/** The mail as the API checked it. */
+interface CheckedMail {
+  subject: string;
+  /** The beginning of the text part, and how many characters all of it has. */
+  text: string;
+  text_length: number;
+  findings: Found[];
+  problem: string | null;
+}
+
+interface Found {
+  check: ContentFinding['check'] | Exclude<Finding['check'], 'unsubscribe'>;
+  is_good: 0 | 1;
+  count: number;
+  limit: number;
+  names: string[];
+}
+
+function seenAt(endpoint: string, utr: string, { email = '', variant = '' }: Seen): string {
+  return `${endpoint}?${new URLSearchParams({ utr, ...(email.trim() !== '' && { email }), ...(variant && { variant }) })}`;
+}
+
 /** The mail as this person sees it; null where nobody of the audience has the address, there is no such variant, or the service asks for patience. */
-async function readMail(
+async function readChecked(
   api: ApiClient,
   { utr, endpoints }: Composed,
-  { email = '', variant = '' }: Seen,
-): Promise<{ mail: ShownMail | null; problems: Problems; problem: string }> {
-  const query = new URLSearchParams({ utr, ...(email.trim() !== '' && { email }), ...(variant && { variant }) });
-  const answer: ApiAnswer<{ mail: ShownMail }> = await api.send('GET', `${endpoints.mail}?${query}`);
-  return { mail: answer.message?.mail ?? null, ...refusalOf(answer) };
+  seen: Seen,
+): Promise<{ mail: CheckedMail | null; problems: Problems; problem: string }> {
+  const answer = await api.send<{ checked: CheckedMail }>('GET', seenAt(endpoints.check, utr, seen));
+  return { mail: answer.message?.checked ?? null, ...refusalOf(answer) };
 }
 
 interface LookProps {
   composed: Composed;
-  mail: ShownMail | null;
+  mail: CheckedMail | null;
   problems: Problems;
   email: string;
   variant: string;
@@ -176,6 +175,14 @@ function Look({ composed, mail, problems, email, variant, isDark }: LookProps) {
           <MailFrames source={`${composed.address('mail')}${query.size === 0 ? '' : `?${query}`}`} />
           <details class="plain-text">
             <summary>{language.say('mail.plainText')}</summary>
+            {mail.text_length > mail.text.length && (
+              <p class="small quiet-text">
+                {language.fill('compose.check.textCut', {
+                  count: mail.text.length,
+                  all: language.number(mail.text_length),
+                })}
+              </p>
+            )}
             <pre class="source">{mail.text || language.say('mail.noText')}</pre>
           </details>
         </>
@@ -184,47 +191,46 @@ function Look({ composed, mail, problems, email, variant, isDark }: LookProps) {
   );
 }
 
-interface ChecksProps {
-  mail: ShownMail;
-  known: readonly string[];
-  address: string;
-  lacking: readonly string[];
-  template: string;
-}
-
-function Checks({ mail, ...about }: ChecksProps) {
+function Checks({ findings }: { findings: readonly Found[] }) {
   const language = useLanguage();
-  const { own, shared } = checkContent(mail, about);
-  const row = (check: string, isGood: boolean, text: string) => (
-    <li key={check}>
-      <Badge tone={isGood ? 'good' : 'warn'}>{language.say(isGood ? 'outbox.check.good' : 'outbox.check.look')}</Badge>
-      <span>{text}</span>
-    </li>
-  );
   return (
     <Card title={language.say('compose.check.checks')}>
       <ul class="checks">
-        {own.map(({ check, isGood, values }) =>
-          row(
-            check,
-            isGood,
-            check === 'addressLacks'
-              ? language.say('compose.check.addressLacks', values)
-              : language.fill(`compose.check.${check}.${isGood ? 'good' : 'bad'}`, values),
-          ),
-        )}
-        {shared.map(({ check, isGood, values: { count, limit } }) =>
-          row(
-            check,
-            isGood,
-            check === 'size'
-              ? language.say('outbox.check.size', { size: language.bytes(count), limit: language.bytes(limit) })
-              : language.fill(`outbox.check.${check}.${isGood ? 'good' : 'bad'}`, { count }),
-          ),
-        )}
+        {findings.map((found) => (
+          <li key={found.check}>
+            <Badge tone={found.is_good ? 'good' : 'warn'}>
+              {language.say(found.is_good ? 'outbox.check.good' : 'outbox.check.look')}
+            </Badge>
+            <span>{sentenceOf(found, language)}</span>
+          </li>
+        ))}
       </ul>
     </Card>
   );
+}
+
+function sentenceOf({ check, is_good, count, limit, names: all }: Found, language: Language): string {
+  const state = is_good ? 'good' : 'bad';
+  const names = all.join(', ');
+  switch (check) {
+    case 'size':
+      return language.say('outbox.check.size', { size: language.bytes(count), limit: language.bytes(limit) });
+    case 'addressLacks':
+      return language.say('compose.check.addressLacks', { names: lackingNames(all, language) });
+    case 'plainText':
+    case 'language':
+    case 'images':
+    case 'links':
+    case 'contrast':
+      return language.fill(`outbox.check.${check}.${state}`, { count });
+    default:
+      return language.fill(`compose.check.${check}.${state}`, { count, names });
+  }
+}
+
+function lackingNames(parts: readonly string[], language: Language): string {
+  const named = (['zip_code', 'city_id', 'country_id'] as const).filter((part) => parts.includes(part));
+  return named.map((part) => language.say(`senders.field.${part}`)).join(', ');
 }
 
 interface TestMailProps {

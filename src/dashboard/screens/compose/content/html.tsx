@@ -1,14 +1,18 @@
-/** Pasting a mail's HTML. */
+/** Pasting a mail's HTML. Code that is too long for a page can be downloaded and replaced. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../../http/pages/layout.ts';
 import { ApiClient } from '../../../api-client.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
+import { Notice } from '../../../components/surface.tsx';
 import { languageOf } from '../../../page.tsx';
 import { field } from '../../../sign-in/fields.ts';
 import { viewerOf } from '../../../signed-in.ts';
 import { useLanguage } from '../../../words/index.ts';
 import type { Composed, ComposedKind, ComposedParams } from '../composed.ts';
 import { replaceContent } from './replace-content.ts';
+
+/** Characters that are shown for editing. A mail that programs show whole has at most a third of that. */
+const MAX_SHOWN = 300_000;
 
 export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Promise<void> {
   app.route<{ Params: ComposedParams }>({
@@ -17,6 +21,17 @@ export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Prom
     handler: async (request, reply) => {
       const mail = await kind.read(new ApiClient(app, request), request.params);
       return show(request, reply, mail, (await mail.readCode()).template_html);
+    },
+  });
+
+  app.route<{ Params: ComposedParams }>({
+    method: READ,
+    url: `${kind.route}/html/code`,
+    handler: async (request, reply) => {
+      const mail = await kind.read(new ApiClient(app, request), request.params);
+      const { template_html } = await mail.readCode();
+      reply.headers({ 'content-disposition': 'attachment; filename="mail.html"', 'cache-control': 'no-store' });
+      return reply.type('text/plain; charset=utf-8').send(template_html);
     },
   });
 
@@ -47,10 +62,18 @@ function PasteHtml({ mail, html }: { mail: Composed; html: string }) {
       <p class="quiet-text">
         {language.say('compose.html.about')} {mail.content === 'json' && language.say('compose.templates.replace')}
       </p>
+      {html.length > MAX_SHOWN && (
+        <Notice>
+          {language.say('compose.html.long', { size: language.bytes(html.length) })}{' '}
+          <a href={mail.address('html/code')} download>
+            {language.say('compose.html.download')}
+          </a>
+        </Notice>
+      )}
       <div class="field">
         <label for="template_html">{language.say('compose.html.label')}</label>
         <textarea id="template_html" name="template_html" rows={20} spellcheck={false} class="code" required>
-          {html}
+          {html.length > MAX_SHOWN ? '' : html}
         </textarea>
       </div>
       <div class="buttons">

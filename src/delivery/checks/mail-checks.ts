@@ -1,6 +1,6 @@
 /** What may keep people from reading a mail: missing texts, weak contrast, size. */
 import { Parser } from 'htmlparser2';
-import { contrast, hexDigits } from '../delivery/content/contrast.ts';
+import { contrast, hexDigits } from '../content/contrast.ts';
 
 /** A mail's parts. `html` and `text` are null where the mail has none. */
 export interface MailParts {

@@ -1,22 +1,34 @@
 /** What can be said of a mail before it is sent: what the checks of a sent mail say, and its links, placeholders and postal address. */
-import { type MjmlNode, parseMjml } from '../../../../delivery/content/mjml.ts';
-import { checkMail, type Finding } from '../../../mail-checks.ts';
+import { type MjmlNode, parseMjml } from '../content/mjml.ts';
+import { checkMail, type Finding } from './mail-checks.ts';
 
-/** The mail as one person of the audience would get it. */
-export interface ShownMail {
-  contact_id: number | null;
-  subject: string;
-  html: string;
-  text: string;
-  placeholders_without_value: string[];
-  problem: string | null;
+/** How many of something there are, and the names of the first of them. */
+export interface Named {
+  readonly count: number;
+  readonly names: readonly string[];
 }
 
 /** The result of a check that only a mail to be sent gets. `names` are put into the sentence about it. */
 export interface ContentFinding {
-  check: 'urls' | 'leave' | 'address' | 'addressLacks' | 'unknown' | 'values';
+  check: 'urls' | 'leave' | 'address' | 'addressLacks' | 'unknown' | 'foreign' | 'values';
   isGood: boolean;
-  values: { count: number; names: string };
+  values: Named;
+}
+
+/** What the findings depend on besides the mail. */
+export interface CheckContext {
+  /** Placeholders for which the person it is shown to has no value. */
+  readonly withoutValue: readonly string[];
+  /** The names of all placeholders. */
+  readonly known: readonly string[];
+  /** Placeholders that nobody has a value for, and tags of other services. */
+  readonly unknown: Named;
+  readonly foreign: Named;
+  /** The first line of the sender's postal address, and the names of what the address lacks. */
+  readonly address: string;
+  readonly lacking: readonly string[];
+  /** The MJML in JSON that the mail was made of; empty if it was not. */
+  readonly template: string;
 }
 
 /** The address of the preference page in a mail that nobody got yet. */
@@ -24,26 +36,17 @@ const PREFERENCES_PREVIEW = '/u/preview';
 const MOST_NAMES = 5;
 const MAX_NAME = 80;
 
-/**
- * Looks at a mail; `known` are the names of all placeholders, `address` the first line of the sender's postal address, `lacking` the
- * names of what that address lacks, `template` the MJML in JSON that it was made of, if any.
- */
+/** Looks at a mail as one person of its audience would get it. */
 export function checkContent(
-  { html, text, placeholders_without_value: withoutValue }: ShownMail,
-  {
-    known,
-    address,
-    lacking = [],
-    template = '',
-  }: { known: readonly string[]; address: string; lacking?: readonly string[]; template?: string },
+  { html, text }: { html: string; text: string },
+  { withoutValue, known, unknown, foreign, address, lacking, template }: CheckContext,
 ): { shared: Finding[]; own: ContentFinding[] } {
   const { links, findings } = checkMail({ html, text, headers: [] });
-  const unknown = withoutValue.filter((name) => !known.includes(name));
-  const empty = withoutValue.filter((name) => known.includes(name));
-  const finding = (check: ContentFinding['check'], wrong: readonly string[]): ContentFinding => {
-    const names = wrong.slice(0, MOST_NAMES).map((name) => name.slice(0, MAX_NAME) || '–');
-    return { check, isGood: wrong.length === 0, values: { count: wrong.length, names: names.join(', ') } };
-  };
+  const finding = (check: ContentFinding['check'], { count, names }: Named): ContentFinding => ({
+    check,
+    isGood: count === 0,
+    values: { count, names },
+  });
   const isIn = address !== '' && oneLine(text).includes(oneLine(address));
   return {
     // The headers for unsubscribing are on every mail when it is sent.
@@ -51,16 +54,20 @@ export function checkContent(
       .filter(({ check }) => check !== 'unsubscribe')
       .map((found) => (found.check === 'images' ? withSilent(found, template) : found)),
     own: [
-      finding('leave', html.includes(PREFERENCES_PREVIEW) ? [] : ['']),
-      isIn && lacking.length > 0 ? finding('addressLacks', lacking) : finding('address', isIn ? [] : ['']),
-      finding(
-        'urls',
-        links.map(({ url }) => url.trim()).filter((url) => !isReachable(url)),
-      ),
+      finding('leave', { count: html.includes(PREFERENCES_PREVIEW) ? 0 : 1, names: [] }),
+      isIn && lacking.length > 0
+        ? finding('addressLacks', named(lacking))
+        : finding('address', { count: isIn ? 0 : 1, names: [] }),
+      finding('urls', named(links.map(({ url }) => url.trim()).filter((url) => !isReachable(url)))),
       finding('unknown', unknown),
-      finding('values', empty),
+      finding('foreign', foreign),
+      finding('values', named(withoutValue.filter((name) => known.includes(name)))),
     ],
   };
+}
+
+function named(all: readonly string[]): Named {
+  return { count: all.length, names: all.slice(0, MOST_NAMES).map((name) => name.slice(0, MAX_NAME) || '–') };
 }
 
 /** Counts pictures of a design, too, of which nobody said that they are decoration: MJML gives them an empty text. */
