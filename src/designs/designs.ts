@@ -3,6 +3,7 @@ import { asc, desc, eq } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { ownedBy, recordUtr } from '../database/ownership.ts';
 import {
+  AUTOMATION_STATUS,
   automationSchedules,
   automations,
   contactTypes,
@@ -43,6 +44,8 @@ export interface Design extends TemplateCode {
   /** The recipients, and the targets excluded from them. */
   targets: Target[];
   excluded: Target[];
+  /** Whether no mail leaves with this content yet, so that it may be saved before it is finished. */
+  isDraft: boolean;
   /** Why the content can no longer be changed, or null. */
   locked: string | null;
   /** When the link expires, in epoch milliseconds. */
@@ -104,6 +107,7 @@ function readDesign(db: Db, kind: string, utr: string, until: number): Design | 
       unsubscribe_group_id: Number(automation.unsubscribe_group_id),
       targets: automationTargets(automation),
       excluded: [],
+      isDraft: automation.status === AUTOMATION_STATUS.draft,
       locked: null,
       until,
     };
@@ -120,6 +124,7 @@ function readDesign(db: Db, kind: string, utr: string, until: number): Design | 
     title: send.single_send_name,
     targets: send.recipient_id,
     excluded: send.exclude_specific_recipient_id,
+    isDraft: send.status === SINGLE_SEND_STATUS.draft,
     locked,
     until,
   };
@@ -152,6 +157,8 @@ function findTemplateDesign(db: Db, utr: string, until: number): Design | null {
     tracking: 0,
     targets: types.map((type) => ({ id: String(type.id), table: 'contacts' as const })),
     excluded: [],
+    // Feeds and transactional mails may be using it.
+    isDraft: false,
     locked: null,
     until,
     template_json: json_code,

@@ -1,5 +1,6 @@
 /** Composing a mailing in the browser: by clicking, saved by itself, in two tabs. */
 import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { findBarriers, launch, openTab } from '../support/dashboard/browser.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
@@ -21,6 +22,14 @@ async function listening(t: Test) {
 }
 
 const utrOf = (url: string) => /\/mailings\/([0-9a-f-]{36})/.exec(url)?.[1] ?? '';
+
+/** Opens a designer and puts the cursor into the first text with this word. */
+async function openText(page: Page, url: string, word: string) {
+  await page.goto(url);
+  const canvas = page.frameLocator('iframe.designer').frameLocator('.gjs-frame');
+  await canvas.locator('[data-gjs-type="mj-text"]', { hasText: word }).first().dblclick();
+  await canvas.locator('[contenteditable="true"]').waitFor();
+}
 
 t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) => {
   const browser = await launch(t);
@@ -92,6 +101,55 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
     await page.getByRole('link', { name: 'Back to the content' }).click();
     await page.getByText('It is your own design.').waitFor();
     t.strictSame(complaints, []);
+  });
+
+  t.test(
+    'in the designer, what is typed is saved by itself, and before leaving with the cursor still in the text',
+    async (t) => {
+      const { app, origin, cookie } = await listening(t);
+      const { page, complaints } = await openTab(t, browser, origin, { cookie });
+      const made = await app.one.call('POST', '/single/send/draft', { form: { single_send_name: 'Spring' } });
+      const { utr } = made.body.message;
+      await app.one.call('POST', '/single/send/save', { form: { utr, template_id: 9 } });
+      const stored = () => app.db.prepare('SELECT template_json FROM single_sends').pluck().get() as string;
+      await openText(page, `${origin}/mailings/${utr}/edit/design`, 'Dear');
+      await page.keyboard.type('Typed words ');
+      const designer = page.frameLocator('iframe.designer');
+      t.equal(await designer.locator('#state').textContent(), 'Not saved yet', 'at once');
+      await designer.getByText('Saved', { exact: true }).waitFor();
+      t.match(stored(), 'Typed words');
+      await page.keyboard.type('and more ');
+      await page.getByRole('link', { name: 'Back to the content' }).click();
+      await page.getByText('It is your own design.').waitFor();
+      t.match(stored(), 'Typed words and more');
+      t.notMatch(stored(), /data-gjs| id=|draggable/, 'without what the editor adds to its page');
+
+      await openText(page, `${origin}/mailings/${utr}/edit/design`, 'Dear');
+      await page.keyboard.type('A third time ');
+      await page.getByRole('link', { name: 'Templates' }).click();
+      await page.waitForURL('**/templates');
+      t.match(stored(), 'A third time');
+      t.strictSame(complaints, []);
+    },
+  );
+
+  t.test('in the designer of a template, which may be in use, leaving what was typed asks', async (t) => {
+    const { app, origin, cookie } = await listening(t);
+    const { page } = await openTab(t, browser, origin, { cookie });
+    const made = await app.one.call('POST', '/templates/create', { form: { template_name: 'Letter', template_id: 9 } });
+    const { id } = made.body.message;
+    await openText(page, `${origin}/templates/${id}/design`, 'Dear');
+    await page.keyboard.type('Typed words ');
+    const asked = page.waitForEvent('dialog');
+    const leave = page.getByRole('link', { name: 'Back to the template' }).click();
+    const dialog = await asked;
+    t.equal(dialog.type(), 'beforeunload');
+    await dialog.dismiss();
+    await leave;
+    const designer = page.frameLocator('iframe.designer');
+    await designer.getByRole('button', { name: 'Save', exact: true }).click();
+    await designer.getByText('Saved', { exact: true }).waitFor();
+    t.match(app.db.prepare('SELECT html_code FROM own_templates').pluck().get(), 'Typed words');
   });
 
   t.test('what cannot be saved is said, stays in the form, and is saved later', async (t) => {

@@ -13,7 +13,11 @@ export function languageOfDesign(asked: unknown, accepted: string | undefined): 
 }
 
 /** The design page of a mail. Its script fills it; what the script says is in the page. `path` is that of the page itself. */
-export function editorPage({ kind, title, subject, locked }: Design, path: string, language: Language): string {
+export function editorPage(
+  { kind, title, subject, isDraft, locked }: Design,
+  path: string,
+  language: Language,
+): string {
   const say = (key: `designer.${string}` & keyof typeof designer) => language.fill(key, {});
   return html`<!doctype html>
 <html lang="${language.code}">
@@ -21,7 +25,7 @@ export function editorPage({ kind, title, subject, locked }: Design, path: strin
 <title>${language.say('designer.title', { subject })}</title><link rel="icon" href="data:,">
 <link rel="stylesheet" href="${builtUrls('grapes.css').url}"><link rel="stylesheet" href="${builtUrls('design.css').url}">
 <script defer src="${builtUrls('grapes.js').url}"></script><script defer src="${builtUrls('grapes-mjml.js').url}"></script><script type="module" src="${builtUrls('design').url}"></script></head>
-<body data-locked="${locked === null ? '' : 'yes'}" data-words="${JSON.stringify(wordsOf(language))}">
+<body data-locked="${locked === null ? '' : 'yes'}" data-draft="${isDraft ? 'yes' : ''}" data-words="${JSON.stringify(wordsOf(language))}">
 <header><div class="what"><h1>${subject}</h1><p>${title}</p></div>
 <p id="state"></p><p id="status" role="status">${locked === null ? say('designer.loading') : say('designer.locked')}</p>
 <div class="actions">${kind === 'template' ? '' : html`<a href="${path}/versions" target="_top">${language.say('versions.open')}</a>`}<button id="mode" class="plain" type="button" hidden></button><button id="preview" class="plain" type="button">${say('designer.preview')}</button><button id="test" class="plain" type="button">${say('designer.test')}</button><button id="save" type="button">${say('designer.save')}</button></div></header>

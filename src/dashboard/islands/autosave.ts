@@ -1,8 +1,9 @@
 /**
- * Saves a form of composing a few seconds after the last change, and before a link is followed, and shows what the service then knows
+ * Saves a form of composing a few seconds after the last change, and before somebody leaves, and shows what the service then knows
  * anew. The form is saved on submit without it.
  */
 import { isInUse } from './parts/read-page.ts';
+import { saveBeforeLeaving } from './parts/save-first.ts';
 
 interface Texts {
   unsaved: string;
@@ -86,13 +87,7 @@ function keepSaved(form: HTMLFormElement, texts: Texts): void {
     clearTimeout(timer);
     isChanged = false;
   });
-  document.addEventListener('click', (event) => {
-    const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[href]') : null;
-    if (link === null || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    if (!isChanged || isStopped || link.target === '_blank' || !link.href.startsWith('http')) return;
-    event.preventDefault();
-    void save().then(() => location.assign(link.href));
-  });
+  saveBeforeLeaving(document, { mustSave: () => isChanged && !isStopped, save });
   addEventListener('beforeunload', (event) => {
     if (isChanged) event.preventDefault();
   });

@@ -1,19 +1,41 @@
 /** The design page in the browser: blocks or HTML, saving, the preview in a sandboxed frame, the test mail. */
+import { saveBeforeLeaving } from '../../islands/parts/save-first.ts';
 import { openContent } from './parts/content.ts';
-import { ask, call, element, isLocked, say, showProgress, tell } from './parts/page.ts';
+import { ask, call, element, isDraft, isLocked, say, showProgress, tell } from './parts/page.ts';
 import { listenForPictures } from './parts/pictures.ts';
 
+/** How long after the last change a draft saves itself. */
+const TYPING_MS = 2000;
+
 let isChanged = false;
+let timer: ReturnType<typeof setTimeout> | undefined;
+let saving: Promise<unknown> = Promise.resolve();
 const content = await openContent(() => {
   isChanged = true;
   showState();
+  if (!mustSave()) return;
+  clearTimeout(timer);
+  timer = setTimeout(showSaving, TYPING_MS);
 });
+
+/** Whether what was changed is saved without being asked for. */
+function mustSave(): boolean {
+  return isChanged && isDraft && !isLocked;
+}
 
 function showState(): void {
   element('state', HTMLElement).textContent = isChanged && !isLocked ? say('designer.unsaved') : '';
 }
 
-async function save(): Promise<string> {
+/** Saves after what is being saved already, so that the newest is stored last. */
+function save(): Promise<string> {
+  clearTimeout(timer);
+  const saved = saving.then(saveOnce);
+  saving = saved.catch(() => undefined);
+  return saved;
+}
+
+async function saveOnce(): Promise<string> {
   const body = content.current();
   await call('', body);
   // What was changed meanwhile is not saved.
@@ -34,7 +56,8 @@ async function preview(): Promise<string> {
 }
 
 const showPreview = () => void showProgress(say('designer.rendering'), preview);
-element('save', HTMLButtonElement).addEventListener('click', () => showProgress(say('designer.saving'), save));
+const showSaving = () => showProgress(say('designer.saving'), save);
+element('save', HTMLButtonElement).addEventListener('click', showSaving);
 element('preview', HTMLButtonElement).addEventListener('click', () => {
   void ask('preview-dialog');
   showPreview();
@@ -66,6 +89,11 @@ element('test-form', HTMLFormElement).addEventListener('submit', (event) => {
 addEventListener('beforeunload', (event) => {
   if (isChanged && !isLocked) event.preventDefault();
 });
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden && mustSave()) void showSaving();
+});
+// The dashboard shows this page in a frame: its links lead away as well.
+for (const page of new Set([document, parent.document])) saveBeforeLeaving(page, { mustSave, save: showSaving });
 listenForPictures();
 element('save', HTMLButtonElement).disabled = isLocked;
 if (!isLocked) tell('');

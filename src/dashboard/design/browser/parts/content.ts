@@ -2,7 +2,7 @@
  * The mail as it is being edited: as blocks, as HTML, or as MJML that the editor cannot show. Between blocks and HTML one can switch:
  * the blocks stay as they are until the HTML is changed, and HTML comes back unchanged until a block is.
  */
-import { type Choices, openEditor } from './editor.ts';
+import { type Choices, markup, openEditor } from './editor.ts';
 import { ask, call, element, escaped, say, tell } from './page.ts';
 import { makeSource, type Source } from './source.ts';
 
@@ -68,7 +68,7 @@ class BlocksAndHtml implements Content {
       this.#isFirstHtml = false;
       this.#onChange();
     });
-    this.#blocks = () => editor.getHtml();
+    this.#blocks = () => markup(editor);
     this.#show(false);
   }
 

@@ -1,5 +1,5 @@
 /** The editor of blocks: grapesjs with MJML, our blocks, the list of parts and the picture library. */
-import type { Editor, EditorConfig, Plugin } from 'grapesjs';
+import type { ComponentView, Editor, EditorConfig, Plugin } from 'grapesjs';
 import { type Block, listBlocks } from './blocks.ts';
 import { type Brand, type BrandChoice, completeBrand } from './brand.ts';
 import { blockAttributes, keepFieldsNamed, nameControls } from './controls.ts';
@@ -67,6 +67,7 @@ export async function openEditor(
     editor.UndoManager.clear();
     editor.Panels.getButton('views', 'open-blocks')?.set('active', true);
     editor.on('update', onChange);
+    watchTyping(editor, onChange);
     editor.on('block:drag:stop', (added) => {
       for (const part of [added].flat()) if (part && isPicture(part)) void placePicture(part);
     });
@@ -79,6 +80,39 @@ export async function openEditor(
   });
   window.editor = editor;
   return editor;
+}
+
+/** Calls `onChange` while somebody types: the editor itself notices only when they leave the text. */
+function watchTyping(editor: Editor, onChange: () => void): void {
+  const watch = new MutationObserver(onChange);
+  editor.on('rte:enable', (view: ComponentView) => {
+    watch.observe(view.getChildrenContainer(), { subtree: true, childList: true, characterData: true });
+  });
+  editor.on('rte:disable', () => watch.disconnect());
+}
+
+/** The mail as MJML, with what is being typed. The editor takes that over only when the text is left, since the cursor is lost then. */
+export function markup(editor: Editor): string {
+  const written = editor.getEditing();
+  const view = written?.getView();
+  if (written === undefined || view === undefined) return editor.getHtml();
+  const typed = written.clone();
+  const text = document.importNode(view.getChildrenContainer(), true);
+  const keepIds: string[] = [];
+  for (const part of text.querySelectorAll('[id]')) {
+    // The editor makes every element draggable and gives it an id; ids in the mail's own markup are attributes of the part.
+    part.removeAttribute('draggable');
+    const isOwn = editor.Components.getById(part.id)?.get('attributes')?.id === part.id;
+    if (isOwn) keepIds.push(part.id);
+    else part.removeAttribute('id');
+  }
+  // Temporary: otherwise the editor takes the change for one of the mail.
+  typed.components(editor.Parser.parseHtml(text.innerHTML).html, { temporary: true, keepIds });
+  const { toHTML } = written;
+  written.toHTML = () => typed.toHTML();
+  const mjml = editor.getHtml();
+  written.toHTML = toHTML;
+  return mjml;
 }
 
 /** Lets the style of texts choose among fonts that mail programs have. */

@@ -23,6 +23,9 @@ const words: Record<Key, string> = JSON.parse(document.body.dataset.words ?? '{}
 /** Whether the mail can no longer be changed. */
 export const isLocked = document.body.dataset.locked !== '';
 
+/** Whether no mail leaves with this content yet, so that it may be saved before it is finished. */
+export const isDraft = document.body.dataset.draft !== '';
+
 /** The element with this id. Throws an Error when the page has none of this type. */
 export function element<T extends HTMLElement>(id: string, type: new () => T): T {
   const found = document.getElementById(id);
