@@ -25,6 +25,7 @@ import {
   csvFile,
   done,
   eitherOrderQuery,
+  flag,
   identifier,
   integer,
   isoTimestampSchema,
@@ -60,6 +61,7 @@ const UploadBody = Type.Object({
   contact_type_id: integer(),
   file: Type.String({ format: 'binary', description: 'A file whose name ends in .csv.' }),
   empty_cells: Type.Optional(choice('keep', 'clear')),
+  start_automations: Type.Optional(flag()),
 });
 
 const SAMPLE: Record<string, string> = {
@@ -130,7 +132,7 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (
         tags,
         summary: 'Import contacts from a CSV file',
         description:
-          'The first row names the fields; only email is required. A contact of the type with the same address is updated; where a cell is empty it keeps its value, unless `empty_cells` is clear (addition). A row with errors fails alone. The header Location of the answer names the report of the import.',
+          'The first row names the fields; only email is required. A contact of the type with the same address is updated; where a cell is empty it keeps its value, unless `empty_cells` is clear (addition). With `start_automations` 0 nobody enters an automation by it (addition). A row with errors fails alone. The header Location of the answer names the report of the import.',
         body: UploadBody,
         consumes: ['multipart/form-data'],
         response: done,
@@ -153,6 +155,8 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (
         const asked = fields.empty_cells || DEFAULT_OPTIONS.emptyCells;
         if (asked !== 'keep' && asked !== 'clear') errors.add('empty_cells', messages.selected('empty_cells'));
         const emptyCells = asked === 'clear' ? ('clear' as const) : ('keep' as const);
+        const starts = fields.start_automations || '1';
+        if (starts !== '0' && starts !== '1') errors.add('start_automations', messages.selected('start_automations'));
         errors.throwIfAny();
         const typeId = recordId(given);
         const job = {
@@ -161,7 +165,7 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (
           typeId,
           path,
           fileName,
-          options: { ...DEFAULT_OPTIONS, emptyCells },
+          options: { ...DEFAULT_OPTIONS, emptyCells, startsAutomations: starts === '1' },
         };
         const report = await importContacts(job);
         if (report.id === 0) {

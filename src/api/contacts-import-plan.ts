@@ -34,6 +34,7 @@ export const PlanBody = Type.Object({
   existing: Type.Optional(choice('update', 'keep')),
   empty_cells: Type.Optional(choice('clear', 'keep')),
   to_segment_id: optionalReference(),
+  start_automations: Type.Optional(flag()),
   unsubscribe: Type.Optional(
     flag(
       '1: everybody in the file is marked as unsubscribed, from `unsubscribe_groups_id` or, without it, from all mail.',
@@ -49,6 +50,7 @@ export const PlanRecord = Type.Object({
   existing: choice('update', 'keep'),
   empty_cells: choice('clear', 'keep'),
   to_segment_id: nullable(integer()),
+  start_automations: zeroOrOne(),
   unsubscribe: zeroOrOne(),
   unsubscribe_groups_id: nullable(integer()),
 });
@@ -89,6 +91,7 @@ export function plannedImport(body: Type.Static<typeof PlanBody>): PlannedImport
       existing: body.existing ?? 'update',
       emptyCells: body.empty_cells ?? DEFAULT_OPTIONS.emptyCells,
       segmentId: body.to_segment_id || null,
+      startsAutomations: body.start_automations !== 0,
       unsubscribe: body.unsubscribe === 1 ? body.unsubscribe_groups_id || 'all' : 'nothing',
     },
   };
@@ -96,13 +99,14 @@ export function plannedImport(body: Type.Static<typeof PlanBody>): PlannedImport
 
 /** The record of a plan. */
 export function planRecord({ typeId, mapping, options }: PlannedImport): Type.Static<typeof PlanRecord> {
-  const { existing, emptyCells, segmentId, unsubscribe } = options;
+  const { existing, emptyCells, segmentId, startsAutomations, unsubscribe } = options;
   return {
     contact_type_id: typeId,
     mapping,
     existing,
     empty_cells: emptyCells,
     to_segment_id: segmentId,
+    start_automations: startsAutomations ? 1 : 0,
     unsubscribe: unsubscribe === 'nothing' ? 0 : 1,
     unsubscribe_groups_id: typeof unsubscribe === 'number' ? unsubscribe : null,
   };

@@ -46,6 +46,9 @@ const Preview = Type.Object({
   repeated: integer(),
   counts: kindCounts,
   removed: integer(),
+  automations: Type.Array(
+    Type.Object({ utr: Type.String(), automation_name: Type.String(), people: integer(), is_exact: zeroOrOne() }),
+  ),
   fields: Type.Array(Type.Object({ field: Type.String(), count: integer() })),
   leaving: Type.Array(
     Type.Object({ kind: choice(...LEAVING_KINDS), name: Type.String(), people: integer(), added: integer() }),
@@ -181,9 +184,13 @@ export const contactMappedImportRoutes: FastifyPluginAsyncTypebox<Deps> = async 
       const upload = jobs.find(request.accountId, upload_id);
       if (upload === undefined) throw notFound();
       if (upload.preview === null) return { status: 'success' as const, message: { preview: null, people: [] } };
-      const { people, is_possible, ...preview } = upload.preview;
+      const { people, is_possible, automations: starting, ...preview } = upload.preview;
+      const automations = starting.map(({ is_exact, ...automation }) => ({
+        ...automation,
+        is_exact: is_exact ? 1 : 0,
+      }));
       const message = {
-        preview: { ...preview, is_possible: is_possible ? 1 : 0 },
+        preview: { ...preview, automations, is_possible: is_possible ? 1 : 0 },
         people: people[kind],
       };
       return { status: 'success' as const, message };

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { importContacts } from '../audience/import/import.ts';
-import type { ImportProgress } from '../audience/import/import-options.ts';
+import { DEFAULT_OPTIONS, type ImportProgress } from '../audience/import/import-options.ts';
 import { systemClock } from '../clock.ts';
 import { type Call, type Command, requireWords } from './command.ts';
 import { requireContactType, typeOption } from './contact-type.ts';
@@ -12,11 +12,12 @@ import { startProgress } from './progress-bar.ts';
 const ERRORS_SHOWN = 20;
 
 export const importFile: Command = {
-  forms: ['import FILE --type N'],
+  forms: ['import FILE --type N [--no-automations]'],
   about: 'Import contacts from a CSV file.',
   help: `The first row names the columns; email is needed. Rows go to the contact type N (GET /api/contacts-type); an address
-already there is updated. Bad rows fail alone and are named. Killed half-way, run it again. The service may run meanwhile.`,
-  options: { type: { type: 'string' } },
+already there is updated. Bad rows fail alone and are named. Killed half-way, run it again. The service may run meanwhile.
+Whoever is new enters the live automations of the contact type and its segments; with --no-automations nobody does.`,
+  options: { type: { type: 'string' }, 'no-automations': { type: 'boolean' } },
   async run(call) {
     const [file = ''] = requireWords(call, 'FILE');
     const typeId = typeOption(call);
@@ -27,7 +28,15 @@ already there is updated. Bad rows fail alone and are named. Killed half-way, ru
     const progress = shown(call);
     const report = await withDatabase((db, config) => {
       const { accountId } = requireContactType(db, typeId);
-      const job = { databasePath: config.DATABASE_PATH, accountId, typeId, path: file, fileName: basename(file) };
+      const options = { ...DEFAULT_OPTIONS, startsAutomations: !call.flag('no-automations') };
+      const job = {
+        databasePath: config.DATABASE_PATH,
+        accountId,
+        typeId,
+        path: file,
+        fileName: basename(file),
+        options,
+      };
       return importContacts(db, job, systemClock, progress);
     });
     progress.end();

@@ -1,6 +1,7 @@
 /** Previewing an import, and choosing what it does with people who are there already, with a segment and with subscriptions. */
 import t, { type Test } from 'tap';
 import { startApp, type TestApp } from '../support/app.ts';
+import { mailsInBrief, withWelcomeSeries } from '../support/automations.ts';
 
 const FILE =
   'email,first_name,city\nzoe@example.com,Zoë,\nada@example.com,Ada,Wien\nnonsense,X,\nADA@example.com,Ada,Graz\n';
@@ -206,4 +207,80 @@ t.test('another account’s upload, type, segment or group is refused, as one th
   }
   t.equal((await app.two.call('GET', '/contacts/imports/previewed', { query: { upload_id: id } })).status, 404);
   t.equal((await ended(app, id)).state, 'looked');
+});
+
+t.test(
+  'a preview says who would enter a live automation, and nobody enters one, then or later, where that is chosen',
+  async (t) => {
+    const { app, utr, post, get, live } = await withWelcomeSeries(t);
+    const rules = { select_field: ['city'], select_operator: ['is'], value: ['Graz'] };
+    await post('/segment/store', { segment_name: 'Graz', contact_type_id: 1, ...rules });
+    const ofSegment = await post('/automations/create', {
+      ...{ type: 'welcome', automation_for: 'segments_1', automation_name: 'To Graz', unsubscribe_group_id: 1 },
+    });
+    await post('/automations/schedule/create', {
+      ...{ utr: ofSegment.utr, sender_id: 1, subject: 'Graz', waiting_period: 1, waiting_type: 'days', template_id: 1 },
+      ...{ preview_img: 'blank.png', template_html: '<p>Hello</p>' },
+    });
+    await live();
+    t.equal((await get('/automations/set-live', { utr: ofSegment.utr })).status, 200);
+    const entered = async () => {
+      await app.background();
+      return app.db
+        .prepare(
+          'SELECT DISTINCT a.automation_name FROM enrolments e JOIN automations a ON a.id = e.automation_id ORDER BY a.id',
+        )
+        .pluck()
+        .all();
+    };
+    const imported = async (options: object) => {
+      const id = await look(app);
+      await ask(app, 'preview', id, options);
+      await ended(app, id);
+      const { automations } = (await previewed(app, id)).preview;
+      await ask(app, 'start', id, options);
+      return { automations, ...(await ended(app, id)) };
+    };
+
+    const options = { start_automations: 0, to_segment_id: 1 };
+    const without = await imported(options);
+    t.match(without, { automations: [], plan: options });
+    t.equal(app.db.prepare('SELECT count(*) FROM segment_recipients WHERE segment_id = 1').pluck().get(), 2);
+    t.strictSame(await entered(), []);
+    await imported({});
+    t.strictSame(await entered(), [], 'who is there already does not join');
+    await post('/contacts/imports/undo', { id: without.import_id });
+    t.strictSame(await entered(), [], 'nor by the undo');
+    app.db.exec('DELETE FROM segment_recipients');
+    for (const id of app.db.prepare('SELECT id FROM contacts WHERE deleted_at IS NULL').pluck().all())
+      await post('/contacts/delete', { id });
+
+    const { automations } = await imported({});
+    t.strictSame(automations, [
+      { utr, automation_name: 'Welcome', people: 2, is_exact: 1 },
+      { utr: ofSegment.utr, automation_name: 'To Graz', people: 2, is_exact: 0 },
+    ]);
+    t.strictSame(await entered(), ['Welcome', 'To Graz']);
+  },
+);
+
+t.test('an upload starts no automation where `start_automations` is 0', async (t) => {
+  const { app, live } = await withWelcomeSeries(t);
+  await live();
+  const send = (start_automations: string, email: string) =>
+    app.one.call('POST', '/contacts/upload-csv', {
+      multipart: [
+        ['contact_type_id', '1'],
+        ['start_automations', start_automations],
+        ['file', { filename: 'contacts.csv', content: `email\n${email}\n` }],
+      ],
+    });
+  t.match((await send('maybe', 'ann@example.org')).body.errors, { start_automations: Array });
+  t.equal((await send('0', 'ann@example.org')).status, 200);
+  t.equal((await send('1', 'bob@example.org')).status, 200);
+  await app.background();
+  t.strictSame(
+    mailsInBrief(app).map((line) => line.split(' ').slice(1)),
+    [['bob', 'one']],
+  );
 });

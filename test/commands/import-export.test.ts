@@ -20,6 +20,22 @@ t.test('a CSV file is imported into a contact type, bad rows are named', async (
   t.match(await run('import', file, '--type', '5'), { code: 1, err: 'There is no contact type 5\n' });
 });
 
+t.test('an import starts no automation with --no-automations', async (t) => {
+  const { db, path, run } = prepared(t);
+  db.exec(`
+    INSERT INTO contact_types (user_id, name, created_at, updated_at) VALUES (1, 'Readers', '', '');
+    INSERT INTO automations (user_id, utr, automation_type, automation_for, automation_for_table, automation_name, unsubscribe_group_id, status, created_at, updated_at)
+    VALUES (1, 'utr', 'welcome', 1, 'contacts', 'Welcome', 1, 1, '', '')`);
+  const file = join(path, '../people.csv');
+  const joined = async (email: string, ...options: string[]) => {
+    writeFileSync(file, `email\n${email}\n`);
+    t.equal((await run('import', file, '--type', '1', ...options)).code, 0);
+    return db.prepare('SELECT count(*) FROM membership_changes').pluck().get();
+  };
+  t.equal(await joined('a@example.org', '--no-automations'), 0);
+  t.equal(await joined('b@example.org'), 1);
+});
+
 t.test('contacts are exported to a file or standard output, and the import takes them back', async (t) => {
   const { db, path, run } = prepared(t);
   db.exec(

@@ -9,6 +9,8 @@ export interface ImportOptions {
   emptyCells: 'clear' | 'keep';
   /** The segment that everybody in the file is added to by hand; null: none. */
   segmentId: number | null;
+  /** Whether people who join the target of a live automation by the import enter that automation. */
+  startsAutomations: boolean;
   /** Where everybody in the file is marked as unsubscribed: from all mail, or from the group with this id. */
   unsubscribe: 'nothing' | 'all' | number;
 }
@@ -46,6 +48,7 @@ export const DEFAULT_OPTIONS: ImportOptions = {
   existing: 'update',
   emptyCells: 'keep',
   segmentId: null,
+  startsAutomations: true,
   unsubscribe: 'nothing',
 };
 

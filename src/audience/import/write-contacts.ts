@@ -36,6 +36,7 @@ export async function writeContacts(
 ): Promise<{ created: number; updated: number }> {
   const client = db.$client;
   const { accountId: user, typeId: type, options = DEFAULT_OPTIONS } = job;
+  const { startsAutomations } = options;
   const range = 'sorted.rowid > @after AND sorted.rowid <= @until';
   const addresses = client.prepare(`
     INSERT INTO addresses (user_id, normalized_email) SELECT @user, normalized FROM sorted WHERE ${range} ON CONFLICT DO NOTHING`);
@@ -79,9 +80,13 @@ export async function writeContacts(
     const created = countNew.get(before, type) ?? 0;
     recorder.added(before, last.get() ?? 0);
     const joined = sql`SELECT address_id, id AS contact_id FROM contacts WHERE id > ${before} AND +contact_type_id = ${type}`;
-    recordMembershipChange(db, { accountId: user, table: 'contacts', id: type }, 'joined', joined, now);
+    if (startsAutomations)
+      recordMembershipChange(db, { accountId: user, table: 'contacts', id: type }, 'joined', joined, now);
     if (hasSegments.get(type) === 1)
-      syncAfterContactChange(db, type, written.all(chunk), now, { before: (rows) => recorder.membersBefore(rows) });
+      syncAfterContactChange(db, type, written.all(chunk), now, {
+        before: (rows) => recorder.membersBefore(rows),
+        startsAutomations,
+      });
     listPeople(db, job, chunk, recorder, now);
     if (hasTracking) keepChoices(db, job, chunk, recorder, now);
     if (count.run(created, changes - created, id).changes === 0) throw new CsvError(null, SENTENCES.import_stopped);

@@ -24,8 +24,8 @@ export type Recipient = typeof segmentRecipients.$inferSelect;
 export interface SyncOptions {
   /** Is given the rows that are removed or pointed at another contact, as they were before. */
   before?: (rows: readonly Recipient[]) => void;
-  /** An undo: who is in a segment again counts as never having left, so that no automation begins with them. */
-  isUndo?: boolean;
+  /** False: no automation begins with who joins, for example because an undo only puts them back. True when absent. */
+  startsAutomations?: boolean;
 }
 
 /**
@@ -105,7 +105,7 @@ function syncSegment(
   people: readonly number[],
   now: string,
   facts: Facts,
-  { before: keep, isUndo = false }: SyncOptions,
+  { before: keep, startsAutomations = true }: SyncOptions,
 ): void {
   const { id, user_id, contact_type_id } = segment;
   const isWatched = facts.watched.has(id);
@@ -146,7 +146,7 @@ function syncSegment(
       ON c.contact_type_id = @type AND c.address_id = p.value AND ${isLive}
     WHERE ${matches.text}
     ON CONFLICT DO NOTHING`);
-  if (isWatched && !isUndo) {
+  if (isWatched && startsAutomations) {
     // The plus keeps the planner from using the index on the segment instead of the range of new ids.
     const joined = sql`SELECT address_id, contact_id FROM segment_recipients WHERE id > ${before} AND +segment_id = ${id}`;
     recordMembershipChange(db, membership, 'joined', joined, now);

@@ -111,13 +111,17 @@ export function addRecipient(db: Db, accountId: number, segmentId: number, given
   );
 }
 
-/** Adds contacts by hand, who then stay in the segment whatever its rules say. Call inside the transaction of the change. */
+/**
+ * Adds contacts by hand, who then stay in the segment whatever its rules say, and start its automations unless `startsAutomations` is
+ * false. Call inside the transaction of the change.
+ */
 export function addContactsToSegment(
   db: Db,
   accountId: number,
   segmentId: number,
   contactIds: readonly number[],
   now: string,
+  startsAutomations = true,
 ): void {
   const segment = db
     .select()
@@ -139,6 +143,7 @@ export function addContactsToSegment(
     added.map((row) => row.address_id),
     now,
   );
+  if (!startsAutomations) return;
   const joined = JSON.stringify(added.filter((row) => row.is_new === 1));
   recordMembershipChange(
     db,

@@ -68,6 +68,11 @@ export const PEOPLE_DESCRIPTIONS = {
     'selecting: the contacts are collected; ready: it waits for its confirmation; running; done; cancelled: stopped in the middle; undoing, undone; failed.',
   'UploadedFile.state':
     'looked: uploaded, not imported; previewing: what an import would do is being computed; running; done; failed.',
+  start_automations:
+    'Addition: 1 (default): people who join the target of a live automation by the import enter it; 0: nobody does, and later neither, unless they leave the target and join it again.',
+  'ImportPreview.automations': 'The live automations that people would enter, at most 100.',
+  'ImportPreview.utr': 'UUID of the automation.',
+  'ImportPreview.is_exact': '1: so many enter; 0: up to so many, since it is for a segment.',
   'ImportPreview.removed': 'How many values of contacts would be removed, because their cell is empty.',
   empty_cells: 'keep (default): a contact keeps its value where the cell is empty; clear: the value is removed.',
   existing: 'update (default): contacts that are there already are changed; keep: they stay as they are.',
@@ -99,7 +104,7 @@ export const PEOPLE_DESCRIPTIONS = {
   'ImportPreview.kind':
     'What becomes of them: unsubscribed from all mail or a group, suppressed after a bounce or complaint.',
   'ImportPreview.name': 'Name of the group; else empty.',
-  'ImportPreview.people': 'How many they are.',
+  'ImportPreview.people': 'How many they are; of an automation, how many would enter it.',
   'ImportPreview.added': 'How many of them are not on that list yet.',
   plan: 'How it is to be imported: what was last previewed; null before the first preview.',
   'UploadedFile.mapping': 'The field of each column, in order; empty: none.',

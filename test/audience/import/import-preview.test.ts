@@ -30,6 +30,7 @@ const anyOptions: fc.Arbitrary<ImportOptions> = fc.record({
   existing: fc.constantFrom('update', 'keep'),
   emptyCells: fc.constantFrom('clear', 'keep'),
   segmentId: fc.constantFrom(null, 1, 2),
+  startsAutomations: fc.boolean(),
   unsubscribe: fc.constantFrom<ImportOptions['unsubscribe'][]>('nothing', 'all', 1),
 });
 type File = typeof anyFile extends fc.Arbitrary<infer T> ? T : never;

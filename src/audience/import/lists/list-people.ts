@@ -56,7 +56,7 @@ export function markUnsubscribed(
 
 function addToSegment(
   db: Db,
-  { accountId, typeId }: ImportJob,
+  { accountId, typeId, options = DEFAULT_OPTIONS }: ImportJob,
   segmentId: number,
   chunk: Chunk,
   recorder: UndoRecorder,
@@ -76,7 +76,7 @@ function addToSegment(
     .pluck()
     .all({ ...chunk, type: typeId });
   const before = lastId(db, 'segment_recipients');
-  addContactsToSegment(db, accountId, segmentId, contacts, now);
+  addContactsToSegment(db, accountId, segmentId, contacts, now, options.startsAutomations);
   recorder.rowsAdded('segment_recipients', before);
 }
 

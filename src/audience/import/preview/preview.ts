@@ -8,6 +8,7 @@ import { stageLeavers } from '../lists/leavers.ts';
 import { plannedFields } from '../lists/make-lists.ts';
 import type { LeavingCount } from '../lists/migration-job.ts';
 import { dropStaged, stage } from '../staging.ts';
+import { automationCounter, type StartingAutomation } from './starting-automations.ts';
 
 export const PREVIEW_KINDS = ['new', 'changed', 'unchanged', 'skipped', 'left'] as const;
 export type PreviewKind = (typeof PREVIEW_KINDS)[number];
@@ -33,6 +34,8 @@ export interface ImportPreview {
   counts: Record<PreviewKind, number>;
   /** How many values of contacts would be removed. */
   removed: number;
+  /** The automations that people would enter. */
+  automations: StartingAutomation[];
   /** How many contacts would get another value in each field. */
   fields: { field: string; count: number }[];
   /** Of a migration: those who left there, by what becomes of them. */
@@ -70,6 +73,7 @@ export async function previewImport(db: Db, job: ImportJob, progress?: ImportPro
     errors: [],
     counts: perKind(() => 0),
     removed: 0,
+    automations: [],
     fields: [],
     leaving: [],
     people: perKind(() => []),
@@ -112,6 +116,7 @@ async function compare(
     .raw();
   const whole = Number(client.prepare('SELECT max(rowid) FROM sorted').pluck().get());
   const changesOf = changeReader(db, job, columns);
+  const automations = automationCounter(db, job);
   const perField = new Map<string, number>();
   const add = (kind: PreviewKind, person: PreviewPerson) => {
     preview.counts[kind]++;
@@ -135,9 +140,11 @@ async function compare(
       add(isThere ? present : 'new', person);
       if (isLeft === 1) add('left', person);
     }
+    automations.count(from, from + CHUNK);
     progress?.wrote(Math.min(from + CHUNK, whole), whole);
     await setImmediate();
   }
+  preview.automations = automations.found(preview.counts);
   preview.repeated = preview.rows - preview.failed - whole;
   preview.fields = [...perField].map(([field, count]) => ({ field, count }));
 }

@@ -37,7 +37,7 @@ export function removeAdded(db: Db, { id, contact_type_id: type, written_at }: U
   const kept = contacts.filter(({ reason }) => reason !== null);
   // They may belong by rule where the import had put them by hand.
   const peopleKept = kept.map((contact) => contact.address_id);
-  syncAfterContactChange(db, type, peopleKept, now, { isUndo: true });
+  syncAfterContactChange(db, type, peopleKept, now, { startsAutomations: false });
   prepared(
     client,
     `INSERT OR IGNORE INTO import_kept (import_id, contact_id, reason)

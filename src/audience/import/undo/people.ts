@@ -45,7 +45,7 @@ export function restorePeople(db: Db, undone: Undone, now: string): UndoCounts |
   const given: Given = { import: id, type, written, last, now };
   leaveSegments(db, undone, given);
   const counts = restoreContacts(db, given);
-  syncAfterContactChange(db, type, peopleBefore(db, given), now, { isUndo: true });
+  syncAfterContactChange(db, type, peopleBefore(db, given), now, { startsAutomations: false });
   restoreMembers(db, given);
   resubscribe(db, given);
   undoChoices(db, { accountId: undone.user_id, records: records('tracking'), now }, given);

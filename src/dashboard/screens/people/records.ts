@@ -117,6 +117,7 @@ export interface ImportPlan {
   existing: 'update' | 'keep';
   empty_cells: 'clear' | 'keep';
   to_segment_id: number | null;
+  start_automations: 0 | 1;
   unsubscribe: 0 | 1;
   unsubscribe_groups_id: number | null;
 }

@@ -1,4 +1,4 @@
-/** What an import does with people who are there already, with empty cells, with a segment and with subscriptions. */
+/** What an import does with people who are there already, with empty cells, with a segment, with automations and with subscriptions. */
 import { Button } from '../../../components/button.tsx';
 import { SelectField } from '../../../components/field.tsx';
 import { Card } from '../../../components/surface.tsx';
@@ -14,11 +14,13 @@ export function optionFields(body: Readonly<Record<string, unknown>>): Record<st
   const [existing = 'update'] = texts(body.existing);
   const [empty_cells = 'keep'] = texts(body.empty_cells);
   const [to_segment_id = ''] = texts(body.to_segment_id);
+  const [start_automations = '1'] = texts(body.start_automations);
   const [from = ''] = texts(body.unsubscribe);
   return {
     existing,
     empty_cells,
     to_segment_id,
+    start_automations,
     unsubscribe: from === '' ? '0' : '1',
     unsubscribe_groups_id: from === ALL_MAIL ? '' : from,
   };
@@ -30,6 +32,7 @@ function chosenIn(plan: ImportPlan) {
     existing: plan.existing,
     empty_cells: plan.empty_cells,
     to_segment_id: String(plan.to_segment_id ?? ''),
+    start_automations: String(plan.start_automations),
     unsubscribe: plan.unsubscribe === 0 ? '' : String(plan.unsubscribe_groups_id ?? ALL_MAIL),
   };
 }
@@ -67,6 +70,15 @@ export function ImportOptions({ action, plan, choices }: { action: string; plan:
           options={[
             { value: '', label: language.say('import.options.none') },
             ...segments.map(({ id, segment_name }) => ({ value: String(id), label: segment_name })),
+          ]}
+        />
+        <SelectField
+          name="start_automations"
+          label={language.say('import.options.automations')}
+          value={chosen.start_automations}
+          options={[
+            { value: '1', label: language.say('import.options.automations.start') },
+            { value: '0', label: language.say('import.options.automations.none') },
           ]}
         />
         <SelectField

@@ -25,6 +25,7 @@ interface Preview {
   repeated: number;
   counts: Record<'new' | 'changed' | 'unchanged' | 'skipped' | 'left', number>;
   removed: number;
+  automations: { utr: string; automation_name: string; people: number; is_exact: 0 | 1 }[];
   fields: { field: string; count: number }[];
   leaving: { kind: 'all' | 'group' | 'bounce' | 'complaint'; name: string; people: number; added: number }[];
   notes: string[];
@@ -78,6 +79,11 @@ export function PreviewPage({
           {figures && <Stats figures={figures} />}
           {[...(upload.migration === null ? [] : upload.notes), ...(preview?.notes ?? [])].map((note) => (
             <Notice key={note}>{language.sentence(note)}</Notice>
+          ))}
+          {preview?.automations.map(({ utr, automation_name: name, people: count, is_exact }) => (
+            <Notice key={utr} tone="warn">
+              {language.say(is_exact === 1 ? 'import.preview.enter' : 'import.preview.mayEnter', { name, count })}
+            </Notice>
           ))}
           {!isMaking && <Start upload={upload} plan={plan} preview={preview} />}
         </Card>
