@@ -50,6 +50,8 @@ export const REPORT_DESCRIPTIONS: Readonly<Record<string, string>> = {
   opens_by_class: 'Opens by who made them; a proxy loads pictures whether or not anybody reads the mail.',
   opens_by_hour: 'Opens by hour, UTC, without those of machines.',
   overview: 'The overview.',
+  'SingleSendReport.proxied': 'Those that image proxies made.',
+  'SingleSendReport.machine': 'Those that programs made.',
   proxied_only: 'Recipients of whom nothing is known but that a proxy loaded the pictures.',
   proxied_opens: 'Opens made by proxies, which load pictures whether or not anybody reads.',
   people_clicks: 'Recipients of whose clicks at least one was a person’s.',

@@ -251,14 +251,8 @@ export const people: Translation<typeof english> = {
   'import.options.show': 'Zeigen, was dann geschieht',
   'import.go': 'Importieren: {what}',
   'import.go.new': '{count} hinzufügen',
-  'import.preview.enter': {
-    one: '{count} Kontakt kommt in die Automation {name}.',
-    other: '{count} Kontakte kommen in die Automation {name}.',
-  },
-  'import.preview.mayEnter': {
-    one: 'Bis zu {count} Kontakt kommt in die Automation {name}.',
-    other: 'Bis zu {count} Kontakte kommen in die Automation {name}.',
-  },
+  'import.preview.enter': { one: '{count} Kontakt kommt in {name}.', other: '{count} Kontakte kommen in {name}.' },
+  'import.preview.mayEnter': { one: 'Bis zu {count} kommt in {name}.', other: 'Bis zu {count} kommen in {name}.' },
   'import.preview.removed': 'Entfernte Werte',
   'import.go.removed': { one: '{count} Wert entfernen', other: '{count} Werte entfernen' },
   'import.go.changed': '{count} ändern',
