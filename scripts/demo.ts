@@ -28,6 +28,10 @@ const COUNTRIES = [
   'India',
 ];
 
+/** How long after its hand-off the demo opens a mail: who opens one at once is taken for a machine. */
+const READ_AFTER_MS = 3000;
+const MAIL_PROGRAM = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Thunderbird/140.0';
+
 const { values: options, positionals } = parseArgs({ options: { keep: { type: 'boolean' } }, allowPositionals: true });
 const size = Number(positionals[0] ?? 3000);
 if (!Number.isSafeInteger(size) || size < 8) throw new Error('the size is a whole number of at least 8 contacts');
@@ -186,8 +190,9 @@ async function readOneMail(api: Api): Promise<Mail> {
   const { raw, ...shown } = mail;
   const text = raw.replace(/=\r\n/g, '');
   say(`One of the mails: “${mail.subject}” to ${mail.to}`);
-  await fetch(/http:\S+\/o\/[^"\s]+\.gif/.exec(text)?.[0] ?? '');
-  say('  they open it (the pixel is fetched)');
+  await setTimeout(READ_AFTER_MS);
+  await fetch(/http:\S+\/o\/[^"\s]+\.gif/.exec(text)?.[0] ?? '', { headers: { 'user-agent': MAIL_PROGRAM } });
+  say('  they open it some seconds later (the pixel is fetched)');
   const link = /List-Unsubscribe: <(.+)>/.exec(text)?.[1] ?? '';
   await fetch(link, {
     method: 'POST',

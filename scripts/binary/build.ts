@@ -35,8 +35,8 @@ const BUNDLE = { bundle: true, platform: 'node', target: 'node24', logLevel: 'wa
 if (!process.version.startsWith(NODE)) throw new Error(`Build the binary with Node 24; this is ${process.version}`);
 const folder = mkdtempSync(join(tmpdir(), 'sendlark-binary-'));
 try {
-  writeFileSync(join(folder, 'files/package.json'), '{"type":"module"}');
   for (const name of BESIDE) copy(join(ROOT, name), join(folder, 'files', name));
+  writeFileSync(join(folder, 'files/package.json'), '{"type":"module"}');
   const main = join(folder, 'start.cjs');
   await build({ ...BUNDLE, entryPoints: [join(import.meta.dirname, 'start.ts')], outfile: main, format: 'cjs' });
   const blob = assemble(folder, main);

@@ -5,7 +5,16 @@
  *     node scripts/test/run.ts [unit | system | changed | FILE …] [--slowest]
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -165,7 +174,10 @@ function memoryFolder(): string | null {
       readFileSync('/proc/mounts', 'utf8').match(/ \/dev\/shm \S+ \S*noexec/) !== null
     )
       return null;
-    return mkdtempSync('/dev/shm/sendlark-tests-');
+    const folder = mkdtempSync('/dev/shm/sendlark-tests-');
+    // Postfix runs as a user of its own.
+    chmodSync(folder, 0o755);
+    return folder;
   } catch {
     return null;
   }

@@ -75,6 +75,7 @@ const WITHOUT_ENTRY: Record<string, string> = {
   'POST /health/returned-mail': 'sends a test mail to the service itself, and changes nothing',
   'POST /backups/upload': 'changes nothing before it is confirmed',
   'POST /backups/upload/drop': 'changes nothing',
+  'DELETE /role-mails/delete': 'removes a mail that an operator has read, and changes no setting',
   'POST /senders/checks/renew': 'asks the DNS, and changes no sender',
   'POST /senders': 'lists the senders, as its GET does',
   'GET /sender/resend-mail': 'sends the verification mail once more, and changes no sender',

@@ -91,7 +91,7 @@ async function turnsOf(work: Promise<unknown>): Promise<number> {
 t.test('much history of a person is read a few mailings at a time, in the same order page by page', async (t) => {
   const { app, contact } = await withHistory(t);
   const few = await turnsOf(momentsOf(app, contact));
-  multiplyHistory(app, contact, 500);
+  multiplyHistory(app, contact, 1000);
   const page = momentsOf(app, contact);
   const turns = await turnsOf(page);
   t.ok(turns >= few + 15, `${turns} turns of the event loop, ${few} with little history`);

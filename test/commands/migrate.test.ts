@@ -66,7 +66,7 @@ t.test('killed at any moment, nobody who had left has a contact that gets mail; 
   const [program, ...before] = BUILT.command;
   const words = [...before, 'migrate', 'keila', file, '--type', '1', '--confirm'];
   let kills = 0;
-  for (let wait = 300; ; wait += 150) {
+  for (let wait = 100; ; wait += 50) {
     const child = spawn(program, words, {
       cwd: BUILT.cwd,
       env: { ...BUILT.env, DATABASE_PATH: path },

@@ -114,7 +114,10 @@ const FOCUSED = `(() => {
   if (e === null || e === document.body || e === document.documentElement) return null;
   const style = getComputedStyle(e);
   const isOutlined = e.tagName === 'IFRAME' || (style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 1);
-  const boxes = [...e.getClientRects()].filter(({ width, height }) => width > 0 && height > 0);
+  // What of a tall element is in sight.
+  const boxes = [...e.getClientRects()]
+    .map(({ left, top, right, bottom }) => new DOMRect(Math.max(left, 0), Math.max(top, 0), Math.min(right, innerWidth) - Math.max(left, 0), Math.min(bottom, innerHeight) - Math.max(top, 0)))
+    .filter(({ width, height }) => width > 0 && height > 0);
   const isUncovered = boxes.some(({ left, top, width, height }) =>
     [[0.5, 0.5], [0.1, 0.2], [0.9, 0.2], [0.1, 0.8], [0.9, 0.8]].some(([x, y]) => {
       const found = document.elementFromPoint(left + width * x, top + height * y);
