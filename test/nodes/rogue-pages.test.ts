@@ -113,6 +113,13 @@ t.test(
     const north = new RawNode(connection, 'north');
     await north.greet();
     await north.report({ ended: [] });
+    // A gap shows only to who has read something before it.
+    const first = (await manager.streams.info(STREAM.results)).state.last_seq;
+    await send.until(async () => {
+      for await (const { delivered } of manager.consumers.list(STREAM.results))
+        if (delivered.stream_seq >= first) return true;
+      return false;
+    });
     const { brain } = north;
     send.links.service.cut('dropped');
     for (let at = 0; at < 3; at++) await north.report({ ended: [] });
