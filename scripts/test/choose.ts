@@ -18,11 +18,18 @@ const COMPOSITION = new Set([
   'test/support/app.ts',
 ]);
 
+let graph: Map<string, Imports> | undefined;
+
+/** Read once, since it takes a second. */
+function imports(): Map<string, Imports> {
+  graph ??= readImports(FOLDERS);
+  return graph;
+}
+
 /** All test files in two groups: `system` for those that need other processes, a browser, NATS or Postfix; `unit` for the others. */
 export function testFiles(): Record<'unit' | 'system', string[]> {
-  const graph = readImports(FOLDERS);
-  const tests = [...graph.keys()].filter(isTest).sort();
-  const isSystem = (file: string) => needsSystem(graph, file);
+  const tests = [...imports().keys()].filter(isTest).sort();
+  const isSystem = (file: string) => needsSystem(imports(), file);
   return { unit: tests.filter((file) => !isSystem(file)), system: tests.filter(isSystem) };
 }
 
@@ -43,15 +50,46 @@ function needsSystem(graph: ReadonlyMap<string, Imports>, file: string): boolean
  * together, and tests of the same name. Many tests ask the whole product over HTTP and import nothing of what they are about.
  */
 export function testsOf(changed: readonly string[]): string[] {
-  const graph = readImports(FOLDERS);
-  const tests = [...graph.keys()].filter(isTest);
+  const tests = [...imports().keys()].filter(isTest);
   const files = new Set(changed.filter((file) => !COMPOSITION.has(file)));
   const named = new Set(changed.filter((file) => file.startsWith('src/')).flatMap((file) => namesakes(tests, file)));
   return tests.filter((test) => {
     if (named.has(test)) return true;
-    const reached = reachedFrom(graph, test, (file) => COMPOSITION.has(file));
-    return [...reached].some((file) => files.has(file));
+    return [...reachedBy(test)].some((file) => files.has(file));
   });
+}
+
+/** What a test reaches by imports, the nearest first, without what it reaches through what puts the product together. */
+function reachedBy(test: string): Set<string> {
+  return reachedFrom(imports(), test, (file) => COMPOSITION.has(file));
+}
+
+/**
+ * The tests of a changed file in the order in which they are likely to notice a fault: first by how much of the file's name they have,
+ * then by how many folders they share with it, then by how few files they reach by imports before it.
+ */
+export function nearestTests(file: string): string[] {
+  const name = basename(file, extname(file));
+  const folders = dirname(file).split('/').slice(1);
+  const rank = (test: string) => {
+    const [own = '', of] = [basename(test).replace(/\.test\.tsx?$/, ''), dirname(test).split('/').slice(1)];
+    const shared = folders.findIndex((folder, at) => folder !== of[at]);
+    const isNamesake = own === name || (own.length > 3 && name.startsWith(own)) || own.startsWith(name);
+    const before = [...reachedBy(test)].indexOf(file);
+    return [
+      isNamesake && of.join('/') === folders.join('/') ? 0 : 1,
+      -(shared === -1 ? folders.length : shared),
+      isNamesake ? 0 : 1,
+      before === -1 ? Number.POSITIVE_INFINITY : before,
+    ];
+  };
+  const ranked = testsOf([file]).map((test) => ({ test, rank: rank(test) }));
+  return ranked.sort((a, b) => compare(a.rank, b.rank) || (a.test < b.test ? -1 : 1)).map(({ test }) => test);
+}
+
+function compare(one: readonly number[], other: readonly number[]): number {
+  const at = one.findIndex((value, index) => value !== other[index]);
+  return at === -1 ? 0 : (one[at] ?? 0) < (other[at] ?? 0) ? -1 : 1;
 }
 
 /**

@@ -5,21 +5,13 @@
  *     node scripts/test/run.ts [unit | system | changed | FILE …] [--slowest]
  */
 import { spawn } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statfsSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable, Writable } from 'node:stream';
 import { changedFiles, testFiles, testsOf } from './choose.ts';
+import { memoryFolder } from './memory-folder.ts';
 import { Report } from './report.ts';
 
 /** What a worker says of a file that has ended. */
@@ -36,8 +28,6 @@ const FILE_MS = 400_000;
 const PROCESSES = Math.min(availableParallelism() + 1, 8);
 /** A process that has grown to this is replaced by a new one. */
 const MAX_MEMORY_BYTES = 1_000_000_000;
-/** Test files leave databases and built programs there for as long as they run. */
-const NEEDED_BYTES = 4_000_000_000;
 const PROGRESS_MS = 15_000;
 const SLOWEST = 20;
 /** How long each file took the last time, so that the longest begin first and no process waits for one at the end. */
@@ -160,25 +150,4 @@ function longest(): string[] {
     ({ file, wallMs, cpuMs }) => `${(wallMs / 1000).toFixed(1)} s, ${(cpuMs / 1000).toFixed(1)} s of CPU: ${file}`,
   );
   return ['The slowest files:', ...lines];
-}
-
-/**
- * A folder in memory, where there is room and programs may be run from it; otherwise null. Tests end processes, never the machine, so what
- * they write need not survive a power loss, and a sync to a crowded disk can take seconds.
- */
-function memoryFolder(): string | null {
-  try {
-    const { bavail, bsize } = statfsSync('/dev/shm');
-    if (
-      bavail * bsize < NEEDED_BYTES ||
-      readFileSync('/proc/mounts', 'utf8').match(/ \/dev\/shm \S+ \S*noexec/) !== null
-    )
-      return null;
-    const folder = mkdtempSync('/dev/shm/sendlark-tests-');
-    // Postfix runs as a user of its own.
-    chmodSync(folder, 0o755);
-    return folder;
-  } catch {
-    return null;
-  }
 }
