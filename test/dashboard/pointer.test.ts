@@ -1,4 +1,4 @@
-/** What the pointer can do beyond clicking, in a real browser: a file dropped on a form, a page fetched before its link is clicked. */
+/** What a browser does around a click: a file dropped on a form, a page fetched before its link is clicked, one page left for another. */
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
@@ -73,6 +73,20 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     t.notOk(ahead.some((path) => path.includes('export')));
     await page.locator('.sidebar a[href="/mailings"]').first().click();
     await page.getByRole('heading', { level: 1, name: 'Mailings' }).waitFor();
+    t.strictSame(complaints, []);
+  });
+
+  t.test('a page is left for the next without an error, also when its style sheet comes after its text', async (t) => {
+    const { page, complaints } = await openTab(t, browser, origin, { cookie });
+    await page.route('**/*.css', async (route) => {
+      await route.request().frame().waitForFunction('document.body !== null', null, { polling: 20 });
+      await route.continue();
+    });
+    await page.goto(`${origin}/mailings`);
+    for (const path of ['/automations', '/mailings', '/automations', '/mailings']) {
+      await page.locator(`.sidebar a[href="${path}"]`).first().click();
+      await page.waitForURL(`${origin}${path}`);
+    }
     t.strictSame(complaints, []);
   });
 });

@@ -54,10 +54,7 @@ export async function openTab(
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
   });
-  page.on('pageerror', (error) => {
-    // A busy machine shows a page before the animation that leads to it is ready. Chromium then skips the animation and reports it so.
-    if (!String(error).startsWith('InvalidStateError: Transition was aborted')) complaints.push(String(error));
-  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
   const received = await countBytes(await context.newCDPSession(page));
   return { page, outside, complaints, received };
 }
