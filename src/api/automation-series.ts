@@ -11,6 +11,7 @@ import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
 import { withinShare } from '../http/account-share.ts';
 import { changesNothing } from '../http/callers.ts';
+import { AddressList, checkTestAddresses, readAddressList } from '../http/requests/address-list.ts';
 import {
   choice,
   done,
@@ -28,7 +29,6 @@ import { CompiledDrafts } from '../single-sends/compiled-drafts.ts';
 import { changerName } from '../single-sends/drafts.ts';
 import { checkShownMail, showMail } from '../single-sends/shown-mail.ts';
 import { queueTestMail } from '../single-sends/test-mail.ts';
-import { AddressList, checkTestAddresses, readAddressList } from './address-list.ts';
 import { WAITING_TYPES } from './automation-schedules.ts';
 import { CheckedMailRecord, checkedRecord, ShownMailRecord, shownRecord } from './shown-mails.ts';
 

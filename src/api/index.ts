@@ -1,5 +1,7 @@
 /** Registers the API: first what applies to every endpoint, then one file per resource. */
 import type { FastifyInstance } from 'fastify';
+import { sunsetRoutes } from '../audience/sunset/routes.ts';
+import { unsubscribedRoutes } from '../audience/unsubscribed/routes.ts';
 import type { Deps } from '../deps.ts';
 import { installCallers } from '../http/callers.ts';
 import { installErrors } from '../http/errors.ts';
@@ -28,7 +30,6 @@ import { dkimRoutes } from './dkim.ts';
 import { feedRoutes } from './feeds.ts';
 import { fieldRoutes } from './fields.ts';
 import { formRoutes } from './forms.ts';
-import { globalUnsubscribeRoutes } from './global-unsubscribes.ts';
 import { healthRoutes } from './health.ts';
 import { keyRoutes } from './keys.ts';
 import { liveRoutes } from './live.ts';
@@ -63,12 +64,9 @@ import { singleSendReportRoutes } from './single-send-reports.ts';
 import { singleSendResendRoutes } from './single-send-resend.ts';
 import { singleSendVariantRoutes } from './single-send-variants.ts';
 import { singleSendRoutes } from './single-sends.ts';
-import { sunsetRoutes } from './sunset.ts';
-import { suppressionRoutes } from './suppressions.ts';
 import { templateRoutes } from './templates.ts';
 import { trackingRoutes } from './tracking.ts';
 import { transactionalRoutes } from './transactional.ts';
-import { unsubscribeGroupRoutes } from './unsubscribe-groups.ts';
 import { userRoutes } from './users.ts';
 import { useRoutes } from './uses.ts';
 import { versionRoutes } from './versions.ts';
@@ -97,8 +95,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(backupRoutes, deps);
   await app.register(sendingHoldRoutes, deps);
   await app.register(nodeRoutes, deps);
-  await app.register(globalUnsubscribeRoutes, deps);
-  await app.register(unsubscribeGroupRoutes, deps);
+  await app.register(unsubscribedRoutes, deps);
   await app.register(segmentRoutes, deps);
   await app.register(segmentCountRoutes, deps);
   await app.register(segmentNameRoutes, deps);
@@ -145,7 +142,6 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(senderRoutes, deps);
   await app.register(senderCheckRoutes, deps);
   await app.register(dkimRoutes, deps);
-  await app.register(suppressionRoutes, deps);
   await app.register(sunsetRoutes, deps);
   await app.register(providerEventRoutes, deps);
   await app.register(roleMailRoutes, deps);

@@ -20,6 +20,7 @@ import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
 import { changesNothing } from '../http/callers.ts';
 import { sendList } from '../http/list-response.ts';
+import { AddressList, checkTestAddresses, readAddressList } from '../http/requests/address-list.ts';
 import {
   choice,
   done,
@@ -38,7 +39,6 @@ import { SENTENCES } from '../sentences.ts';
 import { findSingleSendMailing, requireSingleSend } from '../single-sends/actions.ts';
 import { sendTestMail } from '../single-sends/test-mail.ts';
 import { mailWarnings } from '../templates/content-warnings.ts';
-import { AddressList, checkTestAddresses, readAddressList } from './address-list.ts';
 import { ContentWarnings } from './content-warnings.ts';
 import { Watch } from './result-limits.ts';
 import { ReportedAbTest, reportedAbTest, variantNumber } from './single-send-variants.ts';

@@ -1,5 +1,6 @@
 /** The table of contents of the dashboard: one plugin for each screen. */
 import type { FastifyInstance } from 'fastify';
+import { leftScreens } from '../audience/unsubscribed/screens/lists.tsx';
 import type { Deps } from '../deps.ts';
 import { staticFiles } from '../http/static-files.ts';
 import { SignIns } from '../users/sign-in.ts';
@@ -10,7 +11,6 @@ import { composeScreens } from './screens/compose/compose.ts';
 import { feedScreens } from './screens/feeds/feeds.tsx';
 import { formScreens } from './screens/forms/forms.tsx';
 import { homeScreen } from './screens/home/home.tsx';
-import { leftScreens } from './screens/left/left.tsx';
 import { listScreens } from './screens/lists/lists.ts';
 import { mailingScreens } from './screens/mailings/mailings.tsx';
 import { outboxScreens } from './screens/outbox/outbox.tsx';

@@ -51,6 +51,8 @@ export interface Found {
   next: number | null;
 }
 
+/** The most rows of a page. */
+export const PAGE_ROWS = 1000;
 /** A page ends with the row whose large columns take the sum past this many bytes. */
 const PAGE_BYTES = 1024 * 1024;
 
@@ -89,12 +91,42 @@ export function pageReader(db: Db, source: ListSource): (afterId: number, limit:
   };
 }
 
-/** Up to `limit` records with an id below `beforeId`, if given, the newest first, comma-separated. */
+/** Which part of a list is asked for. */
+export interface ListPart {
+  /** At most so many records. */
+  limit?: number;
+  /** Only records with a higher id. */
+  after_id?: number;
+  /** The oldest first unless this says newest. */
+  order?: 'oldest' | 'newest';
+  /** With the newest first, only records with a lower id. */
+  before_id?: number;
+}
+
+/** The records of a part with the newest first, if no limit is given. */
+const NEWEST_ROWS = 50;
+
+/** The records of a part as JSON texts, comma-separated. For lists that a page shows; src/http/list-response.ts sends long ones. */
+export function readPart(db: Db, source: ListSource, part: ListPart): string {
+  if (part.order === 'newest') return readNewest(db, source, part);
+  const read = pageReader(db, source);
+  const texts: string[] = [];
+  let rows = part.limit ?? Number.POSITIVE_INFINITY;
+  for (let after = part.after_id ?? 0, mayHaveMore = true; mayHaveMore && rows > 0; ) {
+    const page = read(after, Math.min(PAGE_ROWS, rows));
+    if (page.count > 0) texts.push(page.json.toString());
+    rows -= page.count;
+    after = page.last;
+    mayHaveMore = page.mayHaveMore;
+  }
+  return texts.join(',');
+}
+
+/** The records of a part with the newest first, as JSON texts, comma-separated. */
 export function readNewest(
   db: Db,
   { record, from, where, id }: ListSource,
-  beforeId: number | undefined,
-  limit: number,
+  { before_id: beforeId, limit = NEWEST_ROWS }: ListPart,
 ): string {
   const before = beforeId === undefined ? undefined : sql`${id} < ${beforeId}`;
   const rows = db.values<[string]>(

@@ -3,10 +3,16 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import type { Db } from '../database/open.ts';
-import { type ListSource, type Page, pageReader, readNewest } from '../database/record-json.ts';
+import {
+  type ListPart,
+  type ListSource,
+  PAGE_ROWS,
+  type Page,
+  pageReader,
+  readNewest,
+} from '../database/record-json.ts';
 import { chooseEncoding, encodeStream } from './content-encoding.ts';
 
-const PAGE_ROWS = 1000;
 /** Shorter lists are not compressed: compressing would cost more time than the saved bytes. */
 const MIN_ENCODED_BYTES = 16_384;
 const END = Buffer.from(']}}\n');
@@ -14,16 +20,6 @@ const COMMA = Buffer.from(',');
 
 /** What stands around the message of a successful answer that is sent in parts. */
 export const ENVELOPE = { head: '{"status":"success","message":', end: '}\n' } as const;
-
-export interface ListQuery {
-  limit?: number;
-  after_id?: number;
-  order?: 'oldest' | 'newest';
-  before_id?: number;
-}
-
-/** The rows of a page with the newest first, if no limit is given. */
-const NEWEST_ROWS = 50;
 
 /**
  * Sends `{"status":"success","message":{"<name>":[…]}}` in ascending order of id, compressed when the client accepts it. Each page is a
@@ -34,10 +30,10 @@ export function sendList(
   db: Db,
   name: string,
   source: ListSource,
-  query: ListQuery = {},
+  query: ListPart = {},
 ): FastifyReply {
   if (query.order === 'newest') {
-    const json = readNewest(db, source, query.before_id, query.limit ?? NEWEST_ROWS);
+    const json = readNewest(db, source, query);
     return sendRecord(reply, name, `[${json}]`);
   }
   const maxRows = query.limit ?? Number.POSITIVE_INFINITY;

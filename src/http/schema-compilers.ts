@@ -6,6 +6,7 @@ import AjvCompiler from '@fastify/ajv-compiler';
 import SerializerSelector from '@fastify/fast-json-stringify-compiler';
 import type { FastifyInstance } from 'fastify';
 import type { FastifyValidationResult } from 'fastify/types/schema.js';
+import type { Static, TSchema } from 'typebox';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
@@ -32,6 +33,25 @@ const compileSerializer = SerializerSelector()({});
 /** Compilers that were needed, by schema. An application that is built again in the same process, as after a restart, finds them here. */
 const validators = new WeakMap<object, ReturnType<typeof compileValidator>>();
 const serializers = new WeakMap<object, ReturnType<typeof compileSerializer>>();
+
+/** What is wrong with a value, in the words of Ajv. */
+export interface SchemaError {
+  keyword: string;
+  instancePath: string;
+  params: Record<string, unknown>;
+}
+
+/** Whether a value is what a schema says; where it is not, `errors` gets what is wrong. */
+export function isValid<Schema extends TSchema>(
+  schema: Schema,
+  value: unknown,
+  errors: SchemaError[],
+): value is Static<Schema> {
+  const validate = onceOf(validators, schema, () => compileValidator({ schema }));
+  if (validate(value) === true) return true;
+  errors.push(...(validate.errors ?? []));
+  return false;
+}
 
 /** Has the application compile the schemas of its routes when they are first needed. A schema at fault is found by its first request. */
 export function installSchemaCompilers(app: FastifyInstance): void {

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static, TObject } from 'typebox';
 import { Failure, type FieldErrors } from '../../failure.ts';
 import { messages } from '../../field-errors.ts';
+import type { SchemaError } from '../schema-compilers.ts';
 import { MALFORMED } from './form-fields.ts';
 
 declare module 'fastify' {
@@ -13,12 +14,6 @@ declare module 'fastify' {
 }
 
 type Check = (request: FastifyRequest, errors: FieldErrorCollector) => void | Promise<void>;
-
-interface SchemaError {
-  keyword: string;
-  instancePath: string;
-  params: Record<string, unknown>;
-}
 
 /** The field errors of one request. */
 export class FieldErrorCollector {
@@ -31,6 +26,14 @@ export class FieldErrorCollector {
     const present = this.#errors[field];
     if (present === undefined) this.#errors[field] = [text];
     else if (!present.includes(text)) present.push(text);
+  }
+
+  /** Adds the texts for what a schema found. */
+  addSchemaErrors(found: readonly SchemaError[]): void {
+    for (const error of found) {
+      const field = fieldName(error);
+      this.add(field, errorText(error, field));
+    }
   }
 
   has(field: string): boolean {
@@ -61,9 +64,18 @@ export function check<T extends TObject>(
 ): Check {
   return (request, errors) => {
     const given: Record<string, unknown> = Object.assign({}, request.method === 'GET' ? request.query : request.body);
-    const passed = Object.keys(schema.properties).filter((name) => name in given && !errors.has(name));
-    return rule(Object.fromEntries(passed.map((name) => [name, given[name]])) as Partial<Static<T>>, errors, request);
+    return rule(passedFields(schema, given, errors), errors, request);
   };
+}
+
+/** The fields of a schema that are present and passed it. */
+export function passedFields<T extends TObject>(
+  schema: T,
+  given: Readonly<Record<string, unknown>>,
+  errors: FieldErrorCollector,
+): Partial<Static<T>> {
+  const passed = Object.keys(schema.properties).filter((name) => name in given && !errors.has(name));
+  return Object.fromEntries(passed.map((name) => [name, given[name]])) as Partial<Static<T>>;
 }
 
 /** Installs the validation hook. Call it after the key check is installed: a caller without keys gets 401 before any field error. */
@@ -84,10 +96,7 @@ export function throwFieldErrors(request: FastifyRequest): Promise<void> | undef
   const { validationError } = request;
   // A schema that does not compile is a bug, and must not let the request pass.
   if (validationError !== undefined && validationError.validation === undefined) throw validationError;
-  for (const error of validationError?.validation ?? []) {
-    const field = fieldName(error);
-    collected.add(field, errorText(error, field));
-  }
+  collected.addSchemaErrors(validationError?.validation ?? []);
   for (const field of malformedFields(request.body)) collected.add(field, messages.selected(field));
   const checking = request.routeOptions.config.check?.(request, collected);
   if (checking instanceof Promise) return checking.then(() => collected.throwIfAny());

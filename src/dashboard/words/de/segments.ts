@@ -1,4 +1,4 @@
-/** German: segments with their rules in words, contact types, custom fields and unsubscribe groups. */
+/** German: segments with their rules in words, contact types and custom fields. */
 import type { segments as english } from '../en/segments.ts';
 import type { Translation } from '../translation.ts';
 
@@ -216,29 +216,4 @@ export const segments: Translation<typeof english> = {
     one: '{count} Segment hat eine Regel dazu: Es behält seine Personen, und an es wird nichts gesendet.',
     other: '{count} Segmente haben eine Regel dazu: Sie behalten ihre Personen, und an sie wird nichts gesendet.',
   },
-  'groups.new': 'Neue Gruppe',
-  'groups.change': 'Gruppe ändern',
-  'groups.edit': 'Ändern',
-  'groups.editOne': '{name} ändern',
-  'groups.save': 'Gruppe speichern',
-  'groups.saved': 'Die Gruppe „{name}“ ist gespeichert.',
-  'groups.description.hint': 'Das lesen Personen auf der Seite, auf der sie wählen, was sie bekommen.',
-  'groups.display': 'Auf der Seite zeigen, auf der Personen wählen, was sie bekommen',
-  'groups.delete': 'Gruppe löschen',
-  'groups.deleted': 'Die Gruppe wurde gelöscht.',
-  'groups.delete.title': 'Gruppe „{name}“ löschen?',
-  'groups.delete.stays':
-    'Sie steht dann für keine Mail mehr zur Wahl. Links in gesendeten Mails funktionieren weiter, und wer sich abgemeldet hat, bleibt vermerkt.',
-  'groups.delete.people': {
-    one: 'Eine Person hat sich von ihr abgemeldet.',
-    other: '{count} Personen haben sich von ihr abgemeldet.',
-  },
-  'groups.used.title': 'Diese Gruppe kann noch nicht gelöscht werden',
-  'groups.used.mailings': {
-    one: 'Ein Mailing, das noch nicht fertig ist, verwendet sie.',
-    other: '{count} Mailings, die noch nicht fertig sind, verwenden sie.',
-  },
-  'groups.used.automations': { one: 'Eine Automation verwendet sie.', other: '{count} Automationen verwenden sie.' },
-  'groups.used.cure':
-    'Wählen Sie dort eine andere Gruppe, oder löschen Sie sie. Um diese auf der Seite, auf der Personen wählen, nicht mehr zu zeigen, nehmen Sie oben das Häkchen weg.',
 };

@@ -1,4 +1,5 @@
 /** English: all texts of the dashboard, by screen. */
+import { left } from '../../../audience/unsubscribed/words.en.ts';
 import { archive } from './archive.ts';
 import { automations } from './automations.ts';
 import { backup } from './backup.ts';
@@ -11,7 +12,6 @@ import { frame } from './frame.ts';
 import { holding } from './holding.ts';
 import { home } from './home.ts';
 import { installation } from './installation.ts';
-import { left } from './left.ts';
 import { mail } from './mail.ts';
 import { mailings } from './mailings.ts';
 import { nodes } from './nodes.ts';

@@ -1,4 +1,4 @@
-/** English: segments with their rules in words, contact types, custom fields and unsubscribe groups. */
+/** English: segments with their rules in words, contact types and custom fields. */
 
 export const segments = {
   'segments.title': 'Segments',
@@ -208,29 +208,4 @@ export const segments = {
     one: '{count} segment has a rule about it: it keeps the people it has, and nothing is sent to it.',
     other: '{count} segments have a rule about it: they keep the people they have, and nothing is sent to them.',
   },
-  'groups.new': 'New group',
-  'groups.change': 'Change the group',
-  'groups.edit': 'Change',
-  'groups.editOne': 'Change {name}',
-  'groups.save': 'Save the group',
-  'groups.saved': 'The group “{name}” is saved.',
-  'groups.description.hint': 'People read it on the page where they choose what they get.',
-  'groups.display': 'Show it on the page where people choose what they get',
-  'groups.delete': 'Delete the group',
-  'groups.deleted': 'The group was deleted.',
-  'groups.delete.title': 'Delete the group “{name}”?',
-  'groups.delete.stays':
-    'It can no longer be chosen for mails. Links in mails that were sent go on working, and who left it stays recorded.',
-  'groups.delete.people': {
-    one: 'One person has left it.',
-    other: '{count} people have left it.',
-  },
-  'groups.used.title': 'This group cannot be deleted yet',
-  'groups.used.mailings': {
-    one: 'One mailing that is not finished uses it.',
-    other: '{count} mailings that are not finished use it.',
-  },
-  'groups.used.automations': { one: 'One automation uses it.', other: '{count} automations use it.' },
-  'groups.used.cure':
-    'Choose another group there, or delete them. To take this one off the page where people choose what they get, untick it above.',
 } as const;

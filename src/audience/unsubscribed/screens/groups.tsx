@@ -1,23 +1,28 @@
 /** The unsubscribe groups, each with how many people have left it. */
 import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
+import { LinkButton } from '../../../dashboard/components/button.tsx';
+import { Empty } from '../../../dashboard/components/surface.tsx';
+import { Table } from '../../../dashboard/components/table.tsx';
+import { contextOf } from '../../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../../dashboard/page.tsx';
+import { viewerOf } from '../../../dashboard/signed-in.ts';
+import { useLanguage } from '../../../dashboard/words/index.ts';
+import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient } from '../../api-client.ts';
-import { LinkButton } from '../../components/button.tsx';
-import { Empty } from '../../components/surface.tsx';
-import { Table } from '../../components/table.tsx';
-import { languageOf, sendPage } from '../../page.tsx';
-import { viewerOf } from '../../signed-in.ts';
-import { useLanguage } from '../../words/index.ts';
-import { LeftTabs } from './left-tabs.tsx';
-import { type Group, readGroups } from './lists.ts';
+import { perform } from '../../../operations/perform.ts';
+import { listGroups } from '../groups.ts';
+import { LeftTabs } from './tabs.tsx';
 
-export async function leftGroupsScreen(app: FastifyInstance): Promise<void> {
+type Group = Static<typeof listGroups.record>;
+
+export async function groupsScreen(app: FastifyInstance, deps: Deps): Promise<void> {
   app.route({
     method: READ,
     url: '/left/groups',
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
-      const groups = await readGroups(new ApiClient(app, request));
+      const groups = await perform(listGroups, contextOf(request, deps), {});
       const language = languageOf(request, viewer);
       const canChange = viewer.role !== 'viewer';
       const frame = {

@@ -1,15 +1,16 @@
 /** Takes an address off a list, after a page that says what this means for the person. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
+import { Card, Notice } from '../../../dashboard/components/surface.tsx';
+import { setFlash } from '../../../dashboard/flash.ts';
+import { contextOf } from '../../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../../dashboard/page.tsx';
+import { viewerOf } from '../../../dashboard/signed-in.ts';
+import { useLanguage } from '../../../dashboard/words/index.ts';
+import type { Deps } from '../../../deps.ts';
 import { notFound } from '../../../failure.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient, ApiFailure } from '../../api-client.ts';
-import { Button, LinkButton } from '../../components/button.tsx';
-import { Card, Notice } from '../../components/surface.tsx';
-import { setFlash } from '../../flash.ts';
-import { languageOf, sendPage } from '../../page.tsx';
-import { viewerOf } from '../../signed-in.ts';
-import { useLanguage } from '../../words/index.ts';
-import { type ListName, pageOf, readEntries, removeEntry } from './lists.ts';
+import { LIST_NAMES, type ListName, pageOf, readEntries, removeEntry } from './kinds.ts';
 
 interface LiftQuery {
   list?: string;
@@ -17,19 +18,17 @@ interface LiftQuery {
   group?: string;
 }
 
-const NAMES: readonly ListName[] = ['all', 'group', 'blocked', 'inactive'];
-
-export async function liftScreen(app: FastifyInstance): Promise<void> {
+export async function liftScreen(app: FastifyInstance, deps: Deps): Promise<void> {
   app.route<{ Querystring: LiftQuery }>({
     method: READ,
     url: '/left/lift',
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
-      const { api, name, entry, back } = await findEntry(request);
+      const { context, name, entry, back } = await findEntry(request);
       const title = languageOf(request, viewer).say(`left.lift.${name}.title`);
       const email = entry.email_address;
       const others = (['all', 'blocked'] as const).filter((other) => other !== name);
-      const found = await Promise.all(others.map((other) => readEntries(api, other, { limit: 1, email })));
+      const found = await Promise.all(others.map((other) => readEntries(context, other, { limit: 1, email })));
       const stays = others.filter((_, at) => found[at]?.length === 1);
       const content = <Confirmation name={name} email={email} back={back} stays={stays} />;
       return sendPage(request, reply, viewer, { title, section: 'left' }, content);
@@ -37,9 +36,8 @@ export async function liftScreen(app: FastifyInstance): Promise<void> {
   });
 
   app.post<{ Querystring: LiftQuery }>('/left/lift', async (request, reply) => {
-    const { api, name, entry, back } = await findEntry(request);
-    const answer = await removeEntry(api, name, entry.id);
-    if (answer.message === undefined) throw new ApiFailure(answer);
+    const { context, name, entry, back } = await findEntry(request);
+    await removeEntry(context, name, entry.id);
     setFlash(reply, 'good', 'left.lifted', { email: entry.email_address });
     return reply.redirect(back, 303);
   });
@@ -47,12 +45,12 @@ export async function liftScreen(app: FastifyInstance): Promise<void> {
   /** The entry that a request is about, and the list to go back to. Throws a 404 where there is none. */
   async function findEntry(request: FastifyRequest<{ Querystring: LiftQuery }>) {
     const { list, email = '', group } = request.query;
-    const name = NAMES.find((known) => known === list);
+    const name = LIST_NAMES.find((known) => known === list);
     if (name === undefined || email === '') throw notFound();
-    const api = new ApiClient(app, request);
-    const [entry] = await readEntries(api, name, { limit: 1, email, groupId: group });
+    const context = contextOf(request, deps);
+    const [entry] = await readEntries(context, name, { limit: 1, email, groupId: group });
     if (entry === undefined) throw notFound();
-    return { api, name, entry, back: pageOf(name, group) };
+    return { context, name, entry, back: pageOf(name, group) };
   }
 }
 

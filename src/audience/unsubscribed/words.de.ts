@@ -1,6 +1,6 @@
-/** German: Left and blocked. */
-import type { left as english } from '../en/left.ts';
-import type { Translation } from '../translation.ts';
+/** German: unsubscribed and suppressed addresses, unsubscribe groups, and the rule about inactive people. */
+import type { Translation } from '../../dashboard/words/translation.ts';
+import type { left as english } from './words.en.ts';
 
 export const left: Translation<typeof english> = {
   'left.all': 'Alle Mails',
@@ -136,4 +136,29 @@ export const left: Translation<typeof english> = {
   'inactive.done.off':
     'Die Regel ist ausgeschaltet. Wer angehalten wurde, bleibt es, bis er wieder reagiert oder Sie ihn freigeben.',
   'inactive.done.lifted': 'Sie bekommen in einigen Sekunden wieder Mails.',
+  'groups.new': 'Neue Gruppe',
+  'groups.change': 'Gruppe ändern',
+  'groups.edit': 'Ändern',
+  'groups.editOne': '{name} ändern',
+  'groups.save': 'Gruppe speichern',
+  'groups.saved': 'Die Gruppe „{name}“ ist gespeichert.',
+  'groups.description.hint': 'Das lesen Personen auf der Seite, auf der sie wählen, was sie bekommen.',
+  'groups.display': 'Auf der Seite zeigen, auf der Personen wählen, was sie bekommen',
+  'groups.delete': 'Gruppe löschen',
+  'groups.deleted': 'Die Gruppe wurde gelöscht.',
+  'groups.delete.title': 'Gruppe „{name}“ löschen?',
+  'groups.delete.stays':
+    'Sie steht dann für keine Mail mehr zur Wahl. Links in gesendeten Mails funktionieren weiter, und wer sich abgemeldet hat, bleibt vermerkt.',
+  'groups.delete.people': {
+    one: 'Eine Person hat sich von ihr abgemeldet.',
+    other: '{count} Personen haben sich von ihr abgemeldet.',
+  },
+  'groups.used.title': 'Diese Gruppe kann noch nicht gelöscht werden',
+  'groups.used.mailings': {
+    one: 'Ein Mailing, das noch nicht fertig ist, verwendet sie.',
+    other: '{count} Mailings, die noch nicht fertig sind, verwenden sie.',
+  },
+  'groups.used.automations': { one: 'Eine Automation verwendet sie.', other: '{count} Automationen verwenden sie.' },
+  'groups.used.cure':
+    'Wählen Sie dort eine andere Gruppe, oder löschen Sie sie. Um diese auf der Seite, auf der Personen wählen, nicht mehr zu zeigen, nehmen Sie oben das Häkchen weg.',
 };

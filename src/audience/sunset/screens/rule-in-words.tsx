@@ -1,8 +1,8 @@
 /** The rule about inactive people in a sentence, above the list of those. */
-import { LinkButton } from '../../components/button.tsx';
-import { Notice } from '../../components/surface.tsx';
-import { useLanguage } from '../../words/index.ts';
-import type { Sunset } from './sunset.ts';
+import { LinkButton } from '../../../dashboard/components/button.tsx';
+import { Notice } from '../../../dashboard/components/surface.tsx';
+import { useLanguage } from '../../../dashboard/words/index.ts';
+import type { Sunset } from '../operations.ts';
 
 export function RuleInWords({ sunset }: { sunset: Sunset }) {
   const language = useLanguage();

@@ -1,24 +1,27 @@
 /** Left and blocked: who has unsubscribed from all mail or from a group, and which addresses bounced or complained. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
+import { Time } from '../../../dashboard/components/figures.tsx';
+import { SearchForm } from '../../../dashboard/components/search.tsx';
+import { Badge, Empty } from '../../../dashboard/components/surface.tsx';
+import { type Column, Pager, Table } from '../../../dashboard/components/table.tsx';
+import { contextOf } from '../../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../../dashboard/page.tsx';
+import { viewerOf } from '../../../dashboard/signed-in.ts';
+import { withQuery } from '../../../dashboard/with-query.ts';
+import { useLanguage } from '../../../dashboard/words/index.ts';
 import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient } from '../../api-client.ts';
-import { Time } from '../../components/figures.tsx';
-import { SearchForm } from '../../components/search.tsx';
-import { Badge, Empty } from '../../components/surface.tsx';
-import { type Column, Pager, Table } from '../../components/table.tsx';
-import { languageOf, sendPage } from '../../page.tsx';
-import { viewerOf } from '../../signed-in.ts';
-import { withQuery } from '../../with-query.ts';
-import { useLanguage } from '../../words/index.ts';
-import { leftGroupsScreen } from './groups.tsx';
-import { inactiveRuleScreen } from './inactive-rule.tsx';
-import { LeftTabs } from './left-tabs.tsx';
+import { perform } from '../../../operations/perform.ts';
+import { readSunset, type Sunset } from '../../sunset/operations.ts';
+import { sunsetScreen } from '../../sunset/screens/rule.tsx';
+import { RuleInWords } from '../../sunset/screens/rule-in-words.tsx';
+import { readGroup } from '../groups.ts';
+import { groupScreens } from './group.tsx';
+import { groupsScreen } from './groups.tsx';
+import { type Entry, type ListName, pageOf, readEntries } from './kinds.ts';
 import { liftScreen } from './lift.tsx';
-import { type Entry, type ListName, pageOf, readEntries, readGroups } from './lists.ts';
-import { readSunset, type Sunset } from './sunset.ts';
-import { RuleInWords } from './sunset-words.tsx';
+import { LeftTabs } from './tabs.tsx';
 
 const ROWS = 50;
 
@@ -28,8 +31,8 @@ interface LeftQuery {
 }
 type LeftRequest = FastifyRequest<{ Querystring: LeftQuery; Params: { id?: string } }>;
 
-/** Registers the three lists and the page on which an address is taken off one. */
-export async function leftScreens(app: FastifyInstance, { clock }: Deps): Promise<void> {
+/** Registers the lists, the groups, the rule about inactive people, and the page on which an address is taken off a list. */
+export async function leftScreens(app: FastifyInstance, deps: Deps): Promise<void> {
   const list = (url: string, name: ListName) =>
     app.route<{ Querystring: LeftQuery; Params: { id?: string } }>({
       method: READ,
@@ -45,20 +48,20 @@ export async function leftScreens(app: FastifyInstance, { clock }: Deps): Promis
   list('/left/groups/:id', 'group');
   list('/left/blocked', 'blocked');
   list('/left/inactive', 'inactive');
-  await app.register(leftGroupsScreen);
-  await app.register(liftScreen);
-  await app.register(inactiveRuleScreen);
+  await app.register(groupsScreen, deps);
+  await app.register(groupScreens, deps);
+  await app.register(liftScreen, deps);
+  await app.register(sunsetScreen, deps);
 
   async function readList(request: LeftRequest, name: ListName): Promise<{ title: string | null; content: VNode }> {
-    const api = new ApiClient(app, request);
+    const context = contextOf(request, deps);
     const { email = '', before } = request.query;
     const { id: groupId } = request.params;
-    const entries = await readEntries(api, name, { limit: ROWS + 1, email, before, groupId });
-    const groups = name === 'group' ? await readGroups(api) : [];
-    const title = groups.find(({ id }) => String(id) === groupId)?.group_name ?? null;
-    const sunset = name === 'inactive' ? await readSunset(api) : null;
-    const props = { name, entries, sunset, email, groupId, isLater: before !== undefined, now: clock.now() };
-    return { title, content: <List {...props} canLift={viewerOf(request).role !== 'viewer'} /> };
+    const entries = await readEntries(context, name, { limit: ROWS + 1, email, before, groupId });
+    const title = name === 'group' ? (await perform(readGroup, context, { id: groupId })).group_name : null;
+    const sunset = name === 'inactive' ? (await perform(readSunset, context, {})).sunset : null;
+    const props = { name, entries, sunset, email, groupId, isLater: before !== undefined, now: deps.clock.now() };
+    return { title, content: <List {...props} canLift={context.role !== 'viewer'} /> };
   }
 }
 

@@ -1,32 +1,26 @@
 /** The page of the rule about inactive people: whom it means, before it is switched on, and what it did each day. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiClient } from '../../../dashboard/api-client.ts';
+import { Button } from '../../../dashboard/components/button.tsx';
+import { Confirm } from '../../../dashboard/components/confirm.tsx';
+import { type Problems, SelectField, TextField } from '../../../dashboard/components/field.tsx';
+import { Card, Notice, Problem } from '../../../dashboard/components/surface.tsx';
+import { Table } from '../../../dashboard/components/table.tsx';
+import { setFlash } from '../../../dashboard/flash.ts';
+import { attempt, contextOf } from '../../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../../dashboard/page.tsx';
+import { PeopleSample } from '../../../dashboard/screens/people/people-sample.tsx';
+import { field } from '../../../dashboard/sign-in/fields.ts';
+import { requireOwner, viewerOf } from '../../../dashboard/signed-in.ts';
+import { useLanguage } from '../../../dashboard/words/index.ts';
+import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient, refusalOf } from '../../api-client.ts';
-import { Button } from '../../components/button.tsx';
-import { Confirm } from '../../components/confirm.tsx';
-import { type Problems, SelectField, TextField } from '../../components/field.tsx';
-import { Card, Notice, Problem } from '../../components/surface.tsx';
-import { Table } from '../../components/table.tsx';
-import { setFlash } from '../../flash.ts';
-import { languageOf, sendPage } from '../../page.tsx';
-import { field } from '../../sign-in/fields.ts';
-import { requireOwner, viewerOf } from '../../signed-in.ts';
-import { useLanguage } from '../../words/index.ts';
-import { PeopleSample } from '../people/people-sample.tsx';
-import { LeftTabs } from './left-tabs.tsx';
-import {
-  apiRule,
-  type Preview,
-  readPreview,
-  readSunset,
-  readTargets,
-  type Sunset,
-  type Targets,
-  targetValue,
-} from './sunset.ts';
+import { perform } from '../../../operations/perform.ts';
+import { LeftTabs } from '../../unsubscribed/screens/tabs.tsx';
+import { liftAllInactive, readSunset, type Sunset, type SunsetPreview, saveSunset } from '../operations.ts';
+import { countInactive, readTargets, ruleOf, type Targets, targetValue } from './asked.ts';
 
 const SEE_OTHER = 303;
-const UNPROCESSABLE = 422;
 const PAGE = '/left/inactive/rule';
 
 /** What the form has: as it was stored, or as somebody filled it in. */
@@ -38,14 +32,14 @@ interface Given {
 
 interface Shown {
   given?: Given;
-  preview?: Preview;
+  preview?: SunsetPreview;
   /** Somebody changed the rule after they had seen whom it finds, and wanted to switch it on. */
   isChanged?: boolean;
   problems?: Problems;
   problem?: string;
 }
 
-export async function inactiveRuleScreen(app: FastifyInstance): Promise<void> {
+export async function sunsetScreen(app: FastifyInstance, deps: Deps): Promise<void> {
   app.route({ method: READ, url: PAGE, handler: (request, reply) => show(request, reply, {}) });
 
   app.post(PAGE, async (request, reply) => {
@@ -54,41 +48,39 @@ export async function inactiveRuleScreen(app: FastifyInstance): Promise<void> {
       least_mails: field(request, 'least_mails'),
       target: field(request, 'target'),
     };
-    const api = new ApiClient(app, request);
-    const rule = apiRule(given.months, given.least_mails, given.target);
+    const rule = ruleOf(given.months, given.least_mails, given.target);
     const doing = field(request, 'do');
     const wasShown = field(request, 'shown_rule') === JSON.stringify(rule);
     const isChanged = doing === 'on' && !wasShown;
     if (isChanged || (doing !== 'on' && doing !== 'off')) {
       const goesOn = wasShown && doing === 'more';
-      const preview = await readPreview(api, rule, {
+      const preview = await countInactive(request, deps, rule, {
         count: goesOn ? Number(field(request, 'counted')) || 0 : 0,
         afterId: goesOn ? Number(field(request, 'after_id')) || 0 : 0,
       });
-      if (!('errors' in preview)) return show(request, reply, { given, preview, isChanged });
-      return show(request, reply.code(UNPROCESSABLE), { given, problems: targetProblems(preview.errors) });
+      if (!('problems' in preview)) return show(request, reply, { given, preview, isChanged });
+      return show(request, reply.code(preview.status), { given, problems: targetProblems(preview.problems) });
     }
     requireOwner(request);
-    const answer = await api.send('POST', '/sunset/save', { ...rule, is_on: doing === 'on' ? 1 : 0 });
-    if (answer.message === undefined) {
-      const { problems, problem } = refusalOf(answer);
-      return show(request, reply.code(answer.status), { given, problems: targetProblems(problems), problem });
+    const saved = await attempt(request, deps, saveSunset, { ...rule, is_on: doing === 'on' ? 1 : 0 });
+    if ('problems' in saved) {
+      const { status, problems, problem } = saved;
+      return show(request, reply.code(status), { given, problems: targetProblems(problems), problem });
     }
     setFlash(reply, 'good', doing === 'on' ? 'inactive.done.on' : 'inactive.done.off');
     return reply.redirect('/left/inactive', SEE_OTHER);
   });
 
   app.post(`${PAGE}/lift-all`, async (request, reply) => {
-    requireOwner(request);
-    await new ApiClient(app, request).send('POST', '/sunset/lift-all');
+    await perform(liftAllInactive, contextOf(request, deps), {});
     setFlash(reply, 'good', 'inactive.done.lifted');
     return reply.redirect('/left/inactive', SEE_OTHER);
   });
 
   async function show(request: FastifyRequest, reply: FastifyReply, shown: Shown) {
     const viewer = viewerOf(request);
-    const api = new ApiClient(app, request);
-    const [sunset, targets] = await Promise.all([readSunset(api), readTargets(api)]);
+    const { sunset } = await perform(readSunset, contextOf(request, deps), {});
+    const targets = await readTargets(new ApiClient(app, request));
     const language = languageOf(request, viewer);
     const frame = { title: language.say('inactive.rule.title'), section: 'left' } as const;
     const props = { sunset, targets, mayChange: viewer.role === 'owner', ...shown };
@@ -177,7 +169,7 @@ function RuleForm({ sunset, targets, mayChange, given, preview, isChanged, probl
           problems={problems}
         />
         {isChanged && <Notice tone="warn">{language.say('inactive.changed')}</Notice>}
-        {preview && <Found preview={preview} rule={apiRule(shown.months, shown.least_mails, shown.target)} />}
+        {preview && <Found preview={preview} rule={ruleOf(shown.months, shown.least_mails, shown.target)} />}
         <div class="buttons">
           <Button name="do" value="show" look={preview ? 'plain' : 'primary'}>
             {language.say('inactive.show')}
@@ -200,7 +192,7 @@ function RuleForm({ sunset, targets, mayChange, given, preview, isChanged, probl
 }
 
 /** Whom the rule means now, and how to go on counting where that takes long. */
-function Found({ preview: { count, contacts, next_after_id }, rule }: { preview: Preview; rule: object }) {
+function Found({ preview: { count, contacts, next_after_id }, rule }: { preview: SunsetPreview; rule: object }) {
   const language = useLanguage();
   return (
     <Notice isNews>

@@ -1,9 +1,9 @@
 /** The `email_address` parameter, which accepts a comma-separated list. */
 import Type from 'typebox';
-import { type Address, parseAddressList } from '../audience/contacts/addresses.ts';
-import { messages } from '../field-errors.ts';
-import { MAX_ARRAY_ITEMS } from '../http/requests/schemas.ts';
-import type { FieldErrorCollector } from '../http/requests/validation.ts';
+import { type Address, parseAddressList } from '../../audience/contacts/addresses.ts';
+import { messages } from '../../field-errors.ts';
+import { MAX_ARRAY_ITEMS } from './schemas.ts';
+import type { FieldErrorCollector } from './validation.ts';
 
 export const AddressList = Type.String({ description: 'One address, or several separated by commas.' });
 

@@ -1,0 +1,244 @@
+/** Sunset: an account's rule about contacts that have been inactive for long. All of it is an addition to the contract. */
+import { setImmediate } from 'node:timers/promises';
+import { and, isNull, sql } from 'drizzle-orm';
+import Type, { type Static } from 'typebox';
+import { isoTimestamp } from '../../clock.ts';
+import { ownedBy, recordId } from '../../database/ownership.ts';
+import { recordObject } from '../../database/record-json.ts';
+import { addresses, SUNSET_ACTIONS, sunsetPeople } from '../../database/schema/index.ts';
+import { invalid, notFound } from '../../failure.ts';
+import { messages } from '../../field-errors.ts';
+import {
+  addressListQuery,
+  choice,
+  flag,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  nullable,
+  zeroOrOne,
+} from '../../http/requests/schemas.ts';
+import { type Context, listOperation, operation } from '../../operations/operation.ts';
+import { audit } from '../../users/audit.ts';
+import { isAddress } from '../contacts/address-rows.ts';
+import { Pace } from '../search/pace.ts';
+import { InactiveContacts } from './inactive.ts';
+import { liftEverybody, liftOne } from './lift.ts';
+import {
+  cutoffOf,
+  hasTarget,
+  MAX_LEAST_MAILS,
+  MAX_SUNSET_MONTHS,
+  readRule,
+  type SunsetRule,
+  saveRule,
+} from './rule.ts';
+import { readSunsetState } from './state.ts';
+
+/** How long a request counts. */
+const PREVIEW_MS = 200;
+const SHOWN = 10;
+
+const months = () =>
+  integer({
+    minimum: 1,
+    maximum: MAX_SUNSET_MONTHS,
+    description: 'Inactive is who has done nothing for so many months.',
+  });
+const leastMails = () =>
+  integer({
+    minimum: 1,
+    maximum: MAX_LEAST_MAILS,
+    description: 'And has got so many mails meanwhile, of those in which at least one person opened or clicked.',
+  });
+const rule = {
+  months: months(),
+  least_mails: leastMails(),
+  action: {
+    ...choice(...SUNSET_ACTIONS),
+    description:
+      'stop: they get no campaigns until they act again. segment: they are added to a segment. move: they are moved to a contact type.',
+  },
+  segment_id: identifier('Of the action segment: where they are added.'),
+  contact_type_id: identifier('Of the action move: where they are moved to.'),
+};
+
+const Sunset = Type.Object(
+  {
+    is_on: { ...zeroOrOne(), description: '1: the rule is applied each day.' },
+    months: months(),
+    least_mails: leastMails(),
+    action: rule.action,
+    segment_id: nullable(integer()),
+    contact_type_id: nullable(integer()),
+    is_target_missing: {
+      ...zeroOrOne(),
+      description: '1: its segment or contact type was deleted, so that the rule does nothing.',
+    },
+    stopped: integer({ description: 'How many people get no campaigns because of the rule.' }),
+    is_working: { ...zeroOrOne(), description: '1: contacts are being looked at, or people let go, at this moment.' },
+    days: Type.Array(
+      Type.Object({
+        day: Type.String({ description: 'YYYY-MM-DD, UTC.' }),
+        stopped: integer({ description: 'How many people were stopped.' }),
+        moved: integer({ description: 'How many were added to the segment or moved.' }),
+        lifted: integer({ description: 'How many who had been stopped get mail again.' }),
+      }),
+      { description: 'What the rule did: the newest 30 days on which something happened, the newest first.' },
+    ),
+  },
+  { description: 'The rule.' },
+);
+const Preview = Type.Object({
+  count: integer(),
+  contacts: Type.Array(Type.Object({ id: integer(), fullname: Type.String(), email: Type.String() })),
+  next_after_id: { ...nullable(integer()), description: 'Where to go on; null at the end.' },
+});
+const Person = Type.Object({
+  id: integer(),
+  email_address: Type.String(),
+  action: rule.action,
+  created_at: isoTimestampSchema(),
+});
+const record = recordObject(Person, sunsetPeople, { email_address: sql`${addresses.normalized_email}` });
+
+export type Sunset = Static<typeof Sunset>;
+export type SunsetPreview = Static<typeof Preview>;
+
+export const readSunset = operation({
+  name: 'Read the rule about inactive contacts, and what it did (addition)',
+  role: 'viewer',
+  input: Type.Object({}),
+  output: Type.Object({ sunset: Sunset }),
+  run({ db, accountId }): { sunset: Sunset } {
+    const rule = readRule(db.$client, accountId);
+    const is_target_missing = hasTarget(db.$client, accountId, rule) ? 0 : 1;
+    return { sunset: { ...rule, is_target_missing, ...readSunsetState(db.$client, accountId) } };
+  },
+});
+
+export const saveSunset = operation({
+  name: 'Change the rule about inactive contacts (addition)',
+  description:
+    'Switched on, it is applied at once and then each day. Switched off, it stops nobody further; those who are stopped stay so until they act or are let go.',
+  role: 'owner',
+  input: Type.Object({ is_on: flag('1: the rule is applied each day; 0: it is not.'), ...rule }),
+  run(context, given) {
+    const { db, clock, accountId, actor } = context;
+    const rule = { is_on: given.is_on, ...requireRule(context, given, given.is_on === 0) };
+    db.transaction(
+      () => {
+        saveRule(db.$client, accountId, rule);
+        audit(db, { accountId, actor, action: rule.is_on === 1 ? 'sunset_on' : 'sunset_off' }, clock.now());
+      },
+      { behavior: 'immediate' },
+    );
+  },
+});
+
+export const previewSunset = operation({
+  name: 'Count whom a rule about inactive contacts would be applied to now (addition)',
+  description:
+    'Counts for a fifth of a second and answers the first ten. Where contacts are left to look at, next_after_id is where to go on: ask again with it as after_id, and add up the counts.',
+  role: 'viewer',
+  input: Type.Object({
+    ...rule,
+    after_id: Type.Optional(integer({ description: 'next_after_id of the answer before.' })),
+  }),
+  output: Preview,
+  async run(context, given): Promise<SunsetPreview> {
+    const { db, clock, accountId } = context;
+    const rule = { is_on: 0 as const, ...requireRule(context, given) };
+    const inactive = new InactiveContacts(db.$client, accountId, rule, cutoffOf(clock.now(), rule.months));
+    const pace = new Pace();
+    const ids: number[] = [];
+    let [count, next] = [0, given.after_id ?? 0];
+    for (const until = performance.now() + PREVIEW_MS; ; await setImmediate()) {
+      const { contacts, last } = pace.step((rows) => inactive.step(next, rows));
+      count += contacts.length;
+      ids.push(...contacts.slice(0, SHOWN - ids.length));
+      const isOver = last === null || performance.now() > until;
+      if (isOver) return { count, contacts: namesOf(context, ids), next_after_id: last };
+      next = last;
+    }
+  },
+});
+
+export const listInactive = listOperation({
+  name: 'List whom the rule about inactive contacts was applied to and who did not act since (addition)',
+  role: 'viewer',
+  input: addressListQuery,
+  as: 'people',
+  record: Person,
+  select: ({ accountId }, { email, ...part }) => ({
+    record,
+    from: sql`${sunsetPeople} CROSS JOIN ${addresses} ON ${addresses.id} = ${sunsetPeople.address_id}`,
+    where: and(
+      ownedBy(sunsetPeople, accountId),
+      isNull(sunsetPeople.lifted_at),
+      isAddress(sunsetPeople.address_id, accountId, email),
+    ),
+    id: sunsetPeople.id,
+    part,
+  }),
+});
+
+export const liftInactive = operation({
+  name: 'Let a person get mail again whom the rule about inactive contacts stopped (addition)',
+  description: 'The rule counts it as something that they did now.',
+  role: 'editor',
+  input: Type.Object({ id: identifier('The entry of the list of inactive people.') }),
+  run({ db, clock, accountId }, { id }) {
+    if (!liftOne(db.$client, accountId, recordId(id), isoTimestamp(clock.now()))) throw notFound();
+  },
+});
+
+export const liftAllInactive = operation({
+  name: 'Let everybody get mail again whom the rule about inactive contacts stopped (addition)',
+  description: 'It is done within seconds. The rule counts it as something that they did now.',
+  role: 'owner',
+  input: Type.Object({}),
+  run({ db, clock, accountId, actor }) {
+    db.transaction(
+      () => {
+        liftEverybody(db.$client, accountId);
+        audit(db, { accountId, actor, action: 'sunset_lifted' }, clock.now());
+      },
+      { behavior: 'immediate' },
+    );
+  },
+});
+
+/**
+ * The rule that is asked for, with no other target than its action has. Throws 422 where the account does not have a target that is given;
+ * a rule that is switched off may keep one that was deleted.
+ */
+function requireRule(
+  { db, accountId }: Context,
+  given: Pick<SunsetRule, 'months' | 'least_mails' | 'action'> & { segment_id?: unknown; contact_type_id?: unknown },
+  mayKeepTarget = false,
+): Omit<SunsetRule, 'is_on'> {
+  const { months, least_mails, action } = given;
+  const segment_id = action === 'segment' ? recordId(given.segment_id) : null;
+  const contact_type_id = action === 'move' ? recordId(given.contact_type_id) : null;
+  // What an action does not use must be there nevertheless, as everywhere.
+  for (const [field, kind] of [
+    ['segment_id', 'segment'],
+    ['contact_type_id', 'move'],
+  ] as const) {
+    if (kind !== action && (given[field] ?? '') === '') continue;
+    const id = recordId(given[field]);
+    if (mayKeepTarget && id === readRule(db.$client, accountId)[field]) continue;
+    if (!hasTarget(db.$client, accountId, { action: kind, segment_id: id, contact_type_id: id }))
+      throw invalid(field, messages.selected(field));
+  }
+  return { months, least_mails, action, segment_id, contact_type_id };
+}
+
+function namesOf({ db }: Context, ids: readonly number[]): SunsetPreview['contacts'] {
+  return db.$client
+    .prepare<[string], SunsetPreview['contacts'][number]>(
+      "SELECT id, trim(first_name || ' ' || last_name) AS fullname, email FROM contacts WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
+    )
+    .all(JSON.stringify(ids));
+}

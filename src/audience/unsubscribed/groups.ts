@@ -1,0 +1,166 @@
+/** Unsubscribe groups: the kinds of mail that somebody can unsubscribe from without unsubscribing from all. */
+import { randomInt } from 'node:crypto';
+import { eq, sql } from 'drizzle-orm';
+import Type, { type Static } from 'typebox';
+import { isoTimestamp } from '../../clock.ts';
+import { ownedBy, ownedRecord } from '../../database/ownership.ts';
+import { readRecord, recordObject, totalBytes } from '../../database/record-json.ts';
+import { SINGLE_SEND_STATUS, unsubscribeGroups } from '../../database/schema/index.ts';
+import { conflict, notFound } from '../../failure.ts';
+import { flag, identifier, integer, line, listQuery, stamps, text, zeroOrOne } from '../../http/requests/schemas.ts';
+import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
+import { sentence } from '../../sentences.ts';
+
+const Group = Type.Object({
+  id: integer(),
+  user_id: integer(),
+  rand_id: Type.String(),
+  group_name: Type.String(),
+  description: Type.String(),
+  is_display: zeroOrOne(),
+  ...stamps,
+});
+const ListedGroup = Type.Object({ ...Group.properties, unsubscribe_clients_count: integer() });
+/** What an owner says about a group. */
+const About = { group_name: line(), description: text(), is_display: flag('1: shown on the preference page.') };
+const ById = { id: identifier('The unsubscribe group.') };
+/** What stands in the way of deleting a group. */
+const Uses = Type.Object({
+  single_sends: integer({ description: 'Drafts, and single sends that wait or run.' }),
+  automations: integer(),
+});
+
+export interface GroupAndUses {
+  group: Static<typeof ListedGroup>;
+  uses: Static<typeof Uses>;
+}
+
+const record = recordObject(Group, unsubscribeGroups);
+const listed = recordObject(ListedGroup, unsubscribeGroups);
+
+export const listGroups = listOperation({
+  name: 'List the groups',
+  role: 'viewer',
+  input: listQuery,
+  as: 'unsubscribesGroups',
+  record: ListedGroup,
+  select: ({ accountId }, part) => ({
+    record: listed,
+    from: sql`${unsubscribeGroups}`,
+    where: ownedBy(unsubscribeGroups, accountId),
+    id: unsubscribeGroups.id,
+    bytes: totalBytes(unsubscribeGroups.description),
+    part,
+  }),
+});
+
+export const readGroup = recordOperation({
+  name: 'Read a group',
+  role: 'viewer',
+  input: Type.Object(ById),
+  as: 'unsubscribesGroup',
+  record: Group,
+  json: ({ db, accountId }, { id }) =>
+    readRecord(db, record, sql`${unsubscribeGroups}`, ownedRecord(unsubscribeGroups, id, accountId)),
+});
+
+export const addGroup = operation({
+  name: 'Add a group',
+  role: 'editor',
+  input: Type.Object(About),
+  run({ db, clock, accountId }, about) {
+    const now = isoTimestamp(clock.now());
+    const rand_id = String(randomInt(1_000_000_000, 10_000_000_000));
+    return db
+      .insert(unsubscribeGroups)
+      .values({ ...about, user_id: accountId, rand_id, created_at: now, updated_at: now })
+      .returning({ id: unsubscribeGroups.id })
+      .get();
+  },
+});
+
+export const changeGroup = operation({
+  name: 'Change a group',
+  role: 'editor',
+  input: Type.Object({ ...ById, ...About }),
+  run({ db, clock, accountId }, { id, ...about }) {
+    const { changes } = db
+      .update(unsubscribeGroups)
+      .set({ ...about, updated_at: isoTimestamp(clock.now()) })
+      .where(ownedRecord(unsubscribeGroups, id, accountId))
+      .run();
+    if (changes === 0) throw notFound();
+  },
+});
+
+export const countUsesOfGroup = operation({
+  name: 'Count what a group is used for (addition)',
+  role: 'viewer',
+  input: Type.Object(ById),
+  output: Type.Object({ uses: Uses }),
+  run: (context, { id }) => ({ uses: countUses(context, requireGroup(context, id)) }),
+});
+
+/** For the page of a group. */
+export const readGroupAndUses = operation({
+  name: 'Read a group with what it is used for',
+  role: 'viewer',
+  input: Type.Object(ById),
+  run(context, { id }): GroupAndUses {
+    const { db } = context;
+    const groupId = requireGroup(context, id);
+    const json = readRecord(db, listed, sql`${unsubscribeGroups}`, eq(unsubscribeGroups.id, groupId));
+    if (json === undefined) throw notFound();
+    return { group: JSON.parse(json), uses: countUses(context, groupId) };
+  },
+});
+
+export const deleteGroup = operation({
+  name: 'Delete a group (addition)',
+  description:
+    'Refused with 409 while a single send that is not finished or an automation uses it. Links in mails that were sent go on working, and who left it stays recorded.',
+  role: 'editor',
+  input: Type.Object(ById),
+  run(context, { id: given }) {
+    const { db, clock } = context;
+    db.transaction(
+      (tx) => {
+        const id = requireGroup(context, given);
+        const uses = countUses(context, id);
+        if (uses.single_sends + uses.automations > 0) throw conflict(sentence('group_used', uses));
+        const now = isoTimestamp(clock.now());
+        tx.update(unsubscribeGroups)
+          .set({ deleted_at: now, updated_at: now })
+          .where(eq(unsubscribeGroups.id, id))
+          .run();
+      },
+      { behavior: 'immediate' },
+    );
+  },
+});
+
+/** Whether the caller's account has a group. */
+export function hasGroup(context: Context, given: unknown): boolean {
+  return findGroup(context, given) !== undefined;
+}
+
+/** The id of a group of the caller's account. Throws 404 if there is none. */
+export function requireGroup(context: Context, given: unknown): number {
+  const group = findGroup(context, given);
+  if (group === undefined) throw notFound();
+  return group.id;
+}
+
+function findGroup({ db, accountId }: Context, given: unknown): { id: number } | undefined {
+  const where = ownedRecord(unsubscribeGroups, given, accountId);
+  return db.select({ id: unsubscribeGroups.id }).from(unsubscribeGroups).where(where).get();
+}
+
+/** The drafts, queued and running single sends and the automations of the account that have this group. */
+function countUses({ db, accountId }: Context, groupId: number): Static<typeof Uses> {
+  return db.get(sql`
+    SELECT (SELECT count(*) FROM single_sends WHERE user_id = ${accountId} AND status <> ${SINGLE_SEND_STATUS.completed}
+        AND unsubscribe_group_id = ${groupId}) AS single_sends,
+      (SELECT count(*) FROM automations WHERE user_id = ${accountId} AND deleted_at IS NULL
+        AND unsubscribe_group_id = ${String(groupId)}) AS automations`);
+}

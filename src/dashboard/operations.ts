@@ -1,0 +1,53 @@
+/** Performs operations for a page, as the user who opened it. */
+import type { FastifyRequest } from 'fastify';
+import type { TObject } from 'typebox';
+import type { Deps } from '../deps.ts';
+import { Failure } from '../failure.ts';
+import type { Context, Operation } from '../operations/operation.ts';
+import { type Given, perform } from '../operations/perform.ts';
+import type { Problems } from './components/field.tsx';
+import { languageOf } from './page.tsx';
+import { sessionOf, viewerOf } from './signed-in.ts';
+import type { Language } from './words/index.ts';
+
+/** What an operation works with where a signed-in user asks for it. */
+export function contextOf(request: FastifyRequest, deps: Deps): Context {
+  const { id: userId, accountId, email: name, role } = sessionOf(request).user;
+  return { ...deps, accountId, role, actor: { userId, name, address: request.ip } };
+}
+
+/** What became of a form: the output of its operation, or what is wrong with it, in the reader's language. */
+export type Attempt<Output> = { output: Output } | Refusal;
+
+/** Why an operation was refused. */
+export interface Refusal {
+  status: number;
+  /** By field. */
+  problems: Problems;
+  /** About all of it; empty where a field is at fault. */
+  problem: string;
+}
+
+/** Performs the operation of a form. Throws what is no answer to a form: 403, 404 and what is the service's fault. */
+export async function attempt<Input extends TObject, Output>(
+  request: FastifyRequest,
+  deps: Deps,
+  operation: Operation<Input, Output>,
+  given: Given<Input>,
+): Promise<Attempt<Output>> {
+  try {
+    return { output: await perform(operation, contextOf(request, deps), given) };
+  } catch (error) {
+    if (!(error instanceof Failure) || [403, 404].includes(error.status) || error.status >= 500) throw error;
+    return refusalOf(error, languageOf(request, viewerOf(request)));
+  }
+}
+
+function refusalOf({ status, errors }: Failure, language: Language): Refusal {
+  if (typeof errors === 'string') return { status, problems: {}, problem: language.sentence(errors) };
+  const problems = Object.entries(errors).map(([field, texts]) => [
+    field,
+    texts.map((text) => language.sentence(text)),
+  ]);
+  return { status, problems: Object.fromEntries(problems), problem: '' };
+}

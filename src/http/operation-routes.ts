@@ -1,0 +1,116 @@
+/** Maps paths of the API to operations. Parameters, role, checks, answer and documentation of a path follow from its operation. */
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
+import Type, { type Static, type TObject } from 'typebox';
+import type { Deps } from '../deps.ts';
+import { notFound } from '../failure.ts';
+import type {
+  Context,
+  DescribedOperation,
+  ListOperation,
+  Operation,
+  RecordOperation,
+} from '../operations/operation.ts';
+import { sendList, sendRecord } from './list-response.ts';
+import { done, successWith } from './requests/schemas.ts';
+import { passedFields } from './requests/validation.ts';
+
+/**
+ * A method and a path below /api. The parameters of a GET or DELETE are in the query. Those of a POST are in the body, except what the
+ * path names, as in `POST /groups/update?id`.
+ */
+type At = `${Method} /${string}`;
+type Method = 'GET' | 'POST' | 'DELETE';
+
+/** Gives functions that map paths to operations, all described under one of the document's tags. */
+export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
+  function map<Input extends TObject>(
+    at: At,
+    operation: Operation<Input, unknown>,
+    response: FastifySchema['response'],
+    answer: (context: Context, input: Static<Input>, reply: FastifyReply) => unknown,
+  ): void {
+    const { method, url, inQuery } = readAt(at);
+    const { name: summary, description, role, check } = operation;
+    const schema = { tags: [tag], summary, ...(description && { description }), ...split(operation.input, inQuery) };
+    app.route({
+      method,
+      url,
+      schema: { ...schema, response },
+      config: {
+        role,
+        ...(check && {
+          check: (request, errors) =>
+            check(contextOf(request), passedFields(operation.input, given(request), errors), errors),
+        }),
+      },
+      handler: (request, reply) => answer(contextOf(request), given(request), reply),
+    });
+  }
+
+  function contextOf({ accountId, role, actor }: FastifyRequest): Context {
+    return { ...deps, accountId, role, actor };
+  }
+
+  return {
+    /** An operation that changes something, answered with a text; `location` gives the address of what it made. */
+    change<Input extends TObject, Output>(
+      at: At,
+      operation: Operation<Input, Output>,
+      message: string,
+      location?: (output: Output) => string,
+    ): void {
+      map(at, operation, done, async (context, input, reply) => {
+        const output = await operation.run(context, input);
+        if (location !== undefined) reply.header('location', location(output));
+        return { status: 'success', message };
+      });
+    },
+    /** An operation whose output is the answer. */
+    read<Input extends TObject, Output extends TObject>(at: At, operation: DescribedOperation<Input, Output>): void {
+      map(at, operation, successWith(operation.output.properties), async (context, input) => ({
+        status: 'success',
+        message: await operation.run(context, input),
+      }));
+    },
+    /** An operation that reads one record. */
+    record<Input extends TObject, Record extends TObject>(at: At, operation: RecordOperation<Input, Record>): void {
+      const { as, record } = operation;
+      map(at, operation, successWith({ [as]: record }), (context, input, reply) => {
+        const json = operation.json(context, input);
+        if (json === undefined) throw notFound();
+        sendRecord(reply, as, json);
+      });
+    },
+    /** An operation that reads records, which are sent in parts. */
+    list<Input extends TObject, Record extends TObject>(at: At, operation: ListOperation<Input, Record>): void {
+      const { as, record } = operation;
+      map(at, operation, successWith({ [as]: Type.Array(record) }), (context, input, reply) => {
+        const { part, ...source } = operation.select(context, input);
+        sendList(reply, context.db, as, source, part);
+      });
+    },
+  };
+}
+
+/** The parameters of a request, which Fastify has checked with the schemas made of the operation's input. */
+function given({ query, body }: FastifyRequest) {
+  return Object.assign(Object.create(null), query, body);
+}
+
+function readAt(at: At): { method: Method; url: string; inQuery: (parameter: string) => boolean } {
+  const [, method, url = '', named = ''] = /^(\w+) ([^?]+)\??(.*)$/.exec(at) ?? [];
+  if (method !== 'POST') return { method: method === 'DELETE' ? method : 'GET', url, inQuery: () => true };
+  const names = named.split('&');
+  return { method, url, inQuery: (parameter) => names.includes(parameter) };
+}
+
+/** The schemas of query and body. */
+function split(input: TObject, inQuery: (parameter: string) => boolean): Pick<FastifySchema, 'querystring' | 'body'> {
+  const properties = Object.entries(input.properties);
+  const query = properties.filter(([name]) => inQuery(name));
+  const body = properties.filter(([name]) => !inQuery(name));
+  return {
+    ...(query.length > 0 && { querystring: Type.Object(Object.fromEntries(query)) }),
+    ...(body.length > 0 && { body: Type.Object(Object.fromEntries(body)) }),
+  };
+}
