@@ -58,6 +58,7 @@ export const SENTENCES = {
   given_up: 'Given up after 4 days: {reply}',
   not_built: 'The mail could not be built',
   merged_too_large: 'With the values of this person the mail is larger than {size} MiB',
+  merged_subject_too_long: 'With the values of this person the subject is longer than {count} characters',
   other_replies: 'Other replies',
   kept_in_outbox: '250 kept in the outbox',
 

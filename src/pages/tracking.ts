@@ -7,9 +7,12 @@ import type { RecipientIds } from '../delivery/links/tokens.ts';
 import { TRAP_LINK } from '../delivery/links/trap-link.ts';
 import { MergedSize } from '../delivery/mime/merged-size.ts';
 import { Failure } from '../failure.ts';
-import { READ, unknownLink } from '../http/pages/layout.ts';
+import { messagePage, READ, unknownLink } from '../http/pages/layout.ts';
 import type { Maybe, RecipientSource } from './recipient-source.ts';
 
+/** The longest address that a click leads to: everybody should take as many octets (RFC 9110 4.1). With its values a link can be far longer. */
+const MAX_URL = 8000;
+const UNPROCESSABLE = 422;
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 
 export async function trackingPages(app: FastifyInstance, source: RecipientSource, clock: Clock): Promise<void> {
@@ -41,6 +44,7 @@ export async function trackingPages(app: FastifyInstance, source: RecipientSourc
       }
       const url = ids && (await destination(ids, token, link));
       if (!ids || !url) return unknownLink(reply);
+      if (url.length > MAX_URL) return messagePage(reply.code(UNPROCESSABLE), 'linkTooLong');
       if (request.method === 'GET') source.addHit(makeHit(ids, link, request.headers['user-agent']), token);
       return reply.redirect(url, 302);
     },

@@ -6,8 +6,8 @@ import type { senders } from '../database/schema/index.ts';
 import { type Content, ContentError } from '../delivery/content/compiled-content.ts';
 import { compileSource, senderAddress } from '../delivery/content/freeze.ts';
 import {
-  foldToOneLine,
   mergeHtml,
+  mergeLine,
   mergeText,
   PREFERENCES,
   scan,
@@ -39,8 +39,6 @@ export interface GivenContent {
   name: string;
 }
 
-/** The longest subject (RFC 5322 2.1.1). */
-const MAX_SUBJECT = 998;
 const MEBIBYTE = 1024 * 1024;
 const MAX_VALUES = 200;
 /** Compiled templates that are kept, and their characters together. */
@@ -119,10 +117,8 @@ export async function composeMail(
   const values = valuesOf(given, sender, senderAddress(db, sender));
   checkTemplates([subject, html ?? [], text ?? []], values, isTextAlone ? 'text' : fieldOf(given));
   checkSize({ subject: given.subject, html: html ?? [], text: text ?? [] }, values);
-  const merged = foldToOneLine(mergeText(subject, values));
-  if (merged.length > MAX_SUBJECT) throw tooLarge();
   const bodies = { html: html && mergeHtml(html, values), text: text && mergeText(text, values) };
-  return { subject: merged, bodies };
+  return { subject: mergeLine(given.subject, values), bodies };
 }
 
 async function asConflict(compile: () => Promise<Content | null>): Promise<Content | null> {
@@ -175,12 +171,9 @@ function checkSize(content: Pick<Content, 'subject' | 'html' | 'text'>, values: 
   try {
     new MergedSize(content).require((name) => values[name], Number.NEGATIVE_INFINITY);
   } catch (error) {
-    throw error instanceof MergedTooLarge ? tooLarge() : error;
+    if (!(error instanceof MergedTooLarge)) throw error;
+    throw invalid('data', sentence('mail_too_large', { size: MAX_MERGED / MEBIBYTE }));
   }
-}
-
-function tooLarge() {
-  return invalid('data', sentence('mail_too_large', { size: MAX_MERGED / MEBIBYTE }));
 }
 
 /** The field error for a request that names neither a template nor a text. */

@@ -17,6 +17,7 @@ export interface Mail {
 interface Campaign {
   people?: { email: string; first_name?: string }[];
   html?: string;
+  subject?: string;
   groups?: { name: string; isDisplay: 0 | 1; description?: string }[];
 }
 
@@ -25,6 +26,7 @@ export async function sendCampaign(t: Test, app: TestApp, campaign: Campaign = {
   const {
     people = [{ email: 'anna@example.org', first_name: 'Anna' }],
     html = '<p>Hello ((first_name)), <a href="https://shop.example/new?for=((first_name))">news</a></p>',
+    subject = 'For ((first_name))',
     groups = [{ name: 'News', isDisplay: 1 as const }],
   } = campaign;
   const { one } = app;
@@ -42,7 +44,7 @@ export async function sendCampaign(t: Test, app: TestApp, campaign: Campaign = {
     sender_id: 1,
     unsubscribe_group_id: 1,
     single_send_name: 'News',
-    subject: 'For ((first_name))',
+    subject,
     preheader: 'News',
     recipient_id: ['contacts_1'],
     schedule_type: 0,

@@ -1,11 +1,13 @@
 /** How large a mail gets with the values of one person, computed before anything is merged: a template may repeat a long value any number of times. */
 import { sentence } from '../../sentences.ts';
 import { type Content, ContentError } from '../content/compiled-content.ts';
-import { escapeHtml, resolve, type Slot, scan, type Template, type Values } from '../content/merge.ts';
+import { escapeHtml, mergeLine, resolve, type Slot, scan, type Template, type Values } from '../content/merge.ts';
 import { unstructuredField } from './header-fields.ts';
 import { quotedPrintable } from './quoted-printable.ts';
 
 const MEBIBYTE = 1024 * 1024;
+/** The longest subject with its values, in characters: as long as a line of a mail may be (RFC 5322 2.1.1). */
+const MAX_SUBJECT = 998;
 /** Characters of a mail with its values: those of the template as they are, those of values as they are sent. */
 export const MAX_MERGED = 2 * MEBIBYTE;
 /** What values may add to a template that alone is nearly as large as that, or larger. */
@@ -19,8 +21,12 @@ const PER_PLACE = 40;
 export class MergedTooLarge extends ContentError {
   override name = 'MergedTooLarge';
 
-  constructor() {
-    super(sentence('merged_too_large', { size: MAX_MERGED / MEBIBYTE }));
+  constructor(part: 'mail' | 'subject') {
+    super(
+      part === 'mail'
+        ? sentence('merged_too_large', { size: MAX_MERGED / MEBIBYTE })
+        : sentence('merged_subject_too_long', { count: MAX_SUBJECT }),
+    );
   }
 }
 
@@ -35,6 +41,9 @@ interface Use {
 
 /** What the mails of one content have in common in size. Made once for each mailing, so that a recipient costs a multiplication for each placeholder. */
 export class MergedSize {
+  readonly #subject: string;
+  readonly #subjectParts: Template;
+  readonly #constantValues: Values;
   readonly #uses: readonly Use[];
   readonly #template: number;
   /** What the values that are the same for everybody add. */
@@ -42,8 +51,11 @@ export class MergedSize {
 
   /** @param constants values that are the same for everybody. */
   constructor({ subject, html, text }: Pick<Content, 'subject' | 'html' | 'text'>, constants: Values = {}) {
+    this.#subject = subject;
+    this.#subjectParts = scan(subject);
+    this.#constantValues = constants;
     const parts = [
-      usesOf(scan(subject), (value) => unstructuredField('', value)),
+      usesOf(this.#subjectParts, (value) => unstructuredField('', value)),
       usesOf(html, (value) => quotedPrintable(escapeHtml(value))),
       usesOf(text, quotedPrintable),
     ];
@@ -55,8 +67,8 @@ export class MergedSize {
   }
 
   /**
-   * Throws MergedTooLarge if the mail with these values would have more than 2 MiB. Where the template alone is nearly as large or larger,
-   * values may add `leastRoom` characters.
+   * Throws MergedTooLarge if the mail with these values would have more than 2 MiB, or its subject more than 998 characters. Where the
+   * template alone is nearly as large as 2 MiB or larger, values may add `leastRoom` characters.
    */
   require(find: (name: string) => string | undefined, leastRoom = MIN_ROOM): void {
     const room = Math.max(MAX_MERGED - this.#template, leastRoom);
@@ -65,7 +77,23 @@ export class MergedSize {
       const value = find(slot.name);
       most += typeof value === 'string' && value !== '' ? times * (value.length * WORST + PER_PLACE) : defaults;
     }
-    if (most > room && this.#isLarger(room, find)) throw new MergedTooLarge();
+    if (most > room && this.#isLarger(room, find)) throw new MergedTooLarge('mail');
+    if (this.#isSubjectTooLong(find)) throw new MergedTooLarge('subject');
+  }
+
+  /** Merges the subject only if its parts together are too long. */
+  #isSubjectTooLong(find: (name: string) => string | undefined): boolean {
+    const values: Record<string, string> = Object.create(null);
+    let characters = 0;
+    for (const piece of this.#subjectParts) {
+      if (typeof piece !== 'string') {
+        const { name } = piece;
+        const value = Object.hasOwn(this.#constantValues, name) ? this.#constantValues[name] : find(name);
+        if (value !== undefined) values[name] = value;
+        characters += resolve(piece, value).length;
+      } else characters += piece.length;
+    }
+    return characters > MAX_SUBJECT && mergeLine(this.#subject, values).length > MAX_SUBJECT;
   }
 
   /** Encodes each value once, until there are too many characters. */

@@ -136,6 +136,28 @@ t.test('a recipient whose values make the mail too large fails with a reason, th
     t.match(copy.text, 'zu groß');
   });
 
+  t.test('a link of more than 8000 characters leads to a page that says so, and counts no click', async (t) => {
+    const { c = '' } = mails[0]?.paths ?? {};
+    const clicks = app.db.prepare('SELECT count(*) FROM events').pluck();
+    const before = clicks.get();
+    // The link has the value a thousand times.
+    for (const [value, status] of [
+      ['x'.repeat(7), 302],
+      ['x'.repeat(8), 422],
+      ['x'.repeat(255), 422],
+    ] as const) {
+      app.db.prepare('UPDATE contacts SET first_name = ?').run(value);
+      const { status: got, headers, text } = await app.page('HEAD', c);
+      t.equal(got, status);
+      if (status === 302) continue;
+      t.equal(headers.location, undefined);
+      t.match((await app.page('GET', c)).text, '<title>This link is too long</title>');
+      t.ok(text.length < 10_000);
+    }
+    await app.background();
+    t.equal(clicks.get(), before);
+  });
+
   t.test('a transactional mail is refused', async (t) => {
     const form = { sender_id: 1, email: 'a@example.org', subject: 'Hi', template_html: REPEATED };
     const answer = await app.one.call('POST', '/transactional/send', {
@@ -148,4 +170,36 @@ t.test('a recipient whose values make the mail too large fails with a reason, th
     });
     t.equal(small.status, 200, small.text);
   });
+});
+
+t.test('a recipient whose values make the subject longer than 998 characters fails with a reason', async (t) => {
+  const TOO_LONG = 'With the values of this person the subject is longer than 998 characters';
+  const require = (subject: string, bio: string, constants = {}) =>
+    new MergedSize({ subject, html: [], text: [] }, constants).require((name) => (name === 'bio' ? bio : undefined));
+  require('((bio))', 'x'.repeat(998));
+  require('((bio))', `${'x'.repeat(900)}${'\n'.repeat(10_000)}`);
+  t.throws(() => require('((bio))', 'x'.repeat(999)), new MergedTooLarge('subject'));
+  t.throws(() => require('x((bio))', 'x'.repeat(998)), new MergedTooLarge('subject'));
+  t.throws(() => require('((none|y))((shop))', '', { shop: 'x'.repeat(998) }), new MergedTooLarge('subject'));
+
+  const app = await startApp(t);
+  const { utr, mails } = await sendCampaign(t, app, {
+    people: [
+      { email: 'anna@example.org', first_name: 'Anna' },
+      { email: 'long@example.org', first_name: 'x'.repeat(255) },
+    ],
+    subject: '((first_name))'.repeat(4),
+  });
+  t.strictSame(
+    mails.map(({ to }) => to),
+    ['anna@example.org'],
+  );
+  const query = { utr, email: 'long@example.org' };
+  const { recipients } = (await app.one.call('GET', '/single-send/recipients', { query })).body.message;
+  t.match(recipients, [{ state: 'failed', reply: TOO_LONG }]);
+  const shown = await app.one.call('GET', '/single-send/mail', { query });
+  t.match(shown.body.message.mail, { html: '', problem: TOO_LONG });
+  await mustSucceed(t, app.one)('/single/send/test', { utr, email_address: 'long@example.org' });
+  await app.background();
+  t.equal(app.db.prepare('SELECT reply FROM deliveries ORDER BY id DESC LIMIT 1').pluck().get(), TOO_LONG);
 });

@@ -54,6 +54,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   given_up: 'Nach 4 Tagen aufgegeben: {reply}',
   not_built: 'Die Mail konnte nicht erstellt werden',
   merged_too_large: 'Mit den Werten dieser Person ist die Mail größer als {size} MiB',
+  merged_subject_too_long: 'Mit den Werten dieser Person ist der Betreff länger als {count} Zeichen',
   other_replies: 'Andere Antworten',
   kept_in_outbox: 'Im Postausgang aufgehoben',
 

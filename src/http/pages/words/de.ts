@@ -33,6 +33,10 @@ den Link in der neuesten E-Mail, die Sie von uns haben.</p>
     title: 'Diese E-Mail ist zu groß',
     content: html`<h1>Diese E-Mail ist zu groß</h1><p>Mit den Angaben zu ihrem Empfänger hat sie mehr als 2 MiB und kann nicht gezeigt werden.</p>`,
   },
+  linkTooLong: {
+    title: 'Dieser Link ist zu lang',
+    content: html`<h1>Dieser Link ist zu lang</h1><p>Mit den Angaben zum Empfänger der E-Mail hat seine Adresse mehr als 8000 Zeichen und kann nicht geöffnet werden.</p>`,
+  },
   outdatedLink: {
     title: 'Dieser Link funktioniert nicht',
     content: html`<h1>Dieser Link funktioniert nicht</h1>

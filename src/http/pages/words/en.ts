@@ -30,6 +30,10 @@ newest mail you have from us.</p>
     title: 'This mail is too large',
     content: html`<h1>This mail is too large</h1><p>With what it says about its recipient it is larger than 2 MiB and cannot be shown.</p>`,
   },
+  linkTooLong: {
+    title: 'This link is too long',
+    content: html`<h1>This link is too long</h1><p>With what the mail says about its recipient its address has more than 8000 characters and cannot be opened.</p>`,
+  },
   outdatedLink: {
     title: 'This link does not work',
     content: html`<h1>This link does not work</h1>
