@@ -1,5 +1,6 @@
 /** Erases a person: nothing that names them stays, except a keyed hash of their address, so that they are not added again. */
 import type { Database } from 'better-sqlite3';
+import { parseAddress } from '../audience/contacts/addresses.ts';
 import { deleteContacts } from '../audience/contacts/contacts.ts';
 import { erasedForm } from '../audience/contacts/erased.ts';
 import { eraseSunset } from '../audience/sunset/lift.ts';
@@ -44,6 +45,26 @@ const REMOVED_FIRST = [
   'UPDATE addresses SET normalized_email = @erased WHERE id = @address',
 ];
 
+/** Where other people's rows have an address as their second one, as it was typed: whose rows these are, and what removes it. */
+const SECOND_ADDRESSES = {
+  contacts: {
+    typed: 'alt_email',
+    ofAccount: 'user_id = @account',
+    removal: 'alt_email = NULL, updated_at = ifnull(@at, updated_at)',
+  },
+  // Taking an import back must not bring it back.
+  import_changes: {
+    typed: "before ->> 'alt_email'",
+    ofAccount: "kind = 'contact' AND import_id IN (SELECT id FROM contact_imports WHERE user_id = @account)",
+    removal: "before = json_set(before, '$.alt_email', NULL)",
+  },
+  webhook_events: {
+    typed: "data ->> 'alt_email'",
+    ofAccount: 'user_id = @account',
+    removal: "data = json_set(data, '$.alt_email', NULL)",
+  },
+} as const;
+
 /** What may be much and is removed in steps: rows `after` an id `to` another. Deliveries and events stay, for the counts of their mailings. */
 const REMOVED_IN_STEPS = [
   // The To field is the address alone, or in angle brackets after a name.
@@ -52,11 +73,17 @@ const REMOVED_IN_STEPS = [
     ids: 50,
     remover: outboxEraser,
   },
+  { table: 'contacts', ids: 2000, remover: secondAddressEraser('contacts') },
+  { table: 'import_changes', ids: 2000, remover: secondAddressEraser('import_changes') },
+  { table: 'webhook_events', ids: 1000, remover: secondAddressEraser('webhook_events') },
   { table: 'webhook_events', ids: 1000, remover: webhookEraser },
   { table: 'mailings', ids: 250, remover: deliveryEraser },
 ] as const;
 
-function outboxEraser(client: Database): (erasure: Erasure & { after: number; to: number }) => void {
+/** What an erasure does to the rows after an id to another. */
+type Eraser = (erasure: Erasure & { after: number; to: number }) => void;
+
+function outboxEraser(client: Database): Eraser {
   const erase = client.prepare(`
     DELETE FROM outbox WHERE id > @after AND id <= @to AND user_id = @account
       AND (lower(envelope_to) = @email OR fold("to") = @email OR instr(fold("to"), '<' || @email || '>') > 0)`);
@@ -65,11 +92,27 @@ function outboxEraser(client: Database): (erasure: Erasure & { after: number; to
   };
 }
 
+function secondAddressEraser(table: keyof typeof SECOND_ADDRESSES): (client: Database) => Eraser {
+  const { typed, ofAccount, removal } = SECOND_ADDRESSES[table];
+  return (client) => {
+    const alike = client.prepare<[Record<string, number | string>], { id: number; typed: string }>(`
+      SELECT rowid AS id, ${typed} AS typed FROM ${table}
+      WHERE rowid > @after AND rowid <= @to AND ${ofAccount} AND instr(lower(${typed}), @local) > 0`);
+    const remove = client.prepare(`UPDATE ${table} SET ${removal} WHERE rowid = @id`);
+    return ({ account, email, at = null, after, to }) => {
+      // The local part is the same however the domain is written.
+      const local = email.slice(0, email.lastIndexOf('@') + 1);
+      for (const { id, typed } of alike.all({ account, local, after, to }))
+        if (parseAddress(typed)?.normalized === email) remove.run(table === 'contacts' ? { id, at } : { id });
+    };
+  };
+}
+
 /**
  * The change of an address belongs to the old address, but its event has the new one, too. It stays as ids alone, because later events of
  * the old address may wait behind it.
  */
-function webhookEraser(client: Database): (erasure: Erasure & { after: number; to: number }) => void {
+function webhookEraser(client: Database): Eraser {
   const erase = client.prepare<[Record<string, number | string>], { id: number }>(`
     UPDATE webhook_events INDEXED BY webhook_events_user
     SET data = json_object('contact_id', data ->> 'contact_id', 'contact_type_id', data ->> 'contact_type_id', 'email', NULL, 'erased', json('true'))
@@ -92,11 +135,13 @@ interface Erasure {
   email: string;
   /** The ids of their contacts, deleted ones too; notes of earlier versions do not have them. */
   contacts?: readonly number[];
+  /** When it began, an ISO timestamp; notes of earlier versions do not have it. */
+  at?: string;
 }
 
 /**
  * Erases the person with this address of the account: all their contacts, memberships, lists and mails, under this address and those
- * that their contacts had earlier. Connections overwrite in the file what they remove; afterwards the background empties the write-ahead
+ * that their contacts had earlier, and the address where other contacts have it as their second one. Connections overwrite in the file what they remove; afterwards the background empties the write-ahead
  * log, which still has it. The audit log says that somebody was erased, not who. Throws 409 while a mail to them is being handed to a relay.
  */
 export async function erasePerson(
@@ -152,25 +197,26 @@ function begin(
       const contactsOf = client.prepare<[number], { id: number; isDeleted: 0 | 1 }>(
         'SELECT id, deleted_at IS NOT NULL AS isDeleted FROM contacts WHERE address_id = ?',
       );
+      const at = isoTimestamp(clock.now());
       const contacts = theirs.flatMap(({ id }) => contactsOf.all(id));
       // The contacts are first deleted in the usual way, so that queued mails to them are not sent and counts stay right.
       const present = contacts.filter(({ isDeleted }) => isDeleted === 0);
       deleteContacts(
         db,
         present.map(({ id }) => id),
-        isoTimestamp(clock.now()),
+        at,
       );
       audit(db, { accountId, actor, action: 'person_erased' }, clock.now());
       return theirs.map(({ id: address, normalized: email }) => {
         eraseUnsubscriptions(client, address);
         eraseSuppression(client, address);
-        eraseSunset(client, address, isoTimestamp(clock.now()));
+        eraseSunset(client, address, at);
         noteChoicesToErase(client, accountId, address, email);
         eraseFromRoleMails(client, email);
         const erased = erasedForm(client, accountId, email);
         replaceInRules(client, accountId, email, erased);
         for (const statement of REMOVED_FIRST) client.prepare(statement).run({ account: accountId, address, erased });
-        const erasure = { account: accountId, address, email, contacts: contacts.map(({ id }) => id) };
+        const erasure = { account: accountId, address, email, contacts: contacts.map(({ id }) => id), at };
         return { id: noteWrite(client, 'erase', erasure), erasure };
       });
     },
@@ -181,8 +227,8 @@ function begin(
 async function removeTheRest(client: Database, id: number, erasure: Erasure): Promise<void> {
   const parts = REMOVED_IN_STEPS.map(({ table, ids, remover }) => ({
     remove: client.transaction(remover(client)),
-    last: Number(client.prepare(`SELECT ifnull(max(id), 0) FROM ${table}`).pluck().get()),
-    after: Number(client.prepare(`SELECT ifnull(min(id), 1) - 1 FROM ${table}`).pluck().get()),
+    last: Number(client.prepare(`SELECT ifnull(max(rowid), 0) FROM ${table}`).pluck().get()),
+    after: Number(client.prepare(`SELECT ifnull(min(rowid), 1) - 1 FROM ${table}`).pluck().get()),
     ids,
   }));
   const step = () => {

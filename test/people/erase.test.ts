@@ -131,3 +131,40 @@ t.test('an import that is under way does not add whoever is erased meanwhile', a
   const stored = app.db.prepare<[], string>('SELECT normalized_email FROM addresses ORDER BY id').pluck().all();
   t.notOk(stored.includes(first) || stored.includes(last), 'neither address is stored again');
 });
+
+t.test(
+  'an erased address goes from contacts that have it as their second one, and no undo of an import brings it back',
+  async (t) => {
+    const app = await startApp(t, { WEBHOOK_PRIVATE_ADDRESSES: 'allow' });
+    const must = mustSucceed(t, app.one);
+    await must('/webhooks/save', { url: 'http://127.0.0.1:1/', events: ['contact.created', 'contact.updated'] });
+    await must('/contacts-type/add', { name: 'Readers' });
+    const add = (email: string, alt_email = '') =>
+      must('/contacts/add', { contact_type_id: 1, country: 1, first_name: 'A', email, alt_email });
+    await add('zoe@b\u00fccher.example');
+    await add('typed@example.org', 'Zoe@B\u00dcCHER.example');
+    await add('coded@example.org', 'zoe@xn--bcher-kva.example');
+    await add('longer@example.org', 'joe-zoe@b\u00fccher.example');
+    await add('imported@example.org', 'zoe@b\u00fccher.example');
+    const csv = 'email,first_name,alt_email\nimported@example.org,A,new@example.org\n';
+    const multipart: [string, string | { filename: string; content: string }][] = [
+      ['contact_type_id', '1'],
+      ['file', { filename: 'people.csv', content: csv }],
+    ];
+    t.equal((await app.one.call('POST', '/contacts/upload-csv', { multipart })).status, 200);
+    await app.background();
+    await app.one.call('POST', '/contacts/person/erase', { form: { contact_id: 1 } });
+    const seconds = app.db.prepare('SELECT alt_email FROM contacts ORDER BY id').pluck();
+    t.strictSame(seconds.all(), [null, null, 'joe-zoe@b\u00fccher.example', 'new@example.org']);
+    t.strictSame(
+      app.db.prepare("SELECT before ->> 'alt_email' FROM import_changes WHERE kind = 'contact'").pluck().all(),
+      [null],
+    );
+    await app.background();
+    app.db.pragma('wal_checkpoint(PASSIVE)');
+    const bytes = Buffer.concat([readFileSync(app.path), readFileSync(`${app.path}-wal`)])
+      .toString()
+      .toLowerCase();
+    t.equal(bytes.split('zoe@').length, bytes.split('joe-zoe@').length, 'only the longer address is there');
+  },
+);
