@@ -100,7 +100,7 @@ t.test('what comes of an erased person afterwards stores no address, and they ge
   t.strictSame([count('suppressions'), count('unsubscribers')], [0, 1], 'only the other address is listed');
 });
 
-t.test('an import that is under way does not add whoever is erased meanwhile', async (t) => {
+t.test('an import that is under way does not add whoever is erased meanwhile, and counts them as failed', async (t) => {
   const app = await startApp(t);
   const must = mustSucceed(t, app.one);
   await must('/contacts-type/add', { name: 'Customers' });
@@ -127,7 +127,11 @@ t.test('an import that is under way does not add whoever is erased meanwhile', a
   });
   await Promise.all(erasures);
   t.equal(erasures.length, 2);
-  t.match(report, { rows: 402, created: 400, updated: 0 });
+  const text = 'The email belongs to a person who was erased, and is not accepted again.';
+  const errors = [2, 403].map((line) => ({ line, field: 'email', text }));
+  t.match(report, { rows: 402, created: 400, updated: 0, failed: 2, errors });
+  const { imports } = (await app.one.call('GET', '/contacts/imports')).body.message;
+  t.match(imports, [{ rows: 402, created: 400, failed: 2, errors }]);
   const stored = app.db.prepare<[], string>('SELECT normalized_email FROM addresses ORDER BY id').pluck().all();
   t.notOk(stored.includes(first) || stored.includes(last), 'neither address is stored again');
 });

@@ -87,6 +87,11 @@ export function withoutErased(client: Database, accountId: number, addresses: re
   return rows.length === 0 ? addresses : addresses.filter(({ normalized }) => !erased.has(normalized));
 }
 
+/** Those of these normalized addresses whose person was erased. */
+export function erasedAmong(client: Database, accountId: number, normalized: readonly string[]): string[] {
+  return erasedRows(client, accountId, normalized).map((row) => row.normalized);
+}
+
 /** Whether the person of this row of `addresses` was erased. */
 export function isErasedRow(client: Database, addressId: number): boolean {
   return prepared(client, `SELECT 1 FROM addresses WHERE id = ? AND ${IS_ERASED}`).get(addressId) !== undefined;

@@ -13,7 +13,7 @@ import { type ImportJob, type ImportProgress, sharedProgress } from './import-op
 import type { RowError } from './import-rows.ts';
 import { leavingNotes, markLeavers, stageLeavers } from './lists/leavers.ts';
 import { makeFields, makeSegments } from './lists/make-lists.ts';
-import { dropStaged, type Staged, stage } from './staging.ts';
+import { dropStaged, MAX_ERRORS, type Staged, stage } from './staging.ts';
 import { UndoRecorder } from './undo/recorder.ts';
 import { limitUndo, UNDO_MS } from './undo/undo.ts';
 import { writeContacts } from './write-contacts.ts';
@@ -58,8 +58,15 @@ export async function importContacts(
     client.pragma('synchronous = NORMAL');
     const counts = { created: 0, updated: 0 };
     const recorder = new UndoRecorder(client, id, columns);
+    const refuse = (errors: readonly RowError[]) => {
+      if (errors.length === 0) return;
+      report.failed += errors.length;
+      report.errors = [...report.errors, ...errors].slice(0, Math.max(MAX_ERRORS, report.errors.length));
+      const { failed, errors: all } = report;
+      db.update(contactImports).set({ failed, errors: all }).where(eq(contactImports.id, id)).run();
+    };
     try {
-      const begun = { id, columns, hasTracking, erased, now, recorder };
+      const begun = { id, columns, hasTracking, erased, refuse, now, recorder };
       await markLeavers(db, job, begun);
       if (hasPeople) Object.assign(counts, await writeContacts(db, job, begun, told));
     } finally {

@@ -26,7 +26,8 @@ export interface Staged {
   errors: RowError[];
 }
 
-const MAX_ERRORS = 1000;
+/** The most rows that are stored with what is wrong with them. */
+export const MAX_ERRORS = 1000;
 
 /**
  * Stages the file of a job in the table temp.sorted: a row for each person, by `normalized` in the order of the unique key, with the

@@ -3,11 +3,13 @@ import type { Database } from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
+import { messages } from '../../field-errors.ts';
 import { SENTENCES } from '../../sentences.ts';
-import { countErased, erasedTest } from '../contacts/erased.ts';
+import { countErased, erasedAmong } from '../contacts/erased.ts';
 import { recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
 import { CsvError } from './csv-parse.ts';
 import { DEFAULT_OPTIONS, type ImportJob, type ImportProgress, valueAfter } from './import-options.ts';
+import type { RowError } from './import-rows.ts';
 import { listPeople } from './lists/list-people.ts';
 import { keepChoices } from './lists/tracking-choices.ts';
 import type { UndoRecorder } from './undo/recorder.ts';
@@ -22,6 +24,8 @@ export interface Begun {
   hasTracking: boolean;
   /** How many addresses of the account were erased when the file was read. */
   erased: number;
+  /** Counts rows as failed that are not written after all. Call it in the transaction of their chunk. */
+  refuse(errors: readonly RowError[]): void;
   /** The ISO timestamp that its contacts get. */
   now: string;
   recorder: UndoRecorder;
@@ -31,7 +35,7 @@ export interface Begun {
 export async function writeContacts(
   db: Db,
   job: ImportJob,
-  { id, columns, hasTracking, erased, now, recorder }: Begun,
+  { id, columns, hasTracking, erased, refuse, now, recorder }: Begun,
   progress: ImportProgress | undefined,
 ): Promise<{ created: number; updated: number }> {
   const client = db.$client;
@@ -73,7 +77,7 @@ export async function writeContacts(
   let after = 0;
   const write = (rows: number) => {
     const chunk = { user, after, until: Math.min(after + rows, whole) };
-    if (countErased(client, user) > erased) dropErased(client, user, chunk);
+    if (countErased(client, user) > erased) refuse(dropErased(client, user, chunk));
     addresses.run(chunk);
     const before = last.get() ?? 0;
     const { changes } = upsert.run({ ...chunk, type, now });
@@ -100,14 +104,22 @@ export async function writeContacts(
   return counts;
 }
 
-/** Takes those out of a chunk of temp.sorted who were erased since the file was read: they are not added again. */
-function dropErased(client: Database, accountId: number, { after, until }: { after: number; until: number }): void {
-  const rows = client
-    .prepare<[number, number], { id: number; normalized: string }>(
-      'SELECT rowid AS id, normalized FROM sorted WHERE rowid > ? AND rowid <= ?',
+/** Takes those out of a chunk of temp.sorted who were erased since the file was read: they are not added again. Gives their rows as failed. */
+function dropErased(
+  client: Database,
+  accountId: number,
+  { after, until }: { after: number; until: number },
+): RowError[] {
+  const range = 'rowid > @after AND rowid <= @until';
+  const people = client
+    .prepare<[object], string>(`SELECT normalized FROM sorted WHERE ${range}`)
+    .pluck()
+    .all({ after, until });
+  const erased = JSON.stringify(erasedAmong(client, accountId, people));
+  return client
+    .prepare<[object], { line: number }>(
+      `DELETE FROM sorted WHERE ${range} AND normalized IN (SELECT value FROM json_each(@erased)) RETURNING last_line AS line`,
     )
-    .all(after, until);
-  const isErased = erasedTest(client, accountId);
-  const drop = client.prepare('DELETE FROM sorted WHERE rowid = ?');
-  for (const { id, normalized } of rows) if (isErased(normalized)) drop.run(id);
+    .all({ after, until, erased })
+    .map(({ line }) => ({ line, field: 'email', text: messages.erased('email') }));
 }
