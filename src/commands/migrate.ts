@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { importContacts } from '../audience/import/import.ts';
-import type { ImportJob } from '../audience/import/import-options.ts';
+import { DEFAULT_OPTIONS, type ImportJob } from '../audience/import/import-options.ts';
 import type { RowError } from '../audience/import/import-rows.ts';
 import { leavingNotes } from '../audience/import/lists/leavers.ts';
 import { findMissingSegments } from '../audience/import/lists/make-lists.ts';
@@ -21,13 +21,14 @@ import { withDatabase } from './database.ts';
 const ERRORS_SHOWN = 20;
 
 export const migrate: Command = {
-  forms: VENDOR_NAMES.map((name) => `migrate ${name} FILE --type N [--confirm]`),
+  forms: VENDOR_NAMES.map((name) => `migrate ${name} FILE --type N [--no-automations] [--confirm]`),
   about: 'Take over people from the export of another service.',
   help: `Without --confirm it changes nothing and says what it would do; with it, it does just that. FILE is the export as the service
 gives it: a CSV or JSON file, or a ZIP archive of them. People go to the contact type N (GET /api/contacts-type); whoever left,
 bounced or complained there is marked first and gets no mail. Killed half-way, run it again. The service may run meanwhile.
+Whoever is new enters the live automations of the contact type and its segments; with --no-automations nobody does.
 How to export there, and what is taken over: docs/migrating.md.`,
-  options: { type: { type: 'string' }, confirm: { type: 'boolean' } },
+  options: { type: { type: 'string' }, 'no-automations': { type: 'boolean' }, confirm: { type: 'boolean' } },
   async run(call) {
     const [given = '', file = ''] = requireWords(call, 'SERVICE', 'FILE');
     const vendor = VENDOR_NAMES.find((name) => name === given);
@@ -51,6 +52,7 @@ How to export there, and what is taken over: docs/migrating.md.`,
           fileName: basename(file),
           mapping,
           migration,
+          options: { ...DEFAULT_OPTIONS, startsAutomations: !call.flag('no-automations') },
         };
         await (call.flag('confirm') ? carryOut(call, db, job, read) : preview(call, db, job, read, vendor));
       } finally {
@@ -92,7 +94,11 @@ async function preview(call: Call, db: Db, job: ImportJob, read: ReadExport, ven
     ...named('Files left out', read.leftOut.files),
     ...answer.notes,
     ...errorLines(errors),
-    ...(found.is_possible ? [`Nothing was changed. To do it: sendlark migrate ${vendor} FILE --type N --confirm`] : []),
+    ...(found.is_possible
+      ? [
+          `Nothing was changed. To do it: sendlark migrate ${vendor} FILE --type N${call.flag('no-automations') ? ' --no-automations' : ''} --confirm`,
+        ]
+      : []),
   ]);
   if (!found.is_possible) throw new Error('Nothing would be taken over');
 }

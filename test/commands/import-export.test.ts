@@ -20,20 +20,26 @@ t.test('a CSV file is imported into a contact type, bad rows are named', async (
   t.match(await run('import', file, '--type', '5'), { code: 1, err: 'There is no contact type 5\n' });
 });
 
-t.test('an import starts no automation with --no-automations', async (t) => {
+t.test('an import and a migration start no automation with --no-automations', async (t) => {
   const { db, path, run } = prepared(t);
   db.exec(`
     INSERT INTO contact_types (user_id, name, created_at, updated_at) VALUES (1, 'Readers', '', '');
     INSERT INTO automations (user_id, utr, automation_type, automation_for, automation_for_table, automation_name, unsubscribe_group_id, status, created_at, updated_at)
     VALUES (1, 'utr', 'welcome', 1, 'contacts', 'Welcome', 1, 1, '', '')`);
   const file = join(path, '../people.csv');
-  const joined = async (email: string, ...options: string[]) => {
+  const joined = async (command: string, email: string, ...options: string[]) => {
     writeFileSync(file, `email\n${email}\n`);
-    t.equal((await run('import', file, '--type', '1', ...options)).code, 0);
+    const ended = await run(...command.split(' '), file, '--type', '1', ...options);
+    t.equal(ended.code, 0, ended.err);
     return db.prepare('SELECT count(*) FROM membership_changes').pluck().get();
   };
-  t.equal(await joined('a@example.org', '--no-automations'), 0);
-  t.equal(await joined('b@example.org'), 1);
+  t.equal(await joined('import', 'a@example.org', '--no-automations'), 0);
+  t.equal(await joined('import', 'b@example.org'), 1);
+  t.equal(await joined('migrate keila', 'c@example.org', '--no-automations', '--confirm'), 1);
+  t.equal(await joined('migrate keila', 'd@example.org', '--confirm'), 2);
+  writeFileSync(file, 'email\ne@example.org\n');
+  const { out } = await run('migrate', 'keila', file, '--type', '1', '--no-automations');
+  t.match(out, 'To do it: sendlark migrate keila FILE --type N --no-automations --confirm');
 });
 
 t.test('contacts are exported to a file or standard output, and the import takes them back', async (t) => {
