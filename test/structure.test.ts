@@ -80,6 +80,13 @@ function importsOf(file: string): string[] {
   );
 }
 
+/** What is loaded before a file runs: files of src by their path in it, packages and modules of Node by name. */
+function loadedBy(file: string): string[] {
+  return [...textOf(file).matchAll(/^(?:import|export) (?!type )[^;]*?from '([^']+)';$/gm)].map(([, name = '']) =>
+    name.startsWith('.') ? relative(SRC, resolve(SRC, dirname(file), name)) : name,
+  );
+}
+
 t.test('every file belongs to a layer', async (t) => {
   t.strictSame(
     files.filter((file) => layerOf(file) === -1),
@@ -128,6 +135,33 @@ t.test('no two files import each other, directly or through others', async (t) =
 t.test('what is below HTTP does not know Fastify', async (t) => {
   const knowing = files.filter((file) => layerOf(file) < HTTP && /from '(@fastify\/|fastify)/.test(textOf(file)));
   t.strictSame(knowing, []);
+});
+
+t.test('a service at rest has not loaded what it may never use', async (t) => {
+  const lazy = [
+    '@modelcontextprotocol/server',
+    '@nats-io/jetstream',
+    '@nats-io/kv',
+    '@nats-io/transport-node',
+    '@simplewebauthn/server',
+    'html-to-text',
+    'iconv-lite',
+    'mjml',
+    'smtp-server',
+    'undici',
+    'yauzl',
+    // An import of it reads all that it exports, and so loads Node's own undici; process.getBuiltinModule() does not.
+    'node:http',
+  ];
+  const loaded = new Set(['server.ts', 'threads/background-thread.ts']);
+  for (const file of loaded) for (const target of loadedBy(file)) if (files.includes(target)) loaded.add(target);
+  t.ok(loaded.size > 300, 'the imports are found');
+  const packages = [...loaded].flatMap((file) =>
+    loadedBy(file)
+      .filter((name) => lazy.includes(name))
+      .map((name) => `${file} imports ${name}`),
+  );
+  t.strictSame(packages, []);
 });
 
 t.test('every file opens with a comment that says what it is', async (t) => {

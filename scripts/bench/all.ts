@@ -30,6 +30,7 @@ const BENCHES: Readonly<Record<string, readonly string[]>> = {
   jetstream: ['500000'],
   webhooks: ['4'],
   idle: [],
+  start: [],
 };
 
 const DOCUMENT = fileURLToPath(new URL('../../docs/benchmarks.md', import.meta.url));

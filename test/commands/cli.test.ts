@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { lockForServer } from '../../src/database/open.ts';
+import { ROOT } from '../support/documents.ts';
 import { oldDatabase } from '../support/releases.ts';
 import { Service } from '../support/service.ts';
 import { sendlark } from './command-line.ts';
@@ -23,6 +24,15 @@ t.test('help lists every command, and each command tells its forms', async (t) =
     t.ok(help.out.split('\n').length > 3, `${name} teaches`);
   }
   t.match((await sendlark({}, 'keys', '--help')).out, /^sendlark keys create/);
+});
+
+t.test('the built program has no character that makes V8 keep a file with two bytes for each', async (t) => {
+  const app = join(ROOT, 'dist/app');
+  const built = readdirSync(app, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
+  t.ok(built.includes('main.js'));
+  // V8 keeps the sources of what it has loaded. In a regular expression, write \u2192 in place of the arrow.
+  const wide = built.filter((name) => /[\u0100-\uffff]/.test(readFileSync(join(app, name), 'utf8')));
+  t.strictSame(wide, []);
 });
 
 t.test('wrong usage exits with 2 and one line that says what is wrong', async (t) => {

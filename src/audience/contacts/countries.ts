@@ -28,7 +28,7 @@ export function countryKey(text: string): string {
   return text
     .normalize('NFKD')
     .toLowerCase()
-    .replace(/[\p{M}.'’]/gu, '')
+    .replace(/[\p{M}.'\u2019]/gu, '')
     .replaceAll('&', ' and ')
     .replace(/[^\p{L}]+/gu, ' ')
     .replace(/\bthe\b/g, ' ')

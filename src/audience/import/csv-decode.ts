@@ -1,6 +1,5 @@
 /** Decodes an uploaded CSV file: detects its encoding and gives its text without the byte order mark. */
 import { isUtf8 } from 'node:buffer';
-import iconv from 'iconv-lite';
 import { CsvError } from './csv-parse.ts';
 
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
@@ -56,7 +55,7 @@ export async function detectEncoding(bytes: AsyncIterable<Buffer>): Promise<Dete
 
 /** The text of a file, a piece for each of its chunks. Throws a `CsvError` at a NUL character, which no CSV file contains. */
 export async function* decode(bytes: AsyncIterable<Buffer>, { encoding, mark }: Detected): AsyncGenerator<string> {
-  const decoder = createDecoder(encoding);
+  const decoder = await createDecoder(encoding);
   let skip = mark;
   for await (const chunk of bytes) {
     const skipped = Math.min(skip, chunk.length);
@@ -75,11 +74,13 @@ interface Decoder {
  * Uses TextDecoder for UTF-16, because it replaces lone surrogates, and iconv-lite for the rest, because its strings take one byte
  * per character where they can and it decodes 0x80 in Windows-1252 as €.
  */
-function createDecoder(encoding: Encoding): Decoder {
+async function createDecoder(encoding: Encoding): Promise<Decoder> {
   if (encoding === 'utf-16le' || encoding === 'utf-16be') {
     const decoder = new TextDecoder(encoding, { ignoreBOM: true });
     return { write: (bytes) => decoder.decode(bytes, { stream: true }), end: () => decoder.decode() };
   }
+  // Imported only here, because its tables of other encodings take 1 MB.
+  const { default: iconv } = await import('iconv-lite');
   const decoder = iconv.getDecoder(encoding, { stripBOM: false });
   return { write: (bytes) => decoder.write(bytes), end: () => decoder.end() ?? '' };
 }

@@ -1,5 +1,4 @@
 /** A mail of the outbox as the API gives it, taken apart. */
-import PostalMime from 'postal-mime';
 import type { MailParts } from '../../../delivery/checks/mail-checks.ts';
 
 /** A mail in the list. */
@@ -21,6 +20,8 @@ export interface OutboxMail extends OutboxEntry {
 
 /** Takes a mail apart (RFC 5322, RFC 2045), its headers unfolded and in their order. */
 export async function takeApart(raw: string): Promise<MailParts> {
+  // Imported only here, since a service with a relay never needs it.
+  const { default: PostalMime } = await import('postal-mime');
   const { html, text, headerLines } = await PostalMime.parse(raw);
   const headers = headerLines.map(({ line }) => {
     const at = line.indexOf(':');

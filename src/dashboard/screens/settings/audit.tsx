@@ -74,7 +74,7 @@ function Entries({ entries }: { entries: readonly Entry[] }) {
 /** What an entry is about. The log has a user's role and a person's settings by the names that the API has for them. */
 function subjectText(language: Language, { action, subject }: Entry): string {
   if (action === 'user_added' || action === 'user_changed') {
-    return subject.replaceAll(/(?<=(?:: |→ ))(?:viewer|editor|owner)\b/g, (role) =>
+    return subject.replaceAll(/(?<=(?:: |\u2192 ))(?:viewer|editor|owner)\b/g, (role) =>
       knownText(language, `role.${role}`, role),
     );
   }

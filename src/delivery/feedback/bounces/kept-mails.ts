@@ -12,7 +12,7 @@ const MAX_LINES = 100;
 const MAX_CHARACTERS = 4000;
 const MAX_LINE = 500;
 const MAX_ADDRESSES = 20;
-const ADDRESS = /[^\s‹›()[\]{},;:"']{1,64}@[^\s‹›()[\]{},;:"'@]{1,255}/g;
+const ADDRESS = /[^\s\u2039\u203a()[\]{},;:"']{1,64}@[^\s\u2039\u203a()[\]{},;:"'@]{1,255}/g;
 
 /** Keeps the beginning of a mail, and removes the oldest beyond 200. */
 export function keepRoleMail(client: Database, mailbox: RoleMailbox, mail: RoleMail, clock: Clock): void {
