@@ -1,5 +1,4 @@
 /** The copy of a mail in a browser. People share its URL, so nothing in it may act for the recipient of the mail. */
-
 import { TRAP_LINK, trapHtml } from '../links/trap-link.ts';
 import type { Content } from './compiled-content.ts';
 import { CLICK_URL, escapeHtml, OPEN_URL, scan, type Template } from './merge.ts';
@@ -41,7 +40,10 @@ export function withoutPixel(html: Template): Template {
 /** The HTML before and after the address of the trap link. */
 const [TRAP_BEGIN = '', TRAP_END = ''] = trapHtml('|').split('|');
 
-/** Replaces tracked links, and removes the trap link; `after` gives what stands after the destination of a link, in HTML from the quotation mark of the attribute on. */
+/**
+ * Replaces tracked links, and removes the trap link; `after` gives what stands after the destination of a link, in HTML from the quotation
+ * mark of the attribute on.
+ */
 function withDestinations(
   template: Template,
   links: Content['links'],
@@ -51,15 +53,16 @@ function withDestinations(
   return template.flatMap((piece, at): Template => {
     const before = template[at - 1];
     if (typeof piece !== 'string') return piece.name === CLICK_URL ? [] : [piece];
-    if (isTrap(template, at + 1)) return [piece.slice(0, -TRAP_BEGIN.length)];
     if (isTrap(template, at - 1)) return [piece.slice(`${TRAP_LINK}${TRAP_END}`.length)];
-    if (before === undefined || typeof before === 'string' || before.name !== CLICK_URL) return [piece];
+    // One piece can follow a tracked link and precede the trap link.
+    const text = isTrap(template, at + 1) ? piece.slice(0, -TRAP_BEGIN.length) : piece;
+    if (before === undefined || typeof before === 'string' || before.name !== CLICK_URL) return [text];
     // The number of the link follows the address that counts clicks.
-    const number = /^\d+/.exec(piece)?.[0] ?? '';
+    const number = /^\d+/.exec(text)?.[0] ?? '';
     const destination = scan(links[Number(number)] ?? '', 'url');
     return [
       ...destination.map((part) => (typeof part === 'string' ? encode(part) : part)),
-      after(number, piece.slice(number.length)),
+      after(number, text.slice(number.length)),
     ];
   });
 }

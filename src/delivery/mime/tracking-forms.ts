@@ -4,7 +4,7 @@
  */
 import type { Content } from '../content/compiled-content.ts';
 import { escapeHtml, OPEN_URL, type Template } from '../content/merge.ts';
-import { untracked } from '../content/web-copy.ts';
+import { untracked, withoutPixel } from '../content/web-copy.ts';
 
 /** Whether the content was compiled with a pixel. */
 export function hasPixel({ html }: Pick<Content, 'html'>): boolean {
@@ -13,18 +13,7 @@ export function hasPixel({ html }: Pick<Content, 'html'>): boolean {
 
 /** The content without a pixel, every link leading straight to where it leads. */
 export function withoutTracking(content: Content): Content {
-  const html = untracked(content);
-  return {
-    ...content,
-    links: [],
-    html: html.flatMap((piece, at): Template => {
-      if (typeof piece !== 'string') return piece.name === OPEN_URL ? [] : [piece];
-      const isAfter = isPixel(html[at - 1]);
-      const isBefore = isPixel(html[at + 1]);
-      const begun = isAfter ? piece.replace(/^[^>]*>/, '') : piece;
-      return [isBefore ? begun.replace(/<img [^<]*$/, '') : begun];
-    }),
-  };
+  return { ...content, links: [], html: withoutPixel(untracked(content)) };
 }
 
 /**

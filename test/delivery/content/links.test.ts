@@ -1,6 +1,8 @@
 /** The links and the pixel of a mail. */
 import t from 'tap';
 import { mergeHtml, mergeText, mergeUrl } from '../../../src/delivery/content/merge.ts';
+import { withMarkedLinks } from '../../../src/delivery/content/web-copy.ts';
+import { withoutTracking } from '../../../src/delivery/mime/tracking-forms.ts';
 import { complete, html, page, plain } from './templates.ts';
 
 t.test('web links are tracked, each URL once; other links stay unchanged', async (t) => {
@@ -101,6 +103,19 @@ t.test('a placeholder for an address, or for all that follows its scheme, takes 
     else t.notMatch(href.trim(), /^https?:/i, `${href} ${x} is tracked and leads somewhere`);
   }
 });
+
+t.test(
+  'untracked, every link leads to where it leads, also the last one before the trap link, which is gone',
+  async (t) => {
+    const link = (number: number) => `<a href="https://example.com/${number}">x</a>`;
+    const content = await page(`<body>${complete}${link(1)}${link(2)}</body>`, { tracking: true });
+    const merged = mergeHtml(withoutTracking(content).html, { sender_address: 'Street', unsubscribe_preferences: '#' });
+    t.match(merged, `${link(1)}${link(2)}</body>`);
+    t.notMatch(merged, 'img');
+    const marked = mergeHtml(withMarkedLinks(content), {});
+    t.match(marked, '<a href="https://example.com/2" data-link="1">x</a></body>');
+  },
+);
 
 t.test(
   'an open is counted by one pixel, first in the body, since mail programs cut the end of a large mail off',
