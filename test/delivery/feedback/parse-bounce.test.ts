@@ -1,7 +1,7 @@
 /** What a returned mail reports: every mail of the corpus, notices in plain text, damaged and hostile mail. */
 import fc from 'fast-check';
 import t from 'tap';
-import { type BounceReport, parseBounce } from '../../../src/delivery/feedback/bounces/parse-bounce.ts';
+import { type BounceReport, parseBounce, parseRoleMail } from '../../../src/delivery/feedback/bounces/parse-bounce.ts';
 import { parseReturnPath } from '../../../src/delivery/links/return-paths.ts';
 import { KNOWN, mails, SECRET, toOf, withCrlf } from '../../support/mails/returned-mails.ts';
 import { expected } from './corpus/expected.ts';
@@ -109,6 +109,15 @@ t.test('reports', (t) => {
         return (await parseBounce({ raw: Buffer.from(bytes), from: '' })).kind === 'unknown';
       }),
     );
+  });
+
+  t.test('the text of a mail to a role address is read in linear time, whatever its HTML is', async (t) => {
+    const html = Buffer.from('<'.repeat(200_000)).toString('base64').replace(/.{76}/g, '$&\n');
+    const raw = Buffer.from(`Content-Type: text/html\nContent-Transfer-Encoding: base64\n\n${html}\n`);
+    const began = performance.now();
+    const mail = await parseRoleMail({ raw, from: 'a@b.example' }, false);
+    t.equal(mail?.report.kind, 'unknown');
+    t.ok(performance.now() - began < 5000, 'a minute and more where each character is looked at again and again');
   });
 
   t.test('a hostile mail is parsed in part or not at all', async (t) => {

@@ -72,7 +72,7 @@ export async function parseRoleMail(given: { raw: Buffer; from: string }, isLoop
   const reported = reportOf(mail, given.from);
   const isForwarded = isLoop && reported.kind === 'unknown' && partText(mail, ORIGINAL_TYPES) !== null;
   const report = isForwarded && partText(mail, FEEDBACK_TYPES) === null ? complaint('', mail) : reported;
-  const parts = [mail.text ?? mail.html?.replace(/<[^>]*>/g, ' ') ?? '', partText(mail, FEEDBACK_TYPES) ?? ''];
+  const parts = [mail.text ?? mail.html?.replace(/<[^<>]*>/g, ' ') ?? '', partText(mail, FEEDBACK_TYPES) ?? ''];
   const sender = headerField(mail, 'from');
   return { report, sender, subject: mail.subject ?? '', text: parts.filter((part) => part !== '').join('\n') };
 }
