@@ -135,9 +135,14 @@ export class Brain {
       connection.subscribe(subject, {
         callback: (error, message) => {
           if (error !== null) return;
-          const answered = answer(message);
-          if (answered === null) refusals.add(kind, { subject: message.subject });
-          else message.respond(answered);
+          // An error that is thrown here would end the reading of the connection.
+          try {
+            const answered = answer(message);
+            if (answered === null) refusals.add(kind, { subject: message.subject });
+            else message.respond(answered);
+          } catch (fault) {
+            this.#deps.warn({ subject: message.subject, err: String(fault) }, 'a node could not be answered');
+          }
         },
       });
     serve(`${BRAIN.beat}.*`, 'sign_of_life', (message) => {

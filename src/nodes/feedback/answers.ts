@@ -63,6 +63,9 @@ export async function answerNodes(
   }
 }
 
+/** NATS takes no larger message unless it is set up otherwise; the values of one person can be larger. */
+const MAX_ANSWER = 1024 * 1024;
+
 /** The answer in JSON; null where the question cannot be understood. */
 async function answer(answers: Answers, subject: string, asked: string): Promise<string | null> {
   const given = readQuestion(asked);
@@ -76,7 +79,8 @@ async function answer(answers: Answers, subject: string, asked: string): Promise
       mailing: () => answers.mailing(given),
       picture: () => answers.picture(given),
     };
-    return JSON.stringify((await work[subject.slice(SUBJECT.ask.length + 1)]?.()) ?? null);
+    const text = JSON.stringify((await work[subject.slice(SUBJECT.ask.length + 1)]?.()) ?? null);
+    return Buffer.byteLength(text) <= MAX_ANSWER ? text : 'null';
   } catch {
     return 'null';
   }
