@@ -61,7 +61,7 @@ export async function healthPages(app: FastifyInstance, { db, clock, config, loc
     // Held sending does not make the service unready: only the operator can release it, and a restart would not help.
     const reason = sendingHeldReason(client);
     // Neither does a relay that fails: it is tried again, and mail waits on disk.
-    const failing = relayFailing(client);
+    const failing = relayFailing(client, config);
     const used = failing === null ? 'working' : 'failing';
     const due = oldestDueAt(client, now) ?? now;
     return {

@@ -90,7 +90,7 @@ function createMetrics({ db, clock, config }: Deps) {
     oldestSending.set(Math.max(0, clock.now().getTime() - since) / 1000);
     const now = clock.now().getTime();
     oldestDue.set(Math.max(0, now - (oldestDueAt(db.$client, now) ?? now)) / 1000);
-    failing.set(relayFailing(db.$client) === null ? 0 : 1);
+    failing.set(relayFailing(db.$client, config) === null ? 0 : 1);
     // A sum falls when a mailing is deleted or its failed mails are sent again; a counter only grows.
     for (const result of FINAL_STATES)
       deliveries.inc({ result }, Math.max(0, gauges.results[result] - results[result]));

@@ -108,6 +108,11 @@ t.test(
     t.equal(use.accepted({ relay, at: clock.now().getTime() }), false);
     t.match((await page('GET', '/readyz')).body, { relay: 'working', waits_reason: null, oldest_due_seconds: 122 });
     t.match((await page('GET', '/metrics')).text, /^sendlark_relay_failing 0$/m);
+    clock.advance(1000);
+    use.failed({ relay: '127.0.0.1:2', reply: 'connect ECONNREFUSED', at: clock.now().getTime() });
+    clock.advance(1000);
+    t.match((await page('GET', '/readyz')).body, { relay: 'working' }, 'one that is no longer in use does not fail');
+    t.match((await page('GET', '/metrics')).text, /^sendlark_relay_failing 0$/m);
     t.equal(failed('421 closing'), true);
   },
 );

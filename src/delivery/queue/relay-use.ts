@@ -1,8 +1,11 @@
 /** When a relay last took a mail, and when one last could not be used, kept in the database for people to see. */
 import type { Database } from 'better-sqlite3';
 import { isoTimestamp } from '../../clock.ts';
+import type { Config } from '../../config.ts';
 import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import { FailingRelays, relayKey } from '../transport/relays/failing-relays.ts';
+import { relaysInUse } from '../transport/relays/in-use.ts';
+import { relayName } from '../transport/smtp/relay-urls.ts';
 
 const FAILURE = 'relay_failure';
 const ACCEPTANCE = 'relay_acceptance';
@@ -89,9 +92,10 @@ export function findRelayAcceptance(client: Database): RelayAcceptance | null {
   return acceptance;
 }
 
-/** The last failure of a relay, as long as no relay has taken a mail since; else null. */
-export function relayFailing(client: Database): RelayFailure | null {
+/** The last failure of a relay that is in use, as long as no relay has taken a mail since; else null. */
+export function relayFailing(client: Database, config: Config): RelayFailure | null {
   const failure = findRelayFailure(client);
   const acceptance = findRelayAcceptance(client);
-  return failure !== null && (acceptance === null || acceptance.at < failure.at) ? failure : null;
+  if (failure === null || (acceptance !== null && acceptance.at >= failure.at)) return null;
+  return relaysInUse(client, config).some((relay) => relayName(relay) === failure.relay) ? failure : null;
 }
