@@ -54,7 +54,7 @@ t.test('a city is typed by its name, and by its state where the country has seve
   t.ok(names.length <= 20);
   const several = await post('/settings/senders/new', { ...SENDER, city: 'Halle' });
   t.equal(several.status, 422);
-  t.match(several.text, /id="city-problem">There are several of this name/);
+  t.match(several.text, /id="city-problem">Several cities have this name/);
   t.match(
     (await post('/settings/senders/new', { ...SENDER, city: 'Atlantis' })).text,
     /id="city-problem">This country has no/,
@@ -67,6 +67,23 @@ t.test('a city is typed by its name, and by its state where the country has seve
   t.equal((await post('/settings/senders/new', { ...SENDER, city: 'Halle, Lower Saxony' })).status, 303);
   t.match((await get('/settings/senders/1')).text, 'value="Halle, Lower Saxony"', 'it is shown as it was typed');
 });
+
+t.test(
+  'saving the form keeps a city that it cannot show, because it is in another state than the sender',
+  async (t) => {
+    const { app, post } = await signedIn(t);
+    await post('/settings/senders/new', { ...SENDER, city: 'Berlin' });
+    const place = () => app.db.prepare('SELECT state_id, city_id FROM senders').get();
+    const { city, ...fields } = SENDER;
+    const { city_id } = app.db.prepare<[], { city_id: number }>('SELECT city_id FROM senders').get() ?? { city_id: 0 };
+    await mustSucceed(t, app.one)('/sender/update', { ...fields, sender_id: 1, state_id: 0, city_id });
+    t.strictSame(place(), { state_id: 0, city_id });
+    t.equal((await post('/settings/senders/1', { ...SENDER, zip_code: '10115' })).status, 303);
+    t.strictSame(place(), { state_id: 0, city_id });
+    await post('/settings/senders/1', { ...SENDER, country_id: '1' });
+    t.strictSame(place(), { state_id: 0, city_id: 0 }, 'but not in another country');
+  },
+);
 
 t.test('what is wrong stands beside its field, what was typed stays, and nothing is saved', async (t) => {
   const { app, post } = await signedIn(t);

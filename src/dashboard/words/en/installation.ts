@@ -32,7 +32,7 @@ export const installation = {
   'senders.city.country': 'Choose the country first.',
   'senders.city.unknown':
     'This country has no such city in the list. Try its English name, or leave the city empty and write it into the second line of the postal address.',
-  'senders.city.ambiguous': 'There are several of this name. Write the state after it, such as Springfield, Illinois.',
+  'senders.city.ambiguous': 'Several cities have this name. Write the state after it, such as Springfield, Illinois.',
   'senders.field.relay_id': 'Relay',
   'senders.hint.relay_id':
     'With one chosen, mail of this sender goes over no other: while that relay does not work, it waits.',

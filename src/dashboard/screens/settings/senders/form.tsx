@@ -11,7 +11,7 @@ import { requireOwner, viewerOf } from '../../../signed-in.ts';
 import { useLanguage } from '../../../words/index.ts';
 import { backTo, sendSettings } from '../frame.tsx';
 import type { Sending } from '../sending/records.ts';
-import { CityField, cityOffers, cityText, readCity } from './city.tsx';
+import { CityField, type CityIds, cityOffers, cityText, readCity } from './city.tsx';
 import type { Places, Sender, Usage } from './records.ts';
 
 const UNPROCESSABLE = 422;
@@ -77,10 +77,7 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
     const api = new ApiClient(app, request);
     const { relay_id, city, ...given } = values;
     const country_id = asId(given.country_id);
-    const place =
-      city === ''
-        ? { state_id: await keptState(api, id, country_id), city_id: 0 }
-        : await readCity(api, country_id || 0, city);
+    const place = city === '' ? await keptPlace(api, id, country_id) : await readCity(api, country_id || 0, city);
     if (typeof place === 'string') {
       const text = languageOf(request, viewerOf(request)).say(
         country_id === '' ? 'senders.city.country' : `senders.city.${place}`,
@@ -132,11 +129,13 @@ async function readUse(api: ApiClient, id: string) {
   return { email: sender.from_email, usage };
 }
 
-/** The state of a sender without a city, which the form does not show, as long as it stays in its country; 0 for none. */
-async function keptState(api: ApiClient, id: string | null, country: number | ''): Promise<number> {
-  if (id === null) return 0;
+/** State and city of a sender where the form shows no city, such as one that is not in the sender's state, as long as the country stays. */
+async function keptPlace(api: ApiClient, id: string | null, country: number | ''): Promise<CityIds> {
+  const none = { state_id: 0, city_id: 0 };
+  if (id === null) return none;
   const { sender } = await api.get<{ sender: Sender }>('/sender/details', { sender_id: id });
-  return sender.city_id === 0 && sender.country_id === country ? sender.state_id : 0;
+  const { country_id, state_id, city_id } = sender;
+  return country_id === country && (await cityText(api, country_id, sender)) === '' ? { state_id, city_id } : none;
 }
 
 /** An id from a list; the text as it is where it is none, for the API to name the fault. */
