@@ -82,6 +82,9 @@ t.test('a draft is saved as MJML’s JSON; nonsense is refused with a text', asy
     t.equal(status, 422);
     t.type(body.problem, 'string');
   }
+  const { status, body } = await app.page('POST', path, { json: { html: '((city))'.repeat(10_001) } });
+  t.equal(status, 422);
+  t.match(body.problem, 'The mail has 10001 placeholders and links: at most 10000 are possible.');
   t.strictSame(app.db.prepare('SELECT template_json, template_html FROM automation_schedules').get(), stored);
 });
 

@@ -4,7 +4,7 @@ import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { compileContent, editTemplate, renderTemplate, viewTemplate } from '../../delivery/content/compile.ts';
 import { ContentError } from '../../delivery/content/compiled-content.ts';
 import { hasMoreParts } from '../../delivery/content/json-size.ts';
-import { PREFERENCES, WEB_COPY } from '../../delivery/content/merge.ts';
+import { PREFERENCES, slotProblem, WEB_COPY } from '../../delivery/content/merge.ts';
 import { renderPreview } from '../../delivery/content/preview.ts';
 import type { Deps } from '../../deps.ts';
 import { designerBrand } from '../../designs/brand.ts';
@@ -169,8 +169,18 @@ function trimmedText(value: unknown): string {
   return typeof value === 'string' ? value.trim() : '';
 }
 
-/** The template code of a request. The editor's markup becomes JSON, which keeps the parts of the head that the editor does not know. */
+/**
+ * The template code of a request. The editor's markup becomes JSON, which keeps the parts of the head that the editor does not know. Throws
+ * ContentError when there is none, or it has more placeholders and links than a mail may have.
+ */
 async function readTemplateCode(design: Design, body: Call['Body']): Promise<TemplateCode> {
+  const code = await givenCode(design, body);
+  const problem = slotProblem(code.template_json || code.template_html);
+  if (problem !== null) throw new ContentError(problem);
+  return code;
+}
+
+async function givenCode(design: Design, body: Call['Body']): Promise<TemplateCode> {
   const { html: source } = body ?? {};
   if (typeof source === 'string' && source.trim() !== '' && source.length <= MAX_TEMPLATE_CHARACTERS) {
     return { template_json: '', template_html: source };
