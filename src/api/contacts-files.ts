@@ -20,6 +20,7 @@ import { Failure, notFound } from '../failure.ts';
 import { messages } from '../field-errors.ts';
 import { chooseEncoding, encodeStream } from '../http/content-encoding.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
+import { normalize } from '../http/requests/normalize.ts';
 import {
   choice,
   csvFile,
@@ -152,11 +153,11 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (
         else if (typeof given !== 'string' || !/^\d{1,16}$/.test(given))
           errors.add('contact_type_id', messages.integer('contact_type_id'));
         else errors.reference('contact_type_id', () => hasContactType(db, request.accountId, given));
-        const asked = fields.empty_cells || DEFAULT_OPTIONS.emptyCells;
+        const { empty_cells, start_automations: starts = 1 } = normalize(UploadBody, fields);
+        const asked = empty_cells || DEFAULT_OPTIONS.emptyCells;
         if (asked !== 'keep' && asked !== 'clear') errors.add('empty_cells', messages.selected('empty_cells'));
         const emptyCells = asked === 'clear' ? ('clear' as const) : ('keep' as const);
-        const starts = fields.start_automations || '1';
-        if (starts !== '0' && starts !== '1') errors.add('start_automations', messages.selected('start_automations'));
+        if (starts !== 0 && starts !== 1) errors.add('start_automations', messages.selected('start_automations'));
         errors.throwIfAny();
         const typeId = recordId(given);
         const job = {
@@ -165,7 +166,7 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (
           typeId,
           path,
           fileName,
-          options: { ...DEFAULT_OPTIONS, emptyCells, startsAutomations: starts === '1' },
+          options: { ...DEFAULT_OPTIONS, emptyCells, startsAutomations: starts === 1 },
         };
         const report = await importContacts(job);
         if (report.id === 0) {

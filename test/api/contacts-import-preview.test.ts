@@ -277,6 +277,7 @@ t.test('an upload starts no automation where `start_automations` is 0', async (t
     });
   t.match((await send('maybe', 'ann@example.org')).body.errors, { start_automations: Array });
   t.equal((await send('0', 'ann@example.org')).status, 200);
+  t.equal((await send('false', 'cat@example.org')).status, 200, 'as flags are read everywhere');
   t.equal((await send('1', 'bob@example.org')).status, 200);
   await app.background();
   t.strictSame(
