@@ -1,8 +1,8 @@
 /**
  * Brings segments with rules about opens and clicks up to date as those happen. Nothing more is written when an event is: the background
  * reads new events in the order of their ids, notes in `activity` when people were last active, and updates these people in the segments,
- * together with how far it came. So a kill loses nothing. An event is read once the burst that it may be part of is over, since it is
- * then settled who made it.
+ * together with how far it came. So a kill loses nothing. An event is read once neither a burst nor the trap link can show any more that a
+ * machine made it.
  */
 import { and, eq, isNotNull, isNull } from 'drizzle-orm';
 import { type Clock, isoTimestamp } from '../../clock.ts';
@@ -23,8 +23,8 @@ const MANY_EVENTS = 1000;
 /** Events times segments of one write, which take some milliseconds: each of the people of an event is looked at for each segment. */
 const MOST_LOOKUPS = 2000;
 const FOLLOWED = 'activity_followed_to';
-/** For so long after an open or click another one may show that a machine made it. */
-const UNSETTLED_MS = 2500;
+/** How long after an open or click another one may show that a machine made both: the ten seconds of the trap link, and until it is written. */
+const UNSETTLED_MS = 10_500;
 
 /** Whether so many events are not read yet that segments with rules about them say little. */
 export function isFarBehind({ $client: client }: Db, clock: Clock): boolean {
@@ -53,7 +53,7 @@ function newestEvent(client: Db['$client']): number {
   return prepared<[], number>(client, 'SELECT ifnull(max(id), 0) FROM events').pluck().get() ?? 0;
 }
 
-/** Whether it is not settled yet who made an event, as SQL. One in the time to come is of a clock that was wrong. */
+/** Whether it is not settled yet who made an event, as SQL. An event in the future was recorded by a clock that was wrong, so it does not wait. */
 const IS_UNSETTLED = "happened_at BETWEEN @now - @unsettled AND @now AND kind IN ('open', 'click')";
 
 function settling(clock: Clock) {

@@ -14,7 +14,7 @@ export const APPLE_AGENT = 'Mozilla/5.0';
 /** Loads pictures when somebody looks at the mail, and within seconds of its arrival. */
 export const GMAIL_AGENT = 'Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)';
 /** After so long it is settled who made an open or click. */
-export const SETTLED = 3000;
+export const SETTLED = 11_000;
 
 /** After a longer pause the service takes the clock for wrong. */
 const MAX_STEP_MS = 4 * DAY;

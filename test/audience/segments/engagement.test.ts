@@ -2,6 +2,8 @@
 import t from 'tap';
 import { randomOf } from '../../../fixtures/random.ts';
 import { followActivity } from '../../../src/audience/segments/follow-activity.ts';
+import { readerOf } from '../../../src/delivery/feedback/readers.ts';
+import { TRAP_LINK } from '../../../src/delivery/links/trap-link.ts';
 import { bounceDelivery } from '../../../src/delivery/queue/ledger/bounce.ts';
 import { DAY, HOUR } from '../../support/automations.ts';
 import { planned, sortsOfAll, wholeReads } from '../../support/query-plans.ts';
@@ -125,6 +127,28 @@ t.test('machines that open and click everything put nobody into a segment, and t
   await app.background();
   t.strictSame([...membersBySegment(app)], before);
   t.equal(app.db.prepare('SELECT count(*) FROM events WHERE made_by = 1').pluck().get(), 51);
+  t.equal(app.db.prepare('SELECT count(*) FROM activity').pluck().get(), 0);
+});
+
+t.test('a click that the trap link shows to be a machine’s puts nobody into a segment', async (t) => {
+  const world = await newWorld(t);
+  const { app, hits, readers } = world;
+  await join(world);
+  await pass(world, 60_000);
+  await send(world, 1);
+  const [reader] = readers.values();
+  const mail = reader?.mails[0];
+  if (reader === undefined || mail === undefined) throw new Error('nobody got it');
+  const active = await storeSegment(app, ['activity.last', 'is not blank']);
+  act(world, reader, mail, PERSON_AGENT, app.clock.now().getTime(), OFFER);
+  app.clock.advance(9000);
+  await app.background();
+  const at = app.clock.now().getTime();
+  hits.add({ ids: { ...mail, group: 1, user: 1, email: '' }, at, link: TRAP_LINK, reader: readerOf(PERSON_AGENT) });
+  while (hits.flush(at));
+  app.clock.advance(SETTLED);
+  await app.background();
+  t.equal(membersBySegment(app).get(active) ?? '', '');
   t.equal(app.db.prepare('SELECT count(*) FROM activity').pluck().get(), 0);
 });
 
