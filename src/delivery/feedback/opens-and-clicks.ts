@@ -86,7 +86,7 @@ export class HitBuffer {
     this.#counts = client.prepare(
       'UPDATE deliveries SET opens = @opens, clicks = @clicks, machine_hits = @machine_hits WHERE id = @id',
     );
-    this.#machineUntil = client.prepare('UPDATE deliveries SET machine_until = ? WHERE id = ?');
+    this.#machineUntil = client.prepare('UPDATE deliveries SET machine_until = max(machine_until, ?) WHERE id = ?');
     this.#event = client.prepare(`
       INSERT INTO events (mailing_id, delivery_id, kind, link_number, made_by, happened_at) VALUES (?, ?, ?, ?, ?, ?)`);
     this.#countEvents = eventCounter(client);
@@ -187,7 +187,7 @@ export class HitBuffer {
     if (isFoundOut(target, at) && target.machine_until >= at + TRAP_MS / 2) return;
     const all = this.#recorded.of(ids.delivery);
     const found = all.filter((one) => Math.abs(one.at - at) <= TRAP_MS);
-    this.#makeMachines(ids, target, all, found, Math.max(target.machine_until, at + TRAP_MS), written);
+    this.#makeMachines(ids, target, all, found, at + TRAP_MS, written);
   }
 
   #makeMachines(
