@@ -17,7 +17,7 @@ const OF_CONTACTS = new Set([
   '/templates/create',
   '/templates/update',
 ]);
-/** Its values come with the request, and one that lacks is refused. */
+/** Its values come with the request, and one without a value for each placeholder is refused. */
 const WITH_DATA = '/transactional/send';
 const TEXTS = ['subject', 'preheader', 'template_json', 'template_html', 'text'];
 const OK = 200;

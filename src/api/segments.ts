@@ -48,7 +48,7 @@ const Segment = Type.Object({
   segment_emails_count: integer(),
 });
 const Problem = nullable(
-  Type.String({ description: 'Why the rules are not applied: one needs a deleted field; null: they are.' }),
+  Type.String({ description: 'Why the rules are not applied: one needs a deleted field; null if they are applied.' }),
 );
 const SegmentRecipient = Type.Object({
   id: integer(),

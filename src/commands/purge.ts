@@ -19,7 +19,8 @@ of automations also the earlier versions of their mails.
 Kept are e-mail addresses with the consent log and suppressions (so that nobody who left is mailed again), the results of
 sends, and every link in mails already sent. The service may run meanwhile. Backups made before still hold the rows.
 The space goes back to the disk. A file made by release 0.1.0 is written anew for that, once: stop the service for this purge.
-So is a file in which a person was erased since, because unused parts of its pages can still hold copies of what named them.`,
+So is a file in which a person was erased since it was last written anew, because unused parts of its pages can still hold copies of
+what named them.`,
   options: {},
   async run(call) {
     requireWords(call);

@@ -68,7 +68,7 @@ function ownerOf(path: string): Owner {
   return { uid, gid, mode: present === undefined ? null : present.mode & 0o777 };
 }
 
-/** Gives a file to this owner, so that a service under its own user can open what root has made. Nobody but root could. */
+/** Gives a file to this owner, so that a service under its own user can open what root has made. Only root can do that. */
 function giveTo(file: string, { uid, gid }: Owner): void {
   if (process.getuid?.() === 0) chownSync(file, uid, gid);
 }

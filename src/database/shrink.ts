@@ -64,12 +64,12 @@ export function isShrinkable(client: Database): boolean {
 }
 
 /**
- * Rewrites the whole file without its free pages and unused parts, in a form that `shrink` can cut later. Nothing else may use the file meanwhile.
- * False when the old pages are there until another connection has ended its reading.
+ * Rewrites the whole file without its free pages and unused parts, in a form that `shrink` can cut later. Nothing else may use the file
+ * meanwhile. Returns false if the old pages stay in the file because another connection is still reading.
  */
 export function makeShrinkable(client: Database): boolean {
   client.pragma(`auto_vacuum = ${INCREMENTAL}`);
   client.exec('VACUUM');
-  // Until then the old pages are in the file, and the new ones in the log.
+  // Until this checkpoint the old pages are in the file and the new ones in the write-ahead log.
   return client.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 0;
 }

@@ -30,7 +30,7 @@ const compileValidator = AjvCompiler()(
 );
 const compileSerializer = SerializerSelector()({});
 
-/** Compilers that were needed, by schema. An application that is built again in the same process, as after a restart, finds them here. */
+/** What was compiled, by schema. An application that is built again in the same process, as after a restart, finds it here. */
 const validators = new WeakMap<object, ReturnType<typeof compileValidator>>();
 const serializers = new WeakMap<object, ReturnType<typeof compileSerializer>>();
 

@@ -106,30 +106,33 @@ t.test(
   },
 );
 
-t.test('copies of an erased person in unused parts of the file go with the next purge beside no service', async (t) => {
-  const { db, path, run } = prepared(t);
-  // What SQLite leaves in a page when it moves rows to another one.
-  db.pragma('secure_delete = OFF');
-  db.exec(`
+t.test(
+  'copies of an erased person in unused parts of the file go with the next purge while the service is stopped',
+  async (t) => {
+    const { db, path, run } = prepared(t);
+    // What SQLite leaves in a page when it moves rows to another one.
+    db.pragma('secure_delete = OFF');
+    db.exec(`
     INSERT INTO addresses (id, user_id, normalized_email) VALUES (1, 1, 'ann@x.org');
     INSERT INTO contact_types (id, user_id, name, created_at, updated_at) VALUES (1, 1, 'Kept', '', ''), (2, 1, 'ann@x.org', '', '');
     INSERT INTO contacts (user_id, contact_type_id, address_id, email, first_name, created_at, updated_at) VALUES (1, 1, 1, 'ann@x.org', '', '', '');
     DELETE FROM contact_types WHERE id = 2`);
-  db.pragma('secure_delete = ON');
-  const actor = { userId: null, name: '', address: '' };
-  const isThere = () => readFileSync(path, 'latin1').includes('ann@x.org');
-  t.match(JSON.parse((await run('purge', '--json')).out), { may_have_erased_copies: false }, 'nobody was erased');
-  const other = connect(path);
-  await erasePerson(other, systemClock, 1, 1, actor);
-  emptyLogAfterErasure(other.$client);
-  other.$client.close();
-  t.ok(isThere(), 'the copy is there');
-  const lock = lockForServer(path);
-  t.match((await run('purge')).out, /^Unused parts of the file may hold copies .* stop the service/m);
-  t.ok(isThere(), 'a service that runs is not kept waiting');
-  lock.release();
-  t.notMatch((await run('purge')).out, 'Unused parts');
-  t.notOk(isThere());
-  t.equal(db.pragma('integrity_check', { simple: true }), 'ok');
-  t.match(JSON.parse((await run('purge', '--json')).out), { may_have_erased_copies: false });
-});
+    db.pragma('secure_delete = ON');
+    const actor = { userId: null, name: '', address: '' };
+    const isThere = () => readFileSync(path, 'latin1').includes('ann@x.org');
+    t.match(JSON.parse((await run('purge', '--json')).out), { may_have_erased_copies: false }, 'nobody was erased');
+    const other = connect(path);
+    await erasePerson(other, systemClock, 1, 1, actor);
+    emptyLogAfterErasure(other.$client);
+    other.$client.close();
+    t.ok(isThere(), 'the copy is there');
+    const lock = lockForServer(path);
+    t.match((await run('purge')).out, /^Unused parts of the file may hold copies .* stop the service/m);
+    t.ok(isThere(), 'a service that runs is not kept waiting');
+    lock.release();
+    t.notMatch((await run('purge')).out, 'Unused parts');
+    t.notOk(isThere());
+    t.equal(db.pragma('integrity_check', { simple: true }), 'ok');
+    t.match(JSON.parse((await run('purge', '--json')).out), { may_have_erased_copies: false });
+  },
+);

@@ -1,6 +1,7 @@
 /**
  * Finds the inactive contacts of an account, some at a time and all of these with one statement. Acts are opens and clicks of people, as
- * `activity` and the ledger have them, opens of a proxy, which may have been a person's, becoming a contact, and what people did with forms, preference pages and unsubscribe links.
+ * `activity` and the ledger have them, opens of proxies, since a person may have caused them, becoming a contact, and what people did with
+ * forms, preference pages and unsubscribe links.
  */
 import type { Database } from 'better-sqlite3';
 import { isoTimestamp } from '../../clock.ts';

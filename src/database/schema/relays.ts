@@ -1,4 +1,4 @@
-/** The relays that are kept in the file: SMTP servers that mail is handed to. And where is reported what became of it. */
+/** The relays that are kept in the file: SMTP servers that mail is handed to. Also what others report of that mail: providers, sender nodes, feedback loops. */
 import { blob, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
 import { count, id, line, stamps } from './columns.ts';
@@ -146,7 +146,7 @@ export const nodeDays = sqliteTable(
 export const ROLE_MAILBOXES = ['fbl', 'abuse', 'postmaster'] as const;
 export type RoleMailbox = (typeof ROLE_MAILBOXES)[number];
 
-/** Mail to these addresses of which no mail of ours could be told. Rows are added and removed by src/delivery/feedback/bounces/kept-mails.ts alone. */
+/** Mail to these addresses in which no mail of ours was recognized. Rows are added and removed by src/delivery/feedback/bounces/kept-mails.ts alone. */
 export const roleMails = sqliteTable('role_mails', {
   id: id(),
   mailbox: text({ enum: ROLE_MAILBOXES }).notNull(),

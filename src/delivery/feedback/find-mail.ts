@@ -1,4 +1,4 @@
-/** Finds which of our mails is meant, by what only somebody knows who has seen it: its Message-ID, its return path, or the link to unsubscribe in its header. */
+/** Finds one of our mails by what only those who have seen it know: its Message-ID, its return path, or the unsubscribe link in its header. */
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { parseReturnPath, parseTransactionalReturnPath } from '../links/return-paths.ts';

@@ -194,7 +194,7 @@ export function findAudienceContact(
 const COUNT_PAGE_ROWS = 4000;
 /** With limits, since up to fifty mails of each person are counted. */
 const CAPPED_PAGE_ROWS = 400;
-/** Whether a text is a zone takes some 40 µs, and each person can have another text. */
+/** Checking whether a text names a time zone takes some 40 µs, and each person can have a different text. */
 const GROUPS_AT_ONCE = 100;
 
 /** An audience in numbers, and one person of it. */

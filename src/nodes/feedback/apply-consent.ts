@@ -80,7 +80,7 @@ export function consentApplier(
     // This file has it: it may even have been changed since.
     if (change?.run === run) return;
     const { account, person, list: listed } = subjectParts(subject);
-    // Who was named in the subject is removed from JetStream with an erased person, so it must be this one and no pattern.
+    // Erasing a person removes the messages whose subject has their name, so the name must be theirs.
     if (listed !== String(consent.list) || !isPerson(tokens, account, email, person))
       throw new Error('the choice is of another person or list than its subject');
     const gone = findErasedId(db.$client, account, email);

@@ -22,8 +22,8 @@ interface Following {
   lock: WriteLock;
   stream: string;
   /**
-   * Applies one message with the proof that came with it, or with an empty one, within a transaction; may give what is to be done after it. What it throws other than an error of the disk
-   * means that the message cannot be applied.
+   * Applies one message within a transaction; may give what is to be done after it. `proof` came with the message, empty if none did. An
+   * error that it throws means that the message cannot be applied, unless it is one of the disk.
    */
   apply(text: string, subject: string, proof: string): (() => void) | null;
   /** Called before anything of a stream is applied that this database does not know, because it is new or was made anew. */

@@ -102,7 +102,7 @@ export const mailings: Translation<typeof english> = {
     other: '{count} Personen haben das Mailing bekommen und nicht geöffnet.',
   },
   'resend.about':
-    'Es zählt nur, was Menschen tun, nicht die Öffnungen und Klicks von Maschinen. Wessen Bilder nur ein Proxy geladen hat, von dem ist nichts bekannt; er bekommt nichts. Wer geklickt hat, hat geöffnet. Wer sich abgemeldet hat oder gesperrt ist, gehört nicht dazu, und wer noch öffnet, bevor Sie senden, bekommt nichts. Sie erhalten einen Entwurf mit demselben Inhalt.',
+    'Es zählt nur, was Menschen tun, nicht die Öffnungen und Klicks von Maschinen. Hat nur ein Bild-Proxy die Bilder geladen, ist nicht bekannt, ob die Person die Mail geöffnet hat; sie bekommt nichts. Wer geklickt hat, hat geöffnet. Wer sich abgemeldet hat oder gesperrt ist, gehört nicht dazu, und wer noch öffnet, bevor Sie senden, bekommt nichts. Sie erhalten einen Entwurf mit demselben Inhalt.',
   'resend.nobody': 'Alle, die das Mailing bekommen haben, haben es geöffnet oder bekommen keine Mails mehr.',
   'resend.subject': 'Neuer Betreff',
   'resend.subject.hint': 'Bisher: {subject}',

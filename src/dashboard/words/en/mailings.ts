@@ -94,7 +94,7 @@ export const mailings = {
     other: '{count} people got the mailing and did not open it.',
   },
   'resend.about':
-    'Only what people do counts: opens and clicks by machines do not. Whoever clicked has opened it. Of whom only an image proxy loaded the pictures, nothing is known, and they get nothing. Who unsubscribed or is blocked is not among them, and whoever opens it before you send gets nothing. You get a draft with the same content.',
+    'Only what people do counts: opens and clicks by machines do not. Whoever clicked has opened it. Where only an image proxy loaded the pictures, nobody knows whether the person opened it, so they get nothing. People who unsubscribed or are blocked are not among them, and whoever opens it before you send gets nothing. You get a draft with the same content.',
   'resend.nobody': 'Nobody is left who got the mailing and did not open it.',
   'resend.subject': 'New subject',
   'resend.subject.hint': 'It was: {subject}',

@@ -8,7 +8,7 @@ export const providers = {
   'roleMails.off':
     'With BOUNCE_LISTEN set, the service takes complaints from the feedback loops of mailbox providers, and mail to abuse and postmaster.',
   'roleMails.text':
-    'Register the first of these addresses at the feedback loops of mailbox providers. Who marks your mail as spam there is suppressed by itself.',
+    'Register the first of these addresses at the feedback loops of mailbox providers. Whoever marks your mail as spam there is then suppressed automatically.',
   'roleMails.none': 'No mail waits to be read.',
   'roleMails.unknown':
     'In these mails no mail of ours was recognized, so nobody was suppressed. The newest 200 are kept.',

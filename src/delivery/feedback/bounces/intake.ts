@@ -113,9 +113,9 @@ function findRole(rcpt: string, domain: string): RoleMailbox | null {
 }
 
 /**
- * Records the complaint of a mail to a role address about a mail of ours, and keeps what cannot be told for an operator. The address that a
- * report names proves nothing, since anybody can write here: the recipient is whom the enclosed mail went to. Automatic replies, and what
- * comes from the null sender and is no complaint, change nothing.
+ * Processes a mail to a role address: records a complaint about a mail of ours, and keeps the rest for an operator to read. The address
+ * that a report names proves nothing, since anybody can write here: the recipient is the one whom the enclosed mail went to. Automatic
+ * replies, and mail from the null sender that is no complaint, change nothing.
  */
 async function processRoleMail(db: Db, clock: Clock, role: RoleMailbox, mail: ReturnedMail): Promise<void> {
   const client = db.$client;

@@ -1,4 +1,4 @@
-/** Mail to the role addresses of which no mail of ours could be told: the newest are kept for an operator to read, as plain text. */
+/** Mail to the role addresses in which no mail of ours was recognized: the newest are kept for an operator to read, as plain text. */
 import type { Database } from 'better-sqlite3';
 import { isErased } from '../../../audience/contacts/erased.ts';
 import { type Clock, isoTimestamp } from '../../../clock.ts';

@@ -28,6 +28,7 @@ export async function roleMailDeletion(app: FastifyInstance): Promise<void> {
   });
 }
 
+/** The addresses to register, and the kept mails, each with a button to delete it. */
 export function RoleMailsCard({ found: { addresses, mails }, now }: { found: RoleMails; now: Date }) {
   const language = useLanguage();
   return (
