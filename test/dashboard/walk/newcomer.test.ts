@@ -177,7 +177,9 @@ t.test(
       t.test(`with the ${name} alone`, async (t) => {
         const sink = await startSink(t);
         const welcome = await started(t);
-        const { page, complaints, outside } = await openTab(t, browser, new URL(welcome).origin);
+        const { page, complaints, outside } = await openTab(t, browser, new URL(welcome).origin, {
+          reducedMotion: name === 'mouse' ? 'no-preference' : 'reduce',
+        });
         await walk(page, name === 'mouse' ? mouse() : keyboard(page), welcome, sink);
         t.strictSame(complaints, []);
         t.strictSame(outside, []);

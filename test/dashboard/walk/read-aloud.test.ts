@@ -1,10 +1,12 @@
 /** What a screen reader gets of the main screens: the accessibility tree that Chromium makes of them. */
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { launch, openTab } from '../../support/dashboard/browser.ts';
+import { launch } from '../../support/dashboard/browser.ts';
 import { HOSTILE_NAMES } from '../../support/dashboard/filled-account.ts';
 import { skipWithout } from '../../support/tools.ts';
+import { DESK } from '../../support/walked-pages.ts';
 import { SCREENS } from './screens.ts';
+import { visitsOf } from './visits.ts';
 import { startWalked } from './walked-service.ts';
 
 const READ = [
@@ -46,13 +48,12 @@ async function readTree(page: Page): Promise<Node[]> {
 
 t.test('read aloud', { skip: skipWithout('chromium') }, async (t) => {
   const browser = await launch(t);
-  const { origin, cookies, addressOf } = await startWalked(t, HOSTILE_NAMES);
+  const visit = visitsOf(t, browser, await startWalked(t, HOSTILE_NAMES), { viewport: DESK });
   for (const name of READ) {
     t.test(`${name} has landmarks, headings in order, and a name for every control`, async (t) => {
       const screen = SCREENS.find((screen) => screen.name === name);
       if (screen === undefined) throw new Error(`no screen is called ${name}`);
-      const { page } = await openTab(t, browser, origin, { cookie: cookies.filled });
-      await page.goto(addressOf(screen), { waitUntil: 'networkidle' });
+      const { page } = await visit(screen);
       const nodes = await readTree(page);
       const count = (role: string) => nodes.filter((node) => node.role === role).length;
       t.equal(count('main'), 1);

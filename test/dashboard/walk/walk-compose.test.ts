@@ -2,6 +2,6 @@
 import t from 'tap';
 import { skipWithout } from '../../support/tools.ts';
 import { WALKS } from './screens.ts';
-import { walkScreens } from './walk-screens.ts';
+import { walk } from './walk.ts';
 
-t.test('composing in the browser', { skip: skipWithout('chromium') }, (t) => walkScreens(t, WALKS.compose));
+t.test('composing in the browser', { skip: skipWithout('chromium') }, (t) => walk(t, WALKS.compose));

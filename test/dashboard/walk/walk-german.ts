@@ -1,14 +1,14 @@
 /** Goes through screens in German on a phone by keyboard alone: everything is reached, seen and legible, and nothing is left in English. */
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { de } from '../../../src/dashboard/words/de/index.ts';
 import { en } from '../../../src/dashboard/words/en/index.ts';
 import { sentenceCode } from '../../../src/sentences.ts';
-import { excessWidth, findBarriers, launch, openTab } from '../../support/dashboard/browser.ts';
-import { HOSTILE_NAMES } from '../../support/dashboard/filled-account.ts';
-import { DESK, PHONE } from '../../support/walked-pages.ts';
+import { excessWidth } from '../../support/dashboard/browser.ts';
+import { DESK } from '../../support/walked-pages.ts';
+import { testBudget } from './look.ts';
 import type { Screen } from './screens.ts';
-import { startWalked, type WalkedService } from './walked-service.ts';
+import type { Visit } from './visits.ts';
 
 /** What the mail or the form on a screen says in English itself. */
 const OF_MAILS: Readonly<Record<string, readonly string[]>> = {
@@ -18,39 +18,19 @@ const OF_MAILS: Readonly<Record<string, readonly string[]>> = {
   'people-form': ['E-mail address', 'First name'],
 };
 
-/** Walks through these screens of an account whose names are hostile. */
-export async function walkInGerman(t: Test, screens: readonly Screen[]): Promise<void> {
-  const browser = await launch(t);
-  const service = await startWalked(t, HOSTILE_NAMES);
-  for (const screen of screens) {
-    // The gallery's own texts are English.
-    if (screen.name.startsWith('gallery')) continue;
-    t.test(`${screen.name} is German for Germans, and works by keyboard alone`, (t) =>
-      walkScreen(t, browser, service, screen),
-    );
-  }
-}
-
-/** Walks through one screen; its window is narrow first, then wide. */
-async function walkScreen(t: Test, browser: Browser, service: WalkedService, screen: Screen): Promise<void> {
-  const { name, isLive = false, account = 'filled' } = screen;
-  const { page, complaints } = await openTab(t, browser, service.origin, {
-    viewport: PHONE,
-    locale: 'de-DE',
-    reducedMotion: 'reduce',
-    ...(account !== 'none' && { cookie: service.cookies[account] }),
-  });
-  await page.goto(service.addressOf(screen), { waitUntil: isLive ? 'load' : 'networkidle' });
+/** Tests that a screen which was opened on a phone is German for Germans and works by keyboard alone, there and on a desk. */
+export async function walkInGerman(t: Test, screen: Screen, visit: Visit): Promise<void> {
+  const { name } = screen;
+  const { page, outside, complaints } = visit;
+  testBudget(t, screen, visit);
   const texts = (await textsOf(page)).filter((text) => !OF_MAILS[name]?.includes(text));
   t.strictSame(englishIn(texts), [], `${name}: nothing is in English`);
   t.ok((await excessWidth(page)) <= 0, `${name}: nothing sticks out`);
-  t.strictSame(await findBarriers(page), [], `${name}: axe finds nothing`);
   t.strictSame(await tabThrough(page), [], `${name} on a phone: the keyboard reaches everything, and it is seen`);
   t.strictSame(await openAndEscape(page), [], `${name} on a phone: Escape closes what opens`);
   await page.setViewportSize(DESK);
   t.strictSame(await tabThrough(page), [], `${name} on a desk: the keyboard reaches everything, and it is seen`);
-  t.strictSame(complaints, [], `${name}: nothing on the console`);
-  await page.context().close();
+  t.strictSame([outside, complaints], [[], []], `${name}: nothing from elsewhere, nothing on the console`);
 }
 
 /** The texts of the page as they are written there: of elements, and of attributes that are shown or read aloud. */

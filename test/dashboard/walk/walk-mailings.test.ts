@@ -2,6 +2,6 @@
 import t from 'tap';
 import { skipWithout } from '../../support/tools.ts';
 import { WALKS } from './screens.ts';
-import { walkScreens } from './walk-screens.ts';
+import { walk } from './walk.ts';
 
-t.test('Home and mailings in the browser', { skip: skipWithout('chromium') }, (t) => walkScreens(t, WALKS.mailings));
+t.test('Home and mailings in the browser', { skip: skipWithout('chromium') }, (t) => walk(t, WALKS.mailings));

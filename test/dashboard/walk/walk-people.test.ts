@@ -1,7 +1,7 @@
-/** A walk through people and automations. */
+/** A walk through people. */
 import t from 'tap';
 import { skipWithout } from '../../support/tools.ts';
 import { WALKS } from './screens.ts';
-import { walkScreens } from './walk-screens.ts';
+import { walk } from './walk.ts';
 
-t.test('people and automations in the browser', { skip: skipWithout('chromium') }, (t) => walkScreens(t, WALKS.people));
+t.test('people in the browser', { skip: skipWithout('chromium') }, (t) => walk(t, WALKS.people));

@@ -7,6 +7,8 @@ import { toolPath } from '../tools.ts';
 import { DESK, FLAGS, OUTPUT } from '../walked-pages.ts';
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+/** Those of axe's rules that see colours: all that a colour scheme can break, once the page is accessible in the other one. */
+export const RULES_OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
 /** Starts Chromium for a test. */
 export async function launch(t: Test): Promise<Browser> {
@@ -68,11 +70,13 @@ async function countBytes(session: CDPSession): Promise<() => number> {
   return () => bytes;
 }
 
-/** What axe finds on the page against WCAG 2.2 AA and good practice, as one line for each rule and element. */
-export async function findBarriers(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
+/** What axe finds on the page against WCAG 2.2 AA and good practice, or these rules, as one line for each rule and element. */
+export async function findBarriers(page: Page, rules = RULES): Promise<string[]> {
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source);
+  // Without iframes, axe does not wait for one that has no axe in it; without other results, it writes down violations alone.
+  const options = { runOnly: rules, resultTypes: ['violations'], iframes: false };
   return page.evaluate(
-    `axe.run(document, { runOnly: ${JSON.stringify(RULES)} }).then(({ violations }) =>
+    `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
       violations.flatMap(({ id, nodes }) => nodes.map((node) => id + ': ' + node.html.slice(0, 160) + ' ' + (node.any[0]?.message ?? ''))))`,
   );
 }
