@@ -65,31 +65,31 @@ function reachedBy(test: string): Set<string> {
 }
 
 /**
- * The tests of a changed file in the order in which they are likely to notice a fault: first by how much of the file's name they have,
- * then by how many folders they share with it, then by how few files they reach by imports before it.
+ * The tests that reach a file in any way and are among the tests of its change or share a word of its path, the likeliest to notice a
+ * fault first. A word counts the more the fewer tests have it, and an import the more the nearer it is.
  */
 export function nearestTests(file: string): string[] {
-  const name = basename(file, extname(file));
-  const folders = dirname(file).split('/').slice(1);
-  const rank = (test: string) => {
-    const [own = '', of] = [basename(test).replace(/\.test\.tsx?$/, ''), dirname(test).split('/').slice(1)];
-    const shared = folders.findIndex((folder, at) => folder !== of[at]);
-    const isNamesake = own === name || (own.length > 3 && name.startsWith(own)) || own.startsWith(name);
+  const tests = [...imports().keys()].filter(isTest);
+  const chosen = new Set(testsOf([file]));
+  const words = wordsOf(file);
+  const frequency = Map.groupBy(
+    tests.flatMap((test) => [...wordsOf(test)]),
+    (word) => word,
+  );
+  const found = tests.flatMap((test) => {
+    const shared = [...wordsOf(test)].filter((word) => words.has(word));
+    if ((shared.length === 0 && !chosen.has(test)) || !reachedFrom(imports(), test).has(file)) return [];
     const before = [...reachedBy(test)].indexOf(file);
-    return [
-      isNamesake && of.join('/') === folders.join('/') ? 0 : 1,
-      -(shared === -1 ? folders.length : shared),
-      isNamesake ? 0 : 1,
-      before === -1 ? Number.POSITIVE_INFINITY : before,
-    ];
-  };
-  const ranked = testsOf([file]).map((test) => ({ test, rank: rank(test) }));
-  return ranked.sort((a, b) => compare(a.rank, b.rank) || (a.test < b.test ? -1 : 1)).map(({ test }) => test);
+    const near = before === -1 ? 0 : 1 / before;
+    return [{ test, score: shared.reduce((sum, word) => sum + 1 / (frequency.get(word)?.length ?? 1), near) }];
+  });
+  return found.sort((a, b) => b.score - a.score || (a.test < b.test ? -1 : 1)).map(({ test }) => test);
 }
 
-function compare(one: readonly number[], other: readonly number[]): number {
-  const at = one.findIndex((value, index) => value !== other[index]);
-  return at === -1 ? 0 : (one[at] ?? 0) < (other[at] ?? 0) ? -1 : 1;
+/** The words of a path below its top folder, in the singular. */
+function wordsOf(path: string): Set<string> {
+  const words = path.replace(/(\.test)?\.tsx?$/, '').split(/[/.-]/);
+  return new Set(words.slice(1).map((word) => word.replace(/s$/, '')));
 }
 
 /**

@@ -49,9 +49,16 @@ t.test('the same place of two trees has one key, although other lines have moved
   t.equal(one?.key, other?.key);
 });
 
-t.test('the test of the same name and folder is asked first, then those that share more folders with it', async (t) => {
-  const tests = nearestTests('src/audience/segments/rule-sql.ts');
-  t.equal(tests[0], 'test/audience/segments/rule-sql.test.ts');
-  const folders = tests.map((test) => test.startsWith('test/audience/segments/'));
-  t.equal(folders.lastIndexOf(true) < folders.indexOf(false), true);
-});
+t.test(
+  'the test of the same name is asked first, then those of rare words, and only tests that reach the file',
+  async (t) => {
+    t.equal(nearestTests('src/audience/segments/rule-sql.ts')[0], 'test/audience/segments/rule-sql.test.ts');
+    const tests = nearestTests('src/delivery/feedback/providers/mailgun.ts');
+    const [named, others] = ['test/pages/provider-events.test.ts', 'test/delivery/feedback/returns.test.ts'];
+    t.equal(tests.indexOf(named) < tests.indexOf(others), true);
+    t.notOk(
+      tests.includes('test/delivery/feedback/classify.test.ts'),
+      'it is in the same folder and reads no provider',
+    );
+  },
+);
