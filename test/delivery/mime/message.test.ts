@@ -213,6 +213,7 @@ t.test('quoted-printable pieces may be joined anywhere', async (t) => {
   );
   t.equal(quotedPrintable(''), '');
   t.equal(quotedPrintable('a=b'), 'a=3Db=\r\n');
+  t.equal(quotedPrintable('='.repeat(26)), `${'=3D'.repeat(25)}=\r\n=3D=\r\n`, 'a line has up to 76 characters');
   t.equal(quotedPrintable('blank \nend  \n'), 'blank=20\r\nend =20\r\n', 'no blank before a line end, no two in a row');
 });
 
