@@ -50,6 +50,23 @@ t.test('a large segment is finished in the background, from where it was left', 
   t.equal(app.db.prepare('SELECT recompute_after FROM segments').pluck().get(), null);
 });
 
+t.test('a segment that was begun goes on before another is begun', async (t) => {
+  const app = await startWithFields(t);
+  await uploadCsv(app, 'email\na@example.com\nb@example.com');
+  const segments = [
+    await storeSegment(app, ['email', 'contains', '@']),
+    await storeSegment(app, ['email', 'contains', '@']),
+  ];
+  app.db.exec(`DELETE FROM segment_recipients;
+    CREATE TRIGGER breaks BEFORE INSERT ON segment_recipients BEGIN SELECT raise(ABORT, 'broken'); END`);
+  for (const begun of segments) {
+    app.db.prepare('UPDATE segments SET recompute_after = iif(id = ?, 1, 0)').run(begun);
+    const tried: number[] = [];
+    await recomputeDueSegments(app.drizzle, app.clock, (id) => tried.push(id));
+    t.strictSame(tried, [begun, ...segments.filter((id) => id !== begun)]);
+  }
+});
+
 t.test('a segment that fails keeps no other from being brought up to date', async (t) => {
   const app = await startWithFields(t);
   await addContact(app, 'a@example.com', { city: 'Bonn' });
