@@ -1,5 +1,5 @@
 /** A copy of the tree for faults in its sources, so that the tree itself is never changed. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -22,6 +22,7 @@ export class Copy {
   readonly #root = mkdtempSync(join(tmpdir(), 'sendlark-mutants-'));
   /** What the tests write. */
   readonly #temporary = memoryFolder() ?? mkdtempSync(join(tmpdir(), 'sendlark-tests-'));
+  #child: ChildProcess | null = null;
 
   constructor() {
     for (const name of readdirSync('.')) {
@@ -35,7 +36,9 @@ export class Copy {
     }
   }
 
+  /** Ends its test process and removes it. */
   remove(): void {
+    this.#child?.kill('SIGKILL');
     for (const folder of [this.#root, this.#temporary]) rmSync(folder, { recursive: true, force: true });
   }
 
@@ -59,6 +62,7 @@ export class Copy {
         env: { ...process.env, TAP_TIMEOUT: '0', TMPDIR: this.#temporary },
       },
     );
+    this.#child = child;
     const [orders, tap, , told] = child.stdio;
     if (!(orders instanceof Writable && tap instanceof Readable && told instanceof Readable))
       throw new Error('a test process has no pipes');
