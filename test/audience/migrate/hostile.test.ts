@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { ColumnCollector } from '../../../src/audience/migrate/fields.ts';
 import type { VendorName } from '../../../src/audience/migrate/vendors/index.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { csv, EXPORTS, zip } from '../../support/exports.ts';
@@ -50,6 +51,19 @@ t.test('what is no export is refused in words, and leaves no file', async (t) =>
         readdirSync(join(tmpdir(), name)).includes('upload'),
     ),
     [],
+  );
+});
+
+t.test('of the columns of an export the first 200 are read, the next 200 are named as left out', async (t) => {
+  const columns = new ColumnCollector();
+  columns.add(new Map(Array.from({ length: 1000 }, (_, at) => [`column ${at}`, 'x'])));
+  t.strictSame(
+    columns.columns([]).map(({ column }) => column),
+    Array.from({ length: 200 }, (_, at) => `column ${at}`),
+  );
+  t.strictSame(
+    [...columns.leftOut],
+    Array.from({ length: 200 }, (_, at) => `column ${200 + at}`),
   );
 });
 
