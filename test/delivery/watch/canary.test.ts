@@ -2,6 +2,7 @@
 import t from 'tap';
 import { recordBounce } from '../../../src/delivery/feedback/bounces/record.ts';
 import { replyOutcome } from '../../../src/delivery/transport/smtp/outcome.ts';
+import { Canaries } from '../../../src/delivery/watch/canary.ts';
 import type { TestApp } from '../../support/app.ts';
 import { ACCEPTED } from '../../support/launched-mailing.ts';
 import { createSend, RECALL, readyToSend } from '../../support/single-sends.ts';
@@ -256,6 +257,17 @@ t.test('after a kill at any moment the first part has the same people, and every
   await pass(0);
   t.equal(started().size, 1500);
   t.match(await report(), { status: 3, states: { accepted: 1500 } });
+});
+
+t.test('the first part of a large list is chosen in pages, each at once after the other', async (t) => {
+  const { app } = await begunAndRun(t, { people: 2500 });
+  app.db.exec("UPDATE watched_mailings SET stage = 'choosing', chosen = NULL");
+  const canaries = new Canaries(app.db, () => app.clock.now().getTime());
+  const chosen = app.db.prepare<[], number | null>('SELECT json_array_length(chosen) FROM watched_mailings').pluck();
+  t.equal(await canaries.moveOn(() => false), true, 'there is more to do');
+  t.equal(chosen.get(), null);
+  t.equal(await canaries.moveOn(() => false), true);
+  t.ok(chosen.get(), 'all of it is chosen');
 });
 
 t.test('options of a canary are checked, kept by an update that lacks them, and copied', async (t) => {
