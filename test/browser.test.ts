@@ -234,7 +234,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     await page.getByRole('button', { name: 'Send test mail' }).click();
     await page.getByLabel('Send a test to').fill('hello@example.com');
     await page.keyboard.press('Enter');
-    await page.getByText('A test is on its way').waitFor();
+    await page.getByText('The test for hello@example.com is kept in the test outbox').waitFor();
     await app.background();
     const test = (await readOutbox(app)).at(-1);
     t.equal(test?.to, 'hello@example.com');

@@ -28,7 +28,7 @@ import { check } from '../http/requests/validation.ts';
 import { CompiledDrafts } from '../single-sends/compiled-drafts.ts';
 import { changerName } from '../single-sends/drafts.ts';
 import { checkShownMail, showMail } from '../single-sends/shown-mail.ts';
-import { queueTestMail } from '../single-sends/test-mail.ts';
+import { queueTestMail, testMailMessage } from '../single-sends/test-mail.ts';
 import { WAITING_TYPES } from './automation-schedules.ts';
 import { CheckedMailRecord, checkedRecord, ShownMailRecord, shownRecord } from './shown-mails.ts';
 
@@ -185,7 +185,7 @@ export const automationSeriesRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
       const { schedule, automation } = requireMail(db, request.accountId, utr);
       const tested = { ...schedule, unsubscribe_group_id: Number(automation.unsubscribe_group_id) };
       await queueTestMail(deps, tested, await readAddressList(email_address));
-      return { status: 'success' as const, message: 'Test Mail Sent Successfully' };
+      return { status: 'success' as const, message: testMailMessage(db.$client, deps.config) };
     },
   );
 

@@ -34,6 +34,7 @@ const DomainCounts = Type.Object({
   domain: Type.String({ description: 'Empty: all domains that are not named.' }),
   mails: integer({ description: 'Mails that were handed over at least once.' }),
   delivered: integer({ description: 'Mails that were accepted and did not come back.' }),
+  kept: integer({ description: 'How many of the delivered the built-in outbox took, so that nobody got them.' }),
   bounces: integer({ description: 'Mails that bounced: refused because the address does not exist, or returned.' }),
   failed: integer({ description: 'Refused for good for another reason, or given up.' }),
   complaints: integer({ description: 'Mails that their recipients complained about.' }),

@@ -37,7 +37,7 @@ import {
 import { check } from '../http/requests/validation.ts';
 import { SENTENCES } from '../sentences.ts';
 import { findSingleSendMailing, requireSingleSend } from '../single-sends/actions.ts';
-import { sendTestMail } from '../single-sends/test-mail.ts';
+import { sendTestMail, testMailMessage } from '../single-sends/test-mail.ts';
 import { mailWarnings } from '../templates/content-warnings.ts';
 import { ContentWarnings } from './content-warnings.ts';
 import { Watch } from './result-limits.ts';
@@ -243,7 +243,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     async (request) => {
       const { utr, email_address, variant = 0 } = request.body;
       await sendTestMail(deps, request.accountId, utr, variant, await readAddressList(email_address));
-      return { status: 'success' as const, message: 'Test Mail Sent Successfully' };
+      return { status: 'success' as const, message: testMailMessage(db.$client, deps.config) };
     },
   );
 };

@@ -1,18 +1,20 @@
 /** Test mails: the real content, sent to a few addresses and not counted in any report. */
 
+import type { Database } from 'better-sqlite3';
 import { eq } from 'drizzle-orm';
 import { addressId } from '../audience/contacts/address-rows.ts';
 import type { Address } from '../audience/contacts/addresses.ts';
 import { isErased } from '../audience/contacts/erased.ts';
 import { refusalReason } from '../audience/eligibility.ts';
 import { isoTimestamp } from '../clock.ts';
+import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { senders } from '../database/schema/index.ts';
 import { freezeContent } from '../delivery/content/freeze.ts';
 import { held } from '../delivery/queue/held.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
-import { verificationRequired } from '../delivery/transport/relays/in-use.ts';
+import { courierInUse, verificationRequired } from '../delivery/transport/relays/in-use.ts';
 import { conflict, invalid } from '../failure.ts';
 import { messages } from '../field-errors.ts';
 import { sentence } from '../sentences.ts';
@@ -97,6 +99,13 @@ export async function queueTestMail(
     { behavior: 'immediate' },
   );
   wake();
+}
+
+/** What the API answers to a test mail that was queued. */
+export function testMailMessage(client: Database, config: Config): string {
+  return courierInUse(client, config) === 'outbox'
+    ? 'Test Mail Kept in the Test Outbox'
+    : 'Test Mail Sent Successfully';
 }
 
 /** The recipients of a mailing who may not get mail, and why, by the same rule as when deliveries are claimed. */

@@ -10,6 +10,7 @@ t.test('a test mail goes to the addresses given and counts nowhere', async (t) =
     form: { utr, email_address: 'zoe@example.org, boss@example.com' },
   });
   t.equal(answer.status, 200);
+  t.equal(answer.body.message, 'Test Mail Kept in the Test Outbox');
   await app.background();
   t.strictSame(
     outboxOf(app)

@@ -83,7 +83,13 @@ t.test('a mailing is made, filled, checked and sent by forms alone', async (t) =
   t.match(check, /Nothing is missing.*1 link leads nowhere.*localhost.*For Ann/s);
   t.match(await ada.get(`${step('mail')}?email=Ann@example.org`), 'Hello Ann');
   t.match(await ada.get(`${step('check')}?email=nobody@example.org`), 'Nobody this mail goes to has this address.');
-  t.equal((await ada.post(step('test'), { email_address: 'Zoe@example.org' })).status, 303);
+  const tested = await ada.post(step('test'), { email_address: 'Zoe@example.org' });
+  t.equal(tested.status, 303);
+  const [, flash = ''] = /sendlark_flash=([\w-]+)/.exec(String(tested.headers['set-cookie'])) ?? [];
+  t.match(JSON.parse(Buffer.from(flash, 'base64url').toString()), {
+    key: 'compose.test.kept',
+    values: { address: 'Zoe@example.org' },
+  });
   await app.background();
   t.strictSame(
     outboxOf(app).map(({ envelope_to }) => envelope_to),

@@ -17,7 +17,7 @@ t.test(
     const seen = JSON.stringify({
       counted_at: '2026-01-15T09:00:00.000000Z',
       domains: [
-        { domain: '<b>.example', ...count },
+        { domain: '<b>.example', ...count, kept: 7 },
         { domain: '', ...count },
       ],
     });
@@ -34,6 +34,10 @@ t.test(
     t.match(waiting, 'Send to the rest now');
     t.match(waiting, '&lt;b>.example');
     t.match(waiting, 'Other domains');
+    t.match(waiting, /Kept in the test outbox<\/th>.*&lt;b>\.example.*?<span>3<\/span>.*?<span>7<\/span>/s);
+    app.db.exec("UPDATE mailings SET delivered = 1 WHERE owner_kind = 'single'");
+    t.match(await page(), '300 mails of the first part were kept in the test outbox.');
+    app.db.exec("UPDATE mailings SET delivered = 0 WHERE owner_kind = 'single'");
     app.db.exec(
       "UPDATE mailings SET state = 'held', held_code = 'too_many_bounces', held_reason = 'Among the first 300 mails 240 bounced. More than 5 % is a sign that addresses are old or invented, and harms the trust in the sender.' WHERE owner_kind = 'single'",
     );

@@ -24,17 +24,23 @@ async function signedIn(t: Test, role: 'owner' | 'editor' | 'viewer' = 'owner') 
   const get = (path: string, headers = {}) => app.page('GET', path, { headers: { cookie, ...headers } });
   const post = (path: string, form: Record<string, string> = {}, headers = {}) =>
     app.page('POST', path, { form, headers: { cookie, 'sec-fetch-site': 'same-origin', ...headers } });
-  return { app, get, post };
+  return { app, get, post, cookie };
 }
 
 t.test(
   'a sender is added by a form, with the city of its postal address at once, and its address is sent a link',
   async (t) => {
-    const { app, get, post } = await signedIn(t);
+    const { app, get, post, cookie } = await signedIn(t);
     t.match((await get('/settings/senders')).text, 'href="/settings/senders/new"');
     t.match((await get('/settings/senders/new')).text, 'name="city"');
     const { status, headers } = await post('/settings/senders/new', { ...SENDER, city: 'berlin' });
     t.strictSame([status, headers.location], [303, '/settings/senders']);
+    const next = async (cookies: unknown) =>
+      (await get('/settings/senders', { cookie: `${cookie}; ${String(cookies).split(';')[0]}` })).text;
+    t.match(
+      await next(headers['set-cookie']),
+      /The sender was added\. .* is kept in the test outbox, because there is no relay\./,
+    );
     await app.background();
     t.equal(app.db.prepare('SELECT count(*) FROM outbox').pluck().get(), 1);
     t.match(

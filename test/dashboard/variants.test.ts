@@ -29,6 +29,16 @@ t.test('the page of a mailing has its variants side by side, and somebody choose
 
   const { text } = await open(owner);
   t.match(text, /8 people wait until you choose a variant.*A\/B test.*A <bdi>One<\/bdi>.*B <bdi>&lt;b>Two&lt;\/b>/s);
+  t.match(
+    text,
+    /Delivered<\/th>.*Kept in the test outbox<\/th>.*Two.*?<td[^>]*>0<\/td><td[^>]*>1<\/td>/s,
+    'what the outbox took was delivered to nobody',
+  );
+  const { ab_test } = (await app.one.call('GET', '/single-send/report', { query: { utr } })).body.message.report;
+  t.match(ab_test.variants, [
+    { delivered: 0, kept: 0 },
+    { delivered: 1, kept: 1 },
+  ]);
   t.match(text, /Choose B/);
   t.notMatch((await open(viewer)).text, /Choose B/);
   await choose(viewer);

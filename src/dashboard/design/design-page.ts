@@ -6,6 +6,7 @@ import { ContentError } from '../../delivery/content/compiled-content.ts';
 import { hasMoreParts } from '../../delivery/content/json-size.ts';
 import { PREFERENCES, slotProblem, WEB_COPY } from '../../delivery/content/merge.ts';
 import { renderPreview } from '../../delivery/content/preview.ts';
+import { courierInUse } from '../../delivery/transport/relays/in-use.ts';
 import type { Deps } from '../../deps.ts';
 import { designerBrand } from '../../designs/brand.ts';
 import { allowTest, sampleValues } from '../../designs/design-people.ts';
@@ -155,7 +156,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     if (address === null) throw conflict('That is not an e-mail address.');
     allowTest(db, design, address, clock.now());
     await withinShare(design.user_id, () => queueTestMail(deps, design, [address]));
-    return { message: `A test is on its way to ${address.address}` };
+    return { isKept: courierInUse(db.$client, deps.config) === 'outbox' };
   });
 }
 

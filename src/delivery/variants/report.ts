@@ -3,6 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { type AbTest, type abTests, BY_PERSON, DELIVERY_STATE, type Variant } from '../../database/schema/index.ts';
+import { SENTENCES } from '../../sentences.ts';
+import { keptMails } from '../reporting/kept-mails.ts';
 import { type Group, rateInterval } from './statistics.ts';
 
 /** A rate from 0 to 1 with its interval of 95 %. */
@@ -18,6 +20,8 @@ interface ReportedVariant extends Variant {
   /** The recipients of the test group who are to get it, and how many of them got it. */
   recipients: number;
   delivered: number;
+  /** How many of the delivered the built-in outbox took, so that nobody got them. */
+  kept: number;
   opens: Rate;
   clicks: Rate;
 }
@@ -47,7 +51,7 @@ type Row = Omit<typeof abTests.$inferSelect, 'variants' | 'better_than' | 'count
 const HOUR_MS = 3_600_000;
 
 /** How many recipients are counted in one stretch. */
-const PAGE_ROWS = 20_000;
+const PAGE_ROWS = 5000;
 
 /** The report of a mailing's test; null if it has none. Recipients are counted in pages, so that other requests come between them. */
 export async function abTestReport(client: Database, mailingId: number): Promise<AbTestReport | null> {
@@ -89,6 +93,7 @@ interface Alike {
 interface Page {
   count: number;
   last: number | null;
+  kept: number;
 }
 
 const OF_VARIANT =
@@ -105,25 +110,30 @@ async function countVariant(client: Database, mailingId: number, variant: number
   );
   const countPage = prepared<[object], Page>(
     client,
-    `SELECT count(*) AS count, max(id) AS last FROM (
-      SELECT id ${OF_VARIANT} = (@state, @by_person, @is_unmeasured) AND id > @after ORDER BY id LIMIT ${PAGE_ROWS})`,
+    `SELECT count(*) AS count, max(id) AS last, total(reply IS '${SENTENCES.kept_in_outbox}') AS kept FROM (
+      SELECT id, iif(@has_kept, reply, NULL) AS reply ${OF_VARIANT} = (@state, @by_person, @is_unmeasured) AND id > @after ORDER BY id LIMIT ${PAGE_ROWS})`,
   );
-  const counts = { recipients: 0, delivered: 0, measured: 0, known: 0, opened: 0, clicked: 0 };
+  const counts = { recipients: 0, delivered: 0, kept: 0, measured: 0, known: 0, opened: 0, clicked: 0 };
+  // The replies are not in the index, so they are read only where the outbox took mails.
+  const has_kept = prepared<[number], number>(client, `SELECT ${keptMails('m')} > 0 FROM mailings m WHERE m.id = ?`)
+    .pluck()
+    .get(mailingId);
   const of = { mailing: mailingId, variant };
   let alike = findNext.get({ ...of, state: -1, by_person: 0, is_unmeasured: 0 });
   while (alike !== undefined) {
     let after = 0;
     let page: Page | undefined;
     do {
-      page = countPage.get({ ...of, ...alike, after });
+      page = countPage.get({ ...of, ...alike, after, has_kept });
+      if (alike.state === DELIVERY_STATE.accepted) counts.kept += page?.kept ?? 0;
       add(counts, alike, page?.count ?? 0);
       after = page?.last ?? 0;
       await setImmediate();
     } while (page?.count === PAGE_ROWS);
     alike = findNext.get({ ...of, ...alike });
   }
-  const { recipients, delivered, measured, known, opened, clicked } = counts;
-  return { recipients, delivered, opens: rateOf(known, opened), clicks: rateOf(measured, clicked) };
+  const { recipients, delivered, kept, measured, known, opened, clicked } = counts;
+  return { recipients, delivered, kept, opens: rateOf(known, opened), clicks: rateOf(measured, clicked) };
 }
 
 function add(

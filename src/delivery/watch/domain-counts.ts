@@ -4,6 +4,7 @@ import type { Database } from 'better-sqlite3';
 import { type Clock, isoTimestamp } from '../../clock.ts';
 import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE, RESULT_HELD_CODES } from '../../database/schema/index.ts';
+import { SENTENCES } from '../../sentences.ts';
 
 /** What came of the mails to one domain. */
 export interface DomainCount {
@@ -12,6 +13,8 @@ export interface DomainCount {
   /** How many were handed over at least once. */
   mails: number;
   delivered: number;
+  /** How many of the delivered the built-in outbox took, so that nobody got them. */
+  kept: number;
   bounces: number;
   failed: number;
   complaints: number;
@@ -131,7 +134,8 @@ function add(domains: Map<string, DomainCount>, row: DomainCount): void {
     domains.set(domain, { ...row, domain });
     return;
   }
-  for (const key of ['mails', 'delivered', 'bounces', 'failed', 'complaints', 'waiting'] as const) sum[key] += row[key];
+  for (const key of ['mails', 'delivered', 'kept', 'bounces', 'failed', 'complaints', 'waiting'] as const)
+    sum[key] += row[key];
 }
 
 /** The domains with the most bad results, and all others as one. */
@@ -160,7 +164,8 @@ const RECIPIENTS = `
 
 const BY_DOMAIN = `
   SELECT substr(a.normalized_email, instr(a.normalized_email, '@') + 1) AS domain, count(*) AS mails,
-    sum(d.state = ${accepted}) AS delivered, sum(d.state = ${bounced}) AS bounces, sum(d.state = ${failed}) AS failed,
+    sum(d.state = ${accepted}) AS delivered, sum(d.state = ${accepted} AND d.reply IS '${SENTENCES.kept_in_outbox}') AS kept,
+    sum(d.state = ${bounced}) AS bounces, sum(d.state = ${failed}) AS failed,
     sum(d.state IN (${queued}, ${sending})) AS waiting,
     sum(EXISTS (SELECT 1 FROM events WHERE kind = 'complaint' AND mailing_id = @mailing AND delivery_id = d.id)) AS complaints
   FROM json_each(@ids) ids CROSS JOIN deliveries d ON d.id = ids.value CROSS JOIN addresses a ON a.id = d.address_id

@@ -136,7 +136,8 @@ export function findWatch(client: Database, mailingId: number): Watch | null {
     canary_recipients: size,
     continues_at: stage === 'waiting' && state === 'sending' ? isoTimestamp(continuesAt({ tried_at, minutes })) : null,
     counted_at,
-    domains,
+    // Earlier releases did not count them.
+    domains: domains.map((domain) => ({ ...domain, kept: domain.kept ?? 0 })),
   };
 }
 

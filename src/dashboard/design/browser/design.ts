@@ -82,8 +82,8 @@ element('test-form', HTMLFormElement).addEventListener('submit', (event) => {
   void showProgress(say('designer.test.sending'), async () => {
     if (isChanged && !isLocked) await save();
     const email = element('address', HTMLInputElement).value;
-    await call('/test', { email });
-    return say('designer.test.sent', { email });
+    const { isKept } = await call('/test', { email });
+    return say(isKept ? 'designer.test.kept' : 'designer.test.sent', { email });
   });
 });
 addEventListener('beforeunload', (event) => {

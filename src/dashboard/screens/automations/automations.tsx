@@ -25,7 +25,7 @@ interface ListQuery {
 }
 
 /** Registers the list and the page of one automation. */
-export async function automationScreens(app: FastifyInstance, { clock }: Deps): Promise<void> {
+export async function automationScreens(app: FastifyInstance, { clock, db, config }: Deps): Promise<void> {
   app.route<{ Querystring: ListQuery }>({
     method: READ,
     url: '/automations',
@@ -59,7 +59,7 @@ export async function automationScreens(app: FastifyInstance, { clock }: Deps): 
   });
   await app.register(automationScreen, { clock });
   await app.register(waitingScreen);
-  await app.register(editScreens, { clock });
+  await app.register(editScreens, { clock, db, config });
 }
 
 interface AutomationList {

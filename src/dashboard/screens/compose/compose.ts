@@ -17,7 +17,7 @@ import { scheduleStep } from './schedule/schedule.tsx';
 import { variantsScreen } from './variants/variants.tsx';
 
 /** Registers the pages for composing, which only those see who may change something. */
-export async function composeScreens(app: FastifyInstance, { clock }: Deps): Promise<void> {
+export async function composeScreens(app: FastifyInstance, { clock, db, config }: Deps): Promise<void> {
   app.addHook('onRequest', async (request) => requireEditor(request));
   app.route<{ Params: { utr: string } }>({
     method: READ,
@@ -32,6 +32,6 @@ export async function composeScreens(app: FastifyInstance, { clock }: Deps): Pro
   await htmlScreen(app, MAILING);
   await designScreen(app, MAILING);
   await app.register(variantsScreen);
-  await checkStep(app, MAILING);
+  await checkStep(app, MAILING, { db, config });
   await app.register(scheduleStep, { clock });
 }

@@ -32,19 +32,24 @@ export function Overview({ summary, report }: { summary: Summary; report: Report
           local_wait={report.local_wait}
         />
       )}
-      <Watched watch={report.watch} isHeld={summary.state === 'held'} />
+      <Watched watch={report.watch} isHeld={summary.state === 'held'} isKept={isAllKept(report)} />
       <Results summary={summary} report={report} />
     </>
   );
 }
 
+/** Whether the outbox took every mail that was handed over. */
+function isAllKept({ funnel }: Report): boolean {
+  return funnel.kept > 0 && funnel.kept === funnel.delivered;
+}
+
 /** Says before any figure that mails stayed on this machine. */
-function Kept({ report: { funnel, courier } }: { report: Report }) {
+function Kept({ report }: { report: Report }) {
+  const { funnel, courier } = report;
   const language = useLanguage();
-  const isAll = funnel.kept === funnel.delivered;
   return (
     <Notice tone="warn">
-      {language.say(isAll ? 'mailings.kept.all' : 'mailings.kept.some', { count: funnel.kept })}{' '}
+      {language.say(isAllKept(report) ? 'mailings.kept.all' : 'mailings.kept.some', { count: funnel.kept })}{' '}
       {language.say(courier === 'outbox' ? 'mailings.kept.relay' : 'mailings.kept.before')}{' '}
       <a href="/outbox">{language.say('mailings.kept.see')}</a>
     </Notice>

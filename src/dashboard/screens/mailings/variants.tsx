@@ -67,8 +67,17 @@ export function Variants({ utr, test, mayChoose }: { utr: string; test: Reported
             {
               heading: language.say('mailings.delivered'),
               isNumber: true,
-              cell: ({ delivered }) => language.number(delivered),
+              cell: ({ delivered, kept }) => language.number(delivered - kept),
             },
+            ...(test.variants.some(({ kept }) => kept > 0)
+              ? [
+                  {
+                    heading: language.say('delivery.kept'),
+                    isNumber: true,
+                    cell: ({ kept }: ReportedTest['variants'][number]) => language.number(kept),
+                  },
+                ]
+              : []),
             { heading: language.say('mailings.opened'), isNumber: true, cell: ({ opens }) => rate(opens) },
             { heading: language.say('mailings.clicked'), isNumber: true, cell: ({ clicks }) => rate(clicks) },
           ]}

@@ -7,8 +7,8 @@ import type { Report } from './records.ts';
 
 type Watch = NonNullable<Report['watch']>;
 
-/** Nothing for a mailing of which nothing was counted, such as one with an audience too small for a first part. */
-export function Watched({ watch, isHeld }: { watch: Report['watch']; isHeld: boolean }) {
+/** `isKept`: the outbox took every mail so far. Nothing for a mailing of which nothing was counted, such as one with an audience too small for a first part. */
+export function Watched({ watch, isHeld, isKept }: { watch: Report['watch']; isHeld: boolean; isKept: boolean }) {
   const language = useLanguage();
   if (watch === null) return null;
   const { canary_stage: stage, domains } = watch;
@@ -19,7 +19,7 @@ export function Watched({ watch, isHeld }: { watch: Report['watch']; isHeld: boo
     <>
       {isAhead && (
         <Card title={title}>
-          <p>{progressText(language, watch, isHeld)}</p>
+          <p>{progressText(language, watch, isHeld, isKept)}</p>
         </Card>
       )}
       {domains.length > 0 && <Domains domains={domains} />}
@@ -31,20 +31,26 @@ function progressText(
   language: ReturnType<typeof useLanguage>,
   { canary_recipients: count, ...watch }: Watch,
   isHeld: boolean,
+  isKept: boolean,
 ): string {
   if (isHeld) return language.say('mailings.first.held', { count });
   const time = recordTime(watch.continues_at ?? '');
   if (time !== null)
-    return language.say('mailings.first.waits', { count, time: `${language.dateTime(time)} ${language.zone}` });
+    return language.say(isKept ? 'mailings.first.kept' : 'mailings.first.waits', {
+      count,
+      time: `${language.dateTime(time)} ${language.zone}`,
+    });
   return count === 0 ? language.say('mailings.first.chosen') : language.say('mailings.first.sent', { count });
 }
 
 function Domains({ domains }: Pick<Watch, 'domains'>) {
   const language = useLanguage();
   const title = language.say('mailings.domains');
+  const rows = domains.map((row) => ({ ...row, received: row.delivered - row.kept }));
   const figures = [
     ['mails', 'mailings.domains.mails', false],
-    ['delivered', 'mailings.delivered', false],
+    ['received', 'mailings.delivered', false],
+    ...(domains.some(({ kept }) => kept > 0) ? ([['kept', 'delivery.kept', false]] as const) : []),
     ['bounces', 'mailings.bounced', true],
     ['failed', 'mailings.failed', true],
     ['complaints', 'mailings.domains.complaints', true],
@@ -57,7 +63,7 @@ function Domains({ domains }: Pick<Watch, 'domains'>) {
       </header>
       <Table
         caption={title}
-        rows={domains}
+        rows={rows}
         keyOf={({ domain }) => domain}
         columns={[
           {
@@ -67,7 +73,7 @@ function Domains({ domains }: Pick<Watch, 'domains'>) {
           ...figures.map(([key, heading, isBad]) => ({
             heading: language.say(heading),
             isNumber: true,
-            cell: (row: Watch['domains'][number]) => <Count count={row[key]} mails={row.mails} isBad={isBad} />,
+            cell: (row: (typeof rows)[number]) => <Count count={row[key]} mails={row.mails} isBad={isBad} />,
           })),
         ]}
       />

@@ -33,7 +33,7 @@ export async function settingsScreens(app: FastifyInstance, deps: Deps & { signI
   await app.register(webhookForms, deps);
   await app.register(auditScreen);
   await app.register(senderScreen, deps);
-  await app.register(senderForms);
+  await app.register(senderForms, deps);
   await app.register(sendingScreen, deps);
   await app.register(relayForms);
   await app.register(timesScreen);

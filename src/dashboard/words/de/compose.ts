@@ -151,6 +151,9 @@ export const compose: Translation<typeof english> = {
   'compose.test.address': 'Senden an',
   'compose.test.send': 'Test senden',
   'compose.test.sent': 'Ein Test ist unterwegs an {address}.',
+  'compose.test.kept': 'Der Test für {address} bleibt im Test-Postausgang, weil es kein Relay gibt.',
+  'compose.test.keptVariant':
+    'Der Test der Variante {name} für {address} bleibt im Test-Postausgang, weil es kein Relay gibt.',
   'compose.test.sentVariant': 'Ein Test der Variante {name} ist unterwegs an {address}.',
   'compose.test.refused': 'Es wurde kein Test verschickt: {reason}',
   'compose.schedule.missing': 'Es kann noch nicht verschickt werden. Es fehlt noch:',

@@ -28,6 +28,7 @@ export const designer: Translation<typeof english> = {
   'designer.test.send': 'Speichern und senden',
   'designer.test.who': 'Tests gehen an Adressen Ihrer Absender und Kontakte, bis zu zehn von einem Link.',
   'designer.test.sending': 'Wird gesendet …',
+  'designer.test.kept': 'Der Test für {email} bleibt im Test-Postausgang, weil es kein Relay gibt.',
   'designer.test.sent': 'Ein Test ist unterwegs an {email}',
   'designer.cancel': 'Abbrechen',
   'designer.field': 'Platzhalter einfügen',

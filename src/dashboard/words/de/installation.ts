@@ -6,8 +6,11 @@ export const installation: Translation<typeof english> = {
   'settings.senders': 'Absender',
   'settings.health': 'Zustand',
   'settings.done.resent': 'Die Bestätigungsmail ist unterwegs.',
+  'settings.done.resentKept': 'Die Bestätigungsmail bleibt im Test-Postausgang, weil es kein Relay gibt.',
   'settings.done.senderAdded':
     'Der Absender wurde hinzugefügt. Eine Mail mit dem Link, der ihn bestätigt, ist an seine Adresse unterwegs.',
+  'settings.done.senderAddedKept':
+    'Der Absender wurde hinzugefügt. Die Mail mit dem Link, der ihn bestätigt, bleibt im Test-Postausgang, weil es kein Relay gibt.',
   'settings.done.senderDeleted': 'Der Absender wurde gelöscht. Von ihm wird nichts mehr gesendet.',
   'settings.done.dnsAsked': 'Das DNS wurde gefragt. Was es geantwortet hat, steht unten.',
   'senders.add': 'Absender hinzufügen',

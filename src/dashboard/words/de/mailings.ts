@@ -154,6 +154,10 @@ export const mailings: Translation<typeof english> = {
     other:
       '{count} Personen haben sie zuerst bekommen. Die anderen folgen am {time}, wenn die Ergebnisse nicht schlecht sind.',
   },
+  'mailings.first.kept': {
+    one: '{count} Mail des ersten Teils blieb im Test-Postausgang. Die anderen folgen am {time}.',
+    other: '{count} Mails des ersten Teils blieben im Test-Postausgang. Die anderen folgen am {time}.',
+  },
   'mailings.first.release': 'Jetzt an die anderen senden',
   'mailings.warmUp':
     '{domain} wird aufgewärmt: Heute dürfen {today} hinaus, gegangen sind {sent}. Bei den Mailings von dort {waiting}, etwa bis {day}.',

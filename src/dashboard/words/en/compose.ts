@@ -140,6 +140,9 @@ export const compose = {
   'compose.test.address': 'Send it to',
   'compose.test.send': 'Send the test',
   'compose.test.sent': 'A test is on its way to {address}.',
+  'compose.test.kept': 'The test for {address} is kept in the test outbox, because there is no relay.',
+  'compose.test.keptVariant':
+    'The test of variant {name} for {address} is kept in the test outbox, because there is no relay.',
   'compose.test.sentVariant': 'A test of variant {name} is on its way to {address}.',
   'compose.test.refused': 'No test was sent: {reason}',
   'compose.schedule.missing': 'It cannot be sent yet. Still missing:',

@@ -26,6 +26,7 @@ export const designer = {
   'designer.test.send': 'Save and send',
   'designer.test.who': 'Tests can go to the addresses of your senders and contacts, up to ten from one link.',
   'designer.test.sending': 'Sending …',
+  'designer.test.kept': 'The test for {email} is kept in the test outbox, because there is no relay.',
   'designer.test.sent': 'A test is on its way to {email}',
   'designer.cancel': 'Cancel',
   'designer.field': 'Insert a merge field',

@@ -4,8 +4,11 @@ export const installation = {
   'settings.senders': 'Senders',
   'settings.health': 'Health',
   'settings.done.resent': 'The verification mail is on its way.',
+  'settings.done.resentKept': 'The verification mail is kept in the test outbox, because there is no relay.',
   'settings.done.senderAdded':
     'The sender was added. A mail with the link that verifies it is on its way to its address.',
+  'settings.done.senderAddedKept':
+    'The sender was added. The mail with the link that verifies it is kept in the test outbox, because there is no relay.',
   'settings.done.senderDeleted': 'The sender was deleted. Nothing is sent from it any more.',
   'settings.done.dnsAsked': 'The DNS was asked. What it said is below.',
   'senders.add': 'Add a sender',

@@ -144,6 +144,10 @@ export const mailings = {
     one: '{count} person has got it first. The rest follows on {time} unless results are bad.',
     other: '{count} people have got it first. The rest follows on {time} unless results are bad.',
   },
+  'mailings.first.kept': {
+    one: '{count} mail of the first part was kept in the test outbox. The rest follows on {time}.',
+    other: '{count} mails of the first part were kept in the test outbox. The rest follows on {time}.',
+  },
   'mailings.first.release': 'Send to the rest now',
   'mailings.warmUp':
     '{domain} is being warmed up: {today} may leave today, {sent} did. In its mailings {waiting}, until about {day}.',

@@ -10,6 +10,7 @@ export interface Answer {
   html?: string;
   mjml?: string;
   isDrawable?: boolean;
+  isKept?: boolean;
   fields?: string[];
   subject?: string;
   email?: string;

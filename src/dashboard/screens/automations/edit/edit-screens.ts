@@ -14,7 +14,10 @@ import { newAutomationScreen } from './new.tsx';
 import { removeMailScreen } from './remove-mail.tsx';
 import { stateActions } from './state.tsx';
 
-export async function editScreens(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {
+export async function editScreens(
+  app: FastifyInstance,
+  { clock, db, config }: Pick<Deps, 'clock' | 'db' | 'config'>,
+): Promise<void> {
   app.addHook('onRequest', async (request) => requireEditor(request));
   await newAutomationScreen(app);
   await editScreen(app, { clock });
@@ -23,7 +26,7 @@ export async function editScreens(app: FastifyInstance, { clock }: Pick<Deps, 'c
   await templatesScreen(app, AUTOMATION_MAIL);
   await htmlScreen(app, AUTOMATION_MAIL);
   await designScreen(app, AUTOMATION_MAIL);
-  await checkStep(app, AUTOMATION_MAIL);
+  await checkStep(app, AUTOMATION_MAIL, { db, config });
   await removeMailScreen(app);
   await stateActions(app);
 }

@@ -2,7 +2,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ContentFinding } from '../../../../delivery/checks/content-checks.ts';
 import type { Finding } from '../../../../delivery/checks/mail-checks.ts';
+import { courierInUse } from '../../../../delivery/transport/relays/in-use.ts';
 import { variantName } from '../../../../delivery/variants/variant-name.ts';
+import type { Deps } from '../../../../deps.ts';
 import { READ } from '../../../../http/pages/layout.ts';
 import { ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
 import { Button } from '../../../components/button.tsx';
@@ -30,7 +32,11 @@ interface Call {
   Querystring: Seen;
 }
 
-export async function checkStep(app: FastifyInstance, kind: ComposedKind): Promise<void> {
+export async function checkStep(
+  app: FastifyInstance,
+  kind: ComposedKind,
+  { db, config }: Pick<Deps, 'db' | 'config'>,
+): Promise<void> {
   app.route<Call>({
     method: READ,
     url: `${kind.route}/check`,
@@ -60,8 +66,12 @@ export async function checkStep(app: FastifyInstance, kind: ComposedKind): Promi
       const test = { address, problem: refusalText(answer) };
       return show(request, reply.code(answer.status), { variant }, test);
     }
-    if (variant === '') setFlash(reply, 'good', 'compose.test.sent', { address });
-    else setFlash(reply, 'good', 'compose.test.sentVariant', { address, name: variantName(Number(variant)) });
+    const isKept = courierInUse(db.$client, config) === 'outbox';
+    if (variant === '') setFlash(reply, 'good', isKept ? 'compose.test.kept' : 'compose.test.sent', { address });
+    else {
+      const values = { address, name: variantName(Number(variant)) };
+      setFlash(reply, 'good', isKept ? 'compose.test.keptVariant' : 'compose.test.sentVariant', values);
+    }
     return reply.redirect(composed.address('check'), 303);
   });
 

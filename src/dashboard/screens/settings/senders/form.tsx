@@ -1,5 +1,7 @@
 /** The form by which a sender is added or changed, and the question before it is deleted. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { courierInUse } from '../../../../delivery/transport/relays/in-use.ts';
+import type { Deps } from '../../../../deps.ts';
 import { type ApiAnswer, ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
 import { Confirm } from '../../../components/confirm.tsx';
@@ -40,7 +42,7 @@ interface Form {
 
 type ById = { Params: { id: string } };
 
-export async function senderForms(app: FastifyInstance): Promise<void> {
+export async function senderForms(app: FastifyInstance, { db, config }: Deps): Promise<void> {
   await cityOffers(app);
 
   app.get('/settings/senders/new', (request, reply) => {
@@ -91,7 +93,9 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
         ? await api.send('POST', '/sender/save', fields)
         : await api.send('POST', '/sender/update', { ...fields, sender_id: id });
     if (answer.message !== undefined) {
-      return backTo(reply, 'senders', id === null ? 'settings.done.senderAdded' : 'settings.done.changed');
+      const isKept = courierInUse(db.$client, config) === 'outbox';
+      const added = isKept ? 'settings.done.senderAddedKept' : 'settings.done.senderAdded';
+      return backTo(reply, 'senders', id === null ? added : 'settings.done.changed');
     }
     const { problems, problem } = refusalOf(answer);
     return show(request, reply.code(answer.status), id, values, problems, problem);

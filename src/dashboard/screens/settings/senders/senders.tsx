@@ -1,5 +1,6 @@
 /** The senders with the state of their verification, and the DNS records of their domains. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { courierInUse } from '../../../../delivery/transport/relays/in-use.ts';
 import type { Deps } from '../../../../deps.ts';
 import { ApiClient, refusalText } from '../../../api-client.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
@@ -20,7 +21,7 @@ import { findWatch, lookAgain, watchPath } from './watch.ts';
 /** `only`: the one relay its mail goes over. */
 type Row = Sender & Verification & { only: Relay | null };
 
-export async function senderScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {
+export async function senderScreen(app: FastifyInstance, { clock, db, config }: Deps): Promise<void> {
   const show = async (request: FastifyRequest, reply: FastifyReply, problem = '', form: WarmUpForm = {}) => {
     const api = new ApiClient(app, request);
     const [{ senders }, known, { warm_ups: warmUps }] = await Promise.all([
@@ -67,7 +68,10 @@ export async function senderScreen(app: FastifyInstance, { clock }: Deps): Promi
   app.post<{ Params: { id: string } }>('/settings/senders/:id/resend', async (request, reply) => {
     const path = `/sender/resend-mail?${new URLSearchParams({ sender_id: request.params.id })}`;
     const answer = await new ApiClient(app, request).send('GET', path);
-    if (answer.message !== undefined) return backTo(reply, 'senders', 'settings.done.resent');
+    if (answer.message !== undefined) {
+      const isKept = courierInUse(db.$client, config) === 'outbox';
+      return backTo(reply, 'senders', isKept ? 'settings.done.resentKept' : 'settings.done.resent');
+    }
     return show(request, reply.code(answer.status), refusalText(answer));
   });
 }
