@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { deleteContacts } from '../audience/contacts/contacts.ts';
 import { erasedForm } from '../audience/contacts/erased.ts';
+import { forgetRemoved } from '../audience/search/search-index.ts';
 import { eraseSunset } from '../audience/sunset/lift.ts';
 import { eraseSuppression } from '../audience/suppressions.ts';
 import { finishInSteps, forgetWrite, notedWrites, noteWrite } from '../audience/unfinished-writes.ts';
@@ -240,6 +241,7 @@ async function removeTheRest(client: Database, id: number, erasure: Erasure): Pr
   };
   await finishInSteps(client, id, step, () => {
     forgetWrite(client, id);
+    forgetRemoved(client);
     noteWrite(client, 'empty-log', null);
   });
 }

@@ -179,11 +179,11 @@ export class Background {
         this.#deps.log({ import: id, err: String(error) }, 'an import could not be undone'),
       ),
     );
+    await part('the index of the search', () => continueIndexing(db.$client));
     await part('the log of those erased', async () => {
       emptyLogAfterErasure(db.$client);
       return false;
     });
-    await part('the index of the search', () => continueIndexing(db.$client));
     // Not while sending is held: one cause is a clock that is wrong, by which everything may seem old.
     if (!isHeld) {
       await part('old opens and clicks', () =>

@@ -7,9 +7,10 @@
  */
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
-import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
+import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import { prepared } from '../../database/prepared.ts';
 import { isImportUnderWay } from '../import/imports-under-way.ts';
+import { noteWrite } from '../unfinished-writes.ts';
 import { accountToken, searchText } from './search-text.ts';
 
 /** Contacts in a block. The triggers divide by the same number. */
@@ -22,10 +23,26 @@ const IMPORT_PAUSE_MS = 200;
 const MERGES_PER_WRITE = 2;
 const MERGE_PAGES = 16;
 const INDEXED = 'contacts_indexed_until';
+/** There while the index is to be merged as a whole: `all` until that has begun, then `rest`. */
+const MERGING = 'contacts_index_merging';
 
 /** The highest id of a contact that is in the index. */
 export function indexedUntil(client: Database): number {
   return Number(findNamedValue(client, INDEXED) ?? 0);
+}
+
+/**
+ * Has the index forget the trigrams of whoever was removed. FTS5 only marks an entry of such an index as deleted, also with
+ * `secure-delete`; a merge of all its parts writes it without them. `continueIndexing` does that, when every change is in
+ * it, and then notes that the write-ahead log is to be emptied once more.
+ */
+export function forgetRemoved(client: Database): void {
+  writeNamedValue(client, MERGING, 'all');
+}
+
+/** Whether the index may still have trigrams of somebody who was removed before the last `forgetRemoved`. */
+function hasToForget(client: Database): boolean {
+  return findNamedValue(client, MERGING) !== null;
 }
 
 let lastWorked = 0;
@@ -33,7 +50,7 @@ let lastWorked = 0;
 /** Brings the index up to date for a short time; gives whether there is more to do at once. */
 export async function continueIndexing(client: Database): Promise<boolean> {
   if (isImportUnderWay() && performance.now() - lastWorked < IMPORT_PAUSE_MS) return false;
-  if (!isBehind(client)) return false;
+  if (!isBehind(client)) return hasToForget(client) && mergeAll(client);
   const until = performance.now() + BACKGROUND_MS;
   let merges = 0;
   await inChunks(client, (rows) => {
@@ -46,7 +63,7 @@ export async function continueIndexing(client: Database): Promise<boolean> {
     return performance.now() < until && (merges > 0 || isBehind(client));
   });
   lastWorked = performance.now();
-  return !isImportUnderWay() && isBehind(client);
+  return !isImportUnderWay() && (isBehind(client) || hasToForget(client));
 }
 
 function isBehind(client: Database): boolean {
@@ -100,10 +117,26 @@ function indexBlocks(client: Database, blocks: string): void {
   for (const [block, text] of texts) insert.run(block, text);
 }
 
+/** Merges all parts of the index into one for a short time; gives whether there is more to do at once. */
+async function mergeAll(client: Database): Promise<boolean> {
+  const until = performance.now() + BACKGROUND_MS;
+  await inChunks(client, () => {
+    // A negative number puts all parts on one level first, so that positive ones then merge all of them.
+    const isFirst = findNamedValue(client, MERGING) === 'all';
+    const goesOn = mergeParts(client, isFirst ? -MERGE_PAGES : MERGE_PAGES);
+    if (!goesOn) {
+      removeNamedValue(client, MERGING);
+      noteWrite(client, 'empty-log', null);
+    } else if (isFirst) writeNamedValue(client, MERGING, 'rest');
+    return goesOn && performance.now() < until;
+  });
+  return hasToForget(client);
+}
+
 /** Merges some parts of the index; gives whether there was something to merge (FTS5, "The 'merge' Command"). */
-function mergeParts(client: Database): boolean {
+function mergeParts(client: Database, pages = MERGE_PAGES): boolean {
   const changes = client.prepare<[], number>('SELECT total_changes()').pluck();
   const before = changes.get() ?? 0;
-  client.prepare(`INSERT INTO contact_search (contact_search, rank) VALUES ('merge', ${MERGE_PAGES})`).run();
+  client.prepare(`INSERT INTO contact_search (contact_search, rank) VALUES ('merge', ?)`).run(pages);
   return (changes.get() ?? 0) - before >= 2;
 }
