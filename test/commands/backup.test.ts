@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
+import { sendlark } from '../support/command-line.ts';
 import { Service, startSink } from '../support/service.ts';
 import { startCampaign, until } from '../support/service-campaign.ts';
-import { sendlark } from './command-line.ts';
 
 const PEOPLE = 300;
 

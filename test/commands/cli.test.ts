@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { lockForServer } from '../../src/database/open.ts';
+import { sendlark } from '../support/command-line.ts';
 import { ROOT } from '../support/documents.ts';
 import { oldDatabase } from '../support/releases.ts';
 import { Service } from '../support/service.ts';
-import { sendlark } from './command-line.ts';
 import { folder, prepared } from './prepared.ts';
 
 t.test('help lists every command, and each command tells its forms', async (t) => {

@@ -15,9 +15,9 @@ import { parseRelays } from '../../src/delivery/transport/smtp/relay-urls.ts';
 import { checkReturnPath } from '../../src/health-checks/dns/sender-domain.ts';
 import { findDoctorFindings } from '../../src/health-checks/doctor-findings.ts';
 import type { Finding } from '../../src/health-checks/finding.ts';
+import { sendlark } from '../support/command-line.ts';
 import { Service, startSink } from '../support/service.ts';
 import { startDns } from '../support/smtp/dns-server.ts';
-import { sendlark } from './command-line.ts';
 
 interface Examined {
   code: number | null;

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { builtUrls } from '../../src/http/static-files.ts';
+import { runProgram } from '../support/command-line.ts';
 import { BUILT, type Program, Service, startSink } from '../support/service.ts';
 import { startCampaign, until } from '../support/service-campaign.ts';
-import { runProgram } from './command-line.ts';
 
 const PEOPLE = 300;
 const HAS_BINARY = process.version.startsWith('v24.');

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import PostalMime from 'postal-mime';
 import t from 'tap';
+import { sendlark } from '../support/command-line.ts';
 import { Service, startSink } from '../support/service.ts';
 import { startCampaign, until } from '../support/service-campaign.ts';
-import { sendlark } from './command-line.ts';
 
 t.test('a link works after deletion, purge and new keys; whoever unsubscribed by it stays unsubscribed', async (t) => {
   const sink = await startSink(t);

@@ -3,8 +3,8 @@ import t, { type Test } from 'tap';
 import { COMMAND_LINE } from '../../src/users/audit.ts';
 import { addPasskey } from '../../src/users/passkeys/passkeys.ts';
 import { startApp } from '../support/app.ts';
+import { sendlark } from '../support/command-line.ts';
 import { addPerson, callerOf } from '../support/people.ts';
-import { sendlark } from './command-line.ts';
 
 /** The command on the database of an application, whose clock stands where the command's does. */
 async function started(t: Test) {

@@ -6,7 +6,7 @@ import type { Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { createAccount } from '../../src/database/accounts.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
-import { sendlark } from './command-line.ts';
+import { sendlark } from '../support/command-line.ts';
 
 /** A folder that is gone after the test. */
 export function folder(t: Test): string {

@@ -14,9 +14,9 @@ import { COMMAND_LINE } from '../../src/users/audit.ts';
 import { createLoginLink, findLoginLink } from '../../src/users/login-links.ts';
 import { createSession, findSession } from '../../src/users/sessions.ts';
 import { addUser } from '../../src/users/users.ts';
+import { sendlark } from '../support/command-line.ts';
 import { Service, startSink } from '../support/service.ts';
 import { until } from '../support/service-campaign.ts';
-import { sendlark } from './command-line.ts';
 import { prepared } from './prepared.ts';
 
 /** Puts an earlier file in the place of a service's database, in one of the ways owners do. */

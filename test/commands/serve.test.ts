@@ -8,9 +8,9 @@ import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
+import { sendlark } from '../support/command-line.ts';
 import { BUILT, Service, startSink } from '../support/service.ts';
 import { startCampaign, until } from '../support/service-campaign.ts';
-import { sendlark } from './command-line.ts';
 
 const PEOPLE = 300;
 

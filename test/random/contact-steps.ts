@@ -43,7 +43,7 @@ export class ContactSteps {
     );
     const email = this.#people.world.pick(known);
     const type = this.#people.world.between(1, 2);
-    if (email === undefined || !this.#people.isJudged(email)) return null;
+    if (email === undefined || this.#people.model.erased.has(email)) return null;
     const present = this.#people.model.of(email).find(([, contact]) => contact.type === type);
     if (present === undefined) return () => this.#people.put(email, type, false);
     return async () => {
@@ -65,7 +65,7 @@ export class ContactSteps {
     return async () => {
       await this.#people.world.upload(type, ['email', ...fresh, ...erased].join('\n'));
       const { contacts } = (await this.#people.world.must('GET', '/contacts/list', { contact_type_id: type })).message;
-      for (const { id, email } of contacts as { id: number; email: string }[])
+      for (const { id, email } of contacts)
         if (!this.#people.model.contacts.has(id)) this.#people.joined(id, email, type, false);
     };
   }
@@ -150,13 +150,10 @@ export class ContactSteps {
   #comeBack(): Doing | null {
     const group = this.#people.world.between(0, 2);
     return async () => {
-      const [path, name, query] =
-        group === 0
-          ? ['/global-unsubscribes', 'unSubscribers', {}]
-          : ['/unsubscribes-groups/recipients-list', 'recipients', { groupId: group }];
-      const entry = this.#people.world.pick((await this.#people.world.must('GET', path, query)).message[name]) as
-        | { id: number; email_address: string }
-        | undefined;
+      const { message } = await (group === 0
+        ? this.#people.world.must('GET', '/global-unsubscribes')
+        : this.#people.world.must('GET', '/unsubscribes-groups/recipients-list', { groupId: group }));
+      const entry = this.#people.world.pick(group === 0 ? message.unSubscribers : message.recipients);
       if (entry === undefined) return;
       await this.#people.world.must(
         'DELETE',
@@ -173,14 +170,14 @@ export class ContactSteps {
     return async () => {
       const diagnostic = `550 5.1.1 <${address}> unknown`;
       await this.#people.world.must('POST', '/bounces', { address, kind: 'bounce', diagnostic });
-      this.#people.model.suppress(address);
+      this.#people.model.bounceOfAny(address);
     };
   }
 
   #lift(): Doing | null {
     return async () => {
       const { suppressions } = (await this.#people.world.must('GET', '/suppressions/list')).message;
-      const entry = this.#people.world.pick(suppressions as { id: number; email_address: string }[]);
+      const entry = this.#people.world.pick(suppressions);
       if (entry === undefined || isGone(entry.email_address)) return;
       await this.#people.world.must('DELETE', '/suppressions/delete', { id: entry.id });
       this.#people.model.lift(entry.email_address);

@@ -46,11 +46,11 @@ export class Model {
   readonly left = [new Set<string>(), new Set<string>(), new Set<string>()] as const;
   readonly suppressed = new Set<string>();
   readonly erased = new Set<string>();
-  /** Earlier addresses of erased people, of whose lists nothing is expected. */
-  readonly unjudged = new Set<string>();
   /** By subject; the mails of an automation have one subject each. */
   readonly campaigns = new Map<string, Campaign>();
   readonly arrived: Arrived[] = [];
+  /** Return paths of mails that may be recorded as bounced: another report of the same bounce changes nothing. */
+  readonly bounced = new Set<string>();
   readonly problems: string[] = [];
   /** Since when an address gets no mail, by the reason. */
   readonly #barred = new Map<string, number>();
@@ -115,23 +115,30 @@ export class Model {
     this.touch(email);
   }
 
+  /** A bounce is reported by the address alone: it is recorded for one of the mails that came there. */
+  bounceOfAny(email: string): void {
+    for (const { to, returnPath } of this.arrived) if (to === email) this.bounced.add(returnPath);
+    this.suppress(email);
+  }
+
   lift(email: string): void {
     this.#note(email, 'lifted');
     this.suppressed.delete(email);
     this.#barred.delete(`suppressed ${email}`);
   }
 
-  /** The person with this address is erased. */
+  /** The person with this address is erased, with the addresses that they had before and nobody else has. */
   erase(email: string): void {
     const own = this.of(email);
     const former = own.flatMap(([, contact]) => contact.former);
     for (const [id] of own) this.contacts.delete(id);
-    for (const address of former) this.unjudged.add(address);
-    this.touch(email);
-    this.suppressed.delete(email);
-    for (const list of this.left) list.delete(email);
-    this.erased.add(email);
-    this.#bar('erased', email);
+    for (const address of [email, ...former.filter((one) => this.of(one).length === 0)]) {
+      this.touch(address);
+      this.suppressed.delete(address);
+      for (const list of this.left) list.delete(address);
+      this.erased.add(address);
+      this.#bar('erased', address);
+    }
   }
 
   /** A campaign begins: everybody in its targets who may get mail has to get it. */

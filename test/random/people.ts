@@ -26,11 +26,6 @@ export class People {
     return this.world.model;
   }
 
-  /** Whether an address is neither that of an erased person nor an earlier one of theirs. */
-  isJudged(email: string): boolean {
-    return !this.model.erased.has(email) && !this.model.unjudged.has(email);
-  }
-
   anybody(): string | undefined {
     return this.world.pick([...this.model.contacts.values()])?.email;
   }

@@ -45,7 +45,8 @@ export class RecipientSteps {
   }
 
   #bounce(): Doing | null {
-    const mail = this.#mail(({ to, returnPath }) => this.#people.isJudged(to) && !this.#returned.has(returnPath));
+    const { bounced } = this.#people.model;
+    const mail = this.#mail(({ returnPath }) => !this.#returned.has(returnPath) && !bounced.has(returnPath));
     if (mail === undefined) return null;
     this.#returned.add(mail.returnPath);
     const status = [
@@ -69,7 +70,7 @@ export class RecipientSteps {
   }
 
   #complain(): Doing | null {
-    const mail = this.#mail(({ to, returnPath }) => this.#people.isJudged(to) && !this.#returned.has(returnPath));
+    const mail = this.#mail(({ returnPath }) => !this.#returned.has(returnPath));
     if (mail === undefined) return null;
     this.#returned.add(mail.returnPath);
     return async () => {
@@ -110,7 +111,7 @@ export class RecipientSteps {
       this.#people.model.comeBack(mail.to, 0);
       const query = { contact_type_id: 1, search: mail.to };
       const { contacts } = (await this.#people.world.must('GET', '/contacts/list', query)).message;
-      for (const { id, email } of contacts as { id: number; email: string }[])
+      for (const { id, email } of contacts)
         if (email === mail.to && !this.#people.model.contacts.has(id)) this.#people.joined(id, email, 1, false);
     };
   }

@@ -1,7 +1,7 @@
 /** Runs the built command line as a process of its own. */
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { BUILT, type Program } from '../support/service.ts';
+import { BUILT, type Program } from './service.ts';
 
 export interface Ran {
   code: number | null;
