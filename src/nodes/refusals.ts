@@ -30,11 +30,15 @@ export class Refusals {
     this.#warn = warn;
   }
 
-  /** Notes that a message was refused; `fields` say which. */
+  /** Counts and logs that messages were refused; `fields` say which. */
   add(kind: RefusedMessage, fields: object, count = 1): void {
-    const counted = this.#counted.get(kind) ?? { unwritten: 0, untold: 0, saidAt: Number.NEGATIVE_INFINITY };
-    this.#counted.set(kind, counted);
-    counted.unwritten += count;
+    this.#of(kind).unwritten += count;
+    this.say(kind, fields, count);
+  }
+
+  /** Logs that messages were refused which the caller has counted in the database; `fields` say which. */
+  say(kind: RefusedMessage, fields: object, count = 1): void {
+    const counted = this.#of(kind);
     counted.untold += count;
     const now = performance.now();
     if (now - counted.saidAt < SAY_MS) return;
@@ -48,7 +52,7 @@ export class Refusals {
     return [...this.#counted.values()].some(({ unwritten }) => unwritten > 0);
   }
 
-  /** Writes the counts. Call `written` once that is committed. */
+  /** Writes the counts, in a transaction of the caller, who calls `written` once that is committed. */
   write(client: Database): void {
     for (const [kind, { unwritten }] of this.#counted) if (unwritten > 0) addRefusedMessages(client, kind, unwritten);
   }
@@ -56,5 +60,18 @@ export class Refusals {
   /** Forgets what was written. Nothing may have been added since `write`. */
   written(): void {
     for (const counted of this.#counted.values()) counted.unwritten = 0;
+  }
+
+  /** Writes the counts in a transaction of their own. */
+  flush(client: Database): void {
+    if (!this.isWaiting) return;
+    client.transaction(() => this.write(client)).immediate();
+    this.written();
+  }
+
+  #of(kind: RefusedMessage): Counted {
+    const counted = this.#counted.get(kind) ?? { unwritten: 0, untold: 0, saidAt: Number.NEGATIVE_INFINITY };
+    this.#counted.set(kind, counted);
+    return counted;
   }
 }

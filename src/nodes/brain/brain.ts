@@ -12,6 +12,7 @@ import type { HandoffsDeps } from '../../delivery/sending/handoffs.ts';
 import { relaysInUse, relaysRevision } from '../../delivery/transport/relays/in-use.ts';
 import { connectNats } from '../connection.ts';
 import { BEAT_MS, BRAIN, type NodeSettings } from '../protocol.ts';
+import { Refusals } from '../refusals.ts';
 import { makeStreams, STREAM } from '../streams.ts';
 import { untilChoicesApplied } from './catch-up.ts';
 import { Contents } from './contents.ts';
@@ -19,7 +20,7 @@ import { FleetRecord } from './fleet-record.ts';
 import { Leavers } from './leavers.ts';
 import { NodeHandoffs } from './node-handoffs.ts';
 import { PageSender } from './page-sender.ts';
-import { readBeat, readContentQuestion, readReport } from './read-messages.ts';
+import { nodeInSubject, readBeat, readContentQuestion, readReport } from './read-messages.ts';
 import type { Place } from './silent-nodes.ts';
 
 const RETRY_MS = 500;
@@ -49,6 +50,8 @@ export class Brain {
   readonly #ending = new AbortController();
   readonly #revision: () => string;
   readonly #failing: FailingSteps;
+  /** Of what is answered. Reports are counted with the place up to which they are taken. */
+  readonly #refusals: Refusals;
   #connection: NatsConnection | null = null;
   #isCutOff = false;
   #reports: ConsumerMessages | null = null;
@@ -62,6 +65,7 @@ export class Brain {
     this.#installation = createHash('sha256').update(`nodes:${secret}`).digest('base64url').slice(0, 16);
     this.#revision = relaysRevision(deps.client);
     this.#failing = new FailingSteps(deps.client, 'nodes', () => performance.now());
+    this.#refusals = new Refusals(deps.warn);
     this.#contents = new Contents(this.#newName(), () => linkSecrets(deps.client)[0] ?? '');
     this.#sender = new PageSender(this.#contents);
   }
@@ -103,6 +107,7 @@ export class Brain {
     this.#ending.abort();
     for (const timer of [this.#timer, this.#leavers, this.#recording]) if (timer !== null) clearInterval(timer);
     await this.#connection?.close();
+    this.#writeRefusals();
   }
 
   async #run(handoffs: NodeHandoffs): Promise<void> {
@@ -130,38 +135,35 @@ export class Brain {
   }
 
   #answer(connection: NatsConnection, handoffs: NodeHandoffs): void {
-    const { refusals } = handoffs;
-    const serve = (subject: string, kind: RefusedMessage, answer: (message: Msg) => Uint8Array | null) =>
+    const { client, config } = this.#deps;
+    const serve = (subject: string, kind: RefusedMessage, answer: (message: Msg) => object | Uint8Array | null) =>
       connection.subscribe(subject, {
         callback: (error, message) => {
           if (error !== null) return;
           // An error that is thrown here would end the reading of the connection.
           try {
             const answered = answer(message);
-            if (answered === null) refusals.add(kind, { subject: message.subject });
-            else message.respond(answered);
+            if (answered === null) this.#refusals.add(kind, { subject: message.subject });
+            else message.respond(answered instanceof Uint8Array ? answered : JSON.stringify(answered));
           } catch (fault) {
             this.#deps.warn({ subject: message.subject, err: String(fault) }, 'a node could not be answered');
           }
         },
       });
     serve(`${BRAIN.beat}.*`, 'sign_of_life', (message) => {
-      const beat = readBeat(message.data, lastToken(message.subject));
-      const reply = beat && handoffs.beat(beat);
-      return reply && encoded(reply);
+      const beat = readBeat(message.data, nodeInSubject(message.subject));
+      return beat && handoffs.beat(beat);
     });
     serve(BRAIN.content, 'question', (message) => {
       const asked = readContentQuestion(message.data);
       return asked && this.#contents.part(asked.name, asked.from);
     });
-    serve(BRAIN.settings, 'question', () => encoded(this.#settings(handoffs.fleet.all.length)));
-  }
-
-  /** What each of so many nodes takes over: the rate of a relay is for all of them together. */
-  #settings(nodes: number): NodeSettings {
-    const { client, config } = this.#deps;
-    const relays = relaysInUse(client, config).map((relay) => ({ ...relay, rate: (relay.rate ?? 0) / nodes }));
-    return { relays, connections: config.SMTP_CONNECTIONS };
+    serve(BRAIN.settings, 'question', () => {
+      const nodes = handoffs.fleet.all.length;
+      // The rate of a relay is for all nodes together.
+      const relays = relaysInUse(client, config).map((relay) => ({ ...relay, rate: (relay.rate ?? 0) / nodes }));
+      return { relays, connections: config.SMTP_CONNECTIONS } satisfies NodeSettings;
+    });
   }
 
   /** While there was no connection, no node could be heard. */
@@ -192,19 +194,30 @@ export class Brain {
   }
 
   #record(record: FleetRecord, handoffs: NodeHandoffs): void {
-    try {
+    this.#guarded('the nodes could not be written down; it will be tried again', () => {
       record.look(handoffs.fleet.all, this.#connection !== null && !this.#isCutOff);
       this.#failing.write();
-    } catch (error) {
-      this.#deps.log({ err: String(error) }, 'the nodes could not be written down; it will be tried again');
-    }
+    });
+    this.#writeRefusals();
+  }
+
+  #writeRefusals(): void {
+    const { client } = this.#deps;
+    this.#guarded('how many messages of nodes were refused could not be written', () => this.#refusals.flush(client));
   }
 
   #withdrawLeavers(leavers: Leavers, handoffs: NodeHandoffs): void {
+    this.#guarded('those who left could not be read; it will be tried again', () =>
+      handoffs.withdrawAddresses(leavers.look()),
+    );
+  }
+
+  /** Logs what `work` throws. */
+  #guarded(failure: string, work: () => void): void {
     try {
-      handoffs.withdrawAddresses(leavers.look());
+      work();
     } catch (error) {
-      this.#deps.log({ err: String(error) }, 'those who left could not be read; it will be tried again');
+      this.#deps.log({ err: String(error) }, failure);
     }
   }
 
@@ -268,7 +281,7 @@ export class Brain {
       // Reports are removed before they are read when somebody floods the stream.
       if (known === created && message.seq > last + 1)
         this.#startOver(handoffs, { ...place, sequence: message.seq - 1 });
-      handoffs.take(readReport(message.data), place, lastToken(message.subject));
+      handoffs.take(readReport(message.data), place, nodeInSubject(message.subject));
     }
   }
 
@@ -284,13 +297,4 @@ export class Brain {
   #newName(): string {
     return `${this.#installation}.${randomBytes(9).toString('base64url')}`;
   }
-}
-
-/** The node's name in a subject, by which NATS knows who may speak there. */
-function lastToken(subject: string): string {
-  return subject.slice(subject.lastIndexOf('.') + 1);
-}
-
-function encoded(value: object): Uint8Array {
-  return Buffer.from(JSON.stringify(value));
 }

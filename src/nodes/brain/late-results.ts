@@ -2,6 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Claim } from '../../delivery/queue/candidates.ts';
 import type { NodePages } from '../../delivery/queue/ledger/node-pages.ts';
+import { addRefusedMessages } from '../../delivery/reporting/refused-messages.ts';
 import { type Ended, nodeOf, outcomeOf } from '../protocol.ts';
 import type { Refusals } from '../refusals.ts';
 import { DeliveryProofs } from './delivery-proofs.ts';
@@ -10,6 +11,7 @@ import { DeliveryProofs } from './delivery-proofs.ts';
 const MAX_LOGGED = 10;
 
 export class LateResults {
+  readonly #client: Database;
   readonly #stored: NodePages;
   readonly #refusals: Refusals;
   readonly #proofs: DeliveryProofs;
@@ -17,6 +19,7 @@ export class LateResults {
   readonly #accepted = new Map<number, string>();
 
   constructor(client: Database, stored: NodePages, refusals: Refusals) {
+    this.#client = client;
     this.#stored = stored;
     this.#refusals = refusals;
     this.#proofs = new DeliveryProofs(client);
@@ -54,9 +57,10 @@ export class LateResults {
   /** Writes them; gives the deliveries whose state it changed. Call `recorded` once that is committed. */
   record(now: number): number[] {
     const late = [...this.#accepted].map(([id, reply]) => ({ id, reply }));
-    return this.#stored.acceptLate(late, now, (id, error) =>
-      this.#refusals.add('result', { deliveries: [id], err: String(error) }),
-    );
+    return this.#stored.acceptLate(late, now, (id, error) => {
+      addRefusedMessages(this.#client, 'result', 1);
+      this.#refusals.say('result', { deliveries: [id], err: String(error) });
+    });
   }
 
   recorded(): void {

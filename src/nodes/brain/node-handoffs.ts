@@ -48,7 +48,7 @@ export class NodeHandoffs implements Handoffs {
   readonly #pacing: NodePacing;
   readonly #silent: SilentNodes;
   readonly #late: LateResults;
-  readonly refusals: Refusals;
+  readonly #refusals: Refusals;
   readonly #pages = new Map<number, HeldPage>();
   /** Pages that were assigned in the transaction that is not committed yet. */
   #assigned: { page: HeldPage; batch: Batch; claims: Claim[] }[] = [];
@@ -65,8 +65,8 @@ export class NodeHandoffs implements Handoffs {
   constructor(deps: NodeHandoffsDeps) {
     this.#deps = deps;
     this.#stored = new NodePages(deps.client);
-    this.refusals = new Refusals(deps.warn);
-    this.#late = new LateResults(deps.client, this.#stored, this.refusals);
+    this.#refusals = new Refusals(deps.warn);
+    this.#late = new LateResults(deps.client, this.#stored, this.#refusals);
     this.#days = new NodeDays(deps.client, deps.now);
     this.#fleet = new Fleet(deps.monotonic, this.#days);
     this.#silent = new SilentNodes(this.#fleet);
@@ -101,7 +101,7 @@ export class NodeHandoffs implements Handoffs {
 
   /** How much the next `record` has to write. */
   get unrecorded(): number {
-    return this.#ended.length + this.#late.size + Number(this.#isPositionNew) + Number(this.refusals.isWaiting);
+    return this.#ended.length + this.#late.size + Number(this.#isPositionNew) + Number(this.#refusals.isWaiting);
   }
 
   /** To be called once it is known who has left: before, nothing is claimed. */
@@ -158,14 +158,14 @@ export class NodeHandoffs implements Handoffs {
     this.#days.writeEnded();
     const duplicates = this.#late.record(now);
     if (duplicates.length > 0) this.#deps.log({ deliveries: duplicates }, 'accepted after their node was given up');
-    this.refusals.write(this.#deps.client);
+    this.#refusals.write(this.#deps.client);
   }
 
   recorded(): void {
     this.#ended = [];
     this.#late.recorded();
     this.#isPositionNew = false;
-    this.refusals.written();
+    this.#refusals.written();
     this.#days.committed();
     for (const { page, batch, claims } of this.#assigned.splice(0)) {
       for (const claim of claims) page.claims.set(claim.id, claim);
@@ -195,7 +195,7 @@ export class NodeHandoffs implements Handoffs {
   take(report: Report | null, place: Place, name: string): void {
     this.#position = place;
     this.#isPositionNew = true;
-    if (report === null) this.refusals.add('report', { node: name, sequence: place.sequence });
+    if (report === null) this.#refusals.add('report', { node: name, sequence: place.sequence });
     if (report === null || !isSameInstallation(report.brain, this.#brain)) return;
     const unexpected: Report['ended'][number][1] = [];
     for (const [pageId, ended] of report.ended) {

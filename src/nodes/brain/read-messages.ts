@@ -12,6 +12,11 @@ const MAX_RELAYS = 1000;
 /** Withdrawals and pages that a node has at a time. */
 const MAX_LISTED = 100_000;
 
+/** The node's name in a subject, by which NATS knows who may speak there. */
+export function nodeInSubject(subject: string): string {
+  return subject.slice(subject.lastIndexOf('.') + 1);
+}
+
 /** The report in a message, or null when anything of it is malformed. */
 export function readReport(bytes: Uint8Array): Report | null {
   const given = parsed(bytes);

@@ -28,8 +28,11 @@ interface Following {
   apply(text: string, subject: string, proof: string): (() => void) | null;
   /** Called before anything of a stream is applied that this database does not know, because it is new or was made anew. */
   begin?(): Promise<void>;
-  /** Called for a message that cannot be applied and is left out. */
-  refused(fields: object): void;
+  /**
+   * Counts a message that cannot be applied and is left out, within the transaction that saves the place after it, so that each is counted
+   * exactly once; gives what is to be done after it.
+   */
+  refuse(fields: object): () => void;
   /** Called when everything up to this sequence is in the database. */
   applied(sequence: number): void;
   /** Notes whether the stream could be read. */
@@ -116,7 +119,7 @@ async function currentPlace({ connection, db, lock, stream, begin }: Following):
 
 /** Applies messages in short transactions; one that cannot be applied is logged and left out. */
 async function applyAll(following: Following, made: string, messages: readonly JsMsg[]): Promise<void> {
-  const { db, lock, stream, apply, applied, refused } = following;
+  const { db, lock, stream, apply, applied, refuse } = following;
   const write = async (from: number, most: number, use: Following['apply']) => {
     const transaction = db.$client.transaction(() => {
       const until = performance.now() + STRETCH_MS;
@@ -152,8 +155,7 @@ async function applyAll(following: Following, made: string, messages: readonly J
     } catch (error) {
       if (isOfDisk(error)) throw error;
       const { seq: sequence } = messages[at] ?? { seq: 0 };
-      refused({ stream, sequence, err: String(error) });
-      return write(at, at + 1, () => null);
+      return write(at, at + 1, () => refuse({ stream, sequence, err: String(error) }));
     }
   }
 }

@@ -11,6 +11,7 @@ import { type Choice, notKept } from '../../delivery/feedback/choice.ts';
 import { HitBuffer } from '../../delivery/feedback/opens-and-clicks.ts';
 import type { RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
 import { FailingSteps } from '../../delivery/queue/failing-steps.ts';
+import { addRefusedMessages, type RefusedMessage } from '../../delivery/reporting/refused-messages.ts';
 import { unavailable } from '../../failure.ts';
 import { changesOf, PreferenceStore } from '../../pages/preferences.ts';
 import { connectNats } from '../connection.ts';
@@ -117,7 +118,7 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
           applyConsent(text, subject, proof);
           return null;
         },
-        refused: (fields) => refusals.add('choice', fields),
+        refuse: refuseAs('choice'),
         applied: (sequence) => progress.reached(sequence),
       }),
       follow({
@@ -130,7 +131,7 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
           const inTime = (at: number) => Math.min(now, Math.max(now - MAX_HIT_AGE_MS, at));
           return hits.record(decoded.map((hit) => ({ ...hit, at: inTime(hit.at) })));
         },
-        refused: (fields) => refusals.add('hits', fields),
+        refuse: refuseAs('hits'),
         applied: () => undefined,
       }),
       repeat('streams of NATS', KEEP_MS, keepStreams),
@@ -153,14 +154,11 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
       if (type === 'reconnect') isCutOff = false;
     }
   };
-  const writeRefusals = async () => {
-    if (!refusals.isWaiting) return;
-    const write = db.$client.transaction(() => refusals.write(db.$client));
-    await lock.write(() => {
-      write.immediate();
-      refusals.written();
-    }, APPLIED_MS);
+  const refuseAs = (kind: RefusedMessage) => (fields: object) => {
+    addRefusedMessages(db.$client, kind, 1);
+    return () => refusals.say(kind, fields);
   };
+  const writeRefusals = () => lock.write(() => refusals.flush(db.$client), APPLIED_MS);
   /** Does something until it works once. */
   const untilItWorks = async (task: () => Promise<void>) => {
     for (;;) {
@@ -225,6 +223,9 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
       ending.abort();
       await running;
       await connection?.close();
+      await writeRefusals().catch((error: unknown) =>
+        log({ err: String(error) }, 'how many questions of nodes were refused could not be written'),
+      );
     },
   };
 }
