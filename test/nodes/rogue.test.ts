@@ -169,12 +169,13 @@ t.test('a result counts only from the node that had the delivery, also after its
   if (page === undefined) throw new Error('no page came');
   const theirs = page.rows.map(([id], at) => lie(id, page.proofs?.[at]));
   const own = page.rows.map(([id]) => lie(id));
+  await south.report({ run: north.run, isLast: true, has: [] });
   await south.report({ ended: [[page.id, theirs] as never] });
   await south.report({ ended: [[page.id, own] as never] });
-  await south.report({ run: north.run, isLast: true, has: [] });
   const count = 1000 + 2 * page.rows.length;
   await send.until(async () => (await refused(send)).result === count);
   t.equal(stateCount(send, DELIVERY_STATE.accepted), 0, 'the page of another node');
+  t.equal(stateCount(send, DELIVERY_STATE.sending), page.rows.length, 'a good-bye in the name of another node');
 
   // Given up after its silence; what it had goes back.
   await pause(LOST_AFTER_MS);
