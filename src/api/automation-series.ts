@@ -20,6 +20,7 @@ import {
   integer,
   isoTimestampSchema,
   nullable,
+  plainText,
   stamps,
   successWith,
   zeroOrOne,
@@ -27,10 +28,10 @@ import {
 import { check } from '../http/requests/validation.ts';
 import { CompiledDrafts } from '../single-sends/compiled-drafts.ts';
 import { changerName } from '../single-sends/drafts.ts';
-import { checkShownMail, showMail } from '../single-sends/shown-mail.ts';
+import { checkShownMail, showMail, showMailHtml } from '../single-sends/shown-mail.ts';
 import { queueTestMail, testMailMessage } from '../single-sends/test-mail.ts';
 import { WAITING_TYPES } from './automation-schedules.ts';
-import { CheckedMailRecord, checkedRecord, ShownMailRecord, shownRecord } from './shown-mails.ts';
+import { CheckedMailRecord, checkedRecord, ShownMailRecord, sendCode, sendShown, shownParts } from './shown-mails.ts';
 
 const tags = ['Automations'];
 const DEFAULT_ROWS = 50;
@@ -54,6 +55,7 @@ const SeriesMail = Type.Object({
   template_id: integer(),
   preview_img: Type.String(),
   content: choice('none', 'template', 'json', 'html'),
+  html_size: integer({ description: 'Bytes of the HTML that it was given; 0 without any.' }),
   tracking: zeroOrOne(),
   ...stamps,
   changed_by: nullable(Type.String()),
@@ -124,14 +126,25 @@ export const automationSeriesRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
         tags,
         summary: 'Read a mail of an automation as a person of its target would see it (addition)',
         description: 'In the HTML each tracked link has its number as data-link. Nothing is counted.',
-        querystring: MailQuery,
+        querystring: Type.Object({ ...MailQuery.properties, ...shownParts }),
         response: successWith({ mail: ShownMailRecord }),
       },
     },
-    async (request) => {
-      const mail = shownRecord(await showMail(...shownTo(request)));
-      return { status: 'success' as const, message: { mail } };
+    async (request, reply) => sendShown(reply, await showMail(...shownTo(request), request.query.html !== 0)),
+  );
+
+  app.get(
+    '/automations/schedule/mail/html',
+    {
+      schema: {
+        tags,
+        summary: 'Read the HTML of a mail of an automation as a person of its target would see it (addition)',
+        description: 'The html of `/automations/schedule/mail` as it is; empty where the mail cannot be shown.',
+        querystring: MailQuery,
+        response: plainText,
+      },
     },
+    async (request, reply) => sendCode(reply, await showMailHtml(...shownTo(request))),
   );
 
   app.get(
@@ -148,6 +161,23 @@ export const automationSeriesRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     async (request) => {
       const checked = checkedRecord(await checkShownMail(...shownTo(request)));
       return { status: 'success' as const, message: { checked } };
+    },
+  );
+
+  app.get(
+    '/automations/schedule/html',
+    {
+      schema: {
+        tags,
+        summary: 'Read the HTML that a mail of an automation was given (addition)',
+        description: 'The template_html alone, as it was written; empty without any.',
+        querystring: Type.Object({ utr: identifier('The schedule.') }),
+        response: plainText,
+      },
+    },
+    async (request, reply) => {
+      const { schedule } = requireMail(db, request.accountId, request.query.utr);
+      return sendCode(reply, schedule.template_html);
     },
   );
 

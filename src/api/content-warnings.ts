@@ -2,8 +2,10 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import type { Db } from '../database/open.ts';
+import type { ContentWarning } from '../delivery/checks/content-warnings.ts';
+import { warnings } from '../delivery/shown/show.ts';
 import { choice, integer } from '../http/requests/schemas.ts';
-import { type ContentWarning, contentWarnings, knownPlaceholders } from '../templates/content-warnings.ts';
+import { knownPlaceholders } from '../templates/content-warnings.ts';
 
 /** What saves or shows a mail with the placeholders of contacts. */
 const OF_CONTACTS = new Set([
@@ -37,17 +39,17 @@ export const ContentWarnings = Type.Array(
 
 /** Sets `Sendlark-Warnings` on successful answers to requests with a mail: a JSON list in ASCII, of at most 6 kB. */
 export function warnOfContent(app: FastifyInstance, { db }: { db: Db }): void {
-  app.addHook('onSend', (request, reply, _payload, next) => {
+  app.addHook('onSend', async (request, reply, payload) => {
     const path = request.routeOptions.url?.replace(/^\/api/, '') ?? '';
     const isOfContacts = OF_CONTACTS.has(path);
     if (reply.statusCode === OK && (isOfContacts || path === WITH_DATA)) {
       const given: Record<string, unknown> = Object.assign(Object.create(null), request.body);
       const texts = TEXTS.map((name) => given[name]).filter((text) => typeof text === 'string');
       const known = isOfContacts ? knownPlaceholders(db, request.accountId) : null;
-      const warnings = contentWarnings(texts, known);
-      if (warnings.length > 0) reply.header('sendlark-warnings', asciiJson(warnings));
+      const found = await warnings(texts, known);
+      if (found.length > 0) reply.header('sendlark-warnings', asciiJson(found));
     }
-    next();
+    return payload;
   });
 }
 

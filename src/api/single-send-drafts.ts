@@ -11,6 +11,7 @@ import {
   line,
   MAX_TEMPLATE_CHARACTERS,
   nullable,
+  plainText,
   stringList,
   successWith,
   text,
@@ -25,6 +26,7 @@ import { mailWarnings } from '../templates/content-warnings.ts';
 import { ContentWarnings } from './content-warnings.ts';
 import { capOption } from './mail-caps.ts';
 import { canaryOptions } from './result-limits.ts';
+import { sendCode } from './shown-mails.ts';
 
 const tags = ['Single sends'];
 
@@ -63,6 +65,7 @@ const Draft = Type.Object({
   exclude_specific_recipient_id: Type.Array(Type.String()),
   template_id: integer(),
   content: choice('none', 'template', 'json', 'html'),
+  html_size: integer({ description: 'Bytes of the HTML that it was given; 0 without any.' }),
   status: integer(),
   held_reason: nullable(Type.String()),
   tracking: zeroOrOne(),
@@ -146,15 +149,31 @@ export const singleSendDraftRoutes: FastifyPluginAsyncTypebox<Deps> = async (app
         recipient_id: names(send.recipient_id),
         exclude_specific_recipient_id: names(send.exclude_specific_recipient_id),
         content: contentSource(db, send),
+        html_size: Buffer.byteLength(send.template_html ?? ''),
         variants: 1 + (send.ab_test?.variants.length ?? 0),
         changed_by: changerName(db, send),
         tracking: send.tracking === 0 ? (0 as const) : (1 as const),
         time_zone: config.TIME_ZONE,
         recall_seconds: config.RECALL_SECONDS,
-        warnings: mailWarnings(db, send.user_id, send),
+        warnings: await mailWarnings(db, send.user_id, send),
       };
       return { status: 'success' as const, message: { draft } };
     },
+  );
+
+  app.get(
+    '/single-send/html',
+    {
+      schema: {
+        tags,
+        summary: 'Read the HTML that a single send was given (addition)',
+        description: 'The template_html alone, as it was written; empty without any.',
+        querystring: ByUtr,
+        response: plainText,
+      },
+    },
+    async (request, reply) =>
+      sendCode(reply, requireSingleSend(db, request.accountId, request.query.utr).template_html ?? ''),
   );
 
   app.get(

@@ -19,6 +19,7 @@ import {
   isoTimestampSchema,
   line,
   nullable,
+  plainText,
   ShownDeliveryState,
   successWith,
   text,
@@ -27,9 +28,9 @@ import { sentenceCode } from '../sentences.ts';
 import { findSingleSendMailing, requireSingleSend } from '../single-sends/actions.ts';
 import { CompiledDrafts } from '../single-sends/compiled-drafts.ts';
 import { asVariant } from '../single-sends/freeze-variants.ts';
-import { checkShownMail, showMail } from '../single-sends/shown-mail.ts';
+import { checkShownMail, showMail, showMailHtml } from '../single-sends/shown-mail.ts';
 import { FINISHED, SHOWN_STATE, SHOWN_STATES } from '../single-sends/shown-state.ts';
-import { CheckedMailRecord, checkedRecord, ShownMailRecord, shownRecord } from './shown-mails.ts';
+import { CheckedMailRecord, checkedRecord, ShownMailRecord, sendCode, sendShown, shownParts } from './shown-mails.ts';
 import { variantNumber } from './single-send-variants.ts';
 
 const tags = ['Single sends'];
@@ -216,14 +217,25 @@ export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app,
         tags,
         summary: 'Read the mail of a single send as one of its recipients sees it (addition)',
         description: 'In the HTML each tracked link has its number in the report as data-link. Nothing is counted.',
-        querystring: MailQuery,
+        querystring: Type.Object({ ...MailQuery.properties, ...shownParts }),
         response: successWith({ mail: ShownMailRecord }),
       },
     },
-    async (request) => {
-      const mail = shownRecord(await showMail(...shownTo(request)));
-      return { status: 'success' as const, message: { mail } };
+    async (request, reply) => sendShown(reply, await showMail(...shownTo(request), request.query.html !== 0)),
+  );
+
+  app.get(
+    '/single-send/mail/html',
+    {
+      schema: {
+        tags,
+        summary: 'Read the HTML of the mail of a single send as one of its recipients sees it (addition)',
+        description: 'The html of `/single-send/mail` as it is; empty where the mail cannot be shown.',
+        querystring: MailQuery,
+        response: plainText,
+      },
     },
+    async (request, reply) => sendCode(reply, await showMailHtml(...shownTo(request))),
   );
 
   app.get(

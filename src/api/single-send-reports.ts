@@ -184,7 +184,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
         local_wait: isRunning && mailing !== null ? findLocalWait(db.$client, mailing.id, clock.now()) : null,
         ...mailingReport(db.$client, mailing?.id ?? 0),
         ab_test: abTest && reportedAbTest(abTest),
-        warnings: mailWarnings(db, send.user_id, send),
+        warnings: await mailWarnings(db, send.user_id, send),
         design_url: changesNothing(request)
           ? ''
           : `${publicUrl()}/design/${designToken(tokens, 'single', send.utr, request.actor.userId ?? 0, clock.now())}`,

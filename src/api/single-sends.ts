@@ -124,7 +124,13 @@ const Preview = Type.Object({
     left_out: Type.Array(Type.Object({ reason: Type.String(), count: integer() })),
   }),
   mail: nullable(
-    Type.Object({ contact_id: nullable(integer()), subject: Type.String(), html: Type.String(), text: Type.String() }),
+    Type.Object({
+      contact_id: nullable(integer()),
+      subject: Type.String(),
+      html: Type.String(),
+      text: Type.String({ description: 'The beginning of the text part, of 100 000 characters at most.' }),
+      text_length: integer({ description: 'The characters of the whole text part.' }),
+    }),
   ),
   problem: nullable(Type.String()),
   placeholders_without_value: Type.Array(Type.String()),
@@ -226,12 +232,13 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
       },
       config: { check: checkFields },
     },
-    async (request) => {
-      const preview = await withinShare(request.accountId, () =>
+    async (request, reply) => {
+      const { audience, mail, ...rest } = await withinShare(request.accountId, () =>
         previewSingleSend(deps, request.accountId, withTemplateCopied(db, request.accountId, request.body)),
       );
-      const warnings = mailWarnings(db, request.accountId, request.body);
-      return { status: 'success' as const, message: { preview: { ...preview, warnings } } };
+      const warnings = await mailWarnings(db, request.accountId, request.body);
+      const end = JSON.stringify({ ...rest, warnings });
+      return sendRecord(reply, 'preview', `{"audience":${JSON.stringify(audience)},"mail":${mail},${end.slice(1)}`);
     },
   );
 

@@ -6,13 +6,13 @@ import { type Automation, type ListedSchedule, listSchedules } from './automatio
 /** The mails of an automation in their order, without their templates. */
 export function seriesMails(db: Db, automation: Automation) {
   return listSchedules(db, automation.id).map(
-    ({ json_size, html_size, id: _, user_id, automation_id: __, position: ___, ...schedule }: ListedSchedule) => ({
+    ({ json_size, id: _, user_id, automation_id: __, position: ___, ...schedule }: ListedSchedule) => ({
       ...schedule,
       tracking: schedule.tracking === 0 ? (0 as const) : (1 as const),
       content:
         json_size > 0
           ? ('json' as const)
-          : html_size > 0
+          : schedule.html_size > 0
             ? ('html' as const)
             : templateSource(db, schedule.template_id),
       changed_by: changerName(db, { user_id, changed_by: schedule.changed_by }),

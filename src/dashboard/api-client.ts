@@ -1,6 +1,7 @@
 /** Calls the API for a page: in process, as the user who opened the page. The API treats it like any other request. */
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { chooseLanguage } from './words/choose.ts';
 import type { Language } from './words/index.ts';
@@ -29,6 +30,7 @@ export class ApiClient {
   readonly #headers: Record<string, string>;
   readonly #remoteAddress: string;
   readonly #language: Language;
+  #turn: Promise<unknown> = Promise.resolve();
 
   constructor(app: FastifyInstance, request: FastifyRequest) {
     this.#app = app;
@@ -75,6 +77,7 @@ export class ApiClient {
 
   /** Reads a file. Throws an ApiFailure where the API does not answer with success. */
   async text(path: string, query: Readonly<Record<string, string>> = {}): Promise<string> {
+    await this.#nextTurn();
     const response = await this.#app.inject({
       method: 'GET',
       url: `/api${path}${queryText(query)}`,
@@ -104,7 +107,14 @@ export class ApiClient {
     return { headers: Object.fromEntries(kept), body };
   }
 
+  /** Lets others be answered before each request of a page, of which many would take long together. */
+  #nextTurn(): Promise<unknown> {
+    this.#turn = this.#turn.then(() => setImmediate());
+    return this.#turn;
+  }
+
   async #ask<Message>(method: 'GET' | 'POST' | 'DELETE', path: string, fields?: object): Promise<ApiAnswer<Message>> {
+    await this.#nextTurn();
     const response = await this.#app.inject({
       method,
       url: `/api${path}`,

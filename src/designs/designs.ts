@@ -215,8 +215,8 @@ function currentCode(
   };
 }
 
-/** The values of `((sender_name))` and `((sender_address))` for a design. */
-export function senderValues(db: Db, { sender_id }: Design): Record<string, string> {
+/** The values of `((sender_name))` and `((sender_address))` for a design; empty where it has no sender. */
+export function senderValues(db: Db, { sender_id }: Design): Record<'sender_name' | 'sender_address', string> {
   const sender = db.select().from(senders).where(eq(senders.id, sender_id)).get();
-  return sender === undefined ? {} : { sender_name: sender.from_name, sender_address: senderAddress(db, sender) };
+  return { sender_name: sender?.from_name ?? '', sender_address: sender ? senderAddress(db, sender) : '' };
 }

@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify';
 import { isBusy } from '../database/write-lock.ts';
 import { HitBuffer } from '../delivery/feedback/opens-and-clicks.ts';
 import { readShared } from '../delivery/links/shared-links.ts';
-import { type FrozenContent, frozenVariant } from '../delivery/queue/ready-mailing.ts';
 import { deliveryValues } from '../delivery/queue/recipient-values.ts';
+import { copy } from '../delivery/shown/show.ts';
 import { RecipientVariants } from '../delivery/variants/recipient-variants.ts';
 import type { Deps } from '../deps.ts';
 import { unavailable } from '../failure.ts';
@@ -55,11 +55,9 @@ export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSourc
       else await write(() => store.apply(ids, choice, clock.now()));
       return store.read(ids);
     },
-    findContent(ids) {
-      const stored = content.get(ids.mailing, ids.user);
-      if (stored === undefined) return null;
-      const frozen: FrozenContent = JSON.parse(stored);
-      return frozen.variants?.length ? frozenVariant(frozen, variants.number(ids)) : frozen;
+    async readCopy(ids, _token, values) {
+      const frozen = content.get(ids.mailing, ids.user);
+      return frozen === undefined ? null : copy({ frozen, variant: variants.number(ids), values });
     },
     findLink: (ids, number) => link.get(ids.mailing, number, ids.user) ?? null,
     readValues: (ids) => ({ ...deliveryValues(db, ids), ...variants.findSender(ids) }),

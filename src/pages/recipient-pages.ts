@@ -1,7 +1,7 @@
 /** The pages to which the links of mails lead, on whatever process serves them, and the rules of all pages. */
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../clock.ts';
-import { MergedTooLarge } from '../delivery/mime/merged-size.ts';
+import { ContentError } from '../delivery/content/compiled-content.ts';
 import { Failure } from '../failure.ts';
 import { withRetryAfter } from '../http/errors.ts';
 import { messagePage } from '../http/pages/layout.ts';
@@ -43,7 +43,7 @@ export function installPageRules(app: FastifyInstance): void {
     next();
   });
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
-    if (error instanceof MergedTooLarge) return messagePage(reply.code(UNPROCESSABLE), 'tooLarge');
+    if (error instanceof ContentError) return messagePage(reply.code(UNPROCESSABLE), 'tooLarge');
     if (error instanceof Failure) withRetryAfter(reply, error);
     const status = error instanceof Failure ? error.status : (error.statusCode ?? 500);
     if (status === 503) return messagePage(reply.code(status), 'busy');

@@ -3,9 +3,7 @@
  * owner's HTML never runs as part of our site.
  */
 import type { FastifyInstance } from 'fastify';
-import { mergeHtml, OPEN_URL, PREFERENCES, type Values, WEB_COPY } from '../delivery/content/merge.ts';
-import { untracked } from '../delivery/content/web-copy.ts';
-import { MergedSize } from '../delivery/mime/merged-size.ts';
+import { OPEN_URL, PREFERENCES, type Values, WEB_COPY } from '../delivery/content/merge.ts';
 import { READ, unknownLink } from '../http/pages/layout.ts';
 import type { RecipientSource } from './recipient-source.ts';
 
@@ -28,8 +26,7 @@ export async function webCopyPage(app: FastifyInstance, source: RecipientSource)
     handler: async (request, reply) => {
       const { token } = request.params;
       const ids = await source.readLink('web', token);
-      const frozen = ids && (await source.findContent(ids, token));
-      if (!ids || !frozen) return unknownLink(reply);
+      if (!ids) return unknownLink(reply);
       const values: Values = {
         ...(await source.readValues(ids, 'web', token)),
         // A copy may be passed on. Its readers must not unsubscribe the recipient or see their choices.
@@ -38,12 +35,12 @@ export async function webCopyPage(app: FastifyInstance, source: RecipientSource)
         // Viewing the copy does not count as an open.
         [OPEN_URL]: '',
       };
-      const html = untracked(frozen.content);
-      new MergedSize({ subject: '', html, text: [] }).require((name) => values[name]);
+      const copy = await source.readCopy(ids, token, values);
+      if (copy === null) return unknownLink(reply);
       return reply
         .headers({ 'content-security-policy': COPY_POLICY, 'x-robots-tag': 'noindex' })
         .type('text/html; charset=utf-8')
-        .send(mergeHtml(html, values));
+        .send(copy);
     },
   });
 }

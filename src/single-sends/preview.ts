@@ -7,17 +7,17 @@ import { checkedTargets } from '../audience/segments/targets.ts';
 import { trackingMode } from '../audience/tracking-choice.ts';
 import { senders } from '../database/schema/index.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
-import { freezeContent } from '../delivery/content/freeze.ts';
+import { freezeText } from '../delivery/content/freeze.ts';
 import { PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
-import { renderPreview } from '../delivery/content/preview.ts';
 import { findPerson, mergeValues } from '../delivery/content/values.ts';
 import { type AudienceCount, countAudience } from '../delivery/queue/enqueue-recipients.ts';
+import { show } from '../delivery/shown/show.ts';
 import { findCapPeriods, type SingleSendDeps, type SingleSendInput } from './single-sends.ts';
 
 export interface Preview {
   audience: Omit<AudienceCount, 'contact_id' | 'measured' | 'with_zone'>;
-  /** Null when the content cannot be sent. */
-  mail: { contact_id: number | null; subject: string; html: string; text: string } | null;
+  /** The mail as JSON; null when the content cannot be sent. */
+  mail: string | null;
   /** Why the send would be held, or null. */
   problem: string | null;
   /** Placeholders for which the contact shown has no value, whether or not they have a default. */
@@ -58,24 +58,22 @@ export async function previewSingleSend(
   const sender = db.select().from(senders).where(eq(senders.id, input.sender_id)).get();
   if (sender === undefined) throw new Error('a sender passed the check and is gone');
   const code = { template_json: input.template_json || null, template_html: input.template_html || null };
-  const frozen = await freezeContent(db, config, { ...input, ...code, tracking: 0 }, sender);
+  const frozen = await freezeText(db, config, { ...input, ...code, tracking: 0 }, sender);
   if ('problem' in frozen) return { audience, mail: null, problem: frozen.problem, placeholders_without_value: [] };
-  const { content, sender_name, sender_address } = frozen.frozen;
   const person = contact_id === null ? undefined : findPerson(db.$client, contact_id);
   const known = person === undefined ? {} : mergeValues(person, listCustomFields(db, accountId), '');
   const values: Record<string, string> = {
     ...known,
-    sender_name,
-    sender_address,
     [PREFERENCES]: `${deps.publicUrl()}/u/preview`,
     [WEB_COPY]: `${deps.publicUrl()}/w/preview`,
   };
   try {
+    const { json, withoutValue } = await show({ frozen: frozen.frozen, variant: 0, values, hasHtml: true });
     return {
       audience,
-      mail: { contact_id, ...renderPreview(content, values) },
+      mail: `{"contact_id":${contact_id},${json.slice(1)}`,
       problem: targetProblem(db, [...progress.targets, ...progress.excluded]),
-      placeholders_without_value: content.placeholders.filter((name) => !values[name]),
+      placeholders_without_value: [...withoutValue],
     };
   } catch (error) {
     if (!(error instanceof ContentError)) throw error;

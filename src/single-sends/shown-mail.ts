@@ -6,17 +6,16 @@ import { listCustomFields } from '../audience/contacts/contact-fields.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { mailings, senders, type singleSends } from '../database/schema/index.ts';
-import { type CheckedContent, checkMerged } from '../delivery/content/compile.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
-import { freezeContent } from '../delivery/content/freeze.ts';
+import { freezeText } from '../delivery/content/freeze.ts';
 import { OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
-import { renderMarked } from '../delivery/content/preview.ts';
 import { findPerson, mergeValues } from '../delivery/content/values.ts';
 import { findAudienceContact } from '../delivery/queue/enqueue-recipients.ts';
-import { type FrozenContent, frozenVariant } from '../delivery/queue/ready-mailing.ts';
+import { check, show, showHtml } from '../delivery/shown/show.ts';
+import type { CheckedContent, Shown } from '../delivery/shown/shown-content.ts';
 import { invalid } from '../failure.ts';
 import { SENTENCES } from '../sentences.ts';
-import { type ContentWarning, knownPlaceholders, mailWarnings } from '../templates/content-warnings.ts';
+import { knownPlaceholders, textsOf } from '../templates/content-warnings.ts';
 import { findSingleSendMailing } from './actions.ts';
 import type { CompiledDrafts } from './compiled-drafts.ts';
 
@@ -42,17 +41,6 @@ export type ShownSource = Pick<
   sender_name?: string;
 };
 
-export interface ShownMail {
-  /** The contact whose values are in it; null when it has nobody's. */
-  contact_id: number | null;
-  subject: string;
-  /** Tracked links have their destination as `href` and their number as `data-link`. */
-  html: string;
-  text: string;
-  /** Placeholders for which this contact has no value, whether or not they have a default. */
-  placeholders_without_value: string[];
-}
-
 interface ShowDeps {
   db: Db;
   config: Config;
@@ -62,19 +50,33 @@ interface ShowDeps {
   compile<T>(work: () => Promise<T>): Promise<T>;
 }
 
+/** A mail that is shown. */
+interface ShownMail extends Shown {
+  /** The contact whose values are in it; null when it has nobody's. */
+  contact_id: number | null;
+}
+
 /**
  * The mail as it was or would be sent to the person of its audience with this address, or with null to anybody of it; or why it cannot be
- * shown. Links act for nobody. Throws 422 when nobody of the audience has the address.
+ * shown. Tracked links have their destination as `href` and their number as `data-link`, and act for nobody. Throws 422 when nobody of
+ * the audience has the address.
  */
 export async function showMail(
   deps: ShowDeps,
   send: ShownSource,
   address: Address | null,
+  hasHtml: boolean,
 ): Promise<ShownMail | { problem: string }> {
   return orProblem(async () => {
-    const { content, values, ...found } = await mergeable(deps, send, address);
-    return { ...found, ...renderMarked(content, values) };
+    const { contact_id, ...mail } = await mergeable(deps, send, address);
+    return { contact_id, ...(await show({ ...mail, hasHtml })) };
   });
+}
+
+/** The HTML of that mail; empty where it cannot be shown. Throws as `showMail` does. */
+export async function showMailHtml(deps: ShowDeps, send: ShownSource, address: Address | null): Promise<string> {
+  const html = await orProblem(async () => showHtml({ ...(await mergeable(deps, send, address)), hasHtml: true }));
+  return typeof html === 'string' ? html : '';
 }
 
 /** What the checks say of that mail, and its beginning; or why it cannot be shown. Throws as `showMail` does. */
@@ -84,22 +86,18 @@ export async function checkShownMail(
   address: Address | null,
 ): Promise<(CheckedContent & { contact_id: number | null }) | { problem: string }> {
   return orProblem(async () => {
-    const { content, values, contact_id, placeholders_without_value } = await mergeable(deps, send, address);
+    const { contact_id, ...mail } = await mergeable(deps, send, address);
     const { db, compile } = deps;
     const sender = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
-    const warnings = mailWarnings(db, send.user_id, send);
-    const warned = (code: ContentWarning['code']) =>
-      warnings.find((warning) => warning.code === code) ?? { count: 0, names: [] };
-    const context = {
-      withoutValue: placeholders_without_value,
+    const checking = {
+      showing: { ...mail, hasHtml: true },
+      texts: textsOf(send),
       known: knownPlaceholders(db, send.user_id),
-      unknown: warned('unknown_placeholders'),
-      foreign: warned('foreign_tags'),
       address: sender?.company_address ?? '',
       lacking: sender === undefined ? [] : lackingParts(sender),
       template: send.template_json ?? '',
     };
-    return { contact_id, ...(await compile(() => checkMerged(content, values, context))) };
+    return { contact_id, ...(await compile(() => check(checking))) };
   });
 }
 
@@ -121,9 +119,8 @@ async function orProblem<T>(work: () => Promise<T>): Promise<T | { problem: stri
 /** The content of the mail and the values of the person who is shown it. Throws ContentError where there is none. */
 async function mergeable(deps: ShowDeps, send: ShownSource, address: Address | null) {
   const { db, publicUrl } = deps;
-  const frozen = await contentOf(deps, send);
-  if ('problem' in frozen) throw new ContentError(frozen.problem);
-  const { content, sender_name, sender_address } = frozen;
+  const found = await contentOf(deps, send);
+  if ('problem' in found) throw new ContentError(found.problem);
   const contact_id = findAudienceContact(
     db.$client,
     { targets: send.recipient_id, excluded: send.exclude_specific_recipient_id },
@@ -133,27 +130,23 @@ async function mergeable(deps: ShowDeps, send: ShownSource, address: Address | n
   const person = contact_id === null ? undefined : findPerson(db.$client, contact_id);
   const values: Record<string, string> = {
     ...(person && mergeValues(person, listCustomFields(db, send.user_id), '')),
-    sender_name,
-    sender_address,
     [PREFERENCES]: `${publicUrl()}/u/preview`,
     [WEB_COPY]: `${publicUrl()}/w/preview`,
     [OPEN_URL]: '',
   };
-  const placeholders_without_value = content.placeholders.filter((name) => !name.startsWith('#') && !values[name]);
-  return { contact_id, content, values, placeholders_without_value };
+  return { contact_id, ...found, values };
 }
 
-/** What the mailing froze, or before the launch what would be frozen now. */
+/** What the mailing froze, as JSON, or before the launch what would be frozen now. */
 async function contentOf(
   { db, config, drafts, compile }: ShowDeps,
   send: ShownSource,
-): Promise<Pick<FrozenContent, 'content' | 'sender_name' | 'sender_address'> | { problem: string }> {
+): Promise<{ frozen: string; variant: number } | { problem: string }> {
   const mailing = send.single_send === null ? null : findSingleSendMailing(db, send.single_send);
   if (mailing !== null) {
     const stored = db.select({ content: mailings.content }).from(mailings).where(eq(mailings.id, mailing.id)).get();
     if (stored === undefined) throw new Error('a mailing is gone');
-    const frozen: FrozenContent = JSON.parse(stored.content);
-    return frozenVariant(frozen, send.variant ?? 0);
+    return { frozen: stored.content, variant: send.variant ?? 0 };
   }
   if (send.sender_id === 0) return { problem: SENTENCES.no_sender };
   const stored = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
@@ -161,6 +154,8 @@ async function contentOf(
   const sender = { ...stored, from_name: send.sender_name || stored.from_name };
   const { template_id, template_json, template_html, subject, preheader, tracking } = send;
   const source = { template_id, template_json, template_html, subject, preheader, tracking };
-  const made = await drafts.get([source, sender], () => compile(() => freezeContent(db, config, source, sender)));
-  return 'problem' in made ? made : made.frozen;
+  const made = await drafts.get([...Object.values(source), ...Object.values(sender)], () =>
+    compile(() => freezeText(db, config, source, sender)),
+  );
+  return 'problem' in made ? made : { frozen: made.frozen, variant: 0 };
 }

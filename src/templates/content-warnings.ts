@@ -1,23 +1,18 @@
-/** What of a mail will stay empty or as it is for everybody: placeholders that no contact has a value for, and tags of other services. */
+/** The placeholders that an account may use, and the warnings about its mails. */
 import { listCustomFields } from '../audience/contacts/contact-fields.ts';
 import type { Db } from '../database/open.ts';
 import { dynamicContents } from '../database/schema/index.ts';
-import { placeholderNames, scan, WEB_COPY } from '../delivery/content/merge.ts';
+import type { ContentWarning } from '../delivery/checks/content-warnings.ts';
+import { WEB_COPY } from '../delivery/content/merge.ts';
+import { warnings } from '../delivery/shown/show.ts';
 
-export interface ContentWarning {
-  code: 'unknown_placeholders' | 'foreign_tags';
-  /** How many different ones there are. */
-  count: number;
-  /** The first of them. */
-  names: string[];
+/** A mail's texts that may contain placeholders. */
+interface MailTexts {
+  subject: string;
+  preheader: string;
+  template_json?: string | null;
+  template_html?: string | null;
 }
-
-const MOST_NAMES = 5;
-const MAX_NAME = 80;
-/** Tags of other services are looked for so far into each text, which bounds what hostile text costs. */
-const MAX_SEARCHED = 128 * 1024;
-/** `*|FNAME|*`, `{{ first_name }}` and `%recipient.name%`; what is between two percent signs of an encoded URL is none. */
-const FOREIGN = [/\*\|[A-Z0-9_:]{1,60}\|\*/gi, /\{\{[^{}\n]{1,60}\}\}/g, /%[a-z][a-z_.]{2,40}%(?![0-9a-f]{2})/gi];
 
 /** Every placeholder name: the built-in ones with our addition web_copy, then the account's custom fields. */
 export function knownPlaceholders(db: Db, accountId: number): string[] {
@@ -26,28 +21,12 @@ export function knownPlaceholders(db: Db, accountId: number): string[] {
   return [...new Set([...listed.map(({ name }) => name), WEB_COPY, ...own])];
 }
 
-/** The warnings about the texts and the code of a mail. `known` are the names of placeholders that may have a value; null: any may. */
-export function contentWarnings(texts: readonly string[], known: readonly string[] | null): ContentWarning[] {
-  const used = known === null ? [] : placeholderNames(texts.map((text) => scan(text)));
-  const unknown = used.filter((name) => !known?.includes(name));
-  const foreign = new Set(
-    texts.flatMap((text) => FOREIGN.flatMap((tag) => text.slice(0, MAX_SEARCHED).match(tag) ?? [])),
-  );
-  return [warning('unknown_placeholders', unknown), warning('foreign_tags', [...foreign])].filter(
-    ({ count }) => count > 0,
-  );
-}
-
 /** The warnings about a mail to contacts of an account. */
-export function mailWarnings(
-  db: Db,
-  accountId: number,
-  mail: { subject: string; preheader: string; template_json?: string | null; template_html?: string | null },
-): ContentWarning[] {
-  const texts = [mail.subject, mail.preheader, mail.template_json ?? '', mail.template_html ?? ''];
-  return contentWarnings(texts, knownPlaceholders(db, accountId));
+export function mailWarnings(db: Db, accountId: number, mail: MailTexts): Promise<ContentWarning[]> {
+  return warnings(textsOf(mail), knownPlaceholders(db, accountId));
 }
 
-function warning(code: ContentWarning['code'], names: readonly string[]): ContentWarning {
-  return { code, count: names.length, names: names.slice(0, MOST_NAMES).map((name) => name.slice(0, MAX_NAME)) };
+/** The texts and the code of a mail, for `warnings`. */
+export function textsOf({ subject, preheader, template_json, template_html }: MailTexts): string[] {
+  return [subject, preheader, template_json ?? '', template_html ?? ''];
 }

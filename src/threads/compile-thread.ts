@@ -1,39 +1,38 @@
-/** Entry point of the compile thread, which handles owners' templates one at a time. */
+/** Entry point of the compile threads, which work on whole mails, one at a time. */
 import { parentPort } from 'node:worker_threads';
-import { checkContent } from '../delivery/checks/content-checks.ts';
-import type { Answer, CheckedContent, Task } from '../delivery/content/compile.ts';
+import { contentWarnings } from '../delivery/checks/content-warnings.ts';
+import type { Answer, Jobs, Order } from '../delivery/content/compile-threads.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { parseMjml, renderMjml } from '../delivery/content/mjml.ts';
 import { editedTemplate, editorView } from '../delivery/content/mjml-editor.ts';
-import { renderMarked } from '../delivery/content/preview.ts';
 import { buildContent } from '../delivery/mime/build.ts';
+import { linkNames } from '../delivery/shown/click-map.ts';
+import { frameMail } from '../delivery/shown/mail-frame.ts';
+import { checkShown, mergeShown, showContent, showCopy } from '../delivery/shown/shown-content.ts';
+import { findPictureIds } from '../picture-ids.ts';
 
-async function work(task: Task): Promise<Answer> {
-  switch (task.kind) {
-    case 'compile':
-      return { content: await buildContent(task.source) };
-    case 'render':
-      return { html: await renderMjml(parseMjml(task.template_json), true) };
-    case 'view':
-      return { view: editorView(task.template_json) };
-    case 'edit':
-      return { template_json: editedTemplate(task.mjml, task.before) };
-    case 'check':
-      return { checked: check(task) };
-  }
-}
+const jobs: { [Name in keyof Jobs]: (input: Jobs[Name][0]) => Jobs[Name][1] | Promise<Jobs[Name][1]> } = {
+  compile: buildContent,
+  async compileText(source) {
+    const content = await buildContent(source);
+    return { json: JSON.stringify(content), links: content.links };
+  },
+  render: (template_json) => renderMjml(parseMjml(template_json), true),
+  view: editorView,
+  edit: ({ mjml, before }) => editedTemplate(mjml, before),
+  check: checkShown,
+  show: showContent,
+  showHtml: (showing) => mergeShown(showing).html,
+  copy: showCopy,
+  warnings: ({ texts, known }) => contentWarnings(texts, known),
+  pictures: findPictureIds,
+  frame: frameMail,
+  links: linkNames,
+};
 
-/** What is shown of a text part: some hundred pages. */
-const MAX_TEXT = 100_000;
-
-function check({ content, values, context }: Extract<Task, { kind: 'check' }>): CheckedContent {
-  const { subject, html, text } = renderMarked(content, values);
-  return { subject, text: text.slice(0, MAX_TEXT), textLength: text.length, ...checkContent({ html, text }, context) };
-}
-
-async function answer(task: Task): Promise<Answer> {
+async function answer<Name extends keyof Jobs>({ name, input }: { name: Name; input: Jobs[Name][0] }): Promise<Answer> {
   try {
-    return await work(task);
+    return { result: await jobs[name](input) };
   } catch (error) {
     if (error instanceof ContentError) return { problem: error.message };
     // Only the template varies here, so an error thrown by a library is caused by the template too.
@@ -42,4 +41,4 @@ async function answer(task: Task): Promise<Answer> {
   }
 }
 
-parentPort?.on('message', async (task: Task) => parentPort?.postMessage(await answer(task)));
+parentPort?.on('message', async (order: Order) => parentPort?.postMessage(await answer(order)));

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import type { senders } from '../database/schema/index.ts';
+import { compileContent } from '../delivery/content/compile.ts';
 import { type Content, ContentError } from '../delivery/content/compiled-content.ts';
 import { compileSource, senderAddress } from '../delivery/content/freeze.ts';
 import {
@@ -108,7 +109,7 @@ export async function composeMail(
   const key = createHash('sha256')
     .update(JSON.stringify([source, publicAddress(db.$client, config).url]))
     .digest('base64');
-  const compile = () => compileSource(db, config, source, { isTracked: false, footer: false });
+  const compile = () => compileSource(db, config, source, { isTracked: false, footer: false }, compileContent);
   const content = isTextAlone ? null : await templates.get(accountId, key, () => asConflict(compile));
   if (content === null && !isTextAlone) throw conflict(SENTENCES.content_none);
   const html = content?.html ?? null;

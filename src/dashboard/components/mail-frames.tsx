@@ -1,4 +1,4 @@
-/** A mail as it looks, wide and narrow. */
+/** A mail as it looks, wide and narrow, and as plain text. */
 import { useLanguage } from '../words/index.ts';
 
 /** `source` is the path of the mail's HTML, which `sendMailFrame` sends. A narrow window shows the narrow one only. */
@@ -19,5 +19,20 @@ export function MailFrames({ source }: { source: string }) {
         <figcaption>{language.say('mail.phone')}</figcaption>
       </figure>
     </div>
+  );
+}
+
+/** The text part of a mail: `text` is its beginning, and `text_length` the characters of all of it. */
+export function PlainText({ text, text_length }: { text: string; text_length: number }) {
+  const language = useLanguage();
+  return (
+    <>
+      {text_length > text.length && (
+        <p class="small quiet-text">
+          {language.fill('mail.textCut', { count: text.length, all: language.number(text_length) })}
+        </p>
+      )}
+      <pre class="source">{text || language.say('mail.noText')}</pre>
+    </>
   );
 }

@@ -1,11 +1,11 @@
 /** The design page: whoever has a mail's signed link can edit, preview and test the mail there. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
-import { compileContent, editTemplate, renderTemplate, viewTemplate } from '../../delivery/content/compile.ts';
+import { compileText, editTemplate, renderTemplate, viewTemplate } from '../../delivery/content/compile.ts';
 import { ContentError } from '../../delivery/content/compiled-content.ts';
 import { hasMoreParts } from '../../delivery/content/json-size.ts';
 import { PREFERENCES, slotProblem, WEB_COPY } from '../../delivery/content/merge.ts';
-import { renderPreview } from '../../delivery/content/preview.ts';
+import { show } from '../../delivery/shown/show.ts';
 import { courierInUse } from '../../delivery/transport/relays/in-use.ts';
 import type { Deps } from '../../deps.ts';
 import { designerBrand } from '../../designs/brand.ts';
@@ -133,7 +133,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
   await designVersions(app, deps, requireDesign, signedIn);
   await designBlocks(app, deps, requireDesign);
 
-  app.post<Call>('/design/:token/preview', { onRequest }, async (request) => {
+  app.post<Call>('/design/:token/preview', { onRequest }, async (request, reply) => {
     const design = requireDesign(request.params.token);
     const { subject, preheader } = design;
     const given = trimmedText(request.body?.email);
@@ -142,12 +142,13 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     if (given !== '' && person === null) throw notFound(`No contact this mail is for has the address ${given}.`);
     const content = await withinShare(design.user_id, async () => {
       const code = await readTemplateCode(design, request.body);
-      return compileContent({ ...code, subject, preheader, tracking: false, footer: true });
+      return compileText({ ...code, subject, preheader, tracking: false, footer: true });
     });
     const sample = { [PREFERENCES]: `${publicUrl()}/u/preview`, [WEB_COPY]: `${publicUrl()}/w/preview` };
-    const values = { ...person, ...senderValues(db, design), ...sample };
-    const shown = renderPreview(content, values);
-    return { html: shown.html, subject: shown.subject, email: person?.email ?? '' };
+    const frozen = `{"content":${content.json},${JSON.stringify(senderValues(db, design)).slice(1)}`;
+    const { json } = await show({ frozen, variant: 0, values: { ...person, ...sample }, hasHtml: true });
+    const email = JSON.stringify(person?.email ?? '');
+    return reply.type('application/json; charset=utf-8').send(`${json.slice(0, -1)},"email":${email}}`);
   });
 
   app.post<Call>('/design/:token/test', { onRequest }, async (request) => {

@@ -11,6 +11,8 @@ export interface ContentSource {
   readonly tracking: boolean;
   /** Whether to add a footer if the preference link or the postal address is missing; false for mails about an account. */
   readonly footer: boolean;
+  /** The public address of this service, where pictures that lead to this machine are loaded from; empty or absent: none is known. */
+  readonly publicUrl?: string;
   /** Tracked links that have their numbers already, since other variants of the mail contain them. */
   readonly numberedLinks?: readonly string[];
 }

@@ -8,8 +8,8 @@ import { SENTENCES, sentence } from '../../sentences.ts';
 import { publicAddress } from '../links/public-address.ts';
 import type { FrozenContent } from '../queue/ready-mailing.ts';
 import { addressLine } from '../queue/sender.ts';
-import { compileContent } from './compile.ts';
-import { type Content, ContentError } from './compiled-content.ts';
+import { compileContent, compileText } from './compile.ts';
+import { ContentError, type ContentSource } from './compiled-content.ts';
 
 type Sender = typeof senders.$inferSelect;
 
@@ -32,6 +32,12 @@ export interface Frozen {
   links: readonly string[];
 }
 
+/** The same as JSON, as a mailing stores it. */
+export interface FrozenText {
+  frozen: string;
+  links: readonly string[];
+}
+
 /**
  * The frozen content, or the problem that the owner must fix first. Links of other variants of the mail are given as `numberedLinks`, so that a
  * number means one link only.
@@ -43,66 +49,73 @@ export async function freezeContent(
   sender: Sender,
   numberedLinks: readonly string[] = [],
 ): Promise<Frozen | { problem: string }> {
+  const content = await orProblem(compileSource(db, config, source, mailing(source, numberedLinks), compileContent));
+  if ('problem' in content) return content;
+  return { links: content.links, frozen: { content, ...senderFacts(db, sender) } };
+}
+
+/** The frozen content as JSON, which a thread that only passes it on gets at less cost; or the problem. */
+export async function freezeText(
+  db: Db,
+  config: Config,
+  source: ContentSourceRow,
+  sender: Sender,
+): Promise<FrozenText | { problem: string }> {
+  const content = await orProblem(compileSource(db, config, source, mailing(source), compileText));
+  if ('problem' in content) return content;
+  const facts = JSON.stringify(senderFacts(db, sender));
+  return { links: content.links, frozen: `{"content":${content.json},${facts.slice(1)}` };
+}
+
+const mailing = ({ tracking }: ContentSourceRow, numberedLinks: readonly string[] = []) => ({
+  isTracked: tracking === 1,
+  footer: true,
+  numberedLinks,
+});
+
+async function orProblem<Made extends object>(compiled: Promise<Made | null>): Promise<Made | { problem: string }> {
   try {
-    const content = await compileSource(db, config, source, {
-      isTracked: source.tracking === 1,
-      footer: true,
-      numberedLinks,
-    });
-    if (content === null) return { problem: SENTENCES.content_none };
-    return {
-      links: content.links,
-      frozen: {
-        content,
-        from_email: sender.from_email,
-        reply_to: sender.reply_to_email,
-        sender_name: sender.from_name,
-        sender_address: senderAddress(db, sender),
-        message_key: randomBytes(9).toString('hex'),
-      },
-    };
+    return (await compiled) ?? { problem: SENTENCES.content_none };
   } catch (error) {
     if (error instanceof ContentError) return { problem: sentence('content_broken', { problem: error.message }) };
     throw error;
   }
 }
 
+/** What is frozen besides the content. */
+function senderFacts(db: Db, sender: Sender) {
+  return {
+    from_email: sender.from_email,
+    reply_to: sender.reply_to_email,
+    sender_name: sender.from_name,
+    sender_address: senderAddress(db, sender),
+    message_key: randomBytes(9).toString('hex'),
+  };
+}
+
 /**
- * The compiled content of a mail, with tracked links and a pixel if `isTracked` and the settings allow it; null where it has none. Throws
- * ContentError.
+ * The compiled content of a mail as `compile` gives it, with tracked links and a pixel if `isTracked` and the settings allow it; null where it
+ * has none. Throws ContentError.
  */
-export async function compileSource(
+export async function compileSource<Made>(
   db: Db,
   config: Config,
   source: Omit<ContentSourceRow, 'tracking'>,
   { isTracked, footer, numberedLinks = [] }: { isTracked: boolean; footer: boolean; numberedLinks?: readonly string[] },
-): Promise<Content | null> {
-  const code = findTemplate(db, withPublicPictures(source, publicAddress(db.$client, config).url));
+  compile: (source: ContentSource) => Promise<Made>,
+): Promise<Made | null> {
+  const code = findTemplate(db, source);
   if (code === null) return null;
   const { subject, preheader } = source;
-  return await compileContent({
+  return await compile({
     ...code,
     subject,
     preheader,
     tracking: isTracked && config.TRACKING === 'on',
     footer,
     numberedLinks,
+    publicUrl: publicAddress(db.$client, config).url,
   });
-}
-
-/** The origin of this machine before the path of a picture of the library. */
-const LOCAL_PICTURE =
-  /https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?(?=\/pictures\/[0-9a-f]{32}\/)/g;
-
-/** Pictures that were put into a mail before there was a public address lead to this machine: here they get the public one. */
-function withPublicPictures(source: TemplateSource, publicUrl: string): TemplateSource {
-  if (publicUrl === '') return source;
-  const reachable = (code: string | null) => code?.replace(LOCAL_PICTURE, () => publicUrl) ?? null;
-  return {
-    ...source,
-    template_json: reachable(source.template_json),
-    template_html: reachable(source.template_html),
-  };
 }
 
 /** The template code of the campaign, or else of its built-in template; null if that is the blank one. */

@@ -67,9 +67,19 @@ export async function buildContent(source: ContentSource): Promise<Content> {
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 
 async function sourceHtml(source: ContentSource): Promise<string> {
-  if (source.template_json) return renderMjml(parseMjml(source.template_json), source.preheader === '');
-  if (!source.template_html?.trim()) throw new ContentError('The mail has no content.');
-  return source.template_html;
+  const { template_json, template_html, preheader, publicUrl = '' } = source;
+  if (template_json) return renderMjml(parseMjml(withPublicPictures(template_json, publicUrl)), preheader === '');
+  if (!template_html?.trim()) throw new ContentError('The mail has no content.');
+  return withPublicPictures(template_html, publicUrl);
+}
+
+/** The origin of this machine before the path of a picture of the library. */
+const LOCAL_PICTURE =
+  /https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?(?=\/pictures\/[0-9a-f]{32}\/)/g;
+
+/** Pictures that were put into a mail before there was a public address lead to this machine: here they get the public one. */
+function withPublicPictures(code: string, publicUrl: string): string {
+  return publicUrl === '' ? code : code.replace(LOCAL_PICTURE, () => publicUrl);
 }
 
 // Removes characters that HTML does not allow, so that our own marks cannot occur in the source, and indentation, which is a

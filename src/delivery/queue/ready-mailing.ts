@@ -30,7 +30,10 @@ export interface FrozenVariant {
 }
 
 /** The frozen content as the variant with this number has it; 0, or one that there is not: as A has it. */
-export function frozenVariant(frozen: FrozenContent, number: number): FrozenContent {
+export function frozenVariant<Frozen extends Pick<FrozenContent, 'content' | 'sender_name' | 'variants'>>(
+  frozen: Frozen,
+  number: number,
+): Frozen {
   const own = frozen.variants?.[number - 1];
   return own === undefined
     ? frozen

@@ -123,6 +123,11 @@ export const csvFile = {
   },
 };
 
+/** An answer that is a text instead of an envelope. */
+export const plainText = {
+  200: { description: 'The text', content: { 'text/plain': { schema: Type.Unsafe<string>({ type: 'string' }) } } },
+};
+
 /** The envelope of a success whose `message` is a text. */
 export const done = success(Type.String());
 

@@ -5,6 +5,7 @@ import { notKept, personKey } from '../../delivery/feedback/choice.ts';
 import { readShared } from '../../delivery/links/shared-links.ts';
 import type { LinkTokens, RecipientIds } from '../../delivery/links/tokens.ts';
 import { frozenVariant } from '../../delivery/queue/ready-mailing.ts';
+import { mergeCopy } from '../../delivery/shown/shown-content.ts';
 import { unavailable } from '../../failure.ts';
 import { changesOf, chosen, type Preferences } from '../../pages/preferences.ts';
 import type { RecipientSource, StoredPicture } from '../../pages/recipient-source.ts';
@@ -102,11 +103,12 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
       );
       return chosen(before, choice);
     },
-    async findContent(ids, token) {
+    async readCopy(ids, token, values) {
       const frozen = (await findMailing(ids))?.frozen ?? null;
-      if (frozen === null || !frozen.variants?.length) return frozen;
+      if (frozen === null) return null;
       // Only the brain knows who got which variant.
-      return frozenVariant(frozen, (await ask('variant', { token })) ?? 0);
+      const variant = frozen.variants?.length ? ((await ask('variant', { token })) ?? 0) : 0;
+      return mergeCopy(frozenVariant(frozen, variant).content, values);
     },
     async findLink(ids, number) {
       const frozen = (await findMailing(ids))?.frozen;

@@ -7,17 +7,15 @@ import type { Draft } from './records.ts';
 export interface Composed
   extends Pick<
     Draft,
-    'utr' | 'subject' | 'preheader' | 'content' | 'template_id' | 'sender_id' | 'variants' | 'updated_at'
+    'utr' | 'subject' | 'preheader' | 'content' | 'html_size' | 'template_id' | 'sender_id' | 'variants' | 'updated_at'
   > {
   name: string;
-  /** Where it is saved, shown and tested: paths below /api. */
-  endpoints: { save: string; mail: string; check: string; test: string };
+  /** Where it is saved, shown and tested, and where its code is: paths below /api. */
+  endpoints: { save: string; mail: string; html: string; check: string; test: string };
   /** The address of one of its pages. */
   address(step: string): string;
   /** What it still lacks before it can be sent, as a part of the page. */
   missing(): Promise<VNode | null>;
-  /** The code that it is made of: MJML in JSON, HTML, or neither where it is a template as it comes. */
-  readCode(): Promise<{ template_json: string; template_html: string }>;
   /** The link to its designer. */
   readDesignUrl(): Promise<string>;
   /** Sends one of its pages. `problem` is what went wrong with the form that was sent. */

@@ -22,18 +22,12 @@ export function composedMailing(api: ApiClient, draft: Draft): Composed {
     endpoints: {
       save: '/single/send/save',
       mail: '/single-send/mail',
+      html: '/single-send/html',
       check: '/single-send/check',
       test: '/single/send/test',
     },
     address: (step) => stepAddress(utr, step),
     missing: async () => <MissingParts utr={utr} missing={missingParts(draft, await readAudience(api, utr))} />,
-    readCode: async () => {
-      const { singleSend } = await api.get<{
-        singleSend: { template_json: string | null; template_html: string | null }[];
-      }>('/single-send/details', { utr });
-      const [send] = singleSend;
-      return { template_json: send?.template_json ?? '', template_html: send?.template_html ?? '' };
-    },
     readDesignUrl: async () =>
       (await api.get<{ report: { design_url: string } }>('/single-send/report', { utr })).report.design_url,
     send: (request, reply, { step, content, problem }) =>

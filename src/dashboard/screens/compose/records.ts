@@ -16,6 +16,8 @@ export interface Draft {
   template_id: number;
   /** Where the mail comes from. */
   content: 'none' | 'template' | 'json' | 'html';
+  /** Bytes of the HTML that it was given; 0 without any. */
+  html_size: number;
   /** 0: draft, 1: queued; it cannot be changed above that. */
   status: number;
   held_reason: string | null;

@@ -1,17 +1,21 @@
 /** The links of a mailing by their clicks: as a table that leads to who clicked, and beside each link in the mail. */
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../../clock.ts';
+import type { MarkedLink } from '../../../delivery/shown/click-map.ts';
+import { namesOfLinks } from '../../../delivery/shown/show.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
 import { Card, Empty } from '../../components/surface.tsx';
 import { Table } from '../../components/table.tsx';
-import { sendMailFrame } from '../../mail-frame.ts';
+import { readMailHtml, sendBusyFrame, sendMailFrame } from '../../mail-frame.ts';
 import { languageOf } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
-import { markedLinks, withBadges } from './click-map.ts';
 import { sendPart } from './head.tsx';
-import { type Report, readSummary, type ShownMail } from './records.ts';
+import { type Report, readSummary } from './records.ts';
+
+/** Links that are listed; a mail can have thousands. */
+const MAX_ROWS = 500;
 
 interface Link {
   number: number;
@@ -31,8 +35,9 @@ export async function linksScreen(app: FastifyInstance, { clock }: { clock: Cloc
       const api = new ApiClient(app, request);
       const { utr } = request.params;
       const summary = await readSummary(api, utr);
-      const { report, mail } = await readClicks(api, utr);
-      const content = <Links utr={utr} report={report} mail={mail} />;
+      const { report, html } = await readClicks(api, utr);
+      const names = await namesOfLinks(html ?? '');
+      const content = <Links utr={utr} report={report} links={linksOf(report, names)} hasMail={html !== ''} />;
       return sendPart(request, reply, { summary, now: clock.now(), current: 'links' }, content);
     },
   });
@@ -42,27 +47,27 @@ export async function linksScreen(app: FastifyInstance, { clock }: { clock: Cloc
     url: '/mailings/:utr/links/mail',
     handler: async (request, reply) => {
       const language = languageOf(request, viewerOf(request));
-      const { report, mail } = await readClicks(new ApiClient(app, request), request.params.utr);
-      const badges = linksOf(report, mail).map(
+      const { report, html } = await readClicks(new ApiClient(app, request), request.params.utr);
+      if (html === null) return sendBusyFrame(reply, language);
+      const badges = linksOf(report, []).map(
         ({ number, people }) => [number, { text: language.number(people), isQuiet: people === 0 }] as const,
       );
-      return sendMailFrame(reply, withBadges(mail.html, new Map(badges)), viewerOf(request).accountId);
+      return sendMailFrame(reply, html, viewerOf(request).accountId, { badges: new Map(badges) });
     },
   });
 }
 
-async function readClicks(api: ApiClient, utr: string): Promise<{ report: Report; mail: ShownMail }> {
-  const [{ report }, { mail }] = await Promise.all([
+async function readClicks(api: ApiClient, utr: string): Promise<{ report: Report; html: string | null }> {
+  const [{ report }, html] = await Promise.all([
     api.get<{ report: Report }>('/single-send/report', { utr }),
-    api.get<{ mail: ShownMail }>('/single-send/mail', { utr }),
+    readMailHtml(api, '/single-send/mail', { utr }),
   ]);
-  return { report, mail };
+  return { report, html };
 }
 
 /** The links by clicks of people, the most first. */
-function linksOf(report: Report, mail: ShownMail): Link[] {
-  const texts = new Map<number, string>();
-  for (const { number, text } of markedLinks(mail.html)) if (!texts.get(number)) texts.set(number, text);
+function linksOf(report: Report, names: readonly MarkedLink[]): Link[] {
+  const texts = new Map(names.map(({ number, text }) => [number, text]));
   return report.links
     .map(({ number, url, clicks, machine_clicks: machines }) => ({
       number,
@@ -74,9 +79,16 @@ function linksOf(report: Report, mail: ShownMail): Link[] {
     .sort((one, other) => other.people - one.people || one.number - other.number);
 }
 
-function Links({ utr, report, mail }: { utr: string; report: Report; mail: ShownMail }) {
+interface LinksProps {
+  utr: string;
+  report: Report;
+  links: readonly Link[];
+  /** False where the mail cannot be shown. */
+  hasMail: boolean;
+}
+
+function Links({ utr, report, links, hasMail }: LinksProps) {
   const language = useLanguage();
-  const links = linksOf(report, mail);
   if (links.length === 0) {
     return (
       <Empty icon="mail" title={language.say('links.none.title')}>
@@ -90,7 +102,7 @@ function Links({ utr, report, mail }: { utr: string; report: Report; mail: Shown
       <p class="quiet-text">{language.say('links.about')}</p>
       <Table
         caption={language.say('mailings.part.links')}
-        rows={links}
+        rows={links.slice(0, MAX_ROWS)}
         keyOf={({ number }) => number}
         columns={[
           {
@@ -117,7 +129,12 @@ function Links({ utr, report, mail }: { utr: string; report: Report; mail: Shown
           },
         ]}
       />
-      {mail.problem === null && <ClickMap utr={utr} />}
+      {links.length > MAX_ROWS && (
+        <p class="small quiet-text">
+          {language.fill('links.cut', { count: MAX_ROWS, all: language.number(links.length) })}
+        </p>
+      )}
+      {hasMail && <ClickMap utr={utr} />}
     </>
   );
 }

@@ -4,9 +4,9 @@ import type { Clock } from '../../../clock.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient, ApiFailure } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
-import { MailFrames } from '../../components/mail-frames.tsx';
+import { MailFrames, PlainText } from '../../components/mail-frames.tsx';
 import { Card, Empty, Notice } from '../../components/surface.tsx';
-import { sendEmptyFrame, sendKeptMailFrame } from '../../mail-frame.ts';
+import { readMailHtml, sendBusyFrame, sendKeptMailFrame } from '../../mail-frame.ts';
 import { languageOf } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import { withQuery } from '../../with-query.ts';
@@ -49,18 +49,22 @@ export async function previewScreen(app: FastifyInstance, { clock }: { clock: Cl
     method: READ,
     url: '/mailings/:utr/preview/mail',
     handler: async (request, reply) => {
-      const mail = await readMail(new ApiClient(app, request), request.params.utr, request.query.variant);
-      if (mail !== null) return sendKeptMailFrame(reply, mail.html, viewerOf(request).accountId);
-      const language = languageOf(request, viewerOf(request));
-      return sendEmptyFrame(reply, language, TOO_MANY_REQUESTS, language.say('preview.busy'));
+      const query = mailQuery(request.params.utr, request.query.variant);
+      const html = await readMailHtml(new ApiClient(app, request), MAIL, query);
+      if (html !== null) return sendKeptMailFrame(reply, html, viewerOf(request).accountId);
+      return sendBusyFrame(reply, languageOf(request, viewerOf(request)));
     },
   });
 }
 
-/** The mail as somebody sees it; null while too many templates of the account are being compiled. */
+/** Where the API shows the mail, and the parameters for it. */
+const MAIL = '/single-send/mail';
+const mailQuery = (utr: string, variant = '') => ({ utr, ...(variant && { variant }) });
+
+/** The mail as somebody sees it, without its HTML; null while too many templates of the account are being compiled. */
 async function readMail(api: ApiClient, utr: string, variant = ''): Promise<ShownMail | null> {
   try {
-    return (await api.get<{ mail: ShownMail }>('/single-send/mail', { utr, ...(variant && { variant }) })).mail;
+    return (await api.get<{ mail: ShownMail }>(MAIL, { ...mailQuery(utr, variant), html: '0' })).mail;
   } catch (error) {
     if (error instanceof ApiFailure && error.status === TOO_MANY_REQUESTS) return null;
     throw error;
@@ -94,7 +98,7 @@ interface PreviewProps {
   variants: number;
 }
 
-function Preview({ utr, mail: { subject, text, problem }, keep, variant, variants }: PreviewProps) {
+function Preview({ utr, mail: { subject, problem, ...mail }, keep, variant, variants }: PreviewProps) {
   const language = useLanguage();
   if (problem !== null)
     return <Notice tone="warn">{language.say('preview.problem', { problem: language.sentence(problem) })}</Notice>;
@@ -121,7 +125,7 @@ function Preview({ utr, mail: { subject, text, problem }, keep, variant, variant
         </div>
       )}
       <Card title={language.say('mail.plainText')}>
-        <pre class="source">{text || language.say('mail.noText')}</pre>
+        <PlainText {...mail} />
       </Card>
     </>
   );

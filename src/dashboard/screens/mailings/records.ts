@@ -50,9 +50,9 @@ export interface Report extends MailingReport {
 /** The mail as somebody of the audience sees it; `problem` says why it cannot be shown. */
 export interface ShownMail {
   subject: string;
-  /** Links that are followed have their number in the report as `data-link`. */
-  html: string;
+  /** The beginning of the text part, and how many characters all of it has. */
   text: string;
+  text_length: number;
   problem: string | null;
 }
 

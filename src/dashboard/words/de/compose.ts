@@ -105,10 +105,6 @@ export const compose: Translation<typeof english> = {
   'compose.check.colours': 'Farben',
   'compose.check.dark.about':
     'So zeigen es Programme, die sich nach den dunklen Farben der Mail richten, etwa Apple Mail. Andere ändern Farben selbst.',
-  'compose.check.textCut': {
-    one: 'Das erste von {all} Zeichen.',
-    other: 'Die ersten {count} von {all} Zeichen.',
-  },
   'compose.check.checks': 'Prüfungen',
   'compose.check.missing': 'Was noch fehlt',
   'compose.check.complete': 'Es fehlt nichts.',

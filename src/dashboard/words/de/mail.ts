@@ -9,4 +9,8 @@ export const mail: Translation<typeof english> = {
   'mail.phone': 'Am Telefon',
   'mail.plainText': 'Reiner Text',
   'mail.noText': 'Diese Mail hat keinen reinen Text.',
+  'mail.textCut': {
+    one: 'Das erste von {all} Zeichen.',
+    other: 'Die ersten {count} von {all} Zeichen.',
+  },
 };

@@ -120,6 +120,10 @@ export const mailings: Translation<typeof english> = {
   'links.map': 'Wohin Personen klickten',
   'links.map.text':
     'Die Zahl an einem Link sagt, wie oft Personen ihn klickten. Die Tabelle darüber nennt dieselben Zahlen.',
+  'links.cut': {
+    one: 'Der meistgeklickte von {all} Links.',
+    other: 'Die {count} meistgeklickten von {all} Links.',
+  },
   'links.none.title': 'Noch keine Links',
   'links.none.text': 'Die Links der Mail und ihre Klicks erscheinen hier, wenn sie gesendet wird.',
   'preview.about': 'Die Mail, wie jemand aus ihrem Publikum sie sieht.',

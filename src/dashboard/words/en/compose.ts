@@ -95,10 +95,6 @@ export const compose = {
   'compose.check.colours': 'Colours',
   'compose.check.dark.about':
     'As programs show it that do what the mail says about dark colours, such as Apple Mail. Others change colours by themselves.',
-  'compose.check.textCut': {
-    one: 'The first character of {all}.',
-    other: 'The first {count} characters of {all}.',
-  },
   'compose.check.checks': 'Checks',
   'compose.check.missing': 'What is still missing',
   'compose.check.complete': 'Nothing is missing.',

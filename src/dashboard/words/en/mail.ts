@@ -6,4 +6,8 @@ export const mail = {
   'mail.phone': 'On a phone',
   'mail.plainText': 'Plain text',
   'mail.noText': 'This mail has no plain text.',
+  'mail.textCut': {
+    one: 'The first character of {all}.',
+    other: 'The first {count} characters of {all}.',
+  },
 } as const;

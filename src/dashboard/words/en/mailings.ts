@@ -111,6 +111,10 @@ export const mailings = {
   'links.machines': 'Clicks by machines',
   'links.map': 'Where people clicked',
   'links.map.text': 'The number at a link is how often people clicked it. The table above has the same numbers.',
+  'links.cut': {
+    one: 'The first link of {all}.',
+    other: 'The {count} most clicked links of {all}.',
+  },
   'links.none.title': 'No links yet',
   'links.none.text': 'The links of the mail and their clicks appear here when it is sent.',
   'preview.about': 'The mail as somebody of its audience sees it.',

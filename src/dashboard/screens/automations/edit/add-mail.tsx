@@ -105,6 +105,7 @@ function withMail(series: Series, mail: Partial<Series['mails'][number]>, at: nu
     sender_id: 0,
     template_id: 0,
     content: 'none',
+    html_size: 0,
     updated_at: series.updated_at,
     changed_by: null,
     waiting_type: 'days',

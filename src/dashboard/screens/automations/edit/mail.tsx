@@ -17,7 +17,7 @@ export const AUTOMATION_MAIL: ComposedKind = {
   section: 'automations',
   read: async (api, { automation = '', utr }) => {
     const { series, mail } = await readMail(api, automation, utr);
-    return composedMail(api, series, mail);
+    return composedMail(series, mail);
   },
 };
 
@@ -29,7 +29,7 @@ export async function readMail(api: ApiClient, automation: string, utr: string) 
   return { series, mail };
 }
 
-export function composedMail(api: ApiClient, series: Series, mail: SeriesMail): Composed {
+export function composedMail(series: Series, mail: SeriesMail): Composed {
   const address = (step: string) => mailAddress(series.utr, mail.utr, step);
   return {
     ...mail,
@@ -38,17 +38,12 @@ export function composedMail(api: ApiClient, series: Series, mail: SeriesMail): 
     endpoints: {
       save: '/automations/schedule/update',
       mail: '/automations/schedule/mail',
+      html: '/automations/schedule/html',
       check: '/automations/schedule/check',
       test: '/automations/schedule/test',
     },
     address,
     missing: async () => (mail.content === 'none' ? <NoContent /> : null),
-    readCode: async () => {
-      const { automation_schedules: mails } = await api.get<{
-        automation_schedules: { utr: string; template_json: string; template_html: string }[];
-      }>('/automations/schedule', { utr: series.utr });
-      return mails.find(({ utr }) => utr === mail.utr) ?? { template_json: '', template_html: '' };
-    },
     readDesignUrl: async () => mail.design_url,
     send: (request, reply, { step, content, problem }) =>
       sendMailPage(request, reply, { series, mail, step, content, problem }),

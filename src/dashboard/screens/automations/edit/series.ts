@@ -8,7 +8,15 @@ export const WAITING_TYPES = ['instantly', 'hours', 'days'] as const;
 export interface SeriesMail
   extends Pick<
     Draft,
-    'utr' | 'subject' | 'preheader' | 'sender_id' | 'template_id' | 'content' | 'updated_at' | 'changed_by'
+    | 'utr'
+    | 'subject'
+    | 'preheader'
+    | 'sender_id'
+    | 'template_id'
+    | 'content'
+    | 'html_size'
+    | 'updated_at'
+    | 'changed_by'
   > {
   waiting_type: (typeof WAITING_TYPES)[number];
   waiting_period: number;

@@ -9,16 +9,16 @@ import { READ } from '../../../../http/pages/layout.ts';
 import { ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
 import { Button } from '../../../components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../components/field.tsx';
-import { MailFrames } from '../../../components/mail-frames.tsx';
+import { MailFrames, PlainText } from '../../../components/mail-frames.tsx';
 import { Badge, Card, Notice } from '../../../components/surface.tsx';
 import { setFlash } from '../../../flash.ts';
-import { sendMailFrame } from '../../../mail-frame.ts';
+import { readMailHtml, sendBusyFrame, sendMailFrame } from '../../../mail-frame.ts';
+import { languageOf } from '../../../page.tsx';
 import { field } from '../../../sign-in/fields.ts';
 import { viewerOf } from '../../../signed-in.ts';
 import { type Language, useLanguage } from '../../../words/index.ts';
 import type { Composed, ComposedKind, ComposedParams } from '../composed.ts';
 import { VariantField } from '../variants/card.tsx';
-import { inDark } from './dark.ts';
 
 interface Seen {
   /** The address of the person whose values are shown; empty: anybody of the audience. */
@@ -49,9 +49,11 @@ export async function checkStep(
     handler: async (request, reply) => {
       const api = new ApiClient(app, request);
       const { utr, endpoints } = await kind.read(api, request.params);
-      const { message } = await api.send<{ mail: { html: string } }>('GET', seenAt(endpoints.mail, utr, request.query));
-      const html = message?.mail.html ?? '';
-      return sendMailFrame(reply, request.query.colours === 'dark' ? inDark(html) : html, viewerOf(request).accountId);
+      const { colours, ...seen } = request.query;
+      const html = await readMailHtml(api, endpoints.mail, seenBy(utr, seen));
+      const viewer = viewerOf(request);
+      if (html === null) return sendBusyFrame(reply, languageOf(request, viewer));
+      return sendMailFrame(reply, html, viewer.accountId, { isDark: colours === 'dark' });
     },
   });
 
@@ -117,8 +119,9 @@ interface Found {
   names: string[];
 }
 
-function seenAt(endpoint: string, utr: string, { email = '', variant = '' }: Seen): string {
-  return `${endpoint}?${new URLSearchParams({ utr, ...(email.trim() !== '' && { email }), ...(variant && { variant }) })}`;
+/** The parameters by which the API shows the mail to this person. */
+function seenBy(utr: string, { email = '', variant = '' }: Omit<Seen, 'colours'>): Record<string, string> {
+  return { utr, ...(email.trim() !== '' && { email }), ...(variant && { variant }) };
 }
 
 /** The mail as this person sees it; null where nobody of the audience has the address, there is no such variant, or the service asks for patience. */
@@ -127,7 +130,8 @@ async function readChecked(
   { utr, endpoints }: Composed,
   seen: Seen,
 ): Promise<{ mail: CheckedMail | null; problems: Problems; problem: string }> {
-  const answer = await api.send<{ checked: CheckedMail }>('GET', seenAt(endpoints.check, utr, seen));
+  const query = new URLSearchParams(seenBy(utr, seen));
+  const answer = await api.send<{ checked: CheckedMail }>('GET', `${endpoints.check}?${query}`);
   return { mail: answer.message?.checked ?? null, ...refusalOf(answer) };
 }
 
@@ -185,15 +189,7 @@ function Look({ composed, mail, problems, email, variant, isDark }: LookProps) {
           <MailFrames source={`${composed.address('mail')}${query.size === 0 ? '' : `?${query}`}`} />
           <details class="plain-text">
             <summary>{language.say('mail.plainText')}</summary>
-            {mail.text_length > mail.text.length && (
-              <p class="small quiet-text">
-                {language.fill('compose.check.textCut', {
-                  count: mail.text.length,
-                  all: language.number(mail.text_length),
-                })}
-              </p>
-            )}
-            <pre class="source">{mail.text || language.say('mail.noText')}</pre>
+            <PlainText {...mail} />
           </details>
         </>
       )}

@@ -11,7 +11,7 @@ import { useLanguage } from '../../../words/index.ts';
 import type { Composed, ComposedKind, ComposedParams } from '../composed.ts';
 import { replaceContent } from './replace-content.ts';
 
-/** Characters that are shown for editing. A mail that programs show whole has at most a third of that. */
+/** Bytes that are shown for editing. A mail that programs show whole has at most a third of that. */
 const MAX_SHOWN = 300_000;
 
 export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Promise<void> {
@@ -19,8 +19,10 @@ export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Prom
     method: READ,
     url: `${kind.route}/html`,
     handler: async (request, reply) => {
-      const mail = await kind.read(new ApiClient(app, request), request.params);
-      return show(request, reply, mail, (await mail.readCode()).template_html);
+      const api = new ApiClient(app, request);
+      const mail = await kind.read(api, request.params);
+      const html = mail.html_size > MAX_SHOWN ? '' : await readHtml(api, mail);
+      return show(request, reply, mail, { html, size: mail.html_size });
     },
   });
 
@@ -28,10 +30,10 @@ export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Prom
     method: READ,
     url: `${kind.route}/html/code`,
     handler: async (request, reply) => {
-      const mail = await kind.read(new ApiClient(app, request), request.params);
-      const { template_html } = await mail.readCode();
+      const api = new ApiClient(app, request);
+      const html = await readHtml(api, await kind.read(api, request.params));
       reply.headers({ 'content-disposition': 'attachment; filename="mail.html"', 'cache-control': 'no-store' });
-      return reply.type('text/plain; charset=utf-8').send(template_html);
+      return reply.type('text/plain; charset=utf-8').send(html);
     },
   });
 
@@ -45,15 +47,33 @@ export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Prom
     const refusal = await replaceContent(api, language, mail, changes, field(request, 'unchanged_since'));
     if (refusal === null) return reply.redirect(mail.address('content'), 303);
     const now = await kind.read(api, request.params);
-    return show(request, reply.code(refusal.status), now, html, refusal.problem);
+    const size = Buffer.byteLength(html);
+    return show(
+      request,
+      reply.code(refusal.status),
+      now,
+      { html: size > MAX_SHOWN ? '' : html, size },
+      refusal.problem,
+    );
   });
 }
 
-function show(request: FastifyRequest, reply: FastifyReply, mail: Composed, html: string, problem?: string) {
-  return mail.send(request, reply, { step: 'html', content: <PasteHtml mail={mail} html={html} />, problem });
+/** The HTML that a mail was given. */
+function readHtml(api: ApiClient, { utr, endpoints }: Composed): Promise<string> {
+  return api.text(endpoints.html, { utr });
 }
 
-function PasteHtml({ mail, html }: { mail: Composed; html: string }) {
+/** The code in the form, and its bytes: a long one is not shown. */
+interface Code {
+  html: string;
+  size: number;
+}
+
+function show(request: FastifyRequest, reply: FastifyReply, mail: Composed, code: Code, problem?: string) {
+  return mail.send(request, reply, { step: 'html', content: <PasteHtml mail={mail} {...code} />, problem });
+}
+
+function PasteHtml({ mail, html, size }: { mail: Composed } & Code) {
   const language = useLanguage();
   return (
     <form method="post" action={mail.address('html')} class="stack">
@@ -62,9 +82,9 @@ function PasteHtml({ mail, html }: { mail: Composed; html: string }) {
       <p class="quiet-text">
         {language.say('compose.html.about')} {mail.content === 'json' && language.say('compose.templates.replace')}
       </p>
-      {html.length > MAX_SHOWN && (
+      {size > MAX_SHOWN && (
         <Notice>
-          {language.say('compose.html.long', { size: language.bytes(html.length) })}{' '}
+          {language.say('compose.html.long', { size: language.bytes(size) })}{' '}
           <a href={mail.address('html/code')} download>
             {language.say('compose.html.download')}
           </a>
@@ -73,7 +93,7 @@ function PasteHtml({ mail, html }: { mail: Composed; html: string }) {
       <div class="field">
         <label for="template_html">{language.say('compose.html.label')}</label>
         <textarea id="template_html" name="template_html" rows={20} spellcheck={false} class="code" required>
-          {html.length > MAX_SHOWN ? '' : html}
+          {html}
         </textarea>
       </div>
       <div class="buttons">

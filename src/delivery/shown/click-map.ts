@@ -2,23 +2,42 @@
 import { Parser } from 'htmlparser2';
 
 /** A link in the HTML of `/single-send/mail`. */
-interface MarkedLink {
+export interface MarkedLink {
   /** Its number in the report. A destination that stands in the mail twice has one number. */
   number: number;
   /** What is shown for it; empty where that is a picture without text, or nothing. */
   text: string;
-  /** Where it ends in the HTML. */
+}
+
+/** The same with the place in the HTML where it ends. */
+interface PlacedLink extends MarkedLink {
   end: number;
 }
+
+/** What stands beside a link. */
+export interface Badge {
+  text: string;
+  isQuiet: boolean;
+}
+
+/** What is shown of a link's text. */
+const MAX_TEXT = 200;
 
 const PLACE = 'all:initial;position:relative;display:inline-block;width:0;height:0;vertical-align:top';
 const BADGE =
   'all:initial;position:absolute;z-index:9;top:-9px;left:-8px;padding:0 6px;border-radius:9px;font:600 11px/18px system-ui,sans-serif;white-space:nowrap;box-shadow:0 0 0 2px #fff';
 
+/** Each link of a mail with the first text that is shown for it, of 200 characters at most. */
+export function linkNames(html: string): MarkedLink[] {
+  const texts = new Map<number, string>();
+  for (const { number, text } of markedLinks(html)) if (!texts.get(number)) texts.set(number, text.slice(0, MAX_TEXT));
+  return [...texts].map(([number, text]) => ({ number, text }));
+}
+
 /** The links of a mail in the order in which they stand there. */
-export function markedLinks(html: string): MarkedLink[] {
-  const links: MarkedLink[] = [];
-  let open: Omit<MarkedLink, 'end'> | null = null;
+function markedLinks(html: string): PlacedLink[] {
+  const links: PlacedLink[] = [];
+  let open: MarkedLink | null = null;
   const parser = new Parser({
     onopentag(name, attributes) {
       const number = attributes['data-link'];
@@ -49,7 +68,7 @@ export function markedLinks(html: string): MarkedLink[] {
  * The mail with a badge at the end of each link that has one. A badge takes no room, so that the mail looks as it did, and inherits
  * nothing from the mail.
  */
-export function withBadges(html: string, badges: ReadonlyMap<number, { text: string; isQuiet: boolean }>): string {
+export function withBadges(html: string, badges: ReadonlyMap<number, Badge>): string {
   let from = 0;
   let shown = '';
   for (const { number, end } of markedLinks(html)) {

@@ -1,0 +1,135 @@
+/**
+ * The threads that work on whole mails. One compiles owners' templates, which may take seconds; the other only shows mails that are
+ * compiled, so that nobody who looks at a mail waits for somebody else's template. Each does one thing after the other.
+ */
+import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { threadFile } from '../../thread-files.ts';
+import type { ContentWarning } from '../checks/content-warnings.ts';
+import type { MarkedLink } from '../shown/click-map.ts';
+import type { Framing, MailFrame } from '../shown/mail-frame.ts';
+import type { CheckedContent, Checking, Copying, Showing, Shown } from '../shown/shown-content.ts';
+import { type Content, ContentError, type ContentSource } from './compiled-content.ts';
+import type { EditorView } from './mjml-editor.ts';
+
+/** Compiled content as JSON: another thread passes it on at much less cost than the content itself. */
+export interface ContentText {
+  readonly json: string;
+  /** The destinations of tracked links by number. */
+  readonly links: readonly string[];
+}
+
+/** What the threads do: what each job takes, and what it gives. */
+export interface Jobs {
+  compile: [ContentSource, Content];
+  compileText: [ContentSource, ContentText];
+  render: [string, string];
+  view: [string, EditorView];
+  edit: [{ mjml: string; before: string }, string];
+  check: [Checking, CheckedContent];
+  show: [Showing, Shown];
+  showHtml: [Showing, string];
+  copy: [Copying, string];
+  warnings: [{ texts: readonly string[]; known: readonly string[] | null }, ContentWarning[]];
+  pictures: [string, string];
+  frame: [Framing, MailFrame];
+  links: [string, readonly MarkedLink[]];
+}
+
+/** A request to a thread. */
+export type Order = { [Name in keyof Jobs]: { name: Name; input: Jobs[Name][0] } }[keyof Jobs];
+
+/** Its reply: the result, or what is wrong with the template. */
+export type Answer<Name extends keyof Jobs = keyof Jobs> = { result: Jobs[Name][1] } | { problem: string };
+
+const TOO_MUCH = 'The template is too large or too complicated to compile.';
+const TIME_LIMIT_MS = 30_000;
+const MEMORY_LIMIT_MB = 512;
+/** For short-lived objects. V8's own limit is several times as large and saves no time. */
+const YOUNG_LIMIT_MB = 12;
+/** How long an idle thread is kept: starting it and loading MJML takes half a second, so several campaigns share one. */
+const IDLE_MS = 5_000;
+
+/** A thread that is started when it is needed, and ended when it has been idle, which frees the memory that MJML needs. */
+class CompileThread {
+  #worker: Worker | null = null;
+  #last: Promise<unknown> = Promise.resolve();
+  #idleTimer: NodeJS.Timeout | undefined;
+
+  /**
+   * Does a job when the earlier ones have ended. Throws ContentError with what is wrong with the template, also when the job takes longer
+   * than `timeLimit` milliseconds or too much memory.
+   */
+  ask<Name extends keyof Jobs>(name: Name, input: Jobs[Name][0], timeLimit = TIME_LIMIT_MS): Promise<Jobs[Name][1]> {
+    const result = this.#last.then(() => this.#askNow(name, input, timeLimit));
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  async #askNow<Name extends keyof Jobs>(name: Name, input: Jobs[Name][0], timeLimit: number) {
+    clearTimeout(this.#idleTimer);
+    const worker = this.#worker ?? startThread();
+    this.#worker = worker;
+    worker.ref();
+    try {
+      worker.postMessage({ name, input });
+      const answer = await this.#receive<Name>(worker, timeLimit);
+      if ('problem' in answer) throw new ContentError(answer.problem);
+      return answer.result;
+    } catch (error) {
+      if (this.#worker === null) await worker.terminate();
+      throw error;
+    } finally {
+      // An idle thread must not keep the process running.
+      worker.unref();
+      this.#idleTimer = globalThis.setTimeout(() => this.#stop(), IDLE_MS).unref();
+    }
+  }
+
+  /** Waits for the thread's reply. A thread that failed is not used again. */
+  async #receive<Name extends keyof Jobs>(worker: Worker, timeLimit: number): Promise<Answer<Name>> {
+    const waiting = new AbortController();
+    const { signal } = waiting;
+    try {
+      const [answer]: Answer<Name>[] = await Promise.race([
+        once(worker, 'message', { signal }),
+        once(worker, 'exit', { signal }).then(([code]) => {
+          throw new Error(`The compiling thread ended without an answer (${code}).`);
+        }),
+        setTimeout(timeLimit, undefined, { signal }).then(() => {
+          throw new ContentError(TOO_MUCH);
+        }),
+      ]);
+      if (answer === undefined) throw new Error('The compiling thread answered nothing.');
+      return answer;
+    } catch (error) {
+      this.#worker = null;
+      const isOutOfMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+      throw isOutOfMemory ? new ContentError(TOO_MUCH) : error;
+    } finally {
+      waiting.abort();
+    }
+  }
+
+  #stop(): void {
+    void this.#worker?.terminate();
+    this.#worker = null;
+  }
+}
+
+function startThread(): Worker {
+  // The same folder holds the sources in development and the built files in production.
+  return new Worker(threadFile('compile-thread'), {
+    resourceLimits: { maxOldGenerationSizeMb: MEMORY_LIMIT_MB, maxYoungGenerationSizeMb: YOUNG_LIMIT_MB },
+    // MJML prints warnings about templates, which do not belong in our log.
+    stdout: true,
+    stderr: true,
+  });
+}
+
+/** Compiles templates, and reads whole mails for the checks, which takes seconds, too. */
+export const compiling = new CompileThread();
+
+/** Shows compiled mails. */
+export const showing = new CompileThread();

@@ -1,0 +1,73 @@
+/** Prepares the HTML of a mail for a frame within a page, where nothing of it acts. */
+import { createHash } from 'node:crypto';
+import { type Badge, withBadges } from './click-map.ts';
+import { inDark } from './dark.ts';
+
+/** How a mail is shown in a frame. */
+export interface FrameLook {
+  /** As programs show it that follow what it says about dark colours. */
+  readonly isDark?: boolean;
+  /** What stands beside its links, by their numbers. */
+  readonly badges?: ReadonlyMap<number, Badge>;
+}
+
+/** A mail, and whose pictures are shown in it. */
+export interface Framing {
+  readonly html: string;
+  readonly look: FrameLook;
+  /** The ids of the pictures in it that are in the library of the account. */
+  readonly library: ReadonlySet<string>;
+  /** Where pictures of the library are in mails. */
+  readonly origins: readonly string[];
+}
+
+/** What a frame shows. */
+export interface MailFrame {
+  html: string;
+  /** A hash of that, as an entity tag (RFC 9110, 8.8.3). */
+  etag: string;
+  /** Whether it has pictures of the library. */
+  hasPictures: boolean;
+}
+
+/** The frame may not leave for other sites, so a link in it would lead to an error of the browser. */
+const RESTING = '<style>a, area { pointer-events: none !important; }</style>';
+
+/** The address of a picture of the library: origin, path, id. Before there was a public address, mails got one of this machine. */
+const PICTURE = /(https?:\/\/[^\s"'<>()/]+)(\/pictures\/([0-9a-f]{32})\/[^\s"'<>()\\]*)/gi;
+const LOCAL = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
+
+/**
+ * Takes the addresses from pictures that are neither in the mail itself nor in the library of the account, so that their alternative text
+ * shows instead of a broken picture, and takes links out of the reach of mouse and keyboard. The mail as a whole can be reached, so that
+ * the keyboard scrolls it. Pictures of the library are loaded from where the page is, which may not be where mails say they are.
+ */
+export function frameMail({ html, look: { isDark = false, badges }, library, origins }: Framing): MailFrame {
+  const marked = badges === undefined ? html : withBadges(html, badges);
+  const coloured = isDark ? inDark(marked) : marked;
+  const own = new Map<string, string>();
+  for (const [address, origin = '', path = '', id = ''] of coloured.matchAll(PICTURE))
+    if (library.has(id.toLowerCase()) && (origins.includes(origin) || LOCAL.test(origin))) own.set(address, path);
+  const still = coloured
+    .replaceAll(/(<img\b[^<>]*?\s)src=(["']?)([^"'\s<>]*)/gi, (whole, before, quote, address) =>
+      own.has(address) || /^data:/i.test(address) ? whole : `${before}data-src=${quote}${address}`,
+    )
+    .replaceAll(PICTURE, (address) => own.get(address) ?? address)
+    .replaceAll(/<(a|area)(?=\s)/gi, '<$1 tabindex="-1"')
+    .replace(/<body(?=[\s>])/i, '<body tabindex="0"');
+  const shown = rested(/<body[\s>]/i.test(still) ? still : withBody(still));
+  const etag = `"${createHash('sha256').update(shown).digest('base64url')}"`;
+  return { html: shown, etag, hasPictures: own.size > 0 };
+}
+
+/** Gives HTML without a body element the one that a browser would add, where the browser would add it. */
+function withBody(html: string): string {
+  for (const before of [/<\/head\s*>/i, /<html\b[^<>]*>/i, /<!doctype[^<>]*>/i]) {
+    if (before.test(html)) return html.replace(before, '$&<body tabindex="0">');
+  }
+  return `<body tabindex="0">${html}`;
+}
+
+function rested(still: string): string {
+  return /<head\b[^<>]*>/i.test(still) ? still.replace(/<head\b[^<>]*>/i, `$&${RESTING}`) : RESTING + still;
+}

@@ -1,0 +1,111 @@
+/** Shows an owner a mail as one recipient would see it. */
+import { type CheckContext, type ContentFinding, checkContent } from '../checks/content-checks.ts';
+import { type ContentWarning, contentWarnings } from '../checks/content-warnings.ts';
+import type { Finding } from '../checks/mail-checks.ts';
+import type { Content } from '../content/compiled-content.ts';
+import { mergeHtml, mergeLine, mergeText, type Values } from '../content/merge.ts';
+import { untracked, untrackedText, withMarkedLinks } from '../content/web-copy.ts';
+import { MergedSize } from '../mime/merged-size.ts';
+import { type FrozenContent, frozenVariant } from '../queue/ready-mailing.ts';
+
+/** A mail, and whom it is shown to. */
+export interface Showing {
+  /** The JSON of a `FrozenMail`. */
+  readonly frozen: string;
+  /** The number of its variant; 0: A. */
+  readonly variant: number;
+  /** The values of the person, besides those of the sender. */
+  readonly values: Values;
+  /** False: the HTML is not wanted. */
+  readonly hasHtml: boolean;
+}
+
+/** What of frozen content is shown. */
+type FrozenMail = Pick<FrozenContent, 'content' | 'sender_name' | 'sender_address' | 'variants'>;
+
+/** A mail as JSON, and the placeholders of which the person has no value, whether or not they have a default. */
+export interface Shown {
+  /** An object with `subject`, `html`, `text` and `text_length`. */
+  readonly json: string;
+  readonly withoutValue: readonly string[];
+}
+
+/** What is shown of a text part: some hundred pages. */
+const MAX_TEXT = 100_000;
+
+/**
+ * The mail merged for one person, in which tracked links lead to their destination and have their number as `data-link`. Throws
+ * MergedTooLarge where the person would not get it, either.
+ */
+export function mergeShown({ frozen: json, variant, values: given, hasHtml }: Showing) {
+  const frozen: FrozenMail = JSON.parse(json);
+  const { content, sender_name, sender_address } = frozenVariant(frozen, variant);
+  const values: Values = { ...given, sender_name, sender_address };
+  const shown = { ...content, html: withMarkedLinks(content), text: untrackedText(content) };
+  new MergedSize(shown).require((name) => values[name]);
+  return {
+    subject: mergeLine(shown.subject, values),
+    html: hasHtml ? mergeHtml(shown.html, values) : '',
+    text: mergeText(shown.text, values),
+    withoutValue: content.placeholders.filter((name) => !name.startsWith('#') && !values[name]),
+  };
+}
+
+/** The mail with the beginning of its text part. Throws MergedTooLarge. */
+export function showContent(showing: Showing): Shown {
+  const { subject, html, text, withoutValue } = mergeShown(showing);
+  return { json: JSON.stringify({ subject, html, ...beginning(text) }), withoutValue };
+}
+
+/** The beginning of a text part, and its whole length. */
+function beginning(text: string): { text: string; text_length: number } {
+  return { text: text.slice(0, MAX_TEXT), text_length: text.length };
+}
+
+/** A mail, and the recipient whose copy of it is shown. */
+export type Copying = Pick<Showing, 'frozen' | 'variant' | 'values'>;
+
+/** The HTML of the copy of a mail in a browser. Throws MergedTooLarge. */
+export function showCopy({ frozen: json, variant, values }: Copying): string {
+  const frozen: FrozenMail = JSON.parse(json);
+  return mergeCopy(frozenVariant(frozen, variant).content, values);
+}
+
+/** The same for content that is no JSON. */
+export function mergeCopy(content: Content, values: Values): string {
+  const html = untracked(content);
+  new MergedSize({ subject: '', html, text: [] }).require((name) => values[name]);
+  return mergeHtml(html, values);
+}
+
+/** What the checks of a mail depend on besides the mail. */
+export interface Checking extends Omit<CheckContext, 'withoutValue' | 'unknown' | 'foreign'> {
+  readonly showing: Showing;
+  /** Its texts and its code as they were written. */
+  readonly texts: readonly string[];
+}
+
+/** A merged mail as its owner checks it. */
+export interface CheckedContent {
+  subject: string;
+  /** The beginning of the text part, and the characters of all of it. */
+  text: string;
+  text_length: number;
+  own: ContentFinding[];
+  shared: Finding[];
+}
+
+/** Merges a mail and checks it. Throws MergedTooLarge. */
+export function checkShown({ showing, texts, ...context }: Checking): CheckedContent {
+  const { subject, html, text, withoutValue } = mergeShown(showing);
+  const warnings = contentWarnings(texts, context.known);
+  const warned = (code: ContentWarning['code']) =>
+    warnings.find((warning) => warning.code === code) ?? { count: 0, names: [] };
+  const unknown = warned('unknown_placeholders');
+  const foreign = warned('foreign_tags');
+  return {
+    subject,
+    ...beginning(text),
+    ...checkContent({ html, text }, { ...context, withoutValue, unknown, foreign }),
+  };
+}
