@@ -10,7 +10,7 @@ import { isoTimestamp } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { senders } from '../database/schema/index.ts';
-import { freezeContent } from '../delivery/content/freeze.ts';
+import { freezeText } from '../delivery/content/freeze.ts';
 import { held } from '../delivery/queue/held.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
@@ -64,7 +64,7 @@ export async function queueTestMail(
   if (sender.is_verified === 0 && verificationRequired(db.$client, config))
     throw conflict(held('sender_unverified').held_reason);
   const shown = { ...sender, from_name: tested.sender_name || sender.from_name };
-  const result = await freezeContent(db, config, tested, shown);
+  const result = await freezeText(db, config, tested, shown);
   if ('problem' in result) throw conflict(result.problem);
   db.transaction(
     () => {
@@ -74,7 +74,7 @@ export async function queueTestMail(
         owner_id: tested.id,
         sender_id: sender.id,
         unsubscribe_group_id: tested.unsubscribe_group_id || null,
-        content: JSON.stringify({ ...result.frozen, has_own_sender_name: Boolean(tested.sender_name) }),
+        content: `${result.frozen.slice(0, -1)},"has_own_sender_name":${Boolean(tested.sender_name)}}`,
         created_at: isoTimestamp(clock.now()),
       };
       const mailing_id = createMailing(db, mailing, result.links);

@@ -5,7 +5,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Database, Statement } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
-import { DELIVERY_STATE, links, mailings, RESULT_HELD_CODES } from '../../database/schema/index.ts';
+import { DELIVERY_STATE, mailings, RESULT_HELD_CODES } from '../../database/schema/index.ts';
 import type { Held } from './held.ts';
 
 type NewMailing = Omit<
@@ -35,9 +35,9 @@ export function createMailing(db: Db, mailing: NewMailing, urls: readonly string
     .values({ ...mailing, state })
     .returning({ id: mailings.id })
     .get();
-  urls.forEach((url, number) => {
-    db.insert(links).values({ mailing_id: id, number, url }).run();
-  });
+  db.$client
+    .prepare('INSERT INTO links (mailing_id, number, url) SELECT ?, key, value FROM json_each(?)')
+    .run(id, JSON.stringify(urls));
   return id;
 }
 
