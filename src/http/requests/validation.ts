@@ -1,4 +1,5 @@
 /** Collects the field errors of a request from its schema and from the route's own check, and answers with all of them at once. */
+import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static, TObject } from 'typebox';
 import { Failure, type FieldErrors } from '../../failure.ts';
@@ -78,10 +79,15 @@ export function passedFields<T extends TObject>(
   return Object.fromEntries(passed.map((name) => [name, given[name]])) as Partial<Static<T>>;
 }
 
+/** A body of more bytes is checked in a turn of its own. */
+const LARGE_BYTES = 256 * 1024;
+
 /** Installs the validation hook. Call it after the key check is installed: a caller without keys gets 401 before any field error. */
 export function installValidation(app: FastifyInstance): void {
   app.addHook('preHandler', (request, _reply, next) => {
-    const checking = throwFieldErrors(request);
+    // Others are answered between reading a large body and checking it, each of which takes some milliseconds.
+    const isLarge = Number(request.headers['content-length'] ?? 0) > LARGE_BYTES;
+    const checking = isLarge ? setImmediate().then(() => throwFieldErrors(request)) : throwFieldErrors(request);
     if (checking === undefined) next();
     else checking.then(() => next(), next);
   });
