@@ -67,3 +67,22 @@ t.test(
     }
   },
 );
+
+t.test('previews of the API hold the beginning of a long text part and say how long it is', async (t) => {
+  const { app, body } = await readyToSend(t);
+  const template_html = '<'.repeat(400_000);
+  const utr = await createSend(app, { ...body, template_html });
+  const get = async (path: string, query: Record<string, string> = {}) =>
+    app.one.call('GET', path, { query: { utr, ...query } });
+  const { mail } = (await get('/single-send/mail')).body.message;
+  const given = { ...body, template_html };
+  const { preview } = (await app.one.call('POST', '/single/send/preview', { form: given })).body.message;
+  for (const { text, text_length, html } of [mail, preview.mail]) {
+    t.equal(text.length, 100_000);
+    t.ok(text_length >= 400_000 && text_length < 401_000, `${text_length}`);
+    t.ok(html.includes(template_html));
+  }
+  t.equal((await get('/single-send/mail/html')).text, mail.html);
+  t.strictSame((await get('/single-send/mail', { html: '0' })).body.message.mail, { ...mail, html: '' });
+  t.equal((await get('/single-send/html')).text, template_html);
+});
