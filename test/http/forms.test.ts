@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import t from 'tap';
-import { assembleFields, MALFORMED } from '../../src/http/requests/form-fields.ts';
+import { assembleFields, MALFORMED, parseUrlencoded, readUrlencoded } from '../../src/http/requests/form-fields.ts';
 import { type CallOptions, type FilePart, startApp } from '../support/app.ts';
 
 const isEnvelope = (body: unknown): boolean => {
@@ -278,4 +278,36 @@ t.test('JSON that is nested very deeply is refused in every way it can be sent',
     const answer = await send('multipart/form-data; boundary=b', `--b\r\n${part}\r\n\r\n${json}\r\n--b--\r\n`);
     t.equal(answer.statusCode, 400, answer.body);
   }
+});
+
+t.test('a long value is decoded in parts, between which others are answered, and no character is cut', async (t) => {
+  const runsOf = (...pieces: string[]) =>
+    fc.array(fc.tuple(fc.constantFrom(...pieces), fc.integer({ min: 1, max: 40_000 })), {
+      minLength: 20,
+      maxLength: 40,
+    });
+  const long = fc.oneof(
+    runsOf('a', '+', '%3C', '%C3%A9', 'é', '%F0%9F%98%80', '😀', '=', '?'),
+    runsOf('a', '+', '%', '%4', '%%41', '%ff', '%C3', '%A9', '%C3%A9'),
+  );
+  await fc.assert(
+    fc.asyncProperty(long, async (runs) => {
+      const body = `x=1&html=${runs.map(([piece, times]) => piece.repeat(times)).join('')}&y=2`;
+      const expected = Object.fromEntries(new URLSearchParams(body));
+      let turns = 0;
+      const count = () => {
+        turns++;
+        next = setImmediate(count);
+      };
+      let next = setImmediate(count);
+      const read = { ...(await readUrlencoded(body, 10)) };
+      clearImmediate(next);
+      t.strictSame(read, expected);
+      t.strictSame({ ...parseUrlencoded(body, 10) }, expected);
+      // What belongs to the character before it is read with that.
+      if (!runs.some(([piece]) => /^%(?:A9)?$/.test(piece)))
+        t.ok(turns >= Math.floor(body.length / 400_000), `${turns}`);
+    }),
+    { numRuns: 20 },
+  );
 });
