@@ -1,7 +1,8 @@
 /** The layout of the tree: which folder may import which, and citations that resolve. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import t from 'tap';
+import { readImports } from '../fixtures/import-graph.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const SRC = join(ROOT, 'src');
@@ -65,7 +66,9 @@ const LAYERS = [
 /** The layer of HTTP. What is below can be used by a thread or a command without a web server. */
 const HTTP = LAYERS.findIndex((names) => names.includes('http'));
 
-const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
+const graph = readImports(['src', 'test', 'scripts']);
+/** The sources by their paths in src. */
+const files = [...graph.keys()].filter((name) => name.startsWith('src/')).map((name) => name.slice('src/'.length));
 const textOf = (file: string) => readFileSync(join(SRC, file), 'utf8');
 const topOf = (file: string) => file.split('/')[0] ?? file;
 const layers = LAYERS.flatMap((names, layer) => names.map((name) => ({ name, layer }))).sort(
@@ -73,18 +76,15 @@ const layers = LAYERS.flatMap((names, layer) => names.map((name) => ({ name, lay
 );
 const layerOf = (file: string) => layers.find(({ name }) => file === name || file.startsWith(`${name}/`))?.layer ?? -1;
 
-/** The files of src that a file imports. */
+/** The files of src that a file of src imports, as in `files`. */
 function importsOf(file: string): string[] {
-  return [...textOf(file).matchAll(/^(?:import|export) [^;]*?from '(\.[^']+)';$/gm)].map((match) =>
-    relative(SRC, resolve(SRC, dirname(file), match[1] ?? '')),
-  );
+  const imported = graph.get(`src/${file}`)?.files ?? [];
+  return imported.filter((name) => name.startsWith('src/')).map((name) => name.slice('src/'.length));
 }
 
-/** What is loaded before a file runs: files of src by their path in it, packages and modules of Node by name. */
+/** What is loaded before a file of src runs: files of src as in `files`, packages and modules of Node by name. */
 function loadedBy(file: string): string[] {
-  return [...textOf(file).matchAll(/^(?:import|export) (?!type )[^;]*?from '([^']+)';$/gm)].map(([, name = '']) =>
-    name.startsWith('.') ? relative(SRC, resolve(SRC, dirname(file), name)) : name,
-  );
+  return (graph.get(`src/${file}`)?.loaded ?? []).map((name) => name.replace(/^src\//, ''));
 }
 
 t.test('every file belongs to a layer', async (t) => {
@@ -133,7 +133,10 @@ t.test('no two files import each other, directly or through others', async (t) =
 });
 
 t.test('what is below HTTP does not know Fastify', async (t) => {
-  const knowing = files.filter((file) => layerOf(file) < HTTP && /from '(@fastify\/|fastify)/.test(textOf(file)));
+  const knowing = files.filter(
+    (file) =>
+      layerOf(file) < HTTP && graph.get(`src/${file}`)?.packages.some((name) => /^(@fastify\/|fastify)/.test(name)),
+  );
   t.strictSame(knowing, []);
 });
 
@@ -251,14 +254,9 @@ function namesTests(promise: string): boolean {
 
 /** Which file below a folder imports which, with paths from the root. */
 function relativeImports(folder: string): [file: string, target: string][] {
-  return sources()
-    .filter(([name]) => name.startsWith(`${folder}/`) && !name.endsWith('.md'))
-    .flatMap(([name, text]) =>
-      [...text.matchAll(/from '(\.[^']+)';$/gm)].map(([, target = '']): [string, string] => [
-        name,
-        join(dirname(name), target),
-      ]),
-    );
+  return [...graph]
+    .filter(([file]) => file.startsWith(`${folder}/`))
+    .flatMap(([file, { files }]) => files.map((target): [string, string] => [file, target]));
 }
 
 /** Every text of ours with its path: sources, tests, scripts and documents. */

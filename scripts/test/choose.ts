@@ -1,7 +1,7 @@
 /** Chooses test files: those of each of the two runs, and those that a change touches. */
 import { spawnSync } from 'node:child_process';
 import { basename, dirname, extname } from 'node:path';
-import { type Imports, reachedFrom, readImports } from './import-graph.ts';
+import { type Imports, reachedFrom, readImports } from '../../fixtures/import-graph.ts';
 
 const FOLDERS = ['src', 'test', 'fixtures', 'scripts'];
 /** What starts other processes, or needs a program that a machine may lack. */
