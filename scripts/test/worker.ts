@@ -7,8 +7,13 @@ import { registerHooks } from 'node:module';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
-import tap, { type Test } from 'tap';
+import type { Test } from 'tap';
 import type { FileResult } from './run.ts';
+import { blameTests } from './uncaught.ts';
+
+// Not before the module above has said what stands in for a part of tap.
+const { default: tap } = await import('tap');
+blameTests(tap);
 
 const TAP_OF_FILE = 'tap-of-file:';
 const CURRENT = Symbol.for('sendlark.test');

@@ -104,6 +104,31 @@ t.test('a file that ends its process fails, and the files after it still run', a
   t.match(stdout, /^[1-9]\d* passed, [1-9]\d* failed\n$/m);
 });
 
+t.test(
+  'an error that nobody catches fails the innermost test under way, and the tests after it still run',
+  async (t) => {
+    const file = fileWith(
+      t,
+      `t.test('outer', async (t) => {
+      await t.test('throws', async () => {
+        setTimeout(() => { throw new Error('too late'); }, 1);
+        await new Promise(() => undefined);
+      });
+    });
+    t.test('rejects', async () => {
+      void Promise.reject('words');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    });
+    t.test('last', async (t) => t.fail('it ran'));`,
+    );
+    const { status, stdout } = run([file]);
+    t.equal(status, 1);
+    t.match(stdout, `✗ ${file} > outer > throws > too late\n`);
+    t.match(stdout, `✗ ${file} > rejects > not an error, but 'words'\n`);
+    t.match(stdout, `✗ ${file} > last > it ran\n`);
+  },
+);
+
 t.test('without Chromium and Postfix their test files are skipped with a sentence, and the run is green', async (t) => {
   const files = ['test/browser.test.ts', 'test/delivery/transport/smtp/postfix.test.ts'];
   const { status, stdout } = run(files, { TEST_WITHOUT: 'chromium,postfix' });
