@@ -1,10 +1,11 @@
 /** The progress of a single send as server-sent events. */
 import t, { type Test } from 'tap';
 import Schema from 'typebox/schema';
-import { startApp } from '../support/app.ts';
+import { type Caller, startApp, type TestApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';
 import { operationsOf, readDocument } from '../support/openapi-operations.ts';
 import { addPerson, callerOf } from '../support/people.ts';
+import { until } from '../support/until.ts';
 
 /** A paused single send to 1 000 people of whom 10 have had it, and what changes its mailing. */
 async function underWay(t: Test) {
@@ -13,6 +14,22 @@ async function underWay(t: Test) {
   const change = (sql: string) => app.db.exec(`UPDATE mailings SET ${sql} WHERE owner_kind = 'single'`);
   change("state = 'paused', finished_at = NULL, recipients = 1000, delivered = 10");
   return { app, utr, change };
+}
+
+/** Follows a progress; what has come so far, and what has come when the stream ends. */
+async function follow(app: TestApp, { headers }: Caller, utr: string) {
+  const response = await app.fastify.inject({ url: `/api/live?utr=${utr}`, headers, payloadAsStream: true });
+  const stream = response.stream().setEncoding('utf8');
+  let text = '';
+  stream.on('data', (part) => {
+    text += part;
+  });
+  const told = () => text.split('\n\n').filter((line) => line.startsWith('data: '));
+  return {
+    events: () => told().map((line) => JSON.parse(line.replace(/^data: /, ''))),
+    text: () => text,
+    ended: new Promise((resolve) => stream.once('end', resolve)),
+  };
 }
 
 t.test('progress comes at once as an event and ends with a final state; another account sees nothing', async (t) => {
@@ -35,15 +52,15 @@ t.test(
   'progress is followed while it changes, by at most twenty of an account, and ends when the service stops',
   async (t) => {
     const { app, utr, change } = await underWay(t);
-    const streams = Array.from({ length: 20 }, () => app.one.call('GET', '/live', { query: { utr } }));
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    const streams = await Promise.all(Array.from({ length: 20 }, () => follow(app, app.one, utr)));
     t.equal((await app.one.call('GET', '/live', { query: { utr } })).status, 429);
     change('failed = 1');
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await until(() => streams.every(({ events }) => events().length > 1));
     await app.fastify.close();
-    for (const { text } of await Promise.all(streams)) {
+    for (const { events, ended } of streams) {
+      await ended;
       t.strictSame(
-        [...text.matchAll(/^data: (.*)$/gm)].map(([, event = '']) => JSON.parse(event).finished),
+        events().map(({ finished }) => finished),
         [10, 11],
       );
     }
@@ -53,21 +70,16 @@ t.test(
 t.test('the data of each event has exactly the fields that the OpenAPI document says, none left out', async (t) => {
   const { app, utr, change } = await underWay(t);
   change("state = 'sending'");
-  const stream = app.one.call('GET', '/live', { query: { utr } });
-  const tick = () => new Promise((resolve) => setTimeout(resolve, 1200));
-  await tick();
+  const stream = await follow(app, app.one, utr);
   app.clock.advance(7000);
   change('delivered = 20');
-  await tick();
+  await until(() => stream.events().length === 2);
   change("state = 'held', held_code = 'sender_deleted', held_reason = 'The sender was deleted.'");
-  await tick();
+  await until(() => stream.events().length === 3);
   change("state = 'done', finished_at = 1");
-  const lines = (await stream).text.trimEnd().split('\n\n');
-  t.ok(
-    lines.every((line) => /^data: [^\n]+$/.test(line)),
-    'events have data alone, in one line',
-  );
-  const events = lines.map((line) => JSON.parse(line.replace(/^data: /, '')));
+  await stream.ended;
+  t.match(stream.text(), /^(data: [^\n]+\n\n)+$/, 'events have data alone, in one line');
+  const events = stream.events();
   t.match(events, [
     { state: 'sending', rate: 0, seconds_left: null },
     { rate: 1.4, seconds_left: 686 },
@@ -84,26 +96,28 @@ t.test('the data of each event has exactly the fields that the OpenAPI document 
 });
 
 t.test('whoever only follows a progress does not keep their session from ending', async (t) => {
-  const { app, utr } = await underWay(t);
-  const stream = callerOf(app, addPerson(app, 'viewer')).call('GET', '/live', { query: { utr } });
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  const { app, utr, change } = await underWay(t);
+  const stream = await follow(app, callerOf(app, addPerson(app, 'viewer')), utr);
   const seen = app.db.prepare('SELECT last_seen_at FROM sessions').pluck();
   const before = seen.get();
   app.clock.advance(3_600_000);
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  change('failed = 1');
+  await until(() => stream.events().length === 2);
   t.equal(seen.get(), before);
   app.clock.advance(12 * 3_600_000);
-  t.match((await stream).text, /^data: /);
+  await stream.ended;
+  t.pass('it ends with the session');
 });
 
 t.test('progress is no longer told once the session has ended, or when it cannot be read', async (t) => {
   const { app, utr } = await underWay(t);
   const person = callerOf(app, addPerson(app, 'viewer'));
-  const streams = [person, app.one].map((caller) => caller.call('GET', '/live', { query: { utr } }));
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  const [followed, other] = [await follow(app, person, utr), await follow(app, app.one, utr)];
   app.db.exec('DELETE FROM sessions');
-  t.match((await streams[0])?.text, /^data: [^\n]*\n\n$/);
+  await followed.ended;
+  t.match(followed.text(), /^data: [^\n]*\n\n$/);
   app.db.exec('ALTER TABLE mailings RENAME TO elsewhere');
-  t.match((await streams[1])?.text, /^data: [^\n]*\n\n$/);
+  await other.ended;
+  t.match(other.text(), /^data: [^\n]*\n\n$/);
   app.db.exec('ALTER TABLE elsewhere RENAME TO mailings');
 });

@@ -3,13 +3,13 @@
 import { readdirSync } from 'node:fs';
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { setTimeout } from 'node:timers/promises';
 import t from 'tap';
 import { MAX_ACCOUNT_BYTES, MAX_PICTURE_BYTES, removeUnfinishedPictures } from '../../src/pictures/pictures.ts';
 import { type Caller, startApp, type TestApp } from '../support/app.ts';
 import { addPerson, callerOf } from '../support/people.ts';
 import { GIF, largePng, type Picture, png, uploadPicture } from '../support/pictures.ts';
+import { ownTemporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
 
 const upload = (caller: Caller, content: Buffer | string, filename = 'a.png', more: [string, string][] = []) =>
   caller.call('POST', '/pictures/upload', { multipart: [...more, ['file', { filename, content }]] });
@@ -160,7 +160,7 @@ t.test('an upload that breaks off leaves nothing', async (t) => {
   const app = await startApp(t);
   await app.fastify.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.fastify.server.address() as AddressInfo;
-  const before = uploadFolders();
+  const folder = ownTemporaryFolder(t);
   const body = Buffer.concat([
     Buffer.from('--x\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\n\r\n'),
     largePng(2 * 1024 * 1024),
@@ -174,9 +174,9 @@ t.test('an upload that breaks off leaves nothing', async (t) => {
   const upload = request({ port, host: '127.0.0.1', method: 'POST', path: '/api/pictures/upload', headers });
   upload.on('error', () => undefined);
   await new Promise((resolve) => upload.write(body.subarray(0, 1024 * 1024), resolve));
-  while (uploadFolders().length === before.length) await setTimeout(5);
+  await until(() => readdirSync(folder).length === 1);
   upload.destroy();
-  while (uploadFolders().length > before.length) await setTimeout(5);
+  await until(() => readdirSync(folder).length === 0);
   t.equal(countOf(app, 'pictures'), 0);
   t.equal(countOf(app, 'picture_parts'), 0);
 });
@@ -189,8 +189,3 @@ t.test('the parts that a killed server wrote are removed at the next start, and 
   t.equal(removeUnfinishedPictures(app.drizzle), 2);
   t.ok((await app.fastify.inject(new URL(url).pathname)).rawPayload.equals(png()));
 });
-
-/** The folders in which uploads wait on this machine. */
-function uploadFolders(): string[] {
-  return readdirSync(tmpdir()).filter((name) => name.startsWith('sendlark-upload-'));
-}

@@ -276,6 +276,7 @@ t.test('a CSV of any size is read from the database no faster than the browser t
   });
   const body = response.stream();
   await new Promise((resolve) => body.once('readable', resolve));
+  // Long enough to read all of it, if it were read without waiting for the browser.
   await new Promise((resolve) => setTimeout(resolve, 300));
   // What was not read yet is missing from here on.
   app.db.exec('DELETE FROM deliveries WHERE address_id > 1000');

@@ -51,10 +51,10 @@ t.test('what somebody who is signed in saves in the designer is theirs, and anyb
   const path = new URL(automation_schedules[0].design_url).pathname;
   const ann = visitor(app);
   await ann.design(path, '<p>1</p>');
-  await visitor(app, { accountId: 2, name: 'Oz' }).design(path, '<p>2</p>');
+  await visitor(app, { accountId: 2, name: 'Ozymandias' }).design(path, '<p>2</p>');
   const { text } = await ann.open(`/versions/${schedules[0]}`);
   t.match(text, /by a program, or with the link to the design.*Ann/s);
-  t.notMatch(text, 'Oz');
+  t.notMatch(text, 'Ozymandias');
   t.match(text, new RegExp(`href="/automations/${automations[0]}/[^"]*${schedules[0]}`));
 });
 

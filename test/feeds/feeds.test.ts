@@ -6,6 +6,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { mustSucceed, readOutbox } from '../support/campaign.ts';
 import { rss, type Site, startSite } from '../support/feed-site.ts';
 import { SHOP_SENDER } from '../support/sender.ts';
+import { until } from '../support/until.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -37,8 +38,7 @@ async function poll(app: TestApp, site: Site, times = 1): Promise<void> {
   const state = () => app.db.prepare('SELECT group_concat(read_at || failures || state) FROM feeds').pluck().get();
   const stateBefore = state();
   await app.background();
-  for (let tries = 0; tries < 500 && (site.asked.length < before + times || state() === stateBefore); tries++)
-    await setTimeout(10);
+  await until(() => site.asked.length >= before + times && state() !== stateBefore);
   await send(app);
 }
 
@@ -218,7 +218,7 @@ t.test('a feed whose mail cannot be made keeps no other waiting', async (t) => {
   app.clock.advance(15 * MINUTE);
   await app.background();
   const found = app.db.prepare("SELECT count(*) FROM feed_items WHERE item LIKE '%Item 2%'").pluck();
-  for (let tries = 0; tries < 500 && found.get() !== 2; tries++) await setTimeout(10);
+  await until(() => found.get() === 2);
   await send(app);
   t.strictSame(await subjects(app), ['Item 2 for Anna']);
   app.db.exec('DROP TRIGGER broken');

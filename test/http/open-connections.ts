@@ -1,7 +1,7 @@
 /** A listening application, and connections to it by hand, so that a test decides what is sent and when. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { startApp } from '../support/app.ts';
 
@@ -26,7 +26,9 @@ export async function listening(t: Test, settings: Record<string, string> = {}) 
     async allIsRead() {
       while (sum(ours.map(({ bytesRead }) => bytesRead)) < sum(theirs.map(({ bytesWritten }) => bytesWritten)))
         await setTimeout(5);
+      // What the application does of it takes some turns of this process's loop, and files that it writes: 50 ms for them, and turns.
       await setTimeout(50);
+      for (let turn = 0; turn < 50; turn++) await setImmediate();
     },
   };
 }

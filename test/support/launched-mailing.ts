@@ -14,6 +14,7 @@ import { parseRelays } from '../../src/delivery/transport/smtp/relay-urls.ts';
 import { Background } from '../../src/threads/background.ts';
 import { FakeClock } from './app.ts';
 import { type Script, startSink } from './smtp/scripted-relay.ts';
+import { until } from './until.ts';
 
 export const ACCEPTED: Outcome = {
   kind: 'accepted',
@@ -98,8 +99,7 @@ export async function launch(
     mailing: () => client.prepare<[], Record<string, unknown>>('SELECT * FROM mailings WHERE id = 1').get() ?? {},
     suppressions: () => Number(client.prepare('SELECT count(*) FROM suppressions').pluck().get()),
     async until(reached: () => boolean) {
-      for (let tries = 0; tries < 1000 && !reached(); tries++) if (!(await background.step())) await pause(5);
-      t.ok(reached(), 'it gets there');
+      await until(reached, () => background.step());
     },
   };
 }

@@ -50,12 +50,15 @@ export function groupsLeft({ db }: TestApp): (number | null)[] {
   return db.prepare<[], number | null>('SELECT unsubscribe_groups_id FROM unsubscribers ORDER BY 1').pluck().all();
 }
 
-/** Lets the buffered hits reach the disk. */
+/**
+ * Lets up to 2,000 buffered hits reach the disk. The application begins to write every 100 ms and writes 100 of them at each turn of this
+ * process's timers. Timers that begin now are due after its own, however busy the machine is.
+ */
 export async function untilFlushed(app: TestApp): Promise<void> {
   const written = app.db.prepare('SELECT count(*) + (SELECT sum(opens) FROM deliveries) FROM events').pluck();
-  await setTimeout(250);
-  for (let last = Number.NaN, calm = 0; calm < 4; last = Number(written.get())) {
-    await setTimeout(100);
+  await setTimeout(110);
+  for (let last = Number.NaN, calm = 0; calm < 20; last = Number(written.get())) {
+    await setTimeout(10);
     calm = written.get() === last ? calm + 1 : 0;
   }
 }

@@ -1,5 +1,4 @@
 /** For tests of the SMTP client: pools that send to scripted relays, and short names for what comes of it. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { MailData } from '../../../src/delivery/mime/mail-data.ts';
 import type { Outcome } from '../../../src/delivery/transport/smtp/outcome.ts';
@@ -44,11 +43,6 @@ export function sendMany(pool: SmtpPool, count: number): Promise<Ended[]> {
 /** An outcome in three words. */
 export function brief(ended: Ended): string {
   return ended === 'withdrawn' ? ended : `${ended.kind} ${ended.stage} ${ended.code}`;
-}
-
-/** Waits for a condition, looking every few milliseconds. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await sleep(2);
 }
 
 /** The open TCP sockets of this process: of each connection to a scripted relay both ends, which do not close at the same moment. */

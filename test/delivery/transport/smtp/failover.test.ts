@@ -1,8 +1,9 @@
 /** Relays with limits, storms of 421, and the next relay in the list. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { accepted, brief, clock, openPool, send, sendMany, socketEnds, until } from '../../../support/smtp/pools.ts';
+import { accepted, brief, clock, openPool, send, sendMany, socketEnds } from '../../../support/smtp/pools.ts';
 import { startSink } from '../../../support/smtp/scripted-relay.ts';
+import { until } from '../../../support/until.ts';
 
 t.test('421 on connect: the pool works with the connections that the relay accepts', async (t) => {
   const sink = await startSink(t, { most: 3, dot: () => sleep(1).then(() => '250 ok\r\n') });

@@ -2,8 +2,9 @@
 import t from 'tap';
 import { SmtpPool } from '../../../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays } from '../../../../src/delivery/transport/smtp/relay-urls.ts';
-import { accepted, sendMany, until } from '../../../support/smtp/pools.ts';
+import { accepted, sendMany } from '../../../support/smtp/pools.ts';
 import { startSink } from '../../../support/smtp/scripted-relay.ts';
+import { until } from '../../../support/until.ts';
 
 t.test('a relay gets no more mails a second and connections than it may, and none is forgotten', async (t) => {
   const [first, second] = [await startSink(t), await startSink(t, { rcpt: '451 4.2.1 later\r\n' })];

@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { MailData } from '../../../../src/delivery/mime/mail-data.ts';
 import type { Timeouts } from '../../../../src/delivery/transport/smtp/timeouts.ts';
-import { brief, MESSAGE, NO_PIPELINING, openPool, SOON, send, socketEnds, until } from '../../../support/smtp/pools.ts';
+import { brief, MESSAGE, NO_PIPELINING, openPool, SOON, send, socketEnds } from '../../../support/smtp/pools.ts';
 import { DROP, type Script, startSink } from '../../../support/smtp/scripted-relay.ts';
+import { until } from '../../../support/until.ts';
 
 t.test('a connection lost after the end of data is told apart from one lost before it', async (t) => {
   const cases: [Script, string][] = [

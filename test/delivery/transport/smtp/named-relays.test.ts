@@ -2,8 +2,9 @@
 import t, { type Test } from 'tap';
 import { type PoolOptions, SmtpPool } from '../../../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays } from '../../../../src/delivery/transport/smtp/relay-urls.ts';
-import { brief, gate, MESSAGE, NO_PIPELINING, openPool, until } from '../../../support/smtp/pools.ts';
+import { brief, gate, MESSAGE, NO_PIPELINING, openPool } from '../../../support/smtp/pools.ts';
 import { type Sink, startSink } from '../../../support/smtp/scripted-relay.ts';
+import { until } from '../../../support/until.ts';
 
 /** A pool for relays of the file with the ids 1, 2, …, and how a mail for one of them, or with null for any, is sent. */
 function openNamed(t: Test, sinks: Sink[], options: PoolOptions = {}) {

@@ -1,18 +1,9 @@
 /** PIPELINING: which commands leave together, and what becomes of an envelope written after the end of data. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import {
-  brief,
-  gate,
-  MESSAGE,
-  NO_PIPELINING,
-  openPool,
-  SOON,
-  send,
-  sendMany,
-  until,
-} from '../../../support/smtp/pools.ts';
+import { brief, gate, MESSAGE, NO_PIPELINING, openPool, SOON, send, sendMany } from '../../../support/smtp/pools.ts';
 import { DROP, startSink } from '../../../support/smtp/scripted-relay.ts';
+import { until } from '../../../support/until.ts';
 
 t.test('RFC 2920: MAIL, RCPT and DATA go out together where PIPELINING is offered', async (t) => {
   const sink = await startSink(t, {

@@ -2,8 +2,9 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { MailData } from '../../../../src/delivery/mime/mail-data.ts';
-import { brief, gate, MESSAGE, openPool, send, sendMany, socketEnds, until } from '../../../support/smtp/pools.ts';
+import { brief, gate, MESSAGE, openPool, send, sendMany, socketEnds } from '../../../support/smtp/pools.ts';
 import { startSink } from '../../../support/smtp/scripted-relay.ts';
+import { until } from '../../../support/until.ts';
 
 t.test('it works', async (t) => {
   const sink = await startSink(t);

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import t, { type Test } from 'tap';
 import { SmtpConnection } from '../../../../../src/delivery/transport/smtp/connection.ts';
 import { MessageWriter } from '../../../../../src/delivery/transport/smtp/session/message-writer.ts';
-import { until } from '../../../../support/smtp/pools.ts';
+import { until } from '../../../../support/until.ts';
 
 /** A writer, what has arrived from it, and how often it announced the end of data and that it was flushed. */
 async function startWriter(t: Test, commands = '') {
