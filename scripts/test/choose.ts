@@ -1,8 +1,12 @@
 /** Chooses test files: those of each of the two runs, and those that a change touches. */
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
 import { type Imports, reachedFrom, readImports } from '../../fixtures/import-graph.ts';
 
+/** How many tests of a change are run, about ten seconds' worth; those of a system take seconds each. */
+const MOST_TESTS = 8;
+const MOST_OF_A_SYSTEM = 2;
 const FOLDERS = ['src', 'test', 'fixtures', 'scripts'];
 /** What starts other processes, or needs a program that a machine may lack. */
 const NEEDS_A_SYSTEM = /^(node:child_process|node:cluster|playwright-core|@nats-io\/.*)$/;
@@ -52,11 +56,34 @@ function needsSystem(graph: ReadonlyMap<string, Imports>, file: string): boolean
 export function testsOf(changed: readonly string[]): string[] {
   const tests = [...imports().keys()].filter(isTest);
   const files = new Set(changed.filter((file) => !COMPOSITION.has(file)));
-  const named = new Set(changed.filter((file) => file.startsWith('src/')).flatMap((file) => namesakes(tests, file)));
+  const named = new Set(
+    changed.flatMap((file) =>
+      file.startsWith('src/') ? namesakes(tests, file) : imports().has(file) ? [] : mentioning(tests, basename(file)),
+    ),
+  );
   return tests.filter((test) => {
     if (named.has(test)) return true;
     return [...reachedBy(test)].some((file) => files.has(file));
   });
+}
+
+/** The tests that are run for a change, and how many it may concern that are left out. */
+export interface Chosen {
+  tests: string[];
+  left: number;
+}
+
+/** Changed tests, and the few of those a change may concern that are the likeliest to notice a fault. */
+export function chosenFor(changed: readonly string[]): Chosen {
+  const own = changed.filter((file) => isTest(file) && imports().has(file));
+  const ranked = changed.filter((file) => !own.includes(file)).map(nearestTests);
+  const longest = Math.max(0, ...ranked.map(({ length }) => length));
+  const inTurn = Array.from({ length: longest }, (_, at) => ranked.flatMap((tests) => tests[at] ?? [])).flat();
+  const others = [...new Set(inTurn)].filter((test) => !own.includes(test));
+  const ofSystem = others.filter((test) => needsSystem(imports(), test));
+  const leftOut = new Set(ofSystem.slice(MOST_OF_A_SYSTEM));
+  const chosen = others.filter((test) => !leftOut.has(test)).slice(0, Math.max(0, MOST_TESTS - own.length));
+  return { tests: [...own, ...chosen], left: others.length - chosen.length };
 }
 
 /** What a test reaches by imports, the nearest first, without what it reaches through what puts the product together. */
@@ -93,19 +120,24 @@ function wordsOf(path: string): Set<string> {
 }
 
 /**
- * The tests below the mirrored top folder that have the name of the file or its beginning, or else the name of a folder it is in, the
- * innermost first; all tests of the top folder where none has.
+ * The tests that have the name of the file or its beginning, below the mirrored top folder or else anywhere; or the name of a folder it is
+ * in, the innermost first; or that mention its name. All tests of the top folder where there are none.
  */
 function namesakes(tests: readonly string[], file: string): string[] {
   const [, top = '', ...folders] = dirname(file).split('/');
   const below = tests.filter((test) => test.startsWith(`test/${top}/`));
-  const words = basename(file, extname(file)).split('-');
+  const name = basename(file, extname(file));
+  const words = name.split('-');
   const beginnings = words.map((_, at) => words.slice(0, words.length - at).join('-'));
-  for (const name of [...beginnings, ...folders.reverse()]) {
-    const found = below.filter((test) => hasName(test, name));
-    if (found.length > 0) return found;
-  }
-  return below;
+  const called = (among: readonly string[], names: readonly string[]) =>
+    names.map((one) => among.filter((test) => hasName(test, one))).find((found) => found.length > 0);
+  const found =
+    called(below, beginnings) ?? called(tests, [name]) ?? called(below, folders.reverse()) ?? mentioning(below, name);
+  return found.length > 0 ? found : below;
+}
+
+function mentioning(tests: readonly string[], name: string): string[] {
+  return tests.filter((test) => readFileSync(test, 'utf8').includes(name));
 }
 
 /** Whether a test's own name begins with a name, or one of its folders is called so. */

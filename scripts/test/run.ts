@@ -4,13 +4,13 @@
  *
  *     node scripts/test/run.ts [unit | system | changed | FILE …] [--slowest]
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable, Writable } from 'node:stream';
-import { changedFiles, testFiles, testsOf } from './choose.ts';
+import { changedFiles, chosenFor, testFiles } from './choose.ts';
 import { memoryFolder } from './memory-folder.ts';
 import { Report } from './report.ts';
 
@@ -59,7 +59,7 @@ if (report.failed > 0 || results.length < files.length) process.exitCode = 1;
 
 function chosen(names: readonly string[]): string[] {
   const [name = 'unit'] = names;
-  if (name === 'changed') return testsOf(changedFiles());
+  if (name === 'changed') return chosenByChange();
   if (name === 'unit' || name === 'system') return testFiles()[name];
   const asked = names.map((one) => relative('.', resolve(one)));
   const below = Object.values(testFiles())
@@ -68,6 +68,20 @@ function chosen(names: readonly string[]): string[] {
   const found = [...asked.filter((one) => /\.test\.tsx?$/.test(one) && existsSync(one)), ...below];
   if (found.length === 0) throw new Error(`there is no test file ${names.join(', ')}`);
   return found;
+}
+
+/** The tests of what differs from the last commit, after building what they need. */
+function chosenByChange(): string[] {
+  const { tests, left } = chosenFor(changedFiles());
+  if (left > 0)
+    console.log(`The nearest ${tests.length} tests; npm test also runs ${left} more that the change may concern`);
+  const { system } = testFiles();
+  const isBuilt = tests.some((test) => system.includes(test));
+  const { status } = spawnSync(process.execPath, ['scripts/build.js', ...(isBuilt ? [] : ['--browser-only'])], {
+    stdio: 'inherit',
+  });
+  if (status !== 0) process.exit(1);
+  return tests;
 }
 
 /** Runs files in one process after the other until none is left. */

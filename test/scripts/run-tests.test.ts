@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import t, { type Test } from 'tap';
+import { chosenFor } from '../../scripts/test/choose.ts';
 import { Report } from '../../scripts/test/report.ts';
 
 /** The report of a process that ran one file whose TAP lines are these, with its counts. */
@@ -128,6 +129,18 @@ t.test(
     t.match(stdout, `✗ ${file} > last > it ran\n`);
   },
 );
+
+t.test('a change runs the tests nearest to it, few enough to wait for, and says how many it leaves out', async (t) => {
+  const own = 'test/nodes/leaving.test.ts';
+  t.strictSame(chosenFor([own]), { tests: [own], left: 0 }, 'a changed test, whatever it needs');
+  t.equal(chosenFor(['src/reply-kind.ts']).tests[0], 'test/reply-kind.test.ts', 'what imports it first');
+  t.strictSame(chosenFor(['src/api/segments.ts']).tests, ['test/api/segments.test.ts'], 'what has its name');
+  t.ok(chosenFor(['src/api/feeds.ts']).tests.includes('test/feeds/feeds.test.ts'), 'wherever that is');
+  t.ok(chosenFor(['docs/guarantees.md']).tests.includes('test/structure.test.ts'), 'what mentions it');
+  const { tests, left } = chosenFor(['src/database/schema/audience.ts']);
+  t.equal(tests.length, 8);
+  t.ok(left > 100, `${left} are left out`);
+});
 
 t.test('without Chromium and Postfix their test files are skipped with a sentence, and the run is green', async (t) => {
   const files = ['test/browser.test.ts', 'test/delivery/transport/smtp/postfix.test.ts'];
