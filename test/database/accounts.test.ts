@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { findAccount, firstKeys, firstKeysShown } from '../../src/database/accounts.ts';
-import { connect, migrateAndSeed } from '../../src/database/open.ts';
+import { connect } from '../../src/database/open.ts';
+import { seededCopy } from '../support/app.ts';
 
 t.test('the first keys are made again by each start until they have been shown', async (t) => {
-  const db = connect(join(t.testdir({}), 'test.db'));
+  const file = join(t.testdir({}), 'test.db');
+  seededCopy(file);
+  const db = connect(file);
   t.teardown(() => db.$client.close());
-  migrateAndSeed(db);
   const one = firstKeys(db, systemClock, false);
   const two = firstKeys(db, systemClock, false);
   t.ok(one && two && one.secretKey !== two.secretKey, 'a start that was killed before it showed them loses nothing');
@@ -18,9 +20,10 @@ t.test('the first keys are made again by each start until they have been shown',
 });
 
 t.test('with a pair in the settings, no first keys are made', async (t) => {
-  const db = connect(join(t.testdir({}), 'test.db'));
+  const file = join(t.testdir({}), 'test.db');
+  seededCopy(file);
+  const db = connect(file);
   t.teardown(() => db.$client.close());
-  migrateAndSeed(db);
   t.equal(firstKeys(db, systemClock, true), null);
   t.equal(db.$client.prepare('SELECT count(*) FROM accounts').pluck().get(), 1);
   t.equal(firstKeys(db, systemClock, false), null);

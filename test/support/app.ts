@@ -115,7 +115,7 @@ const NO_DNS = '127.0.0.1:1';
  * A database of this release with its seed, made once per run of the suite and copied from then on. Its name holds the number of
  * migrations, because a run of an earlier state of the sources may have had the same process id.
  */
-function seededCopy(path: string): void {
+export function seededCopy(path: string): void {
   const migrations = readdirSync(new URL('../../drizzle/', import.meta.url)).length;
   const template = join(tmpdir(), `sendlark-test-${process.ppid}-${migrations}.db`);
   if (!existsSync(template)) {

@@ -12,7 +12,7 @@ import type { Courier, Handoff, Outcome } from '../../src/delivery/transport/cou
 import { SmtpPool } from '../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays } from '../../src/delivery/transport/smtp/relay-urls.ts';
 import { Background } from '../../src/threads/background.ts';
-import { FakeClock } from './app.ts';
+import { FakeClock, seededCopy } from './app.ts';
 import { type Script, startSink } from './smtp/scripted-relay.ts';
 import { until } from './until.ts';
 
@@ -70,6 +70,7 @@ export async function launch(
   folder = mkdtempSync(join(tmpdir(), 'sendlark-worker-')),
 ) {
   const path = join(folder, 'test.db');
+  seededCopy(path);
   const db = connect(path);
   const client = db.$client;
   await launchMailing(db, people, '<p>Hello ((first_name))</p>');

@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { connect, migrateAndSeed } from '../../../src/database/open.ts';
+import { connect } from '../../../src/database/open.ts';
 import type { ResolveMx } from '../../../src/delivery/pacing/domain-groups.ts';
 import { readPacedGroups } from '../../../src/delivery/pacing/paced-groups.ts';
 import { Pacing } from '../../../src/delivery/pacing/pacing.ts';
 import { providerOfServer } from '../../../src/delivery/pacing/providers.ts';
 import { asksForFewer } from '../../../src/delivery/pacing/rate-refusals.ts';
 import type { Outcome } from '../../../src/delivery/transport/courier.ts';
-import { FakeClock } from '../../support/app.ts';
+import { FakeClock, seededCopy } from '../../support/app.ts';
 import { ACCEPTED } from '../../support/launched-mailing.ts';
 
 const MINUTE = 60_000;
@@ -24,8 +24,8 @@ const TOO_FAST = deferred('421 4.7.0 [TSS04] Messages temporarily deferred due t
 
 function open(t: Test, resolveMx: ResolveMx | null = null) {
   const folder = mkdtempSync(join(tmpdir(), 'sendlark-pacing-'));
+  seededCopy(join(folder, 'test.db'));
   const db = connect(join(folder, 'test.db'));
-  migrateAndSeed(db);
   t.teardown(() => {
     db.$client.close();
     rmSync(folder, { recursive: true, force: true });
