@@ -2,7 +2,6 @@
 import t from 'tap';
 import { RelayUse } from '../../src/delivery/queue/relay-use.ts';
 import { recordDoctorFindings, type SeenDomain } from '../../src/health-checks/doctor-findings.ts';
-import { hashPassword } from '../../src/users/passwords.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { fillAccount, HOSTILE } from '../support/dashboard/filled-account.ts';
 import { addPerson, callerOf, cookieOf } from '../support/people.ts';
@@ -33,7 +32,6 @@ t.test('whoever is not signed in is sent to the sign-in page, and comes back', a
   const form = await app.page('GET', String(away));
   t.match(form.text, `name="next" value="${wanted.replace('&', '&amp;')}"`);
   addPerson(app);
-  app.db.prepare('UPDATE users SET password_hash = ?').run(await hashPassword('correct horse battery'));
   const fields = { email: 'owner@example.org', password: 'correct horse battery', next: wanted };
   const post = { form: fields, headers: { 'sec-fetch-site': 'same-origin' } };
   t.equal((await app.page('POST', '/login', post)).headers.location, wanted);

@@ -1,19 +1,16 @@
 /** What a person does with their own sign-in on pages, and what the audit log then tells. */
 import t from 'tap';
-import { hashPassword } from '../../src/users/passwords.ts';
 import { newTotpSecret, totpCode } from '../../src/users/totp.ts';
 import { startApp } from '../support/app.ts';
-import { addPerson, cookieOf } from '../support/people.ts';
+import { addPerson, cookieOf, PASSWORD } from '../support/people.ts';
 import { SoftPasskey } from '../support/soft-passkey.ts';
 
-const PASSWORD = 'correct horse battery';
 const NEW_PASSWORD = 'lark sings in the rain';
 const ORIGIN = 'http://localhost:3000';
 
 t.test('every step of a person with their own sign-in is in the log', async (t) => {
   const app = await startApp(t, { PUBLIC_URL: ORIGIN });
   const person = addPerson(app, 'viewer');
-  app.db.prepare('UPDATE users SET password_hash = ?').run(await hashPassword(PASSWORD));
   const cookies: Record<string, string> = {};
   const post = async (path: string, form: Record<string, string> = {}) => {
     const headers = {

@@ -3,13 +3,11 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { CDPSession, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { hashPassword } from '../../src/users/passwords.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { findBarriers, launch, openTab, picture } from '../support/dashboard/browser.ts';
-import { addPerson, cookieOf } from '../support/people.ts';
+import { addPerson, cookieOf, PASSWORD } from '../support/people.ts';
 import { skipWithout } from '../support/tools.ts';
 
-const PASSWORD = 'correct horse battery';
 const skip = skipWithout('chromium');
 
 /** A port to listen on that PUBLIC_URL can name before. */
@@ -28,7 +26,6 @@ async function start(t: Test) {
   const origin = `http://localhost:${port}`;
   const app = await startApp(t, { PUBLIC_URL: origin });
   const person = addPerson(app, 'owner', { name: 'Ada' });
-  app.db.prepare('UPDATE users SET password_hash = ?').run(await hashPassword(PASSWORD));
   await app.fastify.listen({ host: '127.0.0.1', port });
   return { app, person, origin };
 }

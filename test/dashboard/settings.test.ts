@@ -3,13 +3,10 @@ import t, { type Test } from 'tap';
 import type { Role } from '../../src/database/schema/index.ts';
 import { audit, COMMAND_LINE } from '../../src/users/audit.ts';
 import { addPasskey } from '../../src/users/passkeys/passkeys.ts';
-import { hashPassword } from '../../src/users/passwords.ts';
 import { totpCode } from '../../src/users/totp.ts';
 import { startApp } from '../support/app.ts';
-import { addPerson, cookieOf } from '../support/people.ts';
+import { addPerson, cookieOf, PASSWORD } from '../support/people.ts';
 import { SoftPasskey } from '../support/soft-passkey.ts';
-
-const PASSWORD = 'correct horse battery';
 
 async function signedIn(t: Test, role: Role = 'owner', settings: Record<string, string> = {}) {
   const app = await startApp(t, settings);
@@ -145,7 +142,6 @@ t.test('the log is shown newest first, a hundred at a time', async (t) => {
 
 t.test('a password is changed with the old one only, and ends all sessions but the one it begins', async (t) => {
   const { app, person, cookie, get, post } = await signedIn(t);
-  app.db.prepare('UPDATE users SET password_hash = ?').run(await hashPassword(PASSWORD));
   cookieOf(app, person);
   const change = { current: PASSWORD, password: 'lark sings in the rain' };
   const weak = await post('/settings/account/password', { ...change, password: 'Password2024!' });
@@ -187,7 +183,6 @@ t.test('a person chooses language, colours and shortcuts, and every page keeps t
 
 t.test('a second factor takes the password, to set it up by its first code and to switch it off', async (t) => {
   const { app, get, post } = await signedIn(t);
-  app.db.prepare('UPDATE users SET password_hash = ?').run(await hashPassword(PASSWORD));
   const setup = (await get('/settings/second-factor')).text;
   t.match(setup, /<svg class="qr" viewBox="0 0 \d+ \d+" role="img"/);
   const secret = /name="secret" value="([A-Z2-7]{32})"/.exec(setup)?.[1] ?? '';
@@ -265,7 +260,6 @@ t.test('nobody adds a passkey without the password, or with a challenge of anoth
   const origin = 'http://localhost:3000';
   const host = 'localhost:3000';
   const { app, person, post } = await signedIn(t, 'viewer', { PUBLIC_URL: origin });
-  app.db.prepare('UPDATE users SET password_hash = ?').run(await hashPassword(PASSWORD));
   const ask = (password: string) =>
     post('/settings/passkeys/new', { passkey: 'Phone', 'passkey-password': password }, { host });
   const wrong = await ask('wrong horse battery');

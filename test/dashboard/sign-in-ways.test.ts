@@ -1,15 +1,11 @@
 /** Signing in by ways that somebody forged: headers of a proxy, and hosts that only look like this machine. */
 import t, { type Test } from 'tap';
-import { hashPassword } from '../../src/users/passwords.ts';
 import { startApp } from '../support/app.ts';
-import { addPerson, cookieOf } from '../support/people.ts';
-
-const PASSWORD = 'correct horse battery';
+import { addPerson, cookieOf, PASSWORD } from '../support/people.ts';
 
 async function withOwner(t: Test, settings: Record<string, string> = {}) {
   const app = await startApp(t, settings);
   const person = addPerson(app);
-  app.db.prepare('UPDATE users SET password_hash = ?').run(await hashPassword(PASSWORD));
   const login = (password: string, headers: Record<string, string>) =>
     app.page('POST', '/login', {
       form: { email: 'owner@example.org', password },

@@ -3,20 +3,17 @@ import { Writable } from 'node:stream';
 import t, { type Test } from 'tap';
 import { COMMAND_LINE } from '../../src/users/audit.ts';
 import { createLoginLink } from '../../src/users/login-links.ts';
-import { hashPassword } from '../../src/users/passwords.ts';
 import { switchOnSecondFactor } from '../../src/users/second-factor.ts';
 import { newTotpSecret, totpCode } from '../../src/users/totp.ts';
 import { findUser } from '../../src/users/users.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { addPerson, cookieOf } from '../support/people.ts';
+import { addPerson, cookieOf, PASSWORD } from '../support/people.ts';
 
-const PASSWORD = 'correct horse battery';
 const SAME = { 'sec-fetch-site': 'same-origin' };
 
 async function withOwner(t: Test, settings: Record<string, string> = {}) {
   const app = await startApp(t, settings);
   const person = addPerson(app);
-  app.db.prepare('UPDATE users SET password_hash = ?').run(await hashPassword(PASSWORD));
   const post = (path: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
     app.page('POST', path, { form, headers: { ...SAME, ...headers } });
   const login = (password = PASSWORD, headers: Record<string, string> = {}) =>
@@ -255,7 +252,6 @@ t.test('no password, cookie or secret of a link is in a log line, whatever goes 
   });
   const app = await startApp(t, { LOG_LEVEL: 'trace' }, undefined, stream);
   const person = addPerson(app);
-  app.db.prepare('UPDATE users SET password_hash = ?').run(await hashPassword(PASSWORD));
   const cookie = cookieOf(app, person);
   const { secret } = createLoginLink(
     app.drizzle,

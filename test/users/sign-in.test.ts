@@ -4,16 +4,15 @@ import t, { type Test } from 'tap';
 import { parseAddress } from '../../src/audience/contacts/addresses.ts';
 import { auditFailedSignIn, COMMAND_LINE } from '../../src/users/audit.ts';
 import { createLoginLink, findLoginLink, loginLinkPath, useLoginLink } from '../../src/users/login-links.ts';
-import { hashPassword, isWeaklyHashed } from '../../src/users/passwords.ts';
+import { isWeaklyHashed } from '../../src/users/passwords.ts';
 import { switchOnSecondFactor } from '../../src/users/second-factor.ts';
 import { findSession } from '../../src/users/sessions.ts';
 import { SignIns } from '../../src/users/sign-in.ts';
 import { newTotpSecret, totpCode } from '../../src/users/totp.ts';
 import { findUser } from '../../src/users/users.ts';
 import { startApp } from '../support/app.ts';
-import { addPerson } from '../support/people.ts';
+import { addPerson, PASSWORD } from '../support/people.ts';
 
-const PASSWORD = 'correct horse battery';
 const MINUTE = 60_000;
 const at = (address: string) => ({ address, userAgent: 'Test' });
 const HOME = at('192.0.2.1');
@@ -21,7 +20,6 @@ const HOME = at('192.0.2.1');
 async function withPerson(t: Test) {
   const app = await startApp(t);
   const person = addPerson(app);
-  app.db.prepare('UPDATE users SET password_hash = ?').run(await hashPassword(PASSWORD));
   const signIns = new SignIns({ db: app.drizzle, clock: app.clock, tokens: app.tokens });
   const read = () => findUser(app.drizzle, 1, person.id)!;
   return { app, person, signIns, read };
