@@ -20,7 +20,7 @@ export interface PasskeyTask {
 /** The thread's reply. A refusal says why, for the log of whoever looks for the cause. */
 export type PasskeyVerdict = { added: NewPasskey } | { counter: number } | { refused: string };
 
-const TIME_LIMIT_MS = 10_000;
+const TIME_LIMIT_MS = 30_000;
 const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 6 };
 const TOO_MANY = 503;
 const MOST_WAITING = 20;
