@@ -5,7 +5,7 @@
  */
 import { registerHooks } from 'node:module';
 import { inspect } from 'node:util';
-import type { Base, Test } from 'tap';
+import type { Test } from 'tap';
 
 /** What tap makes for each test. */
 export class Domain {
@@ -19,14 +19,15 @@ registerHooks({
 
 /** From now on an error that nobody catches fails the innermost test under way in `root`. */
 export function blameTests(root: Test): void {
-  const underWay: Base[] = [root];
-  const watch = (test: Base) => {
-    test.on('subtestStart', (inner: Base) => {
+  const underWay: Pick<Test, 'threw'>[] = [root];
+  const watch = (test: Test) => {
+    test.on('subtestStart', (inner) => {
       underWay.push(inner);
-      watch(inner);
+      if (isTest(inner)) watch(inner);
     });
-    test.on('subtestEnd', (inner: Base) => underWay.splice(underWay.lastIndexOf(inner), 1));
+    test.on('subtestEnd', (inner) => underWay.splice(underWay.lastIndexOf(inner), 1));
   };
+  const isTest = (inner: object): inner is Test => 'activeSubtests' in inner;
   watch(root);
   for (const type of ['uncaughtException', 'unhandledRejection']) {
     process.on(type, (thrown: unknown) => {
