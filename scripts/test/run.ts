@@ -75,6 +75,7 @@ function chosenByChange(): string[] {
   const { tests, left } = chosenFor(changedFiles());
   if (left > 0)
     console.log(`The nearest ${tests.length} tests; npm test also runs ${left} more that the change may concern`);
+  if (tests.length === 0) return tests;
   const { system } = testFiles();
   const isBuilt = tests.some((test) => system.includes(test));
   const { status } = spawnSync(process.execPath, ['scripts/build.js', ...(isBuilt ? [] : ['--browser-only'])], {

@@ -7,6 +7,7 @@ import { DkimKeys } from '../../src/delivery/mime/dkim-keys.ts';
 import { startApp } from '../support/app.ts';
 import { mustSucceed } from '../support/campaign.ts';
 import { addPerson, callerOf } from '../support/people.ts';
+import { verifySenders } from '../support/sender.ts';
 import { startDns } from '../support/smtp/dns-server.ts';
 
 const SENDER = {
@@ -22,9 +23,9 @@ const domain = 'example.com';
 async function started(t: Test) {
   const app = await startApp(t);
   const operator = callerOf(app, addPerson(app));
-  const addSender = async (caller = app.one, verified = 1) => {
+  const addSender = async (caller = app.one, isVerified = true) => {
     await mustSucceed(t, caller)('/sender/save', SENDER);
-    app.db.prepare('UPDATE senders SET is_verified = ?').run(verified);
+    if (isVerified) verifySenders(app);
   };
   const keys = async (caller = app.one) => (await caller.call('GET', '/senders/checks')).body.message.domains[0].dkim;
   /** The selector by which mail of the domain is signed now. */
@@ -43,9 +44,9 @@ t.test(
     const { app, addSender, keys, signs } = await started(t);
     const create = (name: string, caller = app.one) => caller.call('POST', '/dkim/create', { form: { domain: name } });
     t.match(await create(domain), { status: 422, body: { errors: { domain: [/verified sender/] } } });
-    await addSender(app.one, 0);
+    await addSender(app.one, false);
     t.equal((await create(domain)).status, 422, 'the address is not verified');
-    app.db.prepare('UPDATE senders SET is_verified = 1').run();
+    verifySenders(app);
     for (const wrong of ['', 'localhost', 'example.org', 'a b', '<script>', 'x'.repeat(300)])
       t.equal((await create(wrong)).status, 422, wrong);
     t.equal((await create(domain, app.two)).status, 422, 'another account has no sender of it');

@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap';
 import { startApp } from '../support/app.ts';
 import { mustSucceed } from '../support/campaign.ts';
+import { verifySenders } from '../support/sender.ts';
 
 async function started(t: Test) {
   const app = await startApp(t);
@@ -14,7 +15,7 @@ async function started(t: Test) {
     ...{ from_name: 'Lark', from_email: 'news@example.com', reply_to_email: 'reply@example.com' },
     ...{ country_id: 1, company_address: 'Main Street 1', nickname: 'News' },
   });
-  app.db.prepare('UPDATE senders SET is_verified = 1').run();
+  verifySenders(app);
   const send = (more: Record<string, unknown>) =>
     save('/single/send/create', {
       ...{ single_send_name: 'Spring', subject: 'Books', preheader: 'Books', template_id: 1 },

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { startApp } from '../support/app.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
+import { verifySenders } from '../support/sender.ts';
 import { startDns } from '../support/smtp/dns-server.ts';
 
 const SENDER = {
@@ -28,7 +29,7 @@ async function signedIn(t: Test) {
   };
   const addSender = async (caller = app.one) => {
     await caller.call('POST', '/sender/save', { form: SENDER });
-    app.db.prepare('UPDATE senders SET is_verified = 1').run();
+    verifySenders(app);
   };
   return { app, addSender, operator: browser(1), guest: browser(2) };
 }

@@ -3,6 +3,7 @@ import t from 'tap';
 import { startApp } from '../support/app.ts';
 import { mustSucceed } from '../support/campaign.ts';
 import { addForm, addReadyForm, askedMails, subscribe } from '../support/forms.ts';
+import { verifySenders } from '../support/sender.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -36,7 +37,7 @@ t.test('a form that is off, or lacks what it needs, says so and takes nothing', 
     t.equal((await app.page('GET', `${form.path}/challenge`)).status, 404);
   };
   await isClosed('sender_unverified');
-  app.db.exec('UPDATE senders SET is_verified = 1');
+  verifySenders(app);
   t.match(await read(), { off_code: null, off_reason: null });
   await must('/forms/save', { id: form.id, is_active: 0 });
   await isClosed('off');

@@ -1,6 +1,7 @@
 /** People and senders that change while a single send is running. */
 import t, { type Test } from 'tap';
 import { purge } from '../../src/database/purge.ts';
+import { verifySenders } from '../support/sender.ts';
 import { LATER, type Shop, startSend, startShop } from '../support/shop.ts';
 
 const NAMES = Array.from({ length: 8 }, (_, at) => `r${at}`);
@@ -176,7 +177,7 @@ t.test('a mail that is tried again after its sender was edited keeps its Message
 
 t.test('where senders must be verified, a new address of one holds its running sends until it is', async (t) => {
   const shop = await startShop(t, { SEND_RATE: '2', SENDER_VERIFICATION: 'required' });
-  shop.app.db.exec('UPDATE senders SET is_verified = 1');
+  verifySenders(shop.app);
   await shop.import(NAMES);
   const utr = await startSend(shop);
   const first = shop.accepted().length;

@@ -1,4 +1,7 @@
-/** Bodies of requests that make a sender. */
+/** Bodies of requests that make a sender, and what its owner does then. */
+import { senders } from '../../src/database/schema/index.ts';
+import { verifySender } from '../../src/senders/senders.ts';
+import type { TestApp } from './app.ts';
 
 export const SHOP_SENDER = {
   from_name: 'Lark Books',
@@ -17,3 +20,8 @@ export const SENDER = {
   company_address: '1 Harbour St',
   nickname: 'l',
 };
+
+/** Opens the link of each sender's verification mail. */
+export function verifySenders({ drizzle, clock }: TestApp): void {
+  for (const sender of drizzle.select().from(senders).all()) verifySender(drizzle, sender, '127.0.0.1', clock.now(), 0);
+}

@@ -6,6 +6,7 @@ import { QUEUE_QUERIES } from '../../../src/delivery/transactional/ledger.ts';
 import { recordReturned } from '../../../src/delivery/transactional/returned.ts';
 import type { Outcome } from '../../../src/delivery/transport/courier.ts';
 import { ACCEPTED, Relay } from '../../support/launched-mailing.ts';
+import { verifySenders } from '../../support/sender.ts';
 import { createSend, outboxOf, RECALL, readyToSend } from '../../support/single-sends.ts';
 import { piecesOf, post, RECEIPT, sent, stateOf, withRelay } from '../../support/transactional.ts';
 
@@ -58,7 +59,7 @@ t.test('a mail whose sender is not verified any more waits for 4 days, and is ca
   const { app, relay } = await withRelay(t, () => ACCEPTED, { SMTP_URL: 'smtp://127.0.0.1:9' });
   await app.background();
   relay.started.length = 0;
-  app.db.exec('UPDATE senders SET is_verified = 1');
+  verifySenders(app);
   const utr = await sent(app);
   app.db.exec('UPDATE senders SET is_verified = 0');
   for (let day = 0; day < 4; day++) {
