@@ -2,8 +2,12 @@
 import { spawnSync } from 'node:child_process';
 
 const [seed = String(Date.now() % 2 ** 31)] = process.argv.slice(2);
-const { status } = spawnSync('npx', ['tap', '--timeout=600', 'test/month', 'test/automations/automation-month.test.ts'], {
-  stdio: 'inherit',
-  env: { ...process.env, SEED: seed },
-});
+const { status } = spawnSync(
+  'npx',
+  ['tap', '--timeout=600', 'test/month', 'test/automations/automation-month.test.ts'],
+  {
+    stdio: 'inherit',
+    env: { ...process.env, SEED: seed },
+  },
+);
 process.exitCode = status ?? 1;
