@@ -221,3 +221,21 @@ t.test('a file that names nobody who left says so, and one of suppressions alone
   t.equal((await ask(app, 'start', upload)).state, 'done');
   t.equal(count(app, 'suppressions'), 1);
 });
+
+t.test('who left a group at SendGrid leaves that group, and all mail only where no group is named', async (t) => {
+  const app = await startApp(t);
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  const rows = [
+    ['a@example.org', 'News'],
+    ['b@example.org', 'News'],
+    ['c@example.org', ''],
+  ];
+  const upload = await look(
+    app,
+    { filename: 'left.csv', content: Buffer.from(csv(['email', 'group_name'], rows)) },
+    'sendgrid',
+  );
+  const { leaving } = await previewOf(app, upload);
+  const people = leaving.map(({ kind, people }: { kind: string; people: number }) => `${kind} ${people}`);
+  t.strictSame(people.sort(), ['all 1', 'group 2']);
+});
