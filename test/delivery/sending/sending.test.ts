@@ -76,12 +76,10 @@ t.test('mailings that have nobody due leave the room to the one that has', async
   const relay = new Relay(() => ACCEPTED);
   const { db, background } = await launch(t, 100, relay);
   for (let id = 1; id <= 50; id++) another(db.$client, 0, { kind: 'schedule', id });
-  await background.step();
-  t.equal(
-    db.$client.prepare('SELECT count(*) FROM deliveries WHERE attempt = 1').pluck().get(),
-    20,
-    'all the room there is',
-  );
+  const claimed = db.$client.prepare<[], number>('SELECT count(*) FROM deliveries WHERE attempt = 1').pluck();
+  // Enqueueing has a part of each step, which may not be enough for fifty mailings on a busy machine.
+  while (claimed.get() === 0) await background.step();
+  t.equal(claimed.get(), 20, 'all the room there is');
   t.equal(
     db.$client
       .prepare("SELECT count(*) FROM mailings WHERE owner_kind = 'schedule' AND finished_at IS NULL")
