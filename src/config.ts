@@ -129,7 +129,7 @@ export const SETTINGS = {
   PORT: setting('3000', 'Port to listen on; 0 picks a free one.', integerBetween(0, 65535)),
   PUBLIC_URL: setting(
     '',
-    'Origin used in links; needed with a relay. None: the public address that the dashboard saved in the file, else host and port.',
+    'Origin used in links; needed with a relay or NATS_URL. None: the public address that the dashboard saved in the file, else host and port.',
     parseOrigin,
   ),
   DATABASE_PATH: setting('sendlark.db', 'The one file.', asText),
@@ -169,7 +169,7 @@ export const SETTINGS = {
   ),
   SENDER_VERIFICATION: setting(
     '',
-    'required (default with a relay) or optional (default with the outbox).',
+    'required (default with a relay or NATS_URL) or optional (default with the outbox).',
     oneOf('', 'required', 'optional'),
   ),
   SEND_RATE: setting('0', 'Mails a second, at most; 0: as fast as the relay takes them.', integerBetween(0, 1_000_000)),

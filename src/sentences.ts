@@ -102,7 +102,8 @@ export const SENTENCES = {
   held_restored: 'Restored from a backup, which does not know who was mailed after it was made',
   held_clock:
     'The clock is {days} days past when the service last ran: nothing is sent before a release, or before the clock is set right',
-  held_settings: 'A relay is set and the public address is not: links to unsubscribe would lead to this machine only',
+  held_settings:
+    'Mail goes to a relay or to sender nodes and the public address is not set: links to unsubscribe would lead to this machine only',
   mail_sender_deleted: 'its sender was deleted',
   mail_sender_unverified: 'its sender is not verified yet',
   content_none: 'It has no content: the blank template needs template code',

@@ -8,6 +8,7 @@ import { VERSION } from '../../src/version.ts';
 import { startApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';
 import { addPerson, callerOf, cookieOf } from '../support/people.ts';
+import { verifySenders } from '../support/sender.ts';
 import { addNode } from '../support/sender-nodes.ts';
 
 const SETTINGS = { NATS_URL: 'nats://127.0.0.1:4222' };
@@ -76,30 +77,38 @@ t.test('why mail waits stands in the overview, in reports and at the hold of all
   t.equal((await app.one.call('GET', '/sending/hold')).body.message.hold.waits_reason, null);
 });
 
-t.test('where campaign mail leaves from nodes, nothing says that it stays in the outbox', async (t) => {
-  const app = await startApp(t, SETTINGS);
-  const owner = callerOf(app, addPerson(app));
-  const { health } = (await owner.call('GET', '/health')).body.message;
-  t.equal(health.courier, 'nodes');
-  t.match(
-    health.findings.find(({ name }: { name: string }) => name === 'Relay'),
-    { state: 'warn', found: SENTENCES.relay_none_nodes, advice: [SENTENCES.relay_none_cure] },
-  );
-  t.notMatch(JSON.stringify(health), /outbox/);
-  const [doctor] = await relayChecks(app.db, readConfig(SETTINGS));
-  t.match(doctor, { state: 'warn', found: SENTENCES.relay_none_nodes }, 'sendlark doctor');
-  const { setup } = (await app.one.call('GET', '/overview')).body.message.overview;
-  t.match(setup, { courier: 'nodes', relay: { state: 'nodes' } });
-  const { utr } = await sendCampaign(t, app);
-  t.equal((await app.one.call('GET', '/single-send/report', { query: { utr } })).body.message.report.courier, 'nodes');
-  t.match((await app.page('GET', '/readyz')).body, { relay: 'nodes' });
-  const headers = { cookie: cookieOf(app, addPerson(app, 'owner', { email: 'home@example.org' })) };
-  const home = (await app.page('GET', '/', { headers })).text;
-  t.notMatch(home, /Outbox only|stays in the outbox/);
-  t.notMatch(home, /Your first mailing/, 'nothing is left to do');
-  t.match((await app.page('GET', '/settings/health', { headers })).text, /Mail goes to<\/dt><dd[^>]*>Sender nodes</);
-  t.match((await app.page('GET', '/outbox', { headers })).text, /Mail goes out through your relay/);
-});
+t.test(
+  'where campaign mail leaves from nodes, senders must be verified, and nothing says that it stays in the outbox',
+  async (t) => {
+    const app = await startApp(t, SETTINGS);
+    const owner = callerOf(app, addPerson(app));
+    const { health } = (await owner.call('GET', '/health')).body.message;
+    t.equal(health.courier, 'nodes');
+    t.match(
+      health.findings.find(({ name }: { name: string }) => name === 'Relay'),
+      { state: 'warn', found: SENTENCES.relay_none_nodes, advice: [SENTENCES.relay_none_cure] },
+    );
+    t.notMatch(JSON.stringify(health), /outbox/);
+    const [doctor] = await relayChecks(app.db, readConfig(SETTINGS));
+    t.match(doctor, { state: 'warn', found: SENTENCES.relay_none_nodes }, 'sendlark doctor');
+    const { setup } = (await app.one.call('GET', '/overview')).body.message.overview;
+    t.match(setup, { courier: 'nodes', relay: { state: 'nodes' } });
+    const { utr } = await sendCampaign(t, app);
+    const report = async () =>
+      (await app.one.call('GET', '/single-send/report', { query: { utr } })).body.message.report;
+    t.match(await report(), { courier: 'nodes', held_code: 'sender_unverified' });
+    verifySenders(app);
+    await app.background();
+    t.match(await report(), { status: 3, held_code: null });
+    t.match((await app.page('GET', '/readyz')).body, { relay: 'nodes' });
+    const headers = { cookie: cookieOf(app, addPerson(app, 'owner', { email: 'home@example.org' })) };
+    const home = (await app.page('GET', '/', { headers })).text;
+    t.notMatch(home, /Outbox only|stays in the outbox/);
+    t.notMatch(home, /Your first mailing/, 'nothing is left to do');
+    t.match((await app.page('GET', '/settings/health', { headers })).text, /Mail goes to<\/dt><dd[^>]*>Sender nodes</);
+    t.match((await app.page('GET', '/outbox', { headers })).text, /Mail goes out through your relay/);
+  },
+);
 
 t.test('health names nodes that are silent, refused or of another release, and mail that waits', async (t) => {
   const app = await startApp(t, SETTINGS);

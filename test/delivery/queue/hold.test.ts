@@ -49,20 +49,25 @@ async function ready(t: Test, settings: Record<string, string> = {}) {
 
 const left = ({ db }: TestApp) => Number(db.prepare('SELECT count(*) FROM outbox').pluck().get());
 
-t.test('with a relay and no PUBLIC_URL nothing leaves, and the reason is told wherever one looks', async (t) => {
-  const { app, send, report, holds } = await ready(t, { SMTP_URL: 'smtp://127.0.0.1:9', PUBLIC_URL: '' });
-  const utr = await send();
-  app.clock.advance(HOUR);
-  await app.background();
-  t.equal(left(app), 0, 'not even the verification mail, whose link would lead nowhere');
-  const reason = /^A relay is set and the public address is not/;
-  t.match(await report(utr), { status: 1, held_code: 'sending_held', held_reason: reason });
-  t.match((await app.page('GET', '/readyz')).body, { ready: true, sending: 'held', held_reason: reason });
-  t.match((await app.page('GET', '/metrics')).text, /^sendlark_sending_held 1$/m);
-  releaseSending(app.db, app.clock.now().getTime());
-  t.match(sendingHeldReason(app.db), reason, 'a release does not lift it: the setting does');
-  t.match(holds(), [{ reason, text: 'sending held' }]);
-});
+t.test(
+  'with a relay or sender nodes and no PUBLIC_URL nothing leaves, and the reason is told wherever one looks',
+  async (t) => {
+    for (const way of [{ SMTP_URL: 'smtp://127.0.0.1:9' }, { NATS_URL: 'nats://127.0.0.1:9' }]) {
+      const { app, send, report, holds } = await ready(t, { ...way, PUBLIC_URL: '' });
+      const utr = await send();
+      app.clock.advance(HOUR);
+      await app.background();
+      t.equal(left(app), 0, 'not even the verification mail, whose link would lead nowhere');
+      const reason = /^Mail goes to a relay or to sender nodes and the public address is not set/;
+      t.match(await report(utr), { status: 1, held_code: 'sending_held', held_reason: reason });
+      t.match((await app.page('GET', '/readyz')).body, { ready: true, sending: 'held', held_reason: reason });
+      t.match((await app.page('GET', '/metrics')).text, /^sendlark_sending_held 1$/m);
+      releaseSending(app.db, app.clock.now().getTime());
+      t.match(sendingHeldReason(app.db), reason, 'a release does not lift it: the setting does');
+      t.match(holds(), [{ reason, text: 'sending held' }]);
+    }
+  },
+);
 
 t.test(
   'a clock that a machine boots with long before the last run holds nothing, then or once it is right',

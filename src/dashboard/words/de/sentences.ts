@@ -99,7 +99,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   held_clock:
     'Die Uhr ist {days} Tage weiter als beim letzten Lauf des Dienstes: Es wird nichts gesendet, bis Sie den Versand freigeben oder die Uhr richtig geht',
   held_settings:
-    'Ein Relay ist gesetzt und die öffentliche Adresse nicht: Links zum Abmelden würden nur auf diesen Rechner führen',
+    'Mails gehen an ein Relay oder an Versandknoten, und die öffentliche Adresse ist nicht gesetzt: Links zum Abmelden würden nur auf diesen Rechner führen',
   mail_sender_deleted: 'Ihr Absender wurde gelöscht',
   mail_sender_unverified: 'Ihr Absender ist noch nicht bestätigt',
   content_none: 'Es gibt keinen Inhalt: Die leere Vorlage braucht einen Quelltext',

@@ -36,12 +36,15 @@ export function hasRelay(client: Database, { SMTP_URL }: Config): boolean {
 
 /** Why nothing may be sent: links in mails would point at this machine, where recipients cannot reach them. Null when links are fine. */
 export function linksFault(client: Database, config: Config): string | null {
-  return hasRelay(client, config) && publicAddress(client, config).source === 'none' ? SENTENCES.held_settings : null;
+  const leaves = courierInUse(client, config) !== 'outbox';
+  return leaves && publicAddress(client, config).source === 'none' ? SENTENCES.held_settings : null;
 }
 
-/** Whether senders must be verified before their mail leaves: as SENDER_VERIFICATION says, else where mail goes to a relay. */
+/** Whether senders must be verified before their mail leaves: as SENDER_VERIFICATION says, else where mail leaves this machine. */
 export function verificationRequired(client: Database, config: Config): boolean {
-  return (config.SENDER_VERIFICATION || (hasRelay(client, config) ? 'required' : 'optional')) === 'required';
+  return (
+    (config.SENDER_VERIFICATION || (courierInUse(client, config) === 'outbox' ? 'optional' : 'required')) === 'required'
+  );
 }
 
 /** The relays in order of preference; none: mail stays in the outbox. Throws an Error that names SMTP_URL if that is invalid. */
