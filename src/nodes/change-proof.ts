@@ -1,4 +1,4 @@
-/** Proves to the brain that a change in JetStream is its own: nodes may publish what recipients choose, and nothing else about lists. */
+/** Proves to the brain that a change in JetStream is its own. Without a proof nobody is put back on a list but by what recipients choose. */
 import { createHash } from 'node:crypto';
 import type { Tokens } from '../delivery/links/tokens.ts';
 

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
+import Database from 'better-sqlite3';
 import t from 'tap';
 import { FormData, fetch } from 'undici';
+import { derivedLinkSecrets, rootSecrets } from '../../src/delivery/links/secrets.ts';
 import { STREAM } from '../../src/nodes/streams.ts';
 import { BUILT } from '../support/service.ts';
 import { until } from '../support/service-campaign.ts';
@@ -170,3 +172,43 @@ t.test('a restored backup takes over every change of lists since, whoever made i
   await restore(world, copy);
   t.strictSame(await until(() => read(LISTS), isExpected), expected, 'a second time, too');
 });
+
+t.test(
+  'a backup of before the root secret takes over who was unsubscribed or suppressed since',
+  { skip },
+  async (t) => {
+    const world = await startWorld(t, 3);
+    const { brain, read } = world;
+    await brain.post('/global-unsubscribes/save', { email_address: reader(0) });
+    // As of a release that signed everything with the secret that nodes have.
+    inFile(join(brain.folder, 'test.db'), (client) =>
+      client
+        .prepare("INSERT INTO installation (name, value) VALUES ('link_secrets', ?)")
+        .run(JSON.stringify(derivedLinkSecrets(rootSecrets(client)))),
+    );
+    const copy = await backup(world);
+    inFile(copy, (client) => client.exec("DELETE FROM installation WHERE name = 'token_secrets'"));
+    await brain.remove(`/global-unsubscribes/delete?id=${newest(world, 'unsubscribers')}`);
+    await brain.post('/global-unsubscribes/save', { email_address: reader(1) });
+    await brain.post('/bounces', { address: reader(2), kind: 'bounce' });
+    await published(world);
+
+    await restore(world, copy);
+    const expected = [
+      { email: reader(0), list: 0 },
+      { email: reader(1), list: 0 },
+      { email: reader(2), list: 'bounce' },
+    ];
+    const lists = await until(
+      () => read(LISTS),
+      ({ length }) => length === expected.length,
+    );
+    t.strictSame(lists, expected, 'that somebody came back is not proven to this file');
+  },
+);
+
+function inFile(path: string, change: (client: Database.Database) => void): void {
+  const client = new Database(path);
+  change(client);
+  client.close();
+}

@@ -31,57 +31,64 @@ async function prepare(t: Test) {
   return { send, connection, count, secrets };
 }
 
-t.test('of lists a node can say what recipients can, with their token, and nothing else', { skip }, async (t) => {
-  const { send, connection, count, secrets } = await prepare(t);
-  const tokens = createLinkTokens(secrets, KNOWN);
-  const row =
-    send.read(`SELECT d.id AS delivery, d.mailing_id AS mailing, d.address_id AS address, a.user_id AS user, a.normalized_email AS email
+t.test(
+  'of lists a node can say what recipients can, and take them off with their token, but put nobody back',
+  { skip },
+  async (t) => {
+    const { send, connection, count, secrets } = await prepare(t);
+    const tokens = createLinkTokens(secrets, KNOWN);
+    const row =
+      send.read(`SELECT d.id AS delivery, d.mailing_id AS mailing, d.address_id AS address, a.user_id AS user, a.normalized_email AS email
     FROM deliveries d JOIN addresses a ON a.id = d.address_id LIMIT 1`);
-  const [delivery, mailing, address, user] = [row.delivery, row.mailing, row.address, row.user].map(Number);
-  const ids = {
-    delivery: delivery ?? 0,
-    mailing: mailing ?? 0,
-    address: address ?? 0,
-    group: 0,
-    user: user ?? 0,
-    email: String(row.email),
-  };
-  const token = tokens.recipient(ids).unsubscribe;
-  const publish = (list: number, says: object, proof = '') => {
-    const text = JSON.stringify({ token, email: ids.email, list, isLeft: true, at: Date.now(), ...says });
-    const subject = consentSubject(ids.user, personKey(tokens, ids.user, ids.email), list);
-    const given = headers();
-    if (proof === 'forged') given.set(PROOF_HEADER, proveChange(createTokens(secrets, KNOWN), subject, text));
-    else if (proof !== '') given.set(PROOF_HEADER, proof);
-    return jetstream(connection).publish(subject, text, { headers: given });
-  };
-  const suppression = { kind: 'bounce', diagnostic: '' };
-  const change = { run: 'x', source: 'api' };
-  await publish(-1, { change: { ...change, suppression } });
-  await publish(-1, { change: { ...change, suppression } }, 'x');
-  await publish(-1, { change: { ...change, suppression } }, 'forged');
-  await publish(-1, { form: 'none' });
-  await publish(-1, { isLeft: false, change });
-  await publish(0, { change });
-  await publish(0, { form: 'none', token: `${token.slice(0, -1)}x` });
-  await publish(-2, { isLeft: false, change });
-  const { seq } = await publish(0, { form: 'none', at: 8.64e15 });
-  const applied = () =>
-    Number(
-      send.read(
-        `SELECT json_extract(value, '$.sequence') AS n FROM installation WHERE name = 'applied_${STREAM.consents}'`,
-      ).n,
+    const [delivery, mailing, address, user] = [row.delivery, row.mailing, row.address, row.user].map(Number);
+    const ids = {
+      delivery: delivery ?? 0,
+      mailing: mailing ?? 0,
+      address: address ?? 0,
+      group: 0,
+      user: user ?? 0,
+      email: String(row.email),
+    };
+    const token = tokens.recipient(ids).unsubscribe;
+    const publish = (list: number, says: object, proof = '') => {
+      const text = JSON.stringify({ token, email: ids.email, list, isLeft: true, at: Date.now(), ...says });
+      const subject = consentSubject(ids.user, personKey(tokens, ids.user, ids.email), list);
+      const given = headers();
+      if (proof === 'forged') given.set(PROOF_HEADER, proveChange(createTokens(secrets, KNOWN), subject, text));
+      else if (proof !== '') given.set(PROOF_HEADER, proof);
+      return jetstream(connection).publish(subject, text, { headers: given });
+    };
+    const suppression = { kind: 'bounce', diagnostic: '' };
+    const change = { run: 'x', source: 'api' };
+    const otherToken = `${token.slice(0, -1)}${token.endsWith('x') ? 'y' : 'x'}`;
+    const applied = () =>
+      Number(
+        send.read(
+          `SELECT json_extract(value, '$.sequence') AS n FROM installation WHERE name = 'applied_${STREAM.consents}'`,
+        ).n,
+      );
+    await publish(-1, { change: { ...change, suppression }, token: otherToken });
+    await publish(0, { change, token: otherToken });
+    await publish(0, { form: 'none', token: otherToken });
+    const { seq: refused } = await publish(-1, { form: 'none' });
+    const lists = () => [count('suppressions'), count('unsubscribers')];
+    await send.until(() => applied() >= refused);
+    t.strictSame(lists(), [0, 0], 'nothing without the token of the mail');
+    await publish(-1, { change: { ...change, suppression } });
+    await publish(0, { change, at: 8.64e15 });
+    for (const proof of ['', 'x', 'forged'])
+      for (const list of [-2, -1, 0]) await publish(list, { isLeft: false, change }, proof);
+    const { seq } = await publish(0, { form: 'none' });
+    await send.until(() => applied() >= seq);
+    t.strictSame(lists(), [1, 1], 'nobody comes back without a proof by the service');
+    t.equal(
+      count("unsubscribers WHERE created_at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+1 second')"),
+      1,
+      'at no time of later',
     );
-  await send.until(() => applied() >= seq);
-  t.equal(count('suppressions'), 0);
-  t.equal(count('unsubscribers'), 1, 'the choice with the token of the mail');
-  t.equal(
-    count("unsubscribers WHERE created_at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+1 second')"),
-    1,
-    'at no time of later',
-  );
-  t.equal(count('addresses WHERE tracking_choice <> 0'), 0);
-});
+    t.equal(count('addresses WHERE tracking_choice <> 0'), 0);
+  },
+);
 
 t.test('opens and clicks of any time are counted in the hours that there can be', { skip }, async (t) => {
   const { send, connection, count } = await prepare(t);

@@ -72,8 +72,10 @@ export function consentApplier(
     if (erased !== null) return eraseAgain(erased);
     const consent = decodeConsent(text);
     if (consent === null) throw new Error('the choice is malformed');
-    const { token, email, form, change } = consent;
-    if (change !== undefined && !isProven(tokens, subject, text, proof))
+    const { token, email, form, isLeft, change } = consent;
+    // Taking somebody off a list is what every node can do for any recipient. A backup of before an upgrade cannot read the proofs of the file
+    // it takes the place of, and must not mail them again.
+    if (change !== undefined && !isLeft && !isProven(tokens, subject, text, proof))
       throw new Error('the change was not published by this installation');
     // The clock of a node may be wrong, and no change of later may lose against this one.
     const at = Math.min(consent.at, clock.now().getTime());
