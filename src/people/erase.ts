@@ -140,6 +140,12 @@ interface Erasure {
   at?: string;
 }
 
+/** One of an address that is still named: somebody can have had a thousand, and each costs some writes. */
+interface NamedErasure extends Erasure {
+  at: string;
+  isNamed: true;
+}
+
 /**
  * Erases the person with this address of the account: all their contacts, memberships, lists and mails, under this address and those
  * that their contacts had earlier, and the address where other contacts have it as their second one. Connections overwrite in the file what they remove; afterwards the background empties the write-ahead
@@ -179,14 +185,17 @@ export function emptyLogAfterErasure(client: Database): void {
   }
 }
 
-/** Makes the person unknown in one transaction, and notes by address what else is to be removed. */
+/**
+ * Deletes the person's contacts and makes the address that they have now unknown, in one transaction. Notes for each of their addresses
+ * what else is to be removed.
+ */
 function begin(
   db: Db,
   clock: Clock,
   accountId: number,
   addressId: number,
   actor: Actor,
-): { id: number; erasure: Erasure }[] {
+): { id: number; erasure: Erasure | NamedErasure }[] {
   const client = db.$client;
   return db.transaction(
     () => {
@@ -208,24 +217,31 @@ function begin(
         at,
       );
       audit(db, { accountId, actor, action: 'person_erased' }, clock.now());
-      return theirs.map(({ id: address, normalized: email }) => {
-        eraseUnsubscriptions(client, address);
-        eraseSuppression(client, address);
-        eraseSunset(client, address, at);
-        noteChoicesToErase(client, accountId, address, email);
-        eraseFromRoleMails(client, email);
-        const erased = erasedForm(client, accountId, email);
-        replaceInRules(client, accountId, email, erased);
-        for (const statement of REMOVED_FIRST) client.prepare(statement).run({ account: accountId, address, erased });
+      return theirs.map(({ id: address, normalized: email }, index) => {
         const erasure = { account: accountId, address, email, contacts: contacts.map(({ id }) => id), at };
-        return { id: noteWrite(client, 'erase', erasure), erasure };
+        if (index === 0) makeUnknown(client, erasure);
+        const noted: Erasure | NamedErasure = index === 0 ? erasure : { ...erasure, isNamed: true };
+        return { id: noteWrite(client, 'erase', noted), erasure: noted };
       });
     },
     { behavior: 'immediate' },
   );
 }
 
-async function removeTheRest(client: Database, id: number, erasure: Erasure): Promise<void> {
+/** Removes what names an address, so that it gets no mail. Call it in a transaction. */
+function makeUnknown(client: Database, { account, address, email, at }: Erasure & { at: string }): void {
+  eraseUnsubscriptions(client, address);
+  eraseSuppression(client, address);
+  eraseSunset(client, address, at);
+  noteChoicesToErase(client, account, address, email);
+  eraseFromRoleMails(client, email);
+  const erased = erasedForm(client, account, email);
+  replaceInRules(client, account, email, erased);
+  for (const statement of REMOVED_FIRST) client.prepare(statement).run({ account, address, erased });
+}
+
+async function removeTheRest(client: Database, id: number, erasure: Erasure | NamedErasure): Promise<void> {
+  const named = 'isNamed' in erasure ? [erasure] : [];
   const parts = REMOVED_IN_STEPS.map(({ table, ids, remover }) => ({
     remove: client.transaction(remover(client)),
     last: Number(client.prepare(`SELECT ifnull(max(rowid), 0) FROM ${table}`).pluck().get()),
@@ -233,6 +249,11 @@ async function removeTheRest(client: Database, id: number, erasure: Erasure): Pr
     ids,
   }));
   const step = () => {
+    const next = named.pop();
+    if (next !== undefined) {
+      makeUnknown(client, next);
+      return true;
+    }
     const part = parts.find(({ after, last }) => after < last);
     if (part === undefined) return false;
     part.remove({ ...erasure, after: part.after, to: part.after + part.ids });

@@ -5,7 +5,7 @@ import t from 'tap';
 import { importContacts } from '../../src/audience/import/import.ts';
 import { connect } from '../../src/database/open.ts';
 import { recordBounce } from '../../src/delivery/feedback/bounces/record.ts';
-import { erasePerson } from '../../src/people/erase.ts';
+import { erasePerson, finishErasures } from '../../src/people/erase.ts';
 import { COMMAND_LINE } from '../../src/users/audit.ts';
 import { startApp } from '../support/app.ts';
 import { mustSucceed, sendCampaign } from '../support/campaign.ts';
@@ -68,6 +68,28 @@ t.test('erasing a person removes every address they ever had from the bytes of t
     const again = await app.one.call('POST', '/contacts/add', { form: { contact_type_id: 1, country: 1, email } });
     t.match(again.body.errors, { email: [/erased/] });
   }
+});
+
+t.test('the earlier addresses of an erased person are removed in steps of their own, also after a kill', async (t) => {
+  const app = await startApp(t);
+  await sendCampaign(t, app, { people: [{ email: 'canary-0@old.example' }] });
+  const must = mustSucceed(t, app.one);
+  for (let number = 1; number <= 30; number++) {
+    const email = `canary-${number}@old.example`;
+    await must('/contacts/update', { contact_id: 1, contact_type_id: 1, country: 1, first_name: 'Ann', email });
+    await must('/bounces', { address: email, kind: 'bounce', diagnostic: 'gone' });
+  }
+  const address = Number(app.db.prepare('SELECT address_id FROM contacts WHERE id = 1').pluck().get());
+  const named = app.db.prepare("SELECT count(*) FROM addresses WHERE normalized_email LIKE 'canary-%'").pluck();
+  const suppressed = app.db.prepare('SELECT count(*) FROM suppressions').pluck();
+  t.strictSame([named.get(), suppressed.get()], [31, 30]);
+  const db = connect(app.path);
+  const erasing = erasePerson(db, app.clock, 1, address, COMMAND_LINE);
+  t.strictSame([named.get(), suppressed.get()], [30, 29], 'the one they have now goes with the request');
+  db.$client.close();
+  await t.rejects(erasing, 'the service is killed');
+  await finishErasures(app.db);
+  t.strictSame([named.get(), suppressed.get()], [0, 0], 'the others go at the next start');
 });
 
 t.test('what comes of an erased person afterwards stores no address, and they get no transactional mail', async (t) => {

@@ -65,6 +65,14 @@ export function countErased(client: Database, accountId: number): number {
   return count.get(accountId)?.count ?? 0;
 }
 
+/** The accounts of which somebody was erased. */
+export function accountsWithErased(client: Database): number[] {
+  const sql = `SELECT id FROM accounts WHERE EXISTS (SELECT 1 FROM addresses a WHERE a.user_id = accounts.id AND ${IS_ERASED})`;
+  return prepared<[], { id: number }>(client, sql)
+    .all()
+    .map(({ id }) => id);
+}
+
 /** Whether this address, in any spelling, was erased. False for a text that is not an address. */
 export function isErased(client: Database, accountId: number, email: string | undefined): boolean {
   return email !== undefined && findErasedId(client, accountId, email) !== undefined;

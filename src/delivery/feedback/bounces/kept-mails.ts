@@ -1,6 +1,6 @@
 /** Mail to the role addresses in which no mail of ours was recognized: the newest are kept for an operator to read, as plain text. */
 import type { Database } from 'better-sqlite3';
-import { isErased } from '../../../audience/contacts/erased.ts';
+import { accountsWithErased, isErased } from '../../../audience/contacts/erased.ts';
 import { type Clock, isoTimestamp } from '../../../clock.ts';
 import type { RoleMailbox } from '../../../database/schema/index.ts';
 import type { RoleMail } from './parse-bounce.ts';
@@ -64,7 +64,7 @@ function wholeWords(text: string, most: number): string {
 
 /** Takes the addresses of erased people out of a text. So that it cannot cost much, addresses after the first twenty are taken out unseen. */
 function addressCensor(client: Database): (text: string) => string {
-  const accounts = client.prepare<[], number>('SELECT id FROM accounts').pluck().all();
+  const accounts = accountsWithErased(client);
   const seen = new Map<string, boolean>();
   const isKept = (address: string) => {
     const known = seen.get(address);

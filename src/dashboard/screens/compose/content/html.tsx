@@ -1,6 +1,7 @@
 /** Pasting a mail's HTML. Code that is too long for a page can be downloaded and replaced. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../../http/pages/layout.ts';
+import { MAX_FORM_BYTES } from '../../../../http/requests/forms.ts';
 import { ApiClient } from '../../../api-client.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
 import { Notice } from '../../../components/surface.tsx';
@@ -21,7 +22,7 @@ export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Prom
     handler: async (request, reply) => {
       const api = new ApiClient(app, request);
       const mail = await kind.read(api, request.params);
-      const html = mail.html_size > MAX_SHOWN ? '' : await readHtml(api, mail);
+      const html = mail.html_size > MAX_SHOWN ? null : await readHtml(api, mail);
       return show(request, reply, mail, { html, size: mail.html_size });
     },
   });
@@ -37,7 +38,7 @@ export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Prom
     },
   });
 
-  app.post<{ Params: ComposedParams }>(`${kind.route}/html`, async (request, reply) => {
+  app.post<{ Params: ComposedParams }>(`${kind.route}/html`, { bodyLimit: MAX_FORM_BYTES }, async (request, reply) => {
     const api = new ApiClient(app, request);
     const mail = await kind.read(api, request.params);
     const values: Record<string, unknown> = Object.assign(Object.create(null), request.body);
@@ -47,14 +48,8 @@ export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Prom
     const refusal = await replaceContent(api, language, mail, changes, field(request, 'unchanged_since'));
     if (refusal === null) return reply.redirect(mail.address('content'), 303);
     const now = await kind.read(api, request.params);
-    const size = Buffer.byteLength(html);
-    return show(
-      request,
-      reply.code(refusal.status),
-      now,
-      { html: size > MAX_SHOWN ? '' : html, size },
-      refusal.problem,
-    );
+    // What was refused is stored nowhere, so it is shown in any length.
+    return show(request, reply.code(refusal.status), now, { html, size: Buffer.byteLength(html) }, refusal.problem);
   });
 }
 
@@ -63,9 +58,9 @@ function readHtml(api: ApiClient, { utr, endpoints }: Composed): Promise<string>
   return api.text(endpoints.html, { utr });
 }
 
-/** The code in the form, and its bytes: a long one is not shown. */
+/** The code in the form, null where the stored one is too long to be shown, and its bytes. */
 interface Code {
-  html: string;
+  html: string | null;
   size: number;
 }
 
@@ -82,7 +77,7 @@ function PasteHtml({ mail, html, size }: { mail: Composed } & Code) {
       <p class="quiet-text">
         {language.say('compose.html.about')} {mail.content === 'json' && language.say('compose.templates.replace')}
       </p>
-      {size > MAX_SHOWN && (
+      {html === null && (
         <Notice>
           {language.say('compose.html.long', { size: language.bytes(size) })}{' '}
           <a href={mail.address('html/code')} download>
