@@ -145,6 +145,7 @@ t.test('metrics are Prometheus text that follows the ledger', async (t) => {
   ]) {
     t.ok(lines.includes(line), line);
   }
+  t.match(text, /^# HELP sendlark_deliveries_total .* Too few where mailings were deleted or failed mails sent again/m);
   t.match(text, /^sendlark_wal_bytes \d+$/m);
   t.match(text, /^sendlark_event_loop_delay_seconds\{quantile="0.99"\} [\d.e-]+$/m);
   for (const line of lines.filter((line) => line !== '')) {
