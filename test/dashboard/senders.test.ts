@@ -91,6 +91,20 @@ t.test(
   },
 );
 
+t.test('saving the form keeps the city where its state has two of the name', async (t) => {
+  const { app, post } = await signedIn(t);
+  await post('/settings/senders/new', { ...SENDER, city: 'Berlin' });
+  const { city, ...fields } = SENDER;
+  const second = app.db
+    .prepare<[], { city_id: number; state_id: number }>(
+      'INSERT INTO cities (country_id, state_id, name) SELECT country_id, state_id, name FROM cities WHERE id = (SELECT city_id FROM senders) RETURNING id AS city_id, state_id',
+    )
+    .get();
+  await mustSucceed(t, app.one)('/sender/update', { ...fields, sender_id: 1, ...second });
+  t.equal((await post('/settings/senders/1', { ...SENDER, city: 'Berlin', zip_code: '10115' })).status, 303);
+  t.strictSame(app.db.prepare('SELECT city_id, state_id FROM senders').get(), second);
+});
+
 t.test('what is wrong stands beside its field, what was typed stays, and nothing is saved', async (t) => {
   const { app, post } = await signedIn(t);
   const wrong = { ...SENDER, from_email: 'news@', country_id: '', nickname: '<b>"x' };

@@ -29,18 +29,19 @@ function cityName({ name, state_id }: City, { states }: Found): string {
   return state === undefined ? name : `${name}, ${state}`;
 }
 
-/** The ids of the city that was typed; why there are none otherwise. */
+/** The ids of the city that was typed, of several of its name in one state those of the city `kept`; why there are none otherwise. */
 export async function readCity(
   api: ApiClient,
   country: number,
   typed: string,
+  kept: number,
 ): Promise<CityIds | 'unknown' | 'ambiguous'> {
   const found = await findCities(api, country, typed);
   const plain = (text: string) => text.toLowerCase().normalize('NFC').replaceAll(/\s+/g, ' ').trim();
   const asked = plain(typed);
   const named = found.cities.filter((city) => plain(cityName(city, found)) === asked);
   const fitting = named.length > 0 ? named : found.cities.filter(({ name }) => plain(name) === asked);
-  const [city] = fitting;
+  const city = fitting.find(({ id }) => id === kept) ?? fitting[0];
   if (city === undefined) return 'unknown';
   if (new Set(fitting.map(({ state_id }) => state_id)).size > 1) return 'ambiguous';
   return { state_id: city.state_id ?? 0, city_id: city.id };

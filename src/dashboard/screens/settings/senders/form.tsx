@@ -79,7 +79,12 @@ export async function senderForms(app: FastifyInstance, { db, config }: Deps): P
     const api = new ApiClient(app, request);
     const { relay_id, city, ...given } = values;
     const country_id = asId(given.country_id);
-    const place = city === '' ? await keptPlace(api, id, country_id) : await readCity(api, country_id || 0, city);
+    const stored =
+      id === null ? null : (await api.get<{ sender: Sender }>('/sender/details', { sender_id: id })).sender;
+    const place =
+      city === ''
+        ? await keptPlace(api, stored, country_id)
+        : await readCity(api, country_id || 0, city, stored?.city_id ?? 0);
     if (typeof place === 'string') {
       const text = languageOf(request, viewerOf(request)).say(
         country_id === '' ? 'senders.city.country' : `senders.city.${place}`,
@@ -134,12 +139,11 @@ async function readUse(api: ApiClient, id: string) {
 }
 
 /** State and city of a sender where the form shows no city, such as one that is not in the sender's state, as long as the country stays. */
-async function keptPlace(api: ApiClient, id: string | null, country: number | ''): Promise<CityIds> {
+async function keptPlace(api: ApiClient, stored: Sender | null, country: number | ''): Promise<CityIds> {
   const none = { state_id: 0, city_id: 0 };
-  if (id === null) return none;
-  const { sender } = await api.get<{ sender: Sender }>('/sender/details', { sender_id: id });
-  const { country_id, state_id, city_id } = sender;
-  return country_id === country && (await cityText(api, country_id, sender)) === '' ? { state_id, city_id } : none;
+  if (stored === null) return none;
+  const { country_id, state_id, city_id } = stored;
+  return country_id === country && (await cityText(api, country_id, stored)) === '' ? { state_id, city_id } : none;
 }
 
 /** An id from a list; the text as it is where it is none, for the API to name the fault. */
