@@ -1,5 +1,6 @@
 /** Who opened a mail or clicked in it, by the real pixel and links: people, image proxies and machines. */
 import t, { type Test } from 'tap';
+import { HitBuffer } from '../../src/delivery/feedback/opens-and-clicks.ts';
 import { countersOf, sentCampaign, untilFlushed } from '../support/recipient-links.ts';
 
 const PERSON = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
@@ -64,6 +65,32 @@ t.test('the pixel and three links within two seconds are a machine’s, those of
   await visit(clicks[0] ?? '');
   const later = await report();
   t.match(later.funnel, { unique_opens: 1, people_opens: 1, people_clicks: 1 }, 'the person who reads it later counts');
+});
+
+t.test('a burst says of the two seconds before and after it who made them, and of no others', async (t) => {
+  const { app, o, clicks, visit, report } = await threeLinks(t);
+  for (const path of [o, ...clicks]) await visit(path);
+  t.match(await report(), { machine_clicks: 3, funnel: { people_opens: 0, people_clicks: 0 } });
+  const {
+    id: delivery,
+    mailing_id: mailing,
+    address_id: address,
+  } = app.db
+    .prepare<[], { id: number; mailing_id: number; address_id: number }>(
+      "SELECT d.* FROM deliveries d JOIN mailings m ON m.id = d.mailing_id WHERE m.owner_kind = 'single'",
+    )
+    .get() ?? { id: 0, mailing_id: 0, address_id: 0 };
+  const ids = { delivery, mailing, address, group: 0, user: 0, email: '' };
+  const late = (before: number) => {
+    const hits = new HitBuffer(app.db);
+    const at = app.clock.now().getTime() - before;
+    hits.add({ ids, at, link: null, reader: 'person' });
+    while (hits.flush(at));
+  };
+  late(1500);
+  t.match((await report()).opens_by_class, { person: 0, machine: 2 });
+  late(12_000);
+  t.match((await report()).opens_by_class, { person: 1, machine: 2 }, 'a node told of it late');
 });
 
 t.test('whoever follows the trap link is a machine, and it changes nothing else', async (t) => {

@@ -118,7 +118,8 @@ export const deliveries = sqliteTable(
     opens: count(),
     clicks: count(),
     machine_hits: count(),
-    /** Until then, epoch milliseconds, every hit is a machine's: one was found out by a burst or the trap link. */
+    /** From then until then, epoch milliseconds, every hit is a machine's: one was found out by a burst or the trap link. */
+    machine_from: count(),
     machine_until: count(),
     /** What people and proxies did with it: the bits of `BY_PERSON`. */
     by_person: count(),

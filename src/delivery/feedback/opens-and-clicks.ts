@@ -27,6 +27,7 @@ interface Target extends Reading {
   /** What its account learns of opens and clicks now, and whether those of this person are not recorded. */
   tracking: TrackingMode;
   is_unmeasured: 0 | 1;
+  machine_from: number;
   machine_until: number;
   updated_at: number;
 }
@@ -60,7 +61,7 @@ export class HitBuffer {
   readonly #target: Statement<[number, number, number], Target>;
   readonly #sharedBy: Statement<[number], TrackingMode>;
   readonly #counts: Statement<[Reading & { id: number }]>;
-  readonly #machineUntil: Statement<[number, number]>;
+  readonly #machineTime: Statement<[{ from: number; until: number; id: number }]>;
   readonly #event: Statement<[number, number, 'open' | 'click', number | null, MadeBy, number]>;
   readonly #countEvents: (events: readonly CountedEvent[]) => void;
   readonly #countFigures: (changes: FigureChanges) => void;
@@ -72,8 +73,8 @@ export class HitBuffer {
     this.#client = client;
     this.#recorded = new RecordedHits(client);
     this.#target = client.prepare(
-      `SELECT u.tracking, ${IS_UNMEASURED} AS is_unmeasured, d.state, d.opened_at, d.opens, d.clicks, d.machine_hits, d.machine_until, d.by_person,
-        d.updated_at
+      `SELECT u.tracking, ${IS_UNMEASURED} AS is_unmeasured, d.state, d.opened_at, d.opens, d.clicks, d.machine_hits, d.machine_from, d.machine_until,
+        d.by_person, d.updated_at
       FROM deliveries d CROSS JOIN addresses a ON a.id = d.address_id CROSS JOIN accounts u ON u.id = a.user_id
       WHERE d.id = ? AND d.mailing_id = ? AND d.address_id = ?`,
     );
@@ -86,7 +87,11 @@ export class HitBuffer {
     this.#counts = client.prepare(
       'UPDATE deliveries SET opens = @opens, clicks = @clicks, machine_hits = @machine_hits WHERE id = @id',
     );
-    this.#machineUntil = client.prepare('UPDATE deliveries SET machine_until = max(machine_until, ?) WHERE id = ?');
+    // Times that meet become one; of others the later is kept.
+    this.#machineTime = client.prepare(`
+      UPDATE deliveries SET machine_until = max(machine_until, @until), machine_from = CASE
+        WHEN @from > machine_until THEN @from WHEN @until < machine_from THEN machine_from ELSE min(machine_from, @from) END
+      WHERE id = @id`);
     this.#event = client.prepare(`
       INSERT INTO events (mailing_id, delivery_id, kind, link_number, made_by, happened_at) VALUES (?, ?, ?, ?, ?, ?)`);
     this.#countEvents = eventCounter(client);
@@ -179,7 +184,7 @@ export class HitBuffer {
     const all = this.#recorded.of(ids.delivery);
     const near = all.filter((one) => Math.abs(one.at - at) <= BURST_MS);
     const found = this.#recorded.inBursts(ids.mailing, near);
-    if (found.length > 0) this.#makeMachines(ids, reading, all, found, at + BURST_MS, written);
+    if (found.length > 0) this.#makeMachines(ids, reading, all, found, [at, BURST_MS], written);
   }
 
   /** Somebody followed the link that no person sees. */
@@ -187,7 +192,7 @@ export class HitBuffer {
     if (isFoundOut(target, at) && target.machine_until >= at + TRAP_MS / 2) return;
     const all = this.#recorded.of(ids.delivery);
     const found = all.filter((one) => Math.abs(one.at - at) <= TRAP_MS);
-    this.#makeMachines(ids, target, all, found, at + TRAP_MS, written);
+    this.#makeMachines(ids, target, all, found, [at, TRAP_MS], written);
   }
 
   #makeMachines(
@@ -195,22 +200,23 @@ export class HitBuffer {
     before: Reading,
     all: readonly RecordedHit[],
     found: readonly RecordedHit[],
-    until: number,
+    [at, reach]: [at: number, reach: number],
     written: Written,
   ): void {
     const { hits, reading } = this.#recorded.makeMachines(ids.delivery, before, all, found);
-    this.#machineUntil.run(until, ids.delivery);
+    this.#machineTime.run({ from: at - reach, until: at + reach, id: ids.delivery });
     addChange(written.mailings, ids.mailing, before, reading);
-    for (const { link, at, made_by } of hits) {
-      const event = { mailing: ids.mailing, kind: link === null ? ('open' as const) : ('click' as const), link, at };
+    for (const { link, at: happened, made_by } of hits) {
+      const kind = link === null ? ('open' as const) : ('click' as const);
+      const event = { mailing: ids.mailing, kind, link, at: happened };
       written.events.push({ ...event, by: made_by, times: -1 }, { ...event, by: MADE_BY.machine });
     }
   }
 }
 
 /** Whether a hit at that time is within what a burst or the trap link says of a machine. */
-function isFoundOut({ machine_until }: Target, at: number): boolean {
-  return at <= machine_until && at >= machine_until - 2 * TRAP_MS;
+function isFoundOut({ machine_from, machine_until }: Target, at: number): boolean {
+  return at >= machine_from && at <= machine_until;
 }
 
 /** Counts an open or a click of nobody in particular. */

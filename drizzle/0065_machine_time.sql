@@ -1,0 +1,1 @@
+ALTER TABLE `deliveries` ADD `machine_from` integer DEFAULT 0 NOT NULL;
