@@ -47,6 +47,12 @@ const DELETED: readonly [table: string, ids: string][] = [
   ['login_links', `SELECT id FROM login_links WHERE used_at IS NOT NULL OR expires_at < ${monthAgo()}`],
 ];
 
+/** The person may be added anew, and erasing them is to find their earlier addresses. */
+const KEEP_CORRECTIONS = `INSERT OR IGNORE INTO purged_corrections (address_id, earlier_id)
+  SELECT c.address_id, e.address_id FROM temp.doomed d CROSS JOIN earlier_addresses e ON e.rowid = d.id
+    CROSS JOIN contacts c ON c.id = e.contact_id
+  WHERE d.name = 'earlier_addresses' AND c.address_id <> e.address_id`;
+
 /** A time as records have it. The latest that a session can be of use is 30 days. */
 function monthAgo(): string {
   return "strftime('%Y-%m-%dT%H:%M:%S', 'now', '-30 days')";
@@ -67,6 +73,7 @@ export async function purge(
   client.exec('CREATE TEMP TABLE doomed (name TEXT NOT NULL, id INTEGER NOT NULL)');
   try {
     for (const [table, ids] of DELETED) client.exec(`INSERT INTO temp.doomed SELECT '${table}', id FROM (${ids})`);
+    client.exec(KEEP_CORRECTIONS);
     const whole = Number(client.prepare('SELECT count(*) FROM temp.doomed').pluck().get());
     let done = 0;
     const counts: Record<string, number> = {};

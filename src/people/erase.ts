@@ -31,6 +31,7 @@ const REMOVED_FIRST = [
   'DELETE FROM contact_job_items WHERE contact_id IN (SELECT id FROM contacts WHERE address_id = @address)',
   'DELETE FROM import_changes WHERE import_id IN (SELECT id FROM contact_imports WHERE user_id = @account AND undo_until IS NOT NULL) AND address_id = @address',
   'DELETE FROM earlier_addresses WHERE address_id = @address OR contact_id IN (SELECT id FROM contacts WHERE address_id = @address)',
+  'DELETE FROM purged_corrections WHERE address_id = @address OR earlier_id = @address',
   'DELETE FROM contacts WHERE address_id = @address',
   'DELETE FROM activity WHERE address_id = @address',
   'DELETE FROM proxied_activity WHERE address_id = @address',

@@ -2,8 +2,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { deleteContacts } from '../../src/audience/contacts/contacts.ts';
 import { importContacts } from '../../src/audience/import/import.ts';
+import { isoTimestamp } from '../../src/clock.ts';
 import { connect } from '../../src/database/open.ts';
+import { purge } from '../../src/database/purge.ts';
 import { recordBounce } from '../../src/delivery/feedback/bounces/record.ts';
 import { erasePerson, finishErasures } from '../../src/people/erase.ts';
 import { COMMAND_LINE } from '../../src/users/audit.ts';
@@ -90,6 +93,27 @@ t.test('the earlier addresses of an erased person are removed in steps of their 
   await t.rejects(erasing, 'the service is killed');
   await finishErasures(app.db);
   t.strictSame([named.get(), suppressed.get()], [0, 0], 'the others go at the next start');
+});
+
+t.test('who is added anew after a purge is erased under the addresses of before, too', async (t) => {
+  const app = await startApp(t);
+  const must = mustSucceed(t, app.one);
+  const [first, second, last] = ['one@old.example', 'two@old.example', 'three@new.example'];
+  await sendCampaign(t, app, { people: [{ email: first }] });
+  const correct = (contact_id: number, email: string) =>
+    must('/contacts/update', { contact_id, contact_type_id: 1, country: 1, first_name: 'Ann', email });
+  await correct(1, second);
+  deleteContacts(app.drizzle, [1], isoTimestamp(app.clock.now()));
+  t.match(await purge(app.db, () => undefined), { contacts: 1, earlier_addresses: 1 });
+  await must('/contacts/add', { contact_type_id: 1, country: 1, first_name: 'Ann', email: second });
+  const id = Number(app.db.prepare('SELECT max(id) FROM contacts').pluck().get());
+  await correct(id, last);
+  const { person } = (await app.one.call('GET', '/contacts/person', { query: { contact_id: id } })).body.message;
+  t.strictSame(person.earlier_emails, [first, second]);
+  await must('/contacts/person/erase', { contact_id: id });
+  const kept = app.db.prepare('SELECT normalized_email FROM addresses').pluck().all();
+  for (const email of [first, second, last]) t.notOk(kept.includes(email), email);
+  t.equal(app.db.prepare('SELECT count(*) FROM purged_corrections').pluck().get(), 0);
 });
 
 t.test('what comes of an erased person afterwards stores no address, and they get no transactional mail', async (t) => {

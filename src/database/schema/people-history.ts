@@ -68,6 +68,23 @@ export const earlierAddresses = sqliteTable(
 );
 
 /**
+ * The same for addresses whose contact was purged, so that whoever is added anew under its last address and then erased is erased under
+ * the earlier ones, too.
+ */
+export const purgedCorrections = sqliteTable(
+  'purged_corrections',
+  {
+    /** The address that the contact had at last. */
+    address_id: address(),
+    earlier_id: integer().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.address_id, table.earlier_id] }),
+    index('purged_corrections_earlier').on(table.earlier_id),
+  ],
+);
+
+/**
  * The contacts an import added, as ranges of ids: one transaction adds some thousand in a row, and no other writes meanwhile. A range
  * may have ids that nobody got.
  */
