@@ -3,7 +3,7 @@
 /** Which records `utr`, `id` and `strIds` mean, by the end of the path; the first that fits. */
 export const NAMED_BY_PATH: [RegExp, string][] = [
   [/design-links\/revoke$/, 'schedules'],
-  [/automations\/schedule\/(delete|update|remove|mail|check|test|waiting)$/, 'schedules'],
+  [/automations\/schedule\/(delete|update|remove|mail|mail\/html|html|check|test|waiting)$/, 'schedules'],
   [/automations\/pause$/, 'liveAutomations'],
   [/\/automations/, 'automations'],
   [/send\/(update|save|variants)$/, 'scheduled'],

@@ -97,6 +97,7 @@ t.test('every page is in German for a browser that asks for it first, and in Eng
     busy: de.busy,
     failed: de.failed,
     tooLarge: de.tooLarge,
+    linkTooLong: de.linkTooLong,
     left: de.preferences.left,
     form: de.form,
     archive: de.archive,
@@ -104,7 +105,7 @@ t.test('every page is in German for a browser that asks for it first, and in Eng
   t.strictSame(
     [...german].filter((sentence) => !whole.includes(sentence) && !kept.includes(sentence)),
     [],
-    'and every text is seen, but for those of a failure, of a mail without a group or too large, of forms and of the archive',
+    'and every text is seen, but for those of a failure, of a mail without a group or too large, of a link too long, of forms and of the archive',
   );
 
   async function started() {
