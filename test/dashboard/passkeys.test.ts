@@ -135,8 +135,13 @@ t.test('a browser offers the passkey in the field of the address', { skip }, asy
   const { app, person, origin } = await start(t);
   const { page } = await openTab(t, browser, origin, { cookie: cookieOf(app, person) });
   await addDevice(page);
+  const { promise: mayCome, resolve: letCome } = Promise.withResolvers<void>();
+  await page.route(/passkey-new/, (route) => mayCome.then(() => route.continue()));
   await addPasskey(page, origin, 'Phone');
-  await page.getByRole('button', { name: 'Continue' }).click();
+  const goOn = page.getByRole('button', { name: 'Continue' });
+  t.ok(await goOn.isDisabled(), 'nobody can send the form before its script is there');
+  letCome();
+  await goOn.click();
   await page.getByText('The passkey was added.').waitFor();
   await page.context().clearCookies();
   await page.goto(`${origin}/login`);

@@ -8,6 +8,7 @@ if (island !== null && form !== null) {
     event.preventDefault();
     void make(form, JSON.parse(island.dataset.props ?? '{}'));
   });
+  for (const button of form.querySelectorAll('button')) button.disabled = false;
 }
 
 async function make(form: HTMLFormElement, optionsJSON: PublicKeyCredentialCreationOptionsJSON): Promise<void> {

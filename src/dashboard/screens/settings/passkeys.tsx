@@ -98,7 +98,10 @@ function MakePasskey({ name, asked }: { name: string; asked: object }) {
             </span>
           </div>
           <div class="buttons">
-            <Button icon="key">{language.say('passkeys.make.submit')}</Button>
+            {/* The script makes it usable: without the script the form would be sent without a passkey. */}
+            <Button icon="key" disabled>
+              {language.say('passkeys.make.submit')}
+            </Button>
             <LinkButton href="/settings/account" look="plain">
               {language.say('confirm.cancel')}
             </LinkButton>
