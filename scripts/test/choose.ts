@@ -93,7 +93,8 @@ function reachedBy(test: string): Set<string> {
 
 /**
  * The tests that reach a file in any way and are among the tests of its change or share a word of its path, the likeliest to notice a
- * fault first. A word counts the more the fewer tests have it, and an import the more the nearer it is.
+ * fault first. A word counts the more the fewer tests have it, and an import the more the nearer it is; among equals the shortest name is
+ * first.
  */
 export function nearestTests(file: string): string[] {
   const tests = [...imports().keys()].filter(isTest);
@@ -103,14 +104,20 @@ export function nearestTests(file: string): string[] {
     tests.flatMap((test) => [...wordsOf(test)]),
     (word) => word,
   );
+  // A document is reached by no import.
+  const mayBeReached = imports().has(file);
   const found = tests.flatMap((test) => {
-    const shared = [...wordsOf(test)].filter((word) => words.has(word));
-    if ((shared.length === 0 && !chosen.has(test)) || !reachedFrom(imports(), test).has(file)) return [];
+    const all = wordsOf(test);
+    const shared = [...all].filter((word) => words.has(word));
+    if (shared.length === 0 && !chosen.has(test)) return [];
+    if (mayBeReached && !reachedFrom(imports(), test).has(file)) return [];
     const before = [...reachedBy(test)].indexOf(file);
     const near = before === -1 ? 0 : 1 / before;
-    return [{ test, score: shared.reduce((sum, word) => sum + 1 / (frequency.get(word)?.length ?? 1), near) }];
+    const score = shared.reduce((sum, word) => sum + 1 / (frequency.get(word)?.length ?? 1), near);
+    return [{ test, score, words: all.size }];
   });
-  return found.sort((a, b) => b.score - a.score || (a.test < b.test ? -1 : 1)).map(({ test }) => test);
+  const byScore = found.sort((a, b) => b.score - a.score || a.words - b.words || (a.test < b.test ? -1 : 1));
+  return byScore.map(({ test }) => test);
 }
 
 /** The words of a path below its top folder, in the singular. */

@@ -134,7 +134,7 @@ t.test('a change runs the tests nearest to it, few enough to wait for, and says 
   const own = 'test/nodes/leaving.test.ts';
   t.strictSame(chosenFor([own]), { tests: [own], left: 0 }, 'a changed test, whatever it needs');
   t.equal(chosenFor(['src/reply-kind.ts']).tests[0], 'test/reply-kind.test.ts', 'what imports it first');
-  t.strictSame(chosenFor(['src/api/segments.ts']).tests, ['test/api/segments.test.ts'], 'what has its name');
+  t.equal(chosenFor(['src/api/segments.ts']).tests[0], 'test/api/segments.test.ts', 'what has its name');
   t.ok(chosenFor(['src/api/feeds.ts']).tests.includes('test/feeds/feeds.test.ts'), 'wherever that is');
   t.ok(chosenFor(['docs/guarantees.md']).tests.includes('test/structure.test.ts'), 'what mentions it');
   const { tests, left } = chosenFor(['src/database/schema/audience.ts']);
