@@ -92,9 +92,12 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
   };
 }
 
-/** The parameters of a request, which Fastify has checked with the schemas made of the operation's input. */
-function given({ query, body }: FastifyRequest) {
-  return Object.assign(Object.create(null), query, body);
+/**
+ * The parameters of a request, which Fastify has checked with the schemas made of the operation's input. A query or body for which the route
+ * has no schema is left out, because it is as the caller sent it and may name any column of a table.
+ */
+function given({ query, body, routeOptions: { schema } }: FastifyRequest) {
+  return Object.assign(Object.create(null), schema?.querystring && query, schema?.body && body);
 }
 
 function readAt(at: At): { method: Method; url: string; inQuery: (parameter: string) => boolean } {

@@ -90,6 +90,30 @@ t.test('what only the server sets cannot be set from outside', async (t) => {
   t.not(body.message.contactTypes[0].user_id, 99);
 });
 
+t.test('a POST reads nothing else from its query, and a DELETE nothing from its body', async (t) => {
+  const { one, two, db } = await startApp(t);
+  const about = { group_name: 'News', description: 'Weekly', is_display: 1 };
+  const named = { id: '9223372036854775807', deleted_at: 'x', unsubscribe_clients_count: 9 };
+  t.equal((await one.call('POST', '/unsubscribes-groups/save', { query: named, form: about })).status, 200);
+  t.equal(
+    (await two.call('POST', '/unsubscribes-groups/save', { form: about })).status,
+    200,
+    'ids are left for others',
+  );
+  t.strictSame(db.prepare('SELECT id, deleted_at, unsubscribe_clients_count AS left FROM unsubscribe_groups').all(), [
+    { id: 1, deleted_at: null, left: 0 },
+    { id: 2, deleted_at: null, left: 0 },
+  ]);
+  const form = { email_address: 'ann@example.org,bob@example.org' };
+  await one.call('POST', '/global-unsubscribes/save', { form });
+  for (const query of ['strIds=1', 'strIds=1&strIds=2'])
+    t.match(await one.call('POST', `/global-unsubscribes/bulk-delete?${query}`), { status: 404 }, query);
+  const bounce = { address: 'ann@example.org', kind: 'bounce' };
+  t.equal((await one.call('POST', '/bounces?diagnostic=a&diagnostic=b', { form: bounce })).status, 200);
+  t.equal((await one.call('DELETE', '/global-unsubscribes/delete?id=1', { json: { id: 2 } })).status, 200);
+  t.strictSame(db.prepare('SELECT id FROM unsubscribers').pluck().all(), [2], 'the query says which');
+});
+
 t.test('id=1&id=2 finds nothing, nor does anything but plain digits', async (t) => {
   const app = await startApp(t);
   await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
