@@ -1,12 +1,12 @@
 /** The pages to which the links of mails lead, on whatever process serves them, and the rules of all pages. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { Failure } from '../failure.ts';
 import { withRetryAfter } from '../http/errors.ts';
 import { messagePage } from '../http/pages/layout.ts';
 import { POLICY } from '../http/pages/style.ts';
-import { parseUrlencoded } from '../http/requests/form-fields.ts';
+import { readUrlencoded } from '../http/requests/form-fields.ts';
 import { picturePages } from './pictures.ts';
 import type { RecipientSource } from './recipient-source.ts';
 import { trackingPages } from './tracking.ts';
@@ -32,7 +32,7 @@ export function installPageRules(app: FastifyInstance): void {
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string', bodyLimit: FORM_BYTES },
-    (_request, body, done) => done(null, parseUrlencoded(String(body), MAX_FIELDS)),
+    (_request: FastifyRequest, body: string) => readUrlencoded(body, MAX_FIELDS),
   );
   // A one-click request (RFC 8058) may be multipart. The link alone says what to do, so bodies of other types are read and ignored.
   app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: FORM_BYTES }, (_request, _body, done) =>
