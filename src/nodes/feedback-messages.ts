@@ -1,5 +1,6 @@
 /** What nodes and the brain tell each other about recipients' pages. JSON, so that releases next to each other can add fields. */
 import type { ListChange } from '../audience/unsubscribes.ts';
+import { sanitizeText } from '../delivery/feedback/bounces/sanitize.ts';
 import { type Choice, type ErasedPerson, TRACKING } from '../delivery/feedback/choice.ts';
 import type { Hit } from '../delivery/feedback/opens-and-clicks.ts';
 import { READERS, type Reader } from '../delivery/feedback/readers.ts';
@@ -127,6 +128,7 @@ export function decodeConsent(text: string): Consent | null {
   const { token, email, list, isLeft, at, form, change } = given;
   if (!isText(token, MAX_TOKEN) || !isText(email, MAX_EMAIL) || typeof isLeft !== 'boolean' || !isMoment(at))
     return null;
+  if (!LIKE_ADDRESS.test(email)) return null;
   if (!isId(list) && list !== SUPPRESSED && list !== TRACKING) return null;
   const said = typeof given.text === 'string' ? given.text.slice(0, MAX_TEXT) : '';
   const consent = { token, email, list: Number(list), isLeft, at, text: said };
@@ -148,13 +150,15 @@ function readChange(given: unknown): Change | null {
   const kind = KINDS.find((one) => one === suppression.kind);
   const { diagnostic } = suppression;
   if (kind === undefined || typeof diagnostic !== 'string') return null;
-  return { run: given.run, source, suppression: { kind, diagnostic: diagnostic.slice(0, MAX_TEXT) } };
+  return { run: given.run, source, suppression: { kind, diagnostic: sanitizeText(diagnostic) } };
 }
 
 const FORMS = ['groups', 'leave', 'none', 'back', 'track', 'untrack', null] as const;
 const MAX_TEXT = 5000;
 const MAX_TOKEN = 1000;
 const MAX_EMAIL = 1000;
+/** Whoever has the link secrets can sign any text. What is signed otherwise was an address by the rules of its time. */
+const LIKE_ADDRESS = /^[^\s\p{C}@]+@[^\s\p{C}@]+$/u;
 /** The last moment that a date can be. */
 const MAX_MOMENT = 8_640_000_000_000_000;
 const SOURCES = ['api', 'one-click', 'page', 'complaint', 'provider', 'form'] as const;

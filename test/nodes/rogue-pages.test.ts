@@ -58,7 +58,7 @@ t.test(
       else if (proof !== '') given.set(PROOF_HEADER, proof);
       return jetstream(connection).publish(subject, text, { headers: given });
     };
-    const suppression = { kind: 'bounce', diagnostic: '' };
+    const suppression = { kind: 'bounce', diagnostic: '<b>no\u001b[2J' };
     const change = { run: 'x', source: 'api' };
     const otherToken = `${token.slice(0, -1)}${token.endsWith('x') ? 'y' : 'x'}`;
     const applied = () =>
@@ -87,6 +87,16 @@ t.test(
       'at no time of later',
     );
     t.equal(count('addresses WHERE tracking_choice <> 0'), 0);
+    t.equal(send.read('SELECT diagnostic FROM suppressions').diagnostic, '‹b›no [2J', 'text of a node is inert');
+    const addresses = count('addresses');
+    for (const email of ['erased:ab', 'two words@example.com', 'bell\u0007@example.com']) {
+      const made = tokens.recipient({ ...ids, address: 999, email }).unsubscribe;
+      const subject = consentSubject(ids.user, personKey(tokens, ids.user, email), 0);
+      const says = { token: made, email, list: 0, isLeft: true, at: Date.now(), form: 'none' };
+      const { seq: last } = await jetstream(connection).publish(subject, JSON.stringify(says));
+      await send.until(() => applied() >= last);
+    }
+    t.equal(count('addresses'), addresses, 'what is no address is not added');
   },
 );
 
