@@ -1,5 +1,5 @@
 /** Keeps one account from taking all of what everybody shares: the compiling thread, the memory, the room in the database. */
-import { Failure } from '../failure.ts';
+import { Failure, unavailable } from '../failure.ts';
 import { SENTENCES } from '../sentences.ts';
 
 const MOST_AT_ONCE = 3;
@@ -24,20 +24,33 @@ export async function withinShare<T>(accountId: number, work: () => Promise<T>):
   }
 }
 
-/** What is the last to be done for each account that has something to do. */
-const lastOf = new Map<number, Promise<unknown>>();
+/** What is under way or waits for each account that has something to do. */
+interface Turns {
+  last: Promise<unknown>;
+  count: number;
+}
 
 /**
- * Runs `work` for an account when its earlier work has ended. Used where what `work` takes is checked before it is taken, and where much
- * memory is needed for it.
+ * Gives a function that runs `work` for an account when its earlier work has ended. Where `most` of the account are under way or wait, it
+ * throws 503.
  */
-export async function inTurn<T>(accountId: number, work: () => Promise<T>): Promise<T> {
-  const before = lastOf.get(accountId);
-  const result = before === undefined ? work() : before.then(work, work);
-  lastOf.set(accountId, result);
-  try {
-    return await result;
-  } finally {
-    if (lastOf.get(accountId) === result) lastOf.delete(accountId);
-  }
+export function turns(most = Number.POSITIVE_INFINITY) {
+  const ofAccounts = new Map<number, Turns>();
+  return async function inTurn<T>(accountId: number, work: () => Promise<T>): Promise<T> {
+    const before = ofAccounts.get(accountId);
+    if (before !== undefined && before.count >= most) throw unavailable();
+    const result = before === undefined ? work() : before.last.then(work, work);
+    const now = before ?? { last: result, count: 0 };
+    ofAccounts.set(accountId, now);
+    now.last = result;
+    now.count++;
+    try {
+      return await result;
+    } finally {
+      if (--now.count === 0) ofAccounts.delete(accountId);
+    }
+  };
 }
+
+/** Used where what `work` takes is checked before it is taken, and where much memory is needed for it. */
+export const inTurn = turns();

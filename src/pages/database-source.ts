@@ -9,6 +9,7 @@ import { copy } from '../delivery/shown/show.ts';
 import { RecipientVariants } from '../delivery/variants/recipient-variants.ts';
 import type { Deps } from '../deps.ts';
 import { unavailable } from '../failure.ts';
+import { turns } from '../http/account-share.ts';
 import { partReader } from '../pictures/pictures.ts';
 import { BytesCache } from './bytes-cache.ts';
 import { PreferenceStore } from './preferences.ts';
@@ -20,6 +21,8 @@ const PENDING_MS = 60 * 60 * 1000;
 /** The most choices waiting in memory while the database is locked. */
 const MAX_PENDING = 10_000;
 const FLUSH_MS = 100;
+/** Readers of an account's mails in the browser who wait at a time. One at a time is shown theirs, so that readers of others wait for no more than that. */
+const MAX_COPIES = 100;
 /** Parts of pictures in memory. */
 const MAX_PICTURE_BYTES = 32 * 1024 * 1024;
 
@@ -39,6 +42,7 @@ export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSourc
     )
     .pluck();
   const variants = new RecipientVariants(client);
+  const inTurn = turns(MAX_COPIES);
   const picture = client.prepare<[string], Omit<StoredPicture, 'part'>>(
     'SELECT hash, kind, size FROM pictures WHERE public_id = ?',
   );
@@ -55,10 +59,11 @@ export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSourc
       else await write(() => store.apply(ids, choice, clock.now()));
       return store.read(ids);
     },
-    async readCopy(ids, _token, values) {
-      const frozen = content.get(ids.mailing, ids.user);
-      return frozen === undefined ? null : copy({ frozen, variant: variants.number(ids), values });
-    },
+    readCopy: (ids, _token, values) =>
+      inTurn(ids.user, async () => {
+        const frozen = content.get(ids.mailing, ids.user);
+        return frozen === undefined ? null : copy({ frozen, variant: variants.number(ids), values });
+      }),
     findLink: (ids, number) => link.get(ids.mailing, number, ids.user) ?? null,
     readValues: (ids) => ({ ...deliveryValues(db, ids), ...variants.findSender(ids) }),
     addHit: (hit) => hits.add(hit),

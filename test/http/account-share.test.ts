@@ -1,6 +1,6 @@
 /** Shares of what all accounts use. */
 import t from 'tap';
-import { inTurn } from '../../src/http/account-share.ts';
+import { inTurn, turns } from '../../src/http/account-share.ts';
 
 t.test('the work of one account is done one after the other, and keeps no other account waiting', async (t) => {
   const done: string[] = [];
@@ -26,4 +26,16 @@ t.test('what fails keeps nothing after it from being done', async (t) => {
   await t.rejects(failed, { message: 'full' });
   t.equal(await next, 'stored');
   t.equal(await inTurn(1, async () => 'stored too'), 'stored too');
+});
+
+t.test('what an account has waiting is bounded, and takes no room from another', async (t) => {
+  const inTurn = turns(2);
+  const first = Promise.withResolvers<string>();
+  const own = [inTurn(1, () => first.promise), inTurn(1, async () => 'second')];
+  const refused = inTurn(1, async () => 'third').catch((error: unknown) => error);
+  t.match(await refused, { status: 503 });
+  t.equal(await inTurn(2, async () => 'other'), 'other');
+  first.resolve('first');
+  t.strictSame(await Promise.all(own), ['first', 'second']);
+  t.equal(await inTurn(1, async () => 'again'), 'again');
 });
