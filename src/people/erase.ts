@@ -32,6 +32,8 @@ const REMOVED_FIRST = [
   'DELETE FROM import_changes WHERE import_id IN (SELECT id FROM contact_imports WHERE user_id = @account AND undo_until IS NOT NULL) AND address_id = @address',
   'DELETE FROM earlier_addresses WHERE address_id = @address OR contact_id IN (SELECT id FROM contacts WHERE address_id = @address)',
   'DELETE FROM purged_corrections WHERE address_id = @address OR earlier_id = @address',
+  // One that was added with an earlier address since the erasure began is first deleted in the usual way, so that counts stay right.
+  'UPDATE contacts SET deleted_at = @at WHERE address_id = @address AND deleted_at IS NULL',
   'DELETE FROM contacts WHERE address_id = @address',
   'DELETE FROM activity WHERE address_id = @address',
   'DELETE FROM proxied_activity WHERE address_id = @address',
@@ -238,7 +240,7 @@ function makeUnknown(client: Database, { account, address, email, at }: Erasure 
   eraseFromRoleMails(client, email);
   const erased = erasedForm(client, account, email);
   replaceInRules(client, account, email, erased);
-  for (const statement of REMOVED_FIRST) client.prepare(statement).run({ account, address, erased });
+  for (const statement of REMOVED_FIRST) client.prepare(statement).run({ account, address, erased, at });
 }
 
 async function removeTheRest(client: Database, id: number, erasure: Erasure | NamedErasure): Promise<void> {

@@ -91,8 +91,13 @@ t.test('the earlier addresses of an erased person are removed in steps of their 
   t.strictSame([named.get(), suppressed.get()], [30, 29], 'the one they have now goes with the request');
   db.$client.close();
   await t.rejects(erasing, 'the service is killed');
+  await must('/contacts/add', { contact_type_id: 1, country: 1, email: 'canary-7@old.example' });
   await finishErasures(app.db);
   t.strictSame([named.get(), suppressed.get()], [0, 0], 'the others go at the next start');
+  const counted = app.db.prepare(
+    'SELECT contacts_count, (SELECT count(*) FROM contacts) AS contacts FROM contact_types',
+  );
+  t.strictSame(counted.get(), { contacts_count: 0, contacts: 0 }, 'and so does who was added with one meanwhile');
 });
 
 t.test('who is added anew after a purge is erased under the addresses of before, too', async (t) => {
