@@ -9,7 +9,7 @@ import { listWaiting } from '../automations/waiting.ts';
 import { AUTOMATION_STATUS } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
-import { withinShare } from '../http/account-share.ts';
+import { inShowingTurn, withinShare } from '../http/account-share.ts';
 import { changesNothing } from '../http/callers.ts';
 import { AddressList, checkTestAddresses, readAddressList } from '../http/requests/address-list.ts';
 import {
@@ -192,7 +192,12 @@ export const automationSeriesRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
       recipient_id: isTarget ? [{ id: String(id), table } as const] : [],
       exclude_specific_recipient_id: [],
     };
-    const showing = { ...deps, drafts, compile: <T>(work: () => Promise<T>) => withinShare(accountId, work) };
+    const showing = {
+      ...deps,
+      drafts,
+      compile: <T>(work: () => Promise<T>) => withinShare(accountId, work),
+      inTurn: <T>(work: () => Promise<T>) => inShowingTurn(accountId, work),
+    };
     return [showing, source, query.email === undefined ? null : parseAddress(query.email)] as const;
   }
 

@@ -8,7 +8,7 @@ import { keptMails } from '../delivery/reporting/kept-mails.ts';
 import { exportRecipients, findRecipients } from '../delivery/reporting/recipients.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
-import { withinShare } from '../http/account-share.ts';
+import { inShowingTurn, withinShare } from '../http/account-share.ts';
 import { chooseEncoding, encodeStream } from '../http/content-encoding.ts';
 import {
   choice,
@@ -260,7 +260,12 @@ export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app,
     const { utr, email: given, variant = 0 } = query;
     const send = requireSingleSend(db, accountId, utr);
     const address = given === undefined ? null : parseAddress(given);
-    const showing = { ...deps, drafts, compile: <T>(work: () => Promise<T>) => withinShare(accountId, work) };
+    const showing = {
+      ...deps,
+      drafts,
+      compile: <T>(work: () => Promise<T>) => withinShare(accountId, work),
+      inTurn: <T>(work: () => Promise<T>) => inShowingTurn(accountId, work),
+    };
     return [showing, { ...asVariant(db, send, variant), single_send: send, variant }, address] as const;
   }
 };

@@ -5,6 +5,8 @@ import { SENTENCES } from '../sentences.ts';
 const MOST_AT_ONCE = 3;
 const TOO_MANY_REQUESTS = 429;
 
+const tooMany = () => new Failure(TOO_MANY_REQUESTS, SENTENCES.too_many_templates);
+
 const underWay = new Map<number, number>();
 
 /**
@@ -13,7 +15,7 @@ const underWay = new Map<number, number>();
  */
 export async function withinShare<T>(accountId: number, work: () => Promise<T>): Promise<T> {
   const count = underWay.get(accountId) ?? 0;
-  if (count >= MOST_AT_ONCE) throw new Failure(TOO_MANY_REQUESTS, SENTENCES.too_many_templates);
+  if (count >= MOST_AT_ONCE) throw tooMany();
   underWay.set(accountId, count + 1);
   try {
     return await work();
@@ -32,13 +34,13 @@ interface Turns {
 
 /**
  * Gives a function that runs `work` for an account when its earlier work has ended. Where `most` of the account are under way or wait, it
- * throws 503.
+ * throws what `refusal` gives.
  */
-export function turns(most = Number.POSITIVE_INFINITY) {
+export function turns(most = Number.POSITIVE_INFINITY, refusal = unavailable) {
   const ofAccounts = new Map<number, Turns>();
   return async function inTurn<T>(accountId: number, work: () => Promise<T>): Promise<T> {
     const before = ofAccounts.get(accountId);
-    if (before !== undefined && before.count >= most) throw unavailable();
+    if (before !== undefined && before.count >= most) throw refusal();
     const result = before === undefined ? work() : before.last.then(work, work);
     const now = before ?? { last: result, count: 0 };
     ofAccounts.set(accountId, now);
@@ -54,3 +56,6 @@ export function turns(most = Number.POSITIVE_INFINITY) {
 
 /** Used where what `work` takes is checked before it is taken, and where much memory is needed for it. */
 export const inTurn = turns();
+
+/** For showing an account its mails, each of which takes megabytes and a part of a second of the thread that everybody shares. */
+export const inShowingTurn = turns(50, tooMany);

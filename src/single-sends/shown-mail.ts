@@ -48,6 +48,8 @@ interface ShowDeps {
   drafts: CompiledDrafts;
   /** Runs the compiling of a template; throws where too much of the account is under way. */
   compile<T>(work: () => Promise<T>): Promise<T>;
+  /** Runs the showing of a mail when the account's earlier ones are shown; throws where too many wait. Only then is the mail read. */
+  inTurn<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** A mail that is shown. */
@@ -67,15 +69,17 @@ export async function showMail(
   address: Address | null,
   hasHtml: boolean,
 ): Promise<ShownMail | { problem: string }> {
-  return orProblem(async () => {
+  const shown = async () => {
     const { contact_id, ...mail } = await mergeable(deps, send, address);
     return { contact_id, ...(await show({ ...mail, hasHtml })) };
-  });
+  };
+  return orProblem(() => deps.inTurn(shown));
 }
 
 /** The HTML of that mail; empty where it cannot be shown. Throws as `showMail` does. */
 export async function showMailHtml(deps: ShowDeps, send: ShownSource, address: Address | null): Promise<string> {
-  const html = await orProblem(async () => showHtml({ ...(await mergeable(deps, send, address)), hasHtml: true }));
+  const shown = async () => showHtml({ ...(await mergeable(deps, send, address)), hasHtml: true });
+  const html = await orProblem(() => deps.inTurn(shown));
   return typeof html === 'string' ? html : '';
 }
 

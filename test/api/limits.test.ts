@@ -92,3 +92,19 @@ t.test('an account has three templates at work at once, and the others have thei
   t.equal(answers.at(-1)?.status, 200);
   t.equal((await preview(app.one, ours)).status, 200);
 });
+
+t.test('an account has so many mails to be shown at a time, which keeps no other waiting', async (t) => {
+  const app = await startApp(t);
+  const { utr } = await sendCampaign(t, app, { html: `<p>Hello</p>${'<p>news</p>'.repeat(30_000)}` });
+  const done: string[] = [];
+  const show = async (path: string) => {
+    const { status } = await app.one.call('GET', path, { query: { utr } });
+    done.push(`${path} ${status}`);
+  };
+  const mail = '/single-send/mail/html';
+  await Promise.all(Array.from({ length: 60 }, () => show(mail)));
+  const count = (status: number) => done.filter((one) => one === `${mail} ${status}`).length;
+  t.strictSame([count(200), count(429)], [50, 10]);
+  await show('/single-send/mail');
+  t.equal(done.at(-1), '/single-send/mail 200', 'afterwards there is room again');
+});
