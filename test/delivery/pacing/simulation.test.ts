@@ -2,6 +2,7 @@
 import t from 'tap';
 import { pacedGroupsOf } from '../../../src/delivery/pacing/paced-groups.ts';
 import { launchToSink } from '../../support/launched-mailing.ts';
+import { until } from '../../support/until.ts';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
@@ -51,9 +52,14 @@ for (const { point, refusal } of REFUSALS)
       )
       .pluck();
     if (point === 'rcpt') t.equal(elsewhere.get(), PEOPLE / 5, 'people elsewhere got theirs at once');
+    const underWay = db.$client.prepare<[], number>('SELECT count(*) FROM deliveries WHERE state = 1').pluck();
     while (mailing().finished_at === null && clock.monotonic() < 60 * MINUTE_MS) {
       clock.advance(SECOND_MS);
-      await background.untilIdle();
+      // The clock of the test must not run ahead of a server that answers late.
+      await until(
+        () => underWay.get() === 0,
+        () => background.untilIdle(),
+      );
       if (minutes.length === 4) t.match(pacedGroupsOf(db.$client, 1, clock.now()), [{ group: 'Google' }]);
     }
     t.match(mailing(), { state: 'done', delivered: PEOPLE, failed: 0, bounces: 0 });

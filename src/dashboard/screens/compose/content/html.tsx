@@ -15,6 +15,9 @@ import { replaceContent } from './replace-content.ts';
 /** Bytes that are shown for editing. A mail that programs show whole has at most a third of that. */
 const MAX_SHOWN = 300_000;
 
+/** Bytes of refused code that are shown again. */
+const MAX_SHOWN_AGAIN = 512 * 1024;
+
 export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Promise<void> {
   app.route<{ Params: ComposedParams }>({
     method: READ,
@@ -48,8 +51,10 @@ export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Prom
     const refusal = await replaceContent(api, language, mail, changes, field(request, 'unchanged_since'));
     if (refusal === null) return reply.redirect(mail.address('content'), 303);
     const now = await kind.read(api, request.params);
-    // What was refused is stored nowhere, so it is shown in any length.
-    return show(request, reply.code(refusal.status), now, { html, size: Buffer.byteLength(html) }, refusal.problem);
+    // What was refused is stored nowhere, so it is shown again, unless escaping it would keep others waiting.
+    const size = Buffer.byteLength(html);
+    const code = { html: size > MAX_SHOWN_AGAIN ? null : html, size };
+    return show(request, reply.code(refusal.status), now, code, refusal.problem);
   });
 }
 
