@@ -72,7 +72,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     for (const [width, viewport] of Object.entries({ phone: PHONE, desk: DESK })) {
       await page.setViewportSize(viewport);
       for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
         await page.screenshot({ path: new URL(`reference-${width}-${colorScheme}.png`, OUTPUT).pathname });
         const wide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
         t.notOk(wide, `nothing sticks out at ${width}, ${colorScheme}`);

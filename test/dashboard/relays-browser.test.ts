@@ -46,7 +46,7 @@ t.test('a relay is added, tested, put right and used by clicking', { skip: skipW
     ] as const) {
       await page.setViewportSize(viewport);
       for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
         await picture(page, `${name}-${size}-${colorScheme}`);
         t.strictSame(await findBarriers(page), [], `${name} ${size} ${colorScheme}: axe finds nothing`);
       }

@@ -70,7 +70,7 @@ export async function look(t: Test, page: Page, name: string): Promise<void> {
   ] as const) {
     await page.setViewportSize(viewport);
     for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       await page.screenshot({ path: new URL(`${name}-${width}-${colorScheme}.png`, OUTPUT).pathname, fullPage: true });
       const [ratio, text] = (await page.evaluate(LEAST_CONTRAST)) as [number, string];
       t.ok(ratio >= 4.5, `${name} ${width} ${colorScheme}: “${text}” has a contrast of ${ratio.toFixed(2)}`);
