@@ -8,8 +8,8 @@ const ROOT = resolve(import.meta.dirname, '..');
 const SRC = join(ROOT, 'src');
 
 /**
- * Layers from the ground up. A file may import from its own layer and from those below it. A feature has its operations, routes, screens
- * and words in one folder, in layers of their own: the longest name that a path begins with counts.
+ * Layers from the ground up. A file may import from its own layer and from those below it; the longest name that a path begins with
+ * counts. Each feature has its operations, routes, screens and words in its own folder, but in the layers of the names with a star.
  */
 const LAYERS = [
   [
@@ -46,18 +46,8 @@ const LAYERS = [
     'transactional',
   ],
   ['deps.ts', 'http', 'operations'],
-  ['audience/sunset/operations.ts', 'audience/unsubscribed'],
-  [
-    'api',
-    'pages',
-    'dashboard',
-    'audience/sunset/routes.ts',
-    'audience/sunset/screens',
-    'audience/unsubscribed/routes.ts',
-    'audience/unsubscribed/screens',
-    'audience/unsubscribed/words.de.ts',
-    'audience/unsubscribed/words.en.ts',
-  ],
+  ['*/operations', '*/operations.ts', 'audience/unsubscribed'],
+  ['api', 'pages', 'dashboard', '*/routes.ts', '*/screens', '*/words.de.ts', '*/words.en.ts'],
   ['app.ts', 'nodes', 'threads'],
   ['server.ts', 'mcp'],
   ['commands'],
@@ -72,9 +62,16 @@ const files = [...graph.keys()].filter((name) => name.startsWith('src/')).map((n
 const textOf = (file: string) => readFileSync(join(SRC, file), 'utf8');
 const topOf = (file: string) => file.split('/')[0] ?? file;
 const layers = LAYERS.flatMap((names, layer) => names.map((name) => ({ name, layer }))).sort(
-  (one, other) => other.name.length - one.name.length,
+  (one, other) =>
+    Number(other.name.startsWith('*')) - Number(one.name.startsWith('*')) || other.name.length - one.name.length,
 );
-const layerOf = (file: string) => layers.find(({ name }) => file === name || file.startsWith(`${name}/`))?.layer ?? -1;
+const layerOf = (file: string) => layers.find(({ name }) => isIn(file, name))?.layer ?? -1;
+
+/** Whether a file is the one with this name or in it. A star stands for the folder of a feature, which is one below HTTP. */
+function isIn(file: string, name: string): boolean {
+  if (!name.startsWith('*')) return `${file}/`.startsWith(`${name}/`);
+  return `${file}/`.includes(`${name.slice(1)}/`) && LAYERS.slice(0, HTTP).some((names) => names.includes(topOf(file)));
+}
 
 /** The files of src that a file of src imports, as in `files`. */
 function importsOf(file: string): string[] {

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
 import type { Deps } from '../deps.ts';
 import { Failure } from '../failure.ts';
+import { callerWithSession } from '../http/callers.ts';
 import type { Context, Operation } from '../operations/operation.ts';
 import { type Given, perform } from '../operations/perform.ts';
 import type { Problems } from './components/field.tsx';
@@ -12,8 +13,7 @@ import type { Language } from './words/index.ts';
 
 /** What an operation works with where a signed-in user asks for it. */
 export function contextOf(request: FastifyRequest, deps: Deps): Context {
-  const { id: userId, accountId, email: name, role } = sessionOf(request).user;
-  return { ...deps, accountId, role, actor: { userId, name, address: request.ip } };
+  return { ...deps, ...callerWithSession(sessionOf(request), request.ip) };
 }
 
 /** What became of a form: the output of its operation, or what is wrong with it, in the reader's language. */

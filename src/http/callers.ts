@@ -45,11 +45,32 @@ const CACHE_MS = 1000;
 const MAX_CACHED = 1000;
 const FORBIDDEN = 403;
 
-interface Caller {
+/** Who calls, for which account and with which rights. */
+export interface Caller {
+  /** The `user_id` of every record that the caller may see. */
   accountId: number;
+  /** Who acts, for the audit log. */
   actor: Actor;
   role: Role;
+  /** The session by which a person calls; null for a pair of keys. */
   sessionId: number | null;
+}
+
+/** Who may do something: the least role, and whether only people or only operators may (see the configuration of routes above). */
+export interface Allowed {
+  role: Role;
+  isForPeople?: true | undefined;
+  isForOperators?: true | undefined;
+}
+
+/** Throws 403 unless a caller is among those who may do something. */
+export function requireAllowed({ role: least, isForPeople, isForOperators }: Allowed, caller: Caller): void {
+  const { role, sessionId } = caller;
+  const required = isForOperators ? 'owner' : least;
+  if (sessionId === null && isForPeople && !isForOperators) throw new Failure(FORBIDDEN, SENTENCES.people_only);
+  if (ROLES.indexOf(role) < ROLES.indexOf(required))
+    throw new Failure(FORBIDDEN, sentence('role_too_low', { role, required }));
+  if (isForOperators && !isOperatorsSession(caller)) throw new Failure(FORBIDDEN, SENTENCES.operators_only);
 }
 
 /**
@@ -105,20 +126,11 @@ export function installCallers(
 
   function requireCaller(request: FastifyRequest, isInUse = true): Caller {
     const session = findApiSession(request, isInUse);
-    if (session === null) {
-      const caller = callerWithKeys(request);
-      if (isForOperators(request)) throw new Failure(FORBIDDEN, SENTENCES.operators_only);
-      if (request.routeOptions.config.isForPeople) throw new Failure(FORBIDDEN, SENTENCES.people_only);
-      return caller;
-    }
+    const caller = session === null ? callerWithKeys(request) : callerWithSession(session, request.ip);
     // Set before the role is checked, so that the 403 keeps its status for the dashboard (see `installErrors`).
-    request.sessionId = session.id;
-    const { id, accountId, email, role } = session.user;
-    const required = requiredRole(request);
-    if (ROLES.indexOf(role) < ROLES.indexOf(required))
-      throw new Failure(FORBIDDEN, sentence('role_too_low', { role, required }));
-    if (isForOperators(request) && !isOperator(session.user)) throw new Failure(FORBIDDEN, SENTENCES.operators_only);
-    return { accountId, actor: { userId: id, name: email, address: request.ip }, role, sessionId: session.id };
+    request.sessionId = caller.sessionId;
+    requireAllowed(allowedBy(request), caller);
+    return caller;
   }
 
   app.decorateRequest('accountId', 0);
@@ -141,18 +153,19 @@ export function changesNothing({ role }: FastifyRequest): boolean {
   return role === 'viewer';
 }
 
-/** The least role for a route. An address without a route needs only a session, and is answered 404. */
-function requiredRole(request: FastifyRequest): Role {
-  if (isForOperators(request)) return 'owner';
-  const { method, routeOptions } = request;
-  return routeOptions.config.role ?? (method === 'GET' ? 'viewer' : 'editor');
+/** The caller of a request that has a session. */
+export function callerWithSession({ id: sessionId, user }: Session, address: string): Caller {
+  const { id: userId, accountId, email: name, role } = user;
+  return { accountId, actor: { userId, name, address }, role, sessionId };
+}
+
+/** Who may call a route. An address without a route needs only a session, and is answered 404. */
+function allowedBy({ method, routeOptions: { config } }: FastifyRequest): Allowed {
+  const { role = method === 'GET' ? 'viewer' : 'editor', isForPeople, isForOperators } = config;
+  return { role, isForPeople, isForOperators };
 }
 
 /** Whether a signed-in operator calls. */
-export function isOperatorsSession({ sessionId, accountId, role }: FastifyRequest): boolean {
+export function isOperatorsSession({ sessionId, accountId, role }: Omit<Caller, 'actor'>): boolean {
   return sessionId !== null && isOperator({ accountId, role });
-}
-
-function isForOperators({ routeOptions }: FastifyRequest): boolean {
-  return routeOptions.config.isForOperators === true;
 }

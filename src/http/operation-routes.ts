@@ -30,7 +30,7 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
     answer: (context: Context, input: Static<Input>, reply: FastifyReply) => unknown,
   ): void {
     const { method, url, inQuery } = readAt(at);
-    const { name: summary, description, role, check } = operation;
+    const { name: summary, description, role, isForPeople, isForOperators, check } = operation;
     const schema = { tags: [tag], summary, ...(description && { description }), ...split(operation.input, inQuery) };
     app.route({
       method,
@@ -38,6 +38,8 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
       schema: { ...schema, response },
       config: {
         role,
+        ...(isForPeople && { isForPeople }),
+        ...(isForOperators && { isForOperators }),
         ...(check && {
           check: (request, errors) =>
             check(contextOf(request), passedFields(operation.input, given(request), errors), errors),
@@ -47,8 +49,8 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
     });
   }
 
-  function contextOf({ accountId, role, actor }: FastifyRequest): Context {
-    return { ...deps, accountId, role, actor };
+  function contextOf({ accountId, role, actor, sessionId }: FastifyRequest): Context {
+    return { ...deps, accountId, role, actor, sessionId };
   }
 
   return {

@@ -4,32 +4,20 @@
  */
 import type { Static, TObject } from 'typebox';
 import { type ListPart, type ListSource, readPart } from '../database/record-json.ts';
-import type { Role } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
+import type { Allowed, Caller } from '../http/callers.ts';
 import type { FieldErrorCollector } from '../http/requests/validation.ts';
-import type { Actor } from '../users/audit.ts';
-
-/** Who asks, and for which account. */
-export interface Caller {
-  /** The `user_id` of every record that the operation may see. */
-  accountId: number;
-  role: Role;
-  /** Who acts, for the audit log. */
-  actor: Actor;
-}
 
 /** What an operation works with. */
 export type Context = Deps & Caller;
 
 /** One thing that the product can do. */
-export interface Operation<Input extends TObject, Output> {
+export interface Operation<Input extends TObject, Output> extends Allowed {
   /** What it does, as the API reference says it, such as “Add a group”. */
   name: string;
   /** What else a caller must know, for the API reference. */
   description?: string;
-  /** The least role that a caller needs. */
-  role: Role;
   input: Input;
   /** Adds the field errors that need the database. Sees only the fields that are present and passed the schema. */
   check?(context: Context, input: Partial<Static<Input>>, errors: FieldErrorCollector): void | Promise<void>;

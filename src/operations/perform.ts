@@ -1,20 +1,16 @@
-/** Performs an operation for a caller in this process, such as a page: checks the role, reads and checks the input, and runs it. */
+/** Performs an operation for a caller in this process, such as a page: checks who may do it, reads and checks the input, and runs it. */
 import type { Static, TObject } from 'typebox';
-import { ROLES } from '../database/schema/index.ts';
-import { Failure } from '../failure.ts';
+import { requireAllowed } from '../http/callers.ts';
 import { normalize } from '../http/requests/normalize.ts';
 import { FieldErrorCollector, passedFields } from '../http/requests/validation.ts';
 import { isValid, type SchemaError } from '../http/schema-compilers.ts';
-import { sentence } from '../sentences.ts';
 import type { Context, Operation } from './operation.ts';
-
-const FORBIDDEN = 403;
 
 /** What a caller gives: the operation's own names; values may be texts, as a form has them. */
 export type Given<Input extends TObject> = { readonly [Name in keyof Static<Input>]?: unknown };
 
 /**
- * Gives the output of an operation. Throws a Failure: 403 where the caller's role is too low, 422 with the errors of the fields, and what
+ * Gives the output of an operation. Throws a Failure: 403 where the caller may not do it, 422 with the errors of the fields, and what
  * the operation itself throws.
  */
 export async function perform<Input extends TObject, Output>(
@@ -22,9 +18,7 @@ export async function perform<Input extends TObject, Output>(
   context: Context,
   given: Given<Input>,
 ): Promise<Output> {
-  const { role } = context;
-  if (ROLES.indexOf(role) < ROLES.indexOf(operation.role))
-    throw new Failure(FORBIDDEN, sentence('role_too_low', { role, required: operation.role }));
+  requireAllowed(operation, context);
   const input = normalize(operation.input, given);
   const found: SchemaError[] = [];
   const passes = isValid(operation.input, input, found);
