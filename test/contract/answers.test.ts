@@ -3,20 +3,18 @@
  *
  *   RECORD_ANSWERS=1 npx tap test/contract/answers.test.ts
  */
-import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
 import t from 'tap';
 import { buildWorld, type World } from '../support/account-records.ts';
 import { startApp } from '../support/app.ts';
+import { asRecorded, holdToRecorded } from '../support/recorded.ts';
+import { Tables } from '../support/tables.ts';
 import { unknownIdentifier } from './faults.ts';
 import { endpoints } from './index.ts';
 import { gives, record } from './parameters.ts';
 import { segment } from './records.ts';
 import { callOptions, changed, validValues } from './requests.ts';
-import { Tables, withoutChance } from './tables.ts';
 import type { Changes, Endpoint } from './types.ts';
 
-const RECORDED = new URL('answers.txt', import.meta.url);
 /** Additions that answer a record of the contract. They have its keys alone, too. */
 const ADDITIONS: Endpoint[] = [
   {
@@ -27,10 +25,8 @@ const ADDITIONS: Endpoint[] = [
     recordFailure: 'Record Not Found',
   },
 ];
-/** Of a longer answer, such as all cities, the hash is kept. */
+/** All of it, but for lists such as that of all cities. */
 const MOST_CHARACTERS = 20_000;
-/** What else is drawn by lot: the tokens of links. */
-const TOKEN = /(?<=[?&/](?:token=|t=|d\/|design\/))[\w.~-]{16,}/g;
 
 /** The requests whose answers are recorded, by what they are. */
 function requestsOf(endpoint: Endpoint, world: World): [what: string, changes: Changes][] {
@@ -49,14 +45,6 @@ function requestsOf(endpoint: Endpoint, world: World): [what: string, changes: C
   return requests;
 }
 
-/** The answer without what is drawn by lot, with its length, which tells whether a line end is part of it. */
-function asRecorded(text: string): string {
-  const settled = withoutChance(text).replace(TOKEN, 'drawn');
-  const isLong = settled.length > MOST_CHARACTERS;
-  const shown = isLong ? `SHA-256 ${createHash('sha256').update(settled).digest('hex')}` : settled.trimEnd();
-  return `${settled.length} characters\n${shown}`;
-}
-
 t.test(
   'every endpoint of the contract, and every addition that answers its records, answers what is recorded, byte for byte',
   async (t) => {
@@ -73,12 +61,11 @@ t.test(
         for (const [what, changes] of requestsOf(endpoint, world)) {
           const options = callOptions(endpoint, changed(validValues(endpoint, world), changes));
           const { status, text } = await one.call(method, endpoint.path, options);
-          answers += `${method} ${endpoint.path}, ${what}: ${status}, ${asRecorded(text)}\n\n`;
+          answers += `${method} ${endpoint.path}, ${what}: ${status}, ${asRecorded(text, MOST_CHARACTERS)}\n\n`;
           tables.rewind();
         }
       }
     }
-    if (process.env.RECORD_ANSWERS === '1') writeFileSync(RECORDED, answers);
-    t.equal(answers, readFileSync(RECORDED, 'utf8'));
+    holdToRecorded(t, new URL('answers.txt', import.meta.url), answers);
   },
 );

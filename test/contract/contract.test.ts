@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap';
 import { buildWorld } from '../support/account-records.ts';
 import { startApp } from '../support/app.ts';
+import { Tables } from '../support/tables.ts';
 import { accounts } from './checks/accounts.ts';
 import { conflicts } from './checks/conflicts.ts';
 import { encodings } from './checks/encodings.ts';
@@ -14,7 +15,6 @@ import { statuses } from './checks/statuses.ts';
 import { success } from './checks/success.ts';
 import { endpoints } from './index.ts';
 import { type Place, Probe } from './probe.ts';
-import { Tables } from './tables.ts';
 import type { Endpoint } from './types.ts';
 
 interface Check {

@@ -2,9 +2,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { World } from '../support/account-records.ts';
 import type { Answer, Caller, CallOptions, TestApp } from '../support/app.ts';
+import type { Tables } from '../support/tables.ts';
 import { compareErrors, type Expected } from './errors.ts';
 import { callOptions, changed, describe, validValues } from './requests.ts';
-import type { Tables } from './tables.ts';
 import type { Changes, Endpoint, Method } from './types.ts';
 
 /** Where the checks take place: an application with two filled accounts. */

@@ -1,8 +1,8 @@
 /** One request has one result, however it is encoded or spelled, and whatever else it says. */
 import type { CallOptions } from '../../support/app.ts';
+import { withoutChance } from '../../support/tables.ts';
 import type { Probe } from '../probe.ts';
 import { callOptions, changed, encodingsOf, validValues } from '../requests.ts';
-import { withoutChance } from '../tables.ts';
 import type { Changes, Endpoint, Values } from '../types.ts';
 
 /** Nothing of this can be set from outside. */

@@ -1,6 +1,6 @@
 /** Every row of every table: to show that a request changed nothing, and to put everything back after one that did. */
 import { isDeepStrictEqual } from 'node:util';
-import type { TestApp } from '../support/app.ts';
+import type { TestApp } from './app.ts';
 
 /** The rows by table. */
 export type Dump = ReadonlyMap<string, readonly unknown[][]>;
