@@ -1,7 +1,9 @@
 /** Which node gets how much, and when one is given up, without NATS. */
 import t from 'tap';
+import { answerBeat } from '../../src/nodes/brain/beats.ts';
 import { Fleet } from '../../src/nodes/brain/fleet.ts';
 import { SilentNodes } from '../../src/nodes/brain/silent-nodes.ts';
+import { Withdrawals } from '../../src/nodes/brain/withdrawals.ts';
 import { type Beat, LOST_AFTER_MS } from '../../src/nodes/protocol.ts';
 
 function beat(run: string, given: Partial<Beat> = {}): Beat {
@@ -34,6 +36,8 @@ function fleetOf(...beats: Beat[]) {
   };
   return { fleet, advance };
 }
+
+const at = (sequence: number) => ({ stream: 's', sequence });
 
 t.test('mail that waits for one relay takes no room from mail for others', async (t) => {
   const relays = [
@@ -73,7 +77,6 @@ t.test('a relay that refuses one node is tried by another, and that node goes on
 t.test('a silent node is given up once what it had reported by then is taken', async (t) => {
   const { fleet, advance } = fleetOf(beat('a'));
   const silent = new SilentNodes(fleet);
-  const at = (sequence: number) => ({ stream: 's', sequence });
   advance(LOST_AFTER_MS - 1);
   t.same(silent.runs, []);
   advance(1);
@@ -87,4 +90,25 @@ t.test('a silent node is given up once what it had reported by then is taken', a
   );
   fleet.hear(beat('a'));
   t.same(silent.due(['a'], at(9), at(5)), [], 'a node that is heard again keeps what it has');
+});
+
+t.test('at the limit of runs, those that are known are answered, and no other run of that node', async (t) => {
+  const { fleet, advance } = fleetOf();
+  const told = { send: () => undefined, onConfirmed: () => undefined };
+  const withdrawals = new Withdrawals(new Map(), fleet, told);
+  const answer = (run: string, brain = 'ours') =>
+    answerBeat(beat(run, { name: run.slice(0, run.indexOf('.')), brain }), {
+      ...{ fleet, withdrawals, brain: 'ours' },
+      settings: () => '',
+    });
+  const runs = Array.from({ length: 20 }, (_, at) => `north.${at}`);
+  for (const run of runs) t.match(answer(run, ''), { brain: 'ours', isRenewed: false }, run);
+  for (const node of fleet.all) node.isKnown = true;
+  t.equal(answer('north.more', ''), null);
+  for (const run of runs) t.match(answer(run), { isRenewed: true, isLost: false }, `${run} goes on`);
+  t.match(answer(runs[3] ?? '', 'before'), { brain: 'ours' }, 'a known one learns of another run of the service');
+  t.match(answer('south.1', ''), { brain: 'ours' }, 'other nodes are not counted');
+  advance(LOST_AFTER_MS);
+  for (const { run } of new SilentNodes(fleet).due(runs.slice(0, 1), at(1), at(1))) fleet.remove(run);
+  t.match(answer('north.more', ''), { brain: 'ours' }, 'there is room where one was given up');
 });

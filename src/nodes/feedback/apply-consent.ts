@@ -21,6 +21,12 @@ import {
   subjectParts,
 } from '../feedback-messages.ts';
 
+/** When an address was last put on a list, or its person refused to be measured. */
+const LEFT_AT = `SELECT max(created_at) AS at FROM (
+  SELECT created_at FROM suppressions WHERE address_id = @address AND @list = ${SUPPRESSED}
+  UNION ALL SELECT created_at FROM consent_log WHERE address_id = @address
+    AND @list = CASE action WHEN 'tracking_refused' THEN ${TRACKING} WHEN 'unsubscribed' THEN ifnull(unsubscribe_groups_id, 0) END)`;
+
 /** What is asked of the database for each message. */
 function lookups({ $client }: Db) {
   const one = <Value>(sql: string) => $client.prepare<(number | string)[], Value>(sql).pluck();
@@ -30,6 +36,7 @@ function lookups({ $client }: Db) {
     group: one<number>('SELECT id FROM unsubscribe_groups WHERE user_id = ? AND id = ?'),
     suppression: one<number>('SELECT id FROM suppressions WHERE address_id = ?'),
     changedAt: one<number>('SELECT changed_at FROM unpublished_choices WHERE address_id = ? AND list = ?'),
+    leftAt: $client.prepare<[{ address: number; list: number }], { at: string | null }>(LEFT_AT),
     forget: $client.prepare<[number, number]>('DELETE FROM unpublished_choices WHERE address_id = ? AND list = ?'),
   };
 }
@@ -102,6 +109,9 @@ export function consentApplier(
     const changedAt = look.changedAt.get(ids.address, list);
     // What was changed in this file later and is not published yet stays; it will follow in the stream.
     if (changedAt !== undefined && (change === undefined ? changedAt > at : changedAt >= at)) return;
+    // Whoever can read the stream can publish a proven change again. It must not put somebody back who left after it.
+    const leftAt = change === undefined || isLeft ? null : look.leftAt.get({ address: ids.address, list })?.at;
+    if (leftAt != null && Date.parse(leftAt) > at) return;
     carryOut(ids, list, { ...consent, at });
     look.forget.run(look.address.get(account, read.email) ?? ids.address, list);
   };
