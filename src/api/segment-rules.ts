@@ -1,10 +1,13 @@
 /** The parameters that describe the rules of a segment, and their check: for storing a segment and for counting one beforehand. */
 import Type from 'typebox';
+import { parseAddress } from '../audience/contacts/addresses.ts';
 import { listCustomFields } from '../audience/contacts/contact-fields.ts';
 import { hasContactType } from '../audience/contacts/contacts.ts';
+import { erasedAmong } from '../audience/contacts/erased.ts';
 import { namedFinder } from '../audience/segments/activity-rules.ts';
 import { type GivenRules, MAX_RULES, parseRules } from '../audience/segments/rules.ts';
 import type { Db } from '../database/open.ts';
+import { messages } from '../field-errors.ts';
 import { reference, stringList } from '../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../http/requests/validation.ts';
 
@@ -34,4 +37,6 @@ export function checkSegmentRules(db: Db, accountId: number, body: GivenSegment,
   if (errors.has('value')) return;
   const { errors: found } = parseRules(listCustomFields(db, accountId), body, namedFinder(db, accountId));
   for (const [field, text] of found) errors.add(field, text);
+  const addresses = (body.value ?? []).flatMap((value) => parseAddress(value)?.normalized ?? []);
+  if (erasedAmong(db.$client, accountId, addresses).length > 0) errors.add('value', messages.erased('value'));
 }

@@ -2,49 +2,43 @@
 import type { Database } from 'better-sqlite3';
 import { inChunks } from './bulk.ts';
 
-const DELETED_CONTACTS = `SELECT id FROM contacts WHERE deleted_at IS NOT NULL
-  OR contact_type_id IN (SELECT id FROM contact_types WHERE deleted_at IS NOT NULL)`;
+const OF_DELETED_TYPES = 'contact_type_id IN (SELECT id FROM contact_types WHERE deleted_at IS NOT NULL)';
 
 /** Records of an import (schema/people-history.ts) whose contact type is deleted. */
-const OF_DELETED_TYPE = `import_id IN (${childrenOfDeleted('contact_imports', 'contact_type_id', 'contact_types')})`;
+const OF_DELETED_IMPORTS = `import_id IN (SELECT id FROM contact_imports WHERE ${OF_DELETED_TYPES})`;
 
-/** The rows to remove, children before parents: a table and the ids of its rows. Contacts of a deleted type are removed with it. */
-const DELETED: readonly [table: string, ids: string][] = [
+/** The rows to remove, children before parents: a table and their condition. Contacts of a deleted type are removed with it. */
+const DELETED: readonly [table: string, condition: string][] = [
   [
     'steps',
-    `SELECT id FROM steps WHERE enrolment_id IN (SELECT e.id FROM enrolments e JOIN automations a ON a.id = e.automation_id
-       WHERE a.deleted_at IS NOT NULL)`,
+    `EXISTS (SELECT 1 FROM enrolments e WHERE e.id = enrolment_id AND e.${ofDeleted('automation_id', 'automations')})`,
   ],
-  ['enrolments', childrenOfDeleted('enrolments', 'automation_id', 'automations')],
+  ['enrolments', ofDeleted('automation_id', 'automations')],
   [
     'mail_versions',
-    `SELECT id FROM mail_versions WHERE kind = 'automation_mail' AND owner_id IN (
-       SELECT s.id FROM automation_schedules s JOIN automations a ON a.id = s.automation_id WHERE a.deleted_at IS NOT NULL)`,
+    `kind = 'automation_mail' AND owner_id IN (SELECT id FROM automation_schedules WHERE ${ofDeleted('automation_id', 'automations')})`,
   ],
-  ['automation_schedules', childrenOfDeleted('automation_schedules', 'automation_id', 'automations')],
-  ['automations', 'SELECT id FROM automations WHERE deleted_at IS NOT NULL'],
-  ['segment_recipients', childrenOfDeleted('segment_recipients', 'segment_id', 'segments')],
-  ['segment_leaves', childrenOfDeleted('segment_leaves', 'segment_id', 'segments')],
-  ['segments', 'SELECT id FROM segments WHERE deleted_at IS NOT NULL'],
-  ['contact_moves', `SELECT id FROM contact_moves WHERE contact_id IN (${DELETED_CONTACTS})`],
+  ['automation_schedules', ofDeleted('automation_id', 'automations')],
+  ['automations', 'deleted_at IS NOT NULL'],
+  ['segment_recipients', ofDeleted('segment_id', 'segments')],
+  ['segment_leaves', ofDeleted('segment_id', 'segments')],
+  ['segments', 'deleted_at IS NOT NULL'],
+  ['contact_moves', ofDeletedContact('contact_id')],
   [
     'import_changes',
-    `SELECT rowid AS id FROM import_changes WHERE ${OF_DELETED_TYPE} OR (kind = 'contact' AND row_id IN (${DELETED_CONTACTS}))
-       OR (kind = 'member' AND before ->> 'contact_id' IN (${DELETED_CONTACTS}))`,
+    `(${OF_DELETED_IMPORTS} OR (kind = 'contact' AND ${ofDeletedContact('row_id')})
+       OR (kind = 'member' AND ${ofDeletedContact("(before ->> 'contact_id')")}))`,
   ],
-  ['import_added', `SELECT rowid AS id FROM import_added WHERE ${OF_DELETED_TYPE}`],
-  [
-    'import_kept',
-    `SELECT rowid AS id FROM import_kept WHERE ${OF_DELETED_TYPE} OR contact_id IN (${DELETED_CONTACTS})`,
-  ],
-  ['earlier_addresses', `SELECT rowid AS id FROM earlier_addresses WHERE contact_id IN (${DELETED_CONTACTS})`],
-  ['contacts', DELETED_CONTACTS],
-  ['contact_imports', childrenOfDeleted('contact_imports', 'contact_type_id', 'contact_types')],
-  ['contact_types', 'SELECT id FROM contact_types WHERE deleted_at IS NOT NULL'],
-  ['senders', 'SELECT id FROM senders WHERE deleted_at IS NOT NULL'],
+  ['import_added', OF_DELETED_IMPORTS],
+  ['import_kept', `(${OF_DELETED_IMPORTS} OR ${ofDeletedContact('contact_id')})`],
+  ['earlier_addresses', ofDeletedContact('contact_id')],
+  ['contacts', `(deleted_at IS NOT NULL OR ${OF_DELETED_TYPES})`],
+  ['contact_imports', OF_DELETED_TYPES],
+  ['contact_types', 'deleted_at IS NOT NULL'],
+  ['senders', 'deleted_at IS NOT NULL'],
   // Sessions that have ended and links to sign in that no longer work; the service removes them only when it makes others.
-  ['sessions', `SELECT id FROM sessions WHERE last_seen_at < ${monthAgo()}`],
-  ['login_links', `SELECT id FROM login_links WHERE used_at IS NOT NULL OR expires_at < ${monthAgo()}`],
+  ['sessions', `last_seen_at < ${monthAgo()}`],
+  ['login_links', `(used_at IS NOT NULL OR expires_at < ${monthAgo()})`],
 ];
 
 /** The person may be added anew, and erasing them is to find their earlier addresses. */
@@ -58,8 +52,13 @@ function monthAgo(): string {
   return "strftime('%Y-%m-%dT%H:%M:%S', 'now', '-30 days')";
 }
 
-function childrenOfDeleted(table: string, column: string, parent: string): string {
-  return `SELECT id FROM ${table} WHERE ${column} IN (SELECT id FROM ${parent} WHERE deleted_at IS NOT NULL)`;
+function ofDeleted(column: string, parent: string): string {
+  return `${column} IN (SELECT id FROM ${parent} WHERE deleted_at IS NOT NULL)`;
+}
+
+/** Looks one contact up, because a list of all deleted ones can have a million. */
+function ofDeletedContact(id: string): string {
+  return `EXISTS (SELECT 1 FROM contacts c WHERE c.id = ${id} AND (c.deleted_at IS NOT NULL OR c.${OF_DELETED_TYPES}))`;
 }
 
 /**
@@ -72,13 +71,14 @@ export async function purge(
 ): Promise<Record<string, number>> {
   client.exec('CREATE TEMP TABLE doomed (name TEXT NOT NULL, id INTEGER NOT NULL)');
   try {
-    for (const [table, ids] of DELETED) client.exec(`INSERT INTO temp.doomed SELECT '${table}', id FROM (${ids})`);
+    for (const [table, condition] of DELETED)
+      client.exec(`INSERT INTO temp.doomed SELECT '${table}', rowid FROM ${table} WHERE ${condition}`);
     client.exec(KEEP_CORRECTIONS);
     const whole = Number(client.prepare('SELECT count(*) FROM temp.doomed').pluck().get());
     let done = 0;
     const counts: Record<string, number> = {};
-    for (const [table] of DELETED) {
-      counts[table] = await purgeTable(client, table, (rows) => {
+    for (const [table, condition] of DELETED) {
+      counts[table] = await purgeTable(client, table, condition, (rows) => {
         done += rows;
         onProgress(done, whole);
       });
@@ -89,7 +89,12 @@ export async function purge(
   }
 }
 
-async function purgeTable(client: Database, table: string, onRows: (rows: number) => void): Promise<number> {
+async function purgeTable(
+  client: Database,
+  table: string,
+  condition: string,
+  onRows: (rows: number) => void,
+): Promise<number> {
   const bounds = client
     .prepare<[string], { first: number | null; last: number | null }>(
       'SELECT min(rowid) AS first, max(rowid) AS last FROM temp.doomed WHERE name = ?',
@@ -97,15 +102,20 @@ async function purgeTable(client: Database, table: string, onRows: (rows: number
     .get(table);
   if (bounds?.first == null || bounds.last === null) return 0;
   const { first, last } = bounds;
+  // The condition again, because what runs beside may have put other rows in the place of those that it removed, or restored some.
   const remove = client.prepare(
-    `DELETE FROM ${table} WHERE rowid IN (SELECT id FROM temp.doomed WHERE rowid BETWEEN ? AND ?)`,
+    `DELETE FROM ${table} WHERE rowid IN (
+       SELECT ${table}.rowid FROM temp.doomed CROSS JOIN ${table} ON ${table}.rowid = doomed.id
+       WHERE doomed.rowid BETWEEN ? AND ? AND ${condition})`,
   );
   let from = first;
+  let removed = 0;
   await inChunks(client, (rows) => {
     const to = Math.min(last, from + rows - 1);
-    onRows(remove.run(from, to).changes);
+    removed += remove.run(from, to).changes;
+    onRows(to - from + 1);
     from = to + 1;
     return from <= last;
   });
-  return last - first + 1;
+  return removed;
 }

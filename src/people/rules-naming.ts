@@ -1,6 +1,6 @@
 /** Where rules of segments and filters of actions name an address as a text. */
 import type { Database } from 'better-sqlite3';
-import { fold } from '../database/fold.ts';
+import { spellings } from '../audience/contacts/addresses.ts';
 
 /** Columns of an account's rows that can name an address; each holds JSON, in which an address stands as it is. */
 const TEXTS = [
@@ -35,16 +35,22 @@ export function replaceInRules(client: Database, accountId: number, address: str
     for (const column of columns) {
       const rows = client
         .prepare<[number, string], { id: number; text: string }>(
-          `SELECT id, ${column} AS text FROM ${table} WHERE user_id = ? AND instr(fold(${column}), ?) > 0`,
+          `SELECT id, ${column} AS text FROM ${table} WHERE user_id = ? AND EXISTS (
+             SELECT 1 FROM json_each(?) WHERE instr(fold(${column}), value) > 0)`,
         )
-        .all(accountId, fold(address));
+        .all(accountId, JSON.stringify(spellings(address)));
       const update = client.prepare(`UPDATE ${table} SET ${column} = ? WHERE id = ?`);
       for (const { id, text } of rows) update.run(text.replace(pattern, code), id);
     }
 }
 
-/** Matches an address in any case, but not within a longer one. */
+/** Matches an address in any case and spelling of its domain, but not within a longer one. */
 function naming(address: string): RegExp {
-  const literal = address.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  return new RegExp(`(?<![\\p{L}\\p{N}.!#$%&'*+/=?^_\`{|}~-])${literal}(?![\\p{L}\\p{N}-]|\\.[\\p{L}\\p{N}])`, 'giu');
+  const literal = spellings(address)
+    .map((spelling) => spelling.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+    .join('|');
+  return new RegExp(
+    `(?<![\\p{L}\\p{N}.!#$%&'*+/=?^_\`{|}~-])(?:${literal})(?![\\p{L}\\p{N}-]|\\.[\\p{L}\\p{N}])`,
+    'giu',
+  );
 }

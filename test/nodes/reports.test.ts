@@ -1,5 +1,6 @@
 /** What the service makes of reports in the stream, without NATS. */
 import t, { type Test } from 'tap';
+import { systemClock } from '../../src/clock.ts';
 import { DELIVERY_STATE } from '../../src/database/schema/index.ts';
 import { enqueueRecipients } from '../../src/delivery/queue/enqueue-recipients.ts';
 import { refusedMessages } from '../../src/delivery/reporting/refused-messages.ts';
@@ -9,6 +10,8 @@ import { NodeHandoffs } from '../../src/nodes/brain/node-handoffs.ts';
 import { PageSender } from '../../src/nodes/brain/page-sender.ts';
 import { readBeat, readReport } from '../../src/nodes/brain/read-messages.ts';
 import { endedAs, type Report } from '../../src/nodes/protocol.ts';
+import { erasePerson } from '../../src/people/erase.ts';
+import { COMMAND_LINE } from '../../src/users/audit.ts';
 import { ACCEPTED, launch, Relay } from '../support/launched-mailing.ts';
 
 async function opened(t: Test, people: number) {
@@ -44,7 +47,7 @@ async function opened(t: Test, people: number) {
   });
   const states = () => rows().map(({ state }) => state);
   const proofs = new DeliveryProofs(db.$client);
-  return { client: db.$client, take, accepted, states, proofs, ids: rows().map(({ id }) => id) };
+  return { db, client: db.$client, take, accepted, states, proofs, ids: rows().map(({ id }) => id) };
 }
 
 const { queued, accepted: taken } = DELIVERY_STATE;
@@ -68,6 +71,16 @@ t.test('a late result counts only with the proof that this node had this deliver
   t.match(refusedMessages(client), { result: wrong.length }, 'what is given back late is no fault');
   take(accepted('ours.1', third, proofs.make('node', third), 987_654));
   t.strictSame(states(), [queued, queued, taken]);
+});
+
+t.test('what a server said to the late mail of an erased person is not stored', async (t) => {
+  const { db, client, take, accepted, states, proofs, ids } = await opened(t, 2);
+  const address = client.prepare<[], number>('SELECT address_id FROM deliveries ORDER BY id').pluck().get() ?? 0;
+  await erasePerson(db, systemClock, 1, address, COMMAND_LINE);
+  for (const id of ids) take(accepted('ours.1', id, proofs.make('node', id)));
+  t.strictSame(states(), [taken, taken]);
+  const replies = client.prepare('SELECT reply FROM deliveries ORDER BY id').pluck().all();
+  t.strictSame(replies, [null, ACCEPTED.reply]);
 });
 
 t.test('a report is read whole or not at all', async (t) => {

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { deleteContacts } from '../../src/audience/contacts/contacts.ts';
+import { deleteContacts, updateContact } from '../../src/audience/contacts/contacts.ts';
 import { importContacts } from '../../src/audience/import/import.ts';
 import { isoTimestamp } from '../../src/clock.ts';
 import { connect } from '../../src/database/open.ts';
@@ -121,6 +121,130 @@ t.test('who is added anew after a purge is erased under the addresses of before,
   t.equal(app.db.prepare('SELECT count(*) FROM purged_corrections').pluck().get(), 0);
 });
 
+t.test('a purge beside an erasure keeps the earlier addresses of others', async (t) => {
+  const app = await startApp(t);
+  const must = mustSucceed(t, app.one);
+  await sendCampaign(t, app, { people: [{ email: 'gone@old.example' }, { email: 'bo@old.example' }] });
+  await must('/contacts-type/add', { name: 'Others' });
+  const correct = (contact_id: number, email: string, contact_type_id = 1) =>
+    must('/contacts/update', { contact_id, contact_type_id, country: 1, first_name: 'A', email });
+  await correct(1, 'gone@new.example', 2);
+  deleteContacts(app.drizzle, [1], isoTimestamp(app.clock.now()));
+  const earlier = app.db.prepare('SELECT rowid, contact_id FROM earlier_addresses');
+  const [before] = earlier.all() as { rowid: number }[];
+  const erasures: Promise<void>[] = [];
+  await purge(app.db, () => {
+    // The first rows are removed: from now on others write, too.
+    if (erasures.length > 0) return;
+    const addressOf = app.db.prepare<[number], number>('SELECT address_id FROM contacts WHERE id = ?').pluck();
+    erasures.push(erasePerson(app.drizzle, app.clock, 1, addressOf.get(1) ?? 0, COMMAND_LINE));
+    const input = { contact_type_id: 1, email: 'bo@new.example', country: 1 };
+    updateContact(app.drizzle, 1, 2, input, isoTimestamp(app.clock.now()));
+  });
+  await Promise.all(erasures);
+  t.strictSame(
+    earlier.all(),
+    [{ rowid: before?.rowid, contact_id: 2 }],
+    'it has the place of the one that was removed',
+  );
+  await must('/contacts/person/erase', { contact_id: 2 });
+  t.strictSame(app.db.prepare("SELECT * FROM addresses WHERE normalized_email LIKE '%.example'").all(), []);
+});
+
+t.test('an erased address is refused as the second one of somebody else, however it is entered', async (t) => {
+  const app = await startApp(t);
+  const must = mustSucceed(t, app.one);
+  await must('/contacts-type/add', { name: 'Readers' });
+  const erased = ['zoe@b\u00fccher.example', 'Zoe@xn--bcher-kva.example', 'zoe@B\u00dcCHER.example'];
+  const ann = { contact_type_id: 1, country: 1, email: 'ann@example.org' };
+  await must('/contacts/add', { ...ann, alt_email: 'old@example.org' });
+  await must('/contacts/add', { ...ann, email: erased[0] ?? '' });
+  await must('/contacts/person/erase', { contact_id: 2 });
+  const text = 'The alt email belongs to a person who was erased, and is not accepted again.';
+  for (const alt_email of erased) {
+    const added = await app.one.call('POST', '/contacts/add', { form: { ...ann, email: 'bo@example.org', alt_email } });
+    const changed = await app.one.call('POST', '/contacts/update', { form: { ...ann, contact_id: 1, alt_email } });
+    for (const { status, body } of [added, changed])
+      t.match({ status, errors: body.errors }, { status: 422, errors: { alt_email: [text] } });
+  }
+  t.throws(
+    () => updateContact(app.drizzle, 1, 1, { ...ann, alt_email: erased[0] ?? '' }, ''),
+    /erased/,
+    'also when the erasure came after the check',
+  );
+  const rule = { contact_type_id: 1, segment_name: 'Named', select_field: ['email'], select_operator: ['is not'] };
+  for (const value of erased) {
+    const stored = await app.one.call('POST', '/segment/store', { form: { ...rule, value: [value] } });
+    t.match(stored.body.errors, { value: [/erased/] }, 'nor is a rule about it stored');
+  }
+  const path = join(t.testdir(), 'people.csv');
+  writeFileSync(
+    path,
+    [
+      'email,alt_email',
+      ...erased.map((alt, at) => `p${at}@example.org,${alt}`),
+      'ann@example.org,new@example.org',
+    ].join('\n'),
+  );
+  const own = connect(app.path);
+  t.teardown(() => void own.$client.close());
+  const job = { databasePath: app.path, path, accountId: 1, typeId: 1, fileName: 'people.csv' };
+  const errors = [2, 3, 4].map((line) => ({ line, field: 'alt_email', text }));
+  const report = await importContacts(own, job, app.clock);
+  t.match(report, { rows: 4, created: 0, updated: 1, failed: 3, errors });
+  // As if the erasure had not come to this record yet.
+  app.db.prepare("UPDATE import_changes SET before = json_set(before, '$.alt_email', ?)").run(erased[0]);
+  await must('/contacts/imports/undo', { id: report.id });
+  await app.background();
+  t.strictSame(app.db.prepare('SELECT email, alt_email FROM contacts').all(), [{ email: ann.email, alt_email: null }]);
+});
+
+t.test('an import that is under way brings nobody back who is erased meanwhile as a second address', async (t) => {
+  const app = await startApp(t);
+  const must = mustSucceed(t, app.one);
+  await must('/contacts-type/add', { name: 'Customers' });
+  await must('/contacts/add', { contact_type_id: 1, country: 1, email: 'zoe@b\u00fccher.example' });
+  const [own, other] = [connect(app.path), connect(app.path)];
+  t.teardown(() => [own, other].forEach(({ $client }) => void $client.close()));
+  const path = join(t.testdir(), 'people.csv');
+  const people = Array.from({ length: 3000 }, (_, at) => `person${at}@example.org,Zoe@B\u00dcCHER.example`);
+  writeFileSync(path, ['email,alt_email', ...people].join('\n'));
+  const job = { databasePath: app.path, path, accountId: 1, typeId: 1, fileName: 'people.csv' };
+  const erasures: Promise<void>[] = [];
+  const report = await importContacts(own, job, app.clock, {
+    read: () => undefined,
+    wrote: () => {
+      if (erasures.length > 0) return;
+      erasures.push(new Promise((done) => setImmediate(() => done(erasePerson(other, app.clock, 1, 1, COMMAND_LINE)))));
+    },
+  });
+  await Promise.all(erasures);
+  t.ok(report.failed > 0 && report.created > 0, JSON.stringify([report.created, report.failed]));
+  t.equal(report.created + report.failed, 3000);
+  t.match(report.errors.at(0), { field: 'alt_email', text: /erased/ });
+  t.equal(app.db.prepare('SELECT count(*) FROM contacts WHERE alt_email IS NOT NULL').pluck().get(), 0);
+});
+
+t.test('what an import writes down of second addresses while they are erased is erased, too', async (t) => {
+  const app = await startApp(t);
+  const must = mustSucceed(t, app.one);
+  await must('/contacts-type/add', { name: 'Customers' });
+  const add = (email: string, alt_email = '') =>
+    must('/contacts/add', { contact_type_id: 1, country: 1, email, alt_email });
+  await add('zoe@example.com');
+  await add('ann@example.org', 'zoe@example.com');
+  const erasing = erasePerson(app.drizzle, app.clock, 1, 1, COMMAND_LINE);
+  const { changes } = app.db
+    .prepare(`INSERT INTO import_changes (import_id, address_id, kind, row_id, before)
+      SELECT 1, address_id, 'contact', id, json_object('alt_email', alt_email) FROM contacts WHERE alt_email IS NOT NULL`)
+    .run();
+  app.db.exec(`INSERT INTO contact_imports (id, user_id, contact_type_id, file_name, rows, failed, notes, errors, written_at, created_at)
+    VALUES (1, 1, 1, '', 1, 0, '[]', '[]', '', '')`);
+  t.equal(changes, 1, 'the erasure has not come to the contact yet');
+  await erasing;
+  t.strictSame(app.db.prepare('SELECT before FROM import_changes').pluck().all(), ['{"alt_email":null}']);
+});
+
 t.test('what comes of an erased person afterwards stores no address, and they get no transactional mail', async (t) => {
   const app = await startApp(t);
   await sendCampaign(t, app);
@@ -201,6 +325,10 @@ t.test(
     await add('coded@example.org', 'zoe@xn--bcher-kva.example');
     await add('longer@example.org', 'joe-zoe@b\u00fccher.example');
     await add('imported@example.org', 'zoe@b\u00fccher.example');
+    await must('/segment/store', {
+      ...{ segment_name: 'Named', contact_type_id: 1 },
+      ...{ select_field: ['email'], select_operator: ['is'], value: ['Zoe@B\u00dcCHER.example'] },
+    });
     const csv = 'email,first_name,alt_email\nimported@example.org,A,new@example.org\n';
     const multipart: [string, string | { filename: string; content: string }][] = [
       ['contact_type_id', '1'],

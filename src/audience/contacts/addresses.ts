@@ -1,6 +1,7 @@
 /** E-mail addresses: which are accepted, and the normalized form that tells when two are the same. */
 import { setImmediate } from 'node:timers/promises';
 import { domainToASCII, domainToUnicode } from 'node:url';
+import { fold } from '../../database/fold.ts';
 
 export interface Address {
   /** The address as given, without white space around it. */
@@ -50,6 +51,13 @@ export function parseAddress(text: string): Address | null {
 export function asciiAddress(text: string): string | null {
   const parsed = parseAddress(text);
   return parsed && parsed.address.slice(0, parsed.address.lastIndexOf('@') + 1) + parsed.domain;
+}
+
+/** A normalized address as texts can have it, folded: with its domain in ASCII form and, where that is another, in Unicode. */
+export function spellings(normalized: string): string[] {
+  const domainAt = normalized.lastIndexOf('@') + 1;
+  const unicode = normalized.slice(0, domainAt) + fold(domainToUnicode(normalized.slice(domainAt)));
+  return unicode === normalized ? [normalized] : [normalized, unicode];
 }
 
 /** A domain in ASCII form and lower case; null when it cannot be the domain of an address. */

@@ -3,7 +3,7 @@ import { and, eq, isNull, type Placeholder, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
 import { contacts, contactTypes, countries } from '../../database/schema/index.ts';
-import { invalid, notFound } from '../../failure.ts';
+import { conflict, invalid, notFound } from '../../failure.ts';
 import { messages } from '../../field-errors.ts';
 import { readdressRecords } from '../import/undo/readdress.ts';
 import { readdressRecipients, recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
@@ -53,12 +53,13 @@ const MAX_NAMED_FIELDS = 20;
 /** The field errors of a contact that need the database to find, as pairs of field and text. */
 export function contactErrors(db: Db, accountId: number, input: Partial<ContactInput>): [string, string][] {
   const errors: [string, string][] = [];
-  const { contact_type_id, country, custom_field, email } = input;
+  const { contact_type_id, country, custom_field } = input;
   if (contact_type_id !== undefined && !hasContactType(db, accountId, contact_type_id)) {
     errors.push(['contact_type_id', messages.selected('contact_type_id')]);
   }
   if (country != null && !countryExists(db, country)) errors.push(['country', messages.selected('country')]);
-  if (isErased(db.$client, accountId, email)) errors.push(['email', messages.erased('email')]);
+  for (const field of ['email', 'alt_email'] as const)
+    if (isErased(db.$client, accountId, input[field])) errors.push([field, messages.erased(field)]);
   if (custom_field !== undefined) {
     const types = new Map(
       listCustomFields(db, accountId).map(({ field_name, field_type }) => [field_name, field_type]),
@@ -96,7 +97,7 @@ export function findWithEmail(
 export function addContact(db: Db, accountId: number, input: ContactInput, now: string): number {
   return db.transaction(
     (tx) => {
-      const values = contactColumns(input, listCustomFields(db, accountId), {});
+      const values = contactColumns(db, accountId, input, {});
       const address_id = addressId(db, accountId, requireAddress(input.email));
       const { id } = tx
         .insert(contacts)
@@ -152,7 +153,7 @@ export function updateContact(
       const address_id = addressId(db, accountId, requireAddress(input.email));
       tx.update(contacts)
         .set({
-          ...contactColumns(input, listCustomFields(db, accountId), before.custom_values ?? {}),
+          ...contactColumns(db, accountId, input, before.custom_values ?? {}),
           contact_type_id: input.contact_type_id,
           email: input.email,
           address_id,
@@ -250,15 +251,17 @@ function requireAddress(email: string): Address {
   return address;
 }
 
-/** The columns to set for these fields. An absent field is not set, an empty one is cleared. */
-function contactColumns(input: ContactInput, fields: readonly CustomField[], present: Record<string, string>) {
+/** The columns to set for these fields. An absent field is not set, an empty one is cleared. Throws 409 for a second address that was erased. */
+function contactColumns(db: Db, accountId: number, input: ContactInput, present: Record<string, string>) {
+  if (isErased(db.$client, accountId, input.alt_email)) throw conflict(messages.erased('alt_email'));
   const values: Partial<typeof contacts.$inferInsert> = { country_id: input.country };
   for (const column of TEXT_COLUMNS) {
     const value = input[column];
     if (value !== undefined) values[column] = value;
   }
   if (input.alt_email !== undefined) values.alt_email = input.alt_email === '' ? null : input.alt_email;
-  if (input.custom_field !== undefined) values.custom_values = mergeCustomValues(input.custom_field, fields, present);
+  if (input.custom_field !== undefined)
+    values.custom_values = mergeCustomValues(input.custom_field, listCustomFields(db, accountId), present);
   return values;
 }
 

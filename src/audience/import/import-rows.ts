@@ -151,7 +151,11 @@ export class RowReader {
   }
 
   #problem(field: string, value: string): string | null {
-    if (field === 'alt_email') return parseAddress(value) === null ? messages.email(field) : null;
+    if (field === 'alt_email') {
+      const normalized = parseAddress(value)?.normalized;
+      if (normalized === undefined) return messages.email(field);
+      return this.#isErased(normalized) ? messages.erased(field) : null;
+    }
     if (field === 'country') return this.#countryId(value) === null ? messages.selected(field) : null;
     if (value.length > MAX_LENGTH) return messages.maximum(field, MAX_LENGTH);
     return CONTROL.test(value) ? messages.oneLine(field) : null;

@@ -5,6 +5,7 @@ import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
 import { messages } from '../../field-errors.ts';
 import { SENTENCES } from '../../sentences.ts';
+import { parseAddress } from '../contacts/addresses.ts';
 import { countErased, erasedAmong } from '../contacts/erased.ts';
 import { recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
 import { CsvError } from './csv-parse.ts';
@@ -12,7 +13,7 @@ import { DEFAULT_OPTIONS, type ImportJob, type ImportProgress, valueAfter } from
 import type { RowError } from './import-rows.ts';
 import { listPeople } from './lists/list-people.ts';
 import { keepChoices } from './lists/tracking-choices.ts';
-import type { UndoRecorder } from './undo/recorder.ts';
+import type { Chunk, UndoRecorder } from './undo/recorder.ts';
 
 /** An import that has begun. */
 export interface Begun {
@@ -77,7 +78,7 @@ export async function writeContacts(
   let after = 0;
   const write = (rows: number) => {
     const chunk = { user, after, until: Math.min(after + rows, whole) };
-    if (countErased(client, user) > erased) refuse(dropErased(client, user, chunk));
+    if (countErased(client, user) > erased) refuse(dropErased(client, columns, chunk));
     addresses.run(chunk);
     const before = last.get() ?? 0;
     const { changes } = upsert.run({ ...chunk, type, now });
@@ -104,22 +105,26 @@ export async function writeContacts(
   return counts;
 }
 
-/** Takes those out of a chunk of temp.sorted who were erased since the file was read: they are not added again. Gives their rows as failed. */
-function dropErased(
-  client: Database,
-  accountId: number,
-  { after, until }: { after: number; until: number },
-): RowError[] {
-  const range = 'rowid > @after AND rowid <= @until';
-  const people = client
-    .prepare<[object], string>(`SELECT normalized FROM sorted WHERE ${range}`)
-    .pluck()
-    .all({ after, until });
-  const erased = JSON.stringify(erasedAmong(client, accountId, people));
-  return client
-    .prepare<[object], { line: number }>(
-      `DELETE FROM sorted WHERE ${range} AND normalized IN (SELECT value FROM json_each(@erased)) RETURNING last_line AS line`,
+/**
+ * Takes the rows out of a chunk of temp.sorted that name somebody who was erased since the file was read, by their address or a second one:
+ * nobody is added again. Gives these rows as failed.
+ */
+function dropErased(client: Database, columns: readonly string[], { user, after, until }: Chunk): RowError[] {
+  const second = columns.includes('alt_email') ? 'alt_email' : 'NULL';
+  const rows = client
+    .prepare<[number, number], { id: number; line: number; email: string; alt_email: string | null }>(
+      `SELECT rowid AS id, last_line AS line, normalized AS email, ${second} AS alt_email FROM sorted WHERE rowid > ? AND rowid <= ?`,
     )
-    .all({ after, until, erased })
-    .map(({ line }) => ({ line, field: 'email', text: messages.erased('email') }));
+    .all(after, until)
+    .map((row) => ({ ...row, alt_email: row.alt_email && (parseAddress(row.alt_email)?.normalized ?? null) }));
+  const given = rows.flatMap(({ email, alt_email }) => (alt_email === null ? [email] : [email, alt_email]));
+  const erased = new Set(erasedAmong(client, user, given));
+  const errors = rows.flatMap(({ id, line, ...named }) => {
+    const field = (['email', 'alt_email'] as const).find((one) => erased.has(named[one] ?? ''));
+    return field === undefined ? [] : [{ id, line, field, text: messages.erased(field) }];
+  });
+  client
+    .prepare('DELETE FROM sorted WHERE rowid IN (SELECT value FROM json_each(?))')
+    .run(JSON.stringify(errors.map(({ id }) => id)));
+  return errors.map(({ line, field, text }) => ({ line, field, text }));
 }

@@ -226,6 +226,39 @@ t.test('who is erased is in no kept mail, earlier or later', async (t) => {
   t.match(await mail.kept(), [{ sender: '…', text: 'I am …, bob@example.org knows.' }]);
 });
 
+t.test('who is erased is in no kept mail in whatever form their international address is written', async (t) => {
+  const mail = await sent(t);
+  const must = mustSucceed(t, mail.app.one);
+  await must('/contacts/add', { contact_type_id: 1, email: 'zoe+x@b\u00fccher.example', country: 1 });
+  const forms = [
+    'Zoe+x@B\u00dcCHER.example',
+    'zoe+x@bu\u0308cher.example',
+    'zoe+x@xn--bcher-kva.example',
+    'https://quay.example/u?who=zoe%2Bx%40b%C3%BCcher.example&x=1',
+    'https://quay.example/u/zoe+x@xn--bcher-kva.example/x',
+    '=?us-ascii?q?zoe+x=40xn--bcher-kva.example?',
+    'zoe=2Bx=40b=C3=BCcher.example',
+  ];
+  const other = 'joe@b\u00fccher.example and who=joe%40b%C3%BCcher.example';
+  const write = async (text: string) => {
+    const header = ['From: x@example.org', 'Subject: me', 'Content-Type: text/plain; charset=utf-8', ''];
+    await mail.arrives([...header, text, ''].join('\r\n'), `abuse@${DOMAIN}`);
+  };
+  for (const form of [...forms, other]) await write(`I am ${form}!`);
+  t.equal((await mail.kept()).length, forms.length + 1);
+  await must('/contacts/person/erase', { contact_id: 3 });
+  const { text: kept } = (await mail.kept())[0];
+  t.equal((await mail.kept()).length, 1, 'only the mail of somebody else is there');
+  t.match(kept, 'joe%40b');
+  for (const form of forms) {
+    await write(`I am ${form} .`);
+    const [{ text }] = await mail.kept();
+    t.notMatch(text, /zoe|cher/i, text);
+  }
+  await write(other);
+  t.equal((await mail.kept())[0].text, kept.slice('I am '.length, -1));
+});
+
 t.test('no other address is taken, and the postmaster also without a domain', async (t) => {
   const mail = await sent(t);
   await mail.arrives('Subject: x\r\n\r\nx', 'Postmaster');

@@ -1,8 +1,11 @@
 /** Gives people back what they had before an import: their contacts, places in segments, subscriptions, and choices about opens and clicks. */
+import type { Database } from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
 import type { Db } from '../../../database/open.ts';
 import { prepared } from '../../../database/prepared.ts';
+import { parseAddress } from '../../contacts/addresses.ts';
 import { TEXT_COLUMNS } from '../../contacts/contact-fields.ts';
+import { erasedAmong } from '../../contacts/erased.ts';
 import { type Recipient, recordMembershipChange, syncAfterContactChange } from '../../segments/membership.ts';
 import { removeUnsubscribers } from '../../unsubscribes.ts';
 import { undoChoices } from '../lists/tracking-choices.ts';
@@ -44,7 +47,7 @@ export function restorePeople(db: Db, undone: Undone, now: string): UndoCounts |
   const { id, contact_type_id: type, written_at: written } = undone;
   const given: Given = { import: id, type, written, last, now };
   leaveSegments(db, undone, given);
-  const counts = restoreContacts(db, given);
+  const counts = restoreContacts(db, undone.user_id, given);
   syncAfterContactChange(db, type, peopleBefore(db, given), now, { startsAutomations: false });
   restoreMembers(db, given);
   resubscribe(db, given);
@@ -93,8 +96,9 @@ function leaveSegments(db: Db, { user_id: accountId }: Undone, given: Given): vo
 }
 
 /** Restores contacts that nobody changed since, and writes down the others. */
-function restoreContacts(db: Db, given: Given): { restored: number; kept: number } {
+function restoreContacts(db: Db, accountId: number, given: Given): { restored: number; kept: number } {
   const client = db.$client;
+  forgetErased(client, accountId, given);
   const kept = prepared(
     client,
     `INSERT OR IGNORE INTO import_kept (import_id, contact_id, reason)
@@ -114,6 +118,24 @@ function restoreContacts(db: Db, given: Given): { restored: number; kept: number
      WHERE contacts.id = u.row_id AND contacts.deleted_at IS NULL AND contacts.contact_type_id = @type AND contacts.updated_at = @written`,
   ).run(given);
   return { restored: restored.changes, kept: kept.changes };
+}
+
+/** Takes second addresses out of the records that were erased since: the erasure may not have come to these records yet. */
+function forgetErased(client: Database, accountId: number, given: Given): void {
+  const seconds = prepared<[Given], { row: number; typed: string }>(
+    client,
+    `SELECT row_id AS row, before ->> 'alt_email' AS typed FROM ${records('contact')} WHERE before ->> 'alt_email' IS NOT NULL`,
+  ).all(given);
+  if (seconds.length === 0) return;
+  const normalized = seconds.map(({ typed }) => parseAddress(typed)?.normalized ?? '');
+  const erased = new Set(erasedAmong(client, accountId, normalized));
+  const rows = seconds.flatMap(({ row }, at) => (erased.has(normalized[at] ?? '') ? [row] : []));
+  if (rows.length > 0)
+    prepared<[object]>(
+      client,
+      `UPDATE import_changes SET before = json_set(before, '$.alt_email', NULL)
+       WHERE import_id = @import AND address_id <= @last AND kind = 'contact' AND row_id IN (SELECT value FROM json_each(@rows))`,
+    ).run({ ...given, rows: JSON.stringify(rows) });
 }
 
 /**

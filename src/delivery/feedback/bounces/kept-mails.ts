@@ -1,7 +1,9 @@
 /** Mail to the role addresses in which no mail of ours was recognized: the newest are kept for an operator to read, as plain text. */
 import type { Database } from 'better-sqlite3';
+import { parseAddress, spellings } from '../../../audience/contacts/addresses.ts';
 import { accountsWithErased, isErased } from '../../../audience/contacts/erased.ts';
 import { type Clock, isoTimestamp } from '../../../clock.ts';
+import { fold } from '../../../database/fold.ts';
 import type { RoleMailbox } from '../../../database/schema/index.ts';
 import type { RoleMail } from './parse-bounce.ts';
 import { sanitizeText } from './sanitize.ts';
@@ -12,7 +14,9 @@ const MAX_LINES = 100;
 const MAX_CHARACTERS = 4000;
 const MAX_LINE = 500;
 const MAX_ADDRESSES = 20;
-const ADDRESS = /[^\s\u2039\u203a()[\]{},;:"']{1,64}@[^\s\u2039\u203a()[\]{},;:"'@]{1,255}/g;
+const ADDRESS = /[^\s\u2039\u203a()[\]{},;:"']{1,64}(?:@|[%=]40)[^\s\u2039\u203a()[\]{},;:"'@]{1,255}/g;
+/** What addresses stand between in a link. */
+const IN_LINKS = /[/?&=#]/;
 
 /** Keeps the beginning of a mail, and removes the oldest beyond 200. */
 export function keepRoleMail(client: Database, mailbox: RoleMailbox, mail: RoleMail, clock: Clock): void {
@@ -43,9 +47,25 @@ export function removeRoleMail(client: Database, id: number): boolean {
   return client.prepare('DELETE FROM role_mails WHERE id = ?').run(id).changes > 0;
 }
 
-/** Removes the mails that name an address, for a person who is erased. */
+/** Removes the mails that name a normalized address, in any form, for a person who is erased. */
 export function eraseFromRoleMails(client: Database, email: string): void {
-  client.prepare(`DELETE FROM role_mails WHERE instr(fold(sender || ' ' || subject || ' ' || text), ?) > 0`).run(email);
+  const named = spellings(email);
+  const naming = client
+    .prepare<[], { id: number; text: string }>(
+      "SELECT id, sender || ' ' || subject || ' ' || text AS text FROM role_mails",
+    )
+    .all()
+    .filter(({ text }) =>
+      decodings(text).some((decoded) => named.some((spelling) => fold(decoded).includes(spelling))),
+    );
+  for (const { id } of naming) removeRoleMail(client, id);
+}
+
+/** A text as it is, and with what links (RFC 3986 2.1) and quoted-printable (RFC 2045 6.7) escape decoded. */
+function decodings(text: string): string[] {
+  const decoded = (escapes: RegExp) =>
+    text.replace(escapes, (bytes) => Buffer.from(bytes.replace(/[%=]/g, ''), 'hex').toString());
+  return [...new Set([text, decoded(/(?:%[\da-f]{2})+/gi), decoded(/(?:=[\da-f]{2})+/gi)])];
 }
 
 /** The first lines, each sanitized and cut off after a whole word, so that no part of an address stays. */
@@ -66,12 +86,15 @@ function wholeWords(text: string, most: number): string {
 function addressCensor(client: Database): (text: string) => string {
   const accounts = accountsWithErased(client);
   const seen = new Map<string, boolean>();
-  const isKept = (address: string) => {
+  const isKept = (text: string) => {
+    const address = parseAddress(text)?.normalized;
+    if (address === undefined) return true;
     const known = seen.get(address);
     if (known !== undefined) return known;
     const kept = seen.size < MAX_ADDRESSES && !accounts.some((id) => isErased(client, id, address));
     if (seen.size < MAX_ADDRESSES) seen.set(address, kept);
     return kept;
   };
-  return (text) => text.replace(ADDRESS, (address) => (isKept(address) ? address : '…'));
+  const named = (found: string) => decodings(found).flatMap((text) => [text, ...text.split(IN_LINKS)]);
+  return (text) => text.replace(ADDRESS, (found) => (named(found).every(isKept) ? found : '…'));
 }

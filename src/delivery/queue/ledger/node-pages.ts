@@ -3,6 +3,7 @@
  * what a living node has stays with it, and nobody gets the same mail from two nodes.
  */
 import type { Database, Statement } from 'better-sqlite3';
+import { isErasedRow } from '../../../audience/contacts/erased.ts';
 import { findNamedValue, writeNamedValue } from '../../../database/named-values.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
 import { isTransientSqliteError } from '../../../database/sqlite-errors.ts';
@@ -31,7 +32,7 @@ export class NodePages {
   readonly #client: Database;
   readonly #add: Statement<[string, number, string]>;
   readonly #remove: Statement<[number]>;
-  readonly #accept: Statement<{ id: number; reply: string; now: number }>;
+  readonly #accept: Statement<{ id: number; reply: string | null; now: number }>;
 
   constructor(client: Database) {
     this.#client = client;
@@ -100,9 +101,17 @@ export class NodePages {
     if (late.length === 0) return [];
     const read = this.#client.prepare<
       [number],
-      { mailing: number; state: number; attempt: number; reply: string | null; is_unmeasured: 0 | 1; in_series: 0 | 1 }
+      {
+        mailing: number;
+        address: number;
+        state: number;
+        attempt: number;
+        reply: string | null;
+        is_unmeasured: 0 | 1;
+        in_series: 0 | 1;
+      }
     >(`
-      SELECT d.mailing_id AS mailing, d.state, d.attempt, d.reply, d.is_unmeasured, m.owner_kind = 'schedule' AS in_series
+      SELECT d.mailing_id AS mailing, d.address_id AS address, d.state, d.attempt, d.reply, d.is_unmeasured, m.owner_kind = 'schedule' AS in_series
       FROM deliveries d JOIN mailings m ON m.id = d.mailing_id
       WHERE d.id = ? AND d.state IN (${DELIVERY_STATE.queued}, ${DELIVERY_STATE.sending})`);
     const count = this.#client.prepare<[number, number, number]>(
@@ -112,7 +121,8 @@ export class NodePages {
     const acceptOne = this.#client.transaction(({ id, reply }: LateAcceptance) => {
       const found = read.get(id);
       if (found === undefined) return [];
-      this.#accept.run({ id, reply, now });
+      // Of an erased person, what the server said may name them.
+      this.#accept.run({ id, reply: isErasedRow(this.#client, found.address) ? null : reply, now });
       count.run(found.is_unmeasured, found.attempt === 0 ? 1 : 0, found.mailing);
       countReasons([{ mailing_id: found.mailing, state: found.state, reply: found.reply, by: -1 }]);
       if (found.in_series === 1) advanceEnrolments(this.#client, found.mailing, [id], 'through', now);
