@@ -17,6 +17,8 @@ const MAX_ADDRESSES = 20;
 const ADDRESS = /[^\s\u2039\u203a()[\]{},;:"']{1,64}(?:@|[%=]40)[^\s\u2039\u203a()[\]{},;:"'@]{1,255}/g;
 /** What addresses stand between in a link. */
 const IN_LINKS = /[/?&=#]/;
+/** What stands around an address in a sentence. */
+const PUNCTUATION = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
 
 /** Keeps the beginning of a mail, and removes the oldest beyond 200. */
 export function keepRoleMail(client: Database, mailbox: RoleMailbox, mail: RoleMail, clock: Clock): void {
@@ -95,6 +97,9 @@ function addressCensor(client: Database): (text: string) => string {
     if (seen.size < MAX_ADDRESSES) seen.set(address, kept);
     return kept;
   };
-  const named = (found: string) => decodings(found).flatMap((text) => [text, ...text.split(IN_LINKS)]);
+  const named = (found: string) =>
+    decodings(found)
+      .flatMap((text) => [text, ...text.split(IN_LINKS)])
+      .flatMap((text) => [text, text.replace(PUNCTUATION, '')]);
   return (text) => text.replace(ADDRESS, (found) => (named(found).every(isKept) ? found : '…'));
 }
