@@ -33,6 +33,7 @@ import { guardPages, requireSignIn } from './signed-in.ts';
 
 /** Registers the pages for signing in and those behind it. */
 export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void> {
+  app.decorate('deps', deps);
   guardPages(app);
   app.decorateRequest('hold', null);
   const signing = { ...deps, signIns: new SignIns(deps) };
@@ -49,7 +50,7 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
     await screens.register(composeScreens, deps);
     await screens.register(automationScreens, deps);
     await screens.register(feedScreens, deps);
-    await screens.register(leftScreens, deps);
+    await screens.register(leftScreens);
     await screens.register(outboxScreens, deps);
     await screens.register(importScreen);
     await screens.register(migrateScreen);

@@ -11,9 +11,24 @@ import { languageOf } from './page.tsx';
 import { sessionOf, viewerOf } from './signed-in.ts';
 import type { Language } from './words/index.ts';
 
-/** What an operation works with where a signed-in user asks for it. */
-export function contextOf(request: FastifyRequest, deps: Deps): Context {
-  return { ...deps, ...callerWithSession(sessionOf(request), request.ip) };
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** What the operations that pages perform work with. */
+    deps: Deps;
+  }
+}
+
+/** Performs an operation. Throws a Failure where it is refused. */
+export function ask<Input extends TObject, Output>(
+  request: FastifyRequest,
+  operation: Operation<Input, Output>,
+  given: Given<Input>,
+): Promise<Output> {
+  return perform(operation, contextOf(request), given);
+}
+
+function contextOf(request: FastifyRequest): Context {
+  return { ...request.server.deps, ...callerWithSession(sessionOf(request), request.ip) };
 }
 
 /** What became of a form: the output of its operation, or what is wrong with it, in the reader's language. */
@@ -31,12 +46,11 @@ export interface Refusal {
 /** Performs the operation of a form. Throws what is no answer to a form: 403, 404 and what is the service's fault. */
 export async function attempt<Input extends TObject, Output>(
   request: FastifyRequest,
-  deps: Deps,
   operation: Operation<Input, Output>,
   given: Given<Input>,
 ): Promise<Attempt<Output>> {
   try {
-    return { output: await perform(operation, contextOf(request, deps), given) };
+    return { output: await ask(request, operation, given) };
   } catch (error) {
     if (!(error instanceof Failure) || [403, 404].includes(error.status) || error.status >= 500) throw error;
     return refusalOf(error, languageOf(request, viewerOf(request)));

@@ -2,7 +2,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { ApiClient } from '../../../dashboard/api-client.ts';
 import { attempt, type Refusal } from '../../../dashboard/operations.ts';
-import type { Deps } from '../../../deps.ts';
 import { previewSunset, type Sunset, type SunsetPreview } from '../operations.ts';
 
 /** Where people can be put. */
@@ -43,13 +42,12 @@ export function ruleOf(months: string, leastMails: string, target: string): Reco
 /** Counts whom a rule means, for a while, after those that were counted before; why not, where the rule is invalid. */
 export async function countInactive(
   request: FastifyRequest,
-  deps: Deps,
   rule: Readonly<Record<string, string>>,
   before: { count: number; afterId: number },
 ): Promise<SunsetPreview | Refusal> {
   let found: SunsetPreview = { count: before.count, contacts: [], next_after_id: before.afterId };
   for (const until = Date.now() + COUNT_MS; found.next_after_id !== null && Date.now() < until; ) {
-    const counted = await attempt(request, deps, previewSunset, { ...rule, after_id: found.next_after_id });
+    const counted = await attempt(request, previewSunset, { ...rule, after_id: found.next_after_id });
     if ('problems' in counted) return counted;
     const { count, contacts, next_after_id } = counted.output;
     found = {

@@ -7,15 +7,13 @@ import { type Problems, SelectField, TextField } from '../../../dashboard/compon
 import { Card, Notice, Problem } from '../../../dashboard/components/surface.tsx';
 import { Table } from '../../../dashboard/components/table.tsx';
 import { setFlash } from '../../../dashboard/flash.ts';
-import { attempt, contextOf } from '../../../dashboard/operations.ts';
+import { ask, attempt } from '../../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../../dashboard/page.tsx';
 import { PeopleSample } from '../../../dashboard/screens/people/people-sample.tsx';
 import { field } from '../../../dashboard/sign-in/fields.ts';
 import { requireOwner, viewerOf } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
-import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { perform } from '../../../operations/perform.ts';
 import { LeftTabs } from '../../unsubscribed/screens/tabs.tsx';
 import { liftAllInactive, readSunset, type Sunset, type SunsetPreview, saveSunset } from '../operations.ts';
 import { countInactive, readTargets, ruleOf, type Targets, targetValue } from './asked.ts';
@@ -39,7 +37,7 @@ interface Shown {
   problem?: string;
 }
 
-export async function sunsetScreen(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function sunsetScreen(app: FastifyInstance): Promise<void> {
   app.route({ method: READ, url: PAGE, handler: (request, reply) => show(request, reply, {}) });
 
   app.post(PAGE, async (request, reply) => {
@@ -54,7 +52,7 @@ export async function sunsetScreen(app: FastifyInstance, deps: Deps): Promise<vo
     const isChanged = doing === 'on' && !wasShown;
     if (isChanged || (doing !== 'on' && doing !== 'off')) {
       const goesOn = wasShown && doing === 'more';
-      const preview = await countInactive(request, deps, rule, {
+      const preview = await countInactive(request, rule, {
         count: goesOn ? Number(field(request, 'counted')) || 0 : 0,
         afterId: goesOn ? Number(field(request, 'after_id')) || 0 : 0,
       });
@@ -62,7 +60,7 @@ export async function sunsetScreen(app: FastifyInstance, deps: Deps): Promise<vo
       return show(request, reply.code(preview.status), { given, problems: targetProblems(preview.problems) });
     }
     requireOwner(request);
-    const saved = await attempt(request, deps, saveSunset, { ...rule, is_on: doing === 'on' ? 1 : 0 });
+    const saved = await attempt(request, saveSunset, { ...rule, is_on: doing === 'on' ? 1 : 0 });
     if ('problems' in saved) {
       const { status, problems, problem } = saved;
       return show(request, reply.code(status), { given, problems: targetProblems(problems), problem });
@@ -72,14 +70,14 @@ export async function sunsetScreen(app: FastifyInstance, deps: Deps): Promise<vo
   });
 
   app.post(`${PAGE}/lift-all`, async (request, reply) => {
-    await perform(liftAllInactive, contextOf(request, deps), {});
+    await ask(request, liftAllInactive, {});
     setFlash(reply, 'good', 'inactive.done.lifted');
     return reply.redirect('/left/inactive', SEE_OTHER);
   });
 
   async function show(request: FastifyRequest, reply: FastifyReply, shown: Shown) {
     const viewer = viewerOf(request);
-    const { sunset } = await perform(readSunset, contextOf(request, deps), {});
+    const { sunset } = await ask(request, readSunset, {});
     const targets = await readTargets(new ApiClient(app, request));
     const language = languageOf(request, viewer);
     const frame = { title: language.say('inactive.rule.title'), section: 'left' } as const;

@@ -6,13 +6,11 @@ import type { Problems } from '../../../dashboard/components/field.tsx';
 import { FormFields, type Labels, readForm } from '../../../dashboard/components/form.tsx';
 import { Card } from '../../../dashboard/components/surface.tsx';
 import { setFlash } from '../../../dashboard/flash.ts';
-import { attempt, contextOf } from '../../../dashboard/operations.ts';
+import { ask, attempt } from '../../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../../dashboard/page.tsx';
 import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
-import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { perform } from '../../../operations/perform.ts';
 import { addGroup, changeGroup, deleteGroup, type GroupAndUses, readGroupAndUses } from '../groups.ts';
 
 const SEE_OTHER = 303;
@@ -28,7 +26,7 @@ interface ById {
   Params: { id: string };
 }
 
-export async function groupScreens(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function groupScreens(app: FastifyInstance): Promise<void> {
   app.addHook('onRequest', async (request) => requireEditor(request));
 
   app.route({
@@ -39,7 +37,7 @@ export async function groupScreens(app: FastifyInstance, deps: Deps): Promise<vo
 
   app.post(`${LIST}/new`, async (request, reply) => {
     const values = readForm(request, addGroup.input, LABELS);
-    const added = await attempt(request, deps, addGroup, values);
+    const added = await attempt(request, addGroup, values);
     if ('problems' in added) return show(request, reply.code(added.status), { values, problems: added.problems });
     return saved(reply, values);
   });
@@ -48,21 +46,21 @@ export async function groupScreens(app: FastifyInstance, deps: Deps): Promise<vo
     method: READ,
     url: `${LIST}/:id/edit`,
     handler: async (request, reply) => {
-      const known = await perform(readGroupAndUses, contextOf(request, deps), request.params);
+      const known = await ask(request, readGroupAndUses, request.params);
       return show(request, reply, { known, values: known.group });
     },
   });
 
   app.post<ById>(`${LIST}/:id/edit`, async (request, reply) => {
     const values = readForm(request, changeGroup.input, LABELS);
-    const changed = await attempt(request, deps, changeGroup, { ...request.params, ...values });
+    const changed = await attempt(request, changeGroup, { ...request.params, ...values });
     if (!('problems' in changed)) return saved(reply, values);
-    const known = await perform(readGroupAndUses, contextOf(request, deps), request.params);
+    const known = await ask(request, readGroupAndUses, request.params);
     return show(request, reply.code(changed.status), { known, values, problems: changed.problems });
   });
 
   app.post<ById>(`${LIST}/:id/delete`, async (request, reply) => {
-    const deleted = await attempt(request, deps, deleteGroup, request.params);
+    const deleted = await attempt(request, deleteGroup, request.params);
     const isRefused = 'problems' in deleted;
     if (isRefused) setFlash(reply, 'bad', 'groups.used.title');
     else setFlash(reply, 'good', 'groups.deleted');

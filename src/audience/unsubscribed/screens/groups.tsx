@@ -4,25 +4,23 @@ import type { Static } from 'typebox';
 import { LinkButton } from '../../../dashboard/components/button.tsx';
 import { Empty } from '../../../dashboard/components/surface.tsx';
 import { Table } from '../../../dashboard/components/table.tsx';
-import { contextOf } from '../../../dashboard/operations.ts';
+import { ask } from '../../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../../dashboard/page.tsx';
 import { viewerOf } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
-import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { perform } from '../../../operations/perform.ts';
 import { listGroups } from '../groups.ts';
 import { LeftTabs } from './tabs.tsx';
 
 type Group = Static<typeof listGroups.record>;
 
-export async function groupsScreen(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function groupsScreen(app: FastifyInstance): Promise<void> {
   app.route({
     method: READ,
     url: '/left/groups',
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
-      const groups = await perform(listGroups, contextOf(request, deps), {});
+      const groups = await ask(request, listGroups, {});
       const language = languageOf(request, viewer);
       const canChange = viewer.role !== 'viewer';
       const frame = {

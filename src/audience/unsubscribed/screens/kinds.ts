@@ -1,7 +1,7 @@
 /** The four lists of addresses that get no mail, each with the operations that read it and take an address off it. */
+import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import type { Context } from '../../../operations/operation.ts';
-import { perform } from '../../../operations/perform.ts';
+import { ask } from '../../../dashboard/operations.ts';
 import { liftInactive, listInactive } from '../../sunset/operations.ts';
 import {
   listUnsubscribedFromAll,
@@ -32,36 +32,36 @@ interface Part {
 
 type Asked = Record<'order' | 'limit' | 'email' | 'before_id' | 'groupId', unknown>;
 interface List {
-  read(context: Context, asked: Partial<Asked>): Promise<Entry[]>;
-  remove(context: Context, id: number): Promise<unknown>;
+  read(request: FastifyRequest, asked: Partial<Asked>): Promise<Entry[]>;
+  remove(request: FastifyRequest, id: number): Promise<unknown>;
 }
 
 const LISTS: Readonly<Record<ListName, List>> = {
   all: {
-    read: (context, asked) => perform(listUnsubscribedFromAll, context, asked),
-    remove: (context, id) => perform(removeFromGlobalList, context, { id }),
+    read: (request, asked) => ask(request, listUnsubscribedFromAll, asked),
+    remove: (request, id) => ask(request, removeFromGlobalList, { id }),
   },
   group: {
-    read: (context, asked) => perform(listUnsubscribedFromGroup, context, asked),
-    remove: (context, id) => perform(removeFromGroup, context, { id }),
+    read: (request, asked) => ask(request, listUnsubscribedFromGroup, asked),
+    remove: (request, id) => ask(request, removeFromGroup, { id }),
   },
   blocked: {
-    read: (context, asked) => perform(listSuppressed, context, asked),
-    remove: (context, id) => perform(removeFromSuppressionList, context, { id }),
+    read: (request, asked) => ask(request, listSuppressed, asked),
+    remove: (request, id) => ask(request, removeFromSuppressionList, { id }),
   },
   inactive: {
-    read: (context, asked) => perform(listInactive, context, asked),
-    remove: (context, id) => perform(liftInactive, context, { id }),
+    read: (request, asked) => ask(request, listInactive, asked),
+    remove: (request, id) => ask(request, liftInactive, { id }),
   },
 };
 
 /** Reads a part of a list, the newest entries first. Throws 404 where there is no such group. */
 export function readEntries(
-  context: Context,
+  request: FastifyRequest,
   name: ListName,
   { limit, email, before, groupId }: Part,
 ): Promise<Entry[]> {
-  return LISTS[name].read(context, {
+  return LISTS[name].read(request, {
     order: 'newest',
     limit,
     ...(email && { email }),
@@ -71,8 +71,8 @@ export function readEntries(
 }
 
 /** Takes an address off a list. */
-export async function removeEntry(context: Context, name: ListName, id: number): Promise<void> {
-  await LISTS[name].remove(context, id);
+export async function removeEntry(request: FastifyRequest, name: ListName, id: number): Promise<void> {
+  await LISTS[name].remove(request, id);
 }
 
 /** The page of a list. */

@@ -3,11 +3,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
 import { Card, Notice } from '../../../dashboard/components/surface.tsx';
 import { setFlash } from '../../../dashboard/flash.ts';
-import { contextOf } from '../../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../../dashboard/page.tsx';
 import { viewerOf } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
-import type { Deps } from '../../../deps.ts';
 import { notFound } from '../../../failure.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { LIST_NAMES, type ListName, pageOf, readEntries, removeEntry } from './kinds.ts';
@@ -18,17 +16,17 @@ interface LiftQuery {
   group?: string;
 }
 
-export async function liftScreen(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function liftScreen(app: FastifyInstance): Promise<void> {
   app.route<{ Querystring: LiftQuery }>({
     method: READ,
     url: '/left/lift',
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
-      const { context, name, entry, back } = await findEntry(request);
+      const { name, entry, back } = await findEntry(request);
       const title = languageOf(request, viewer).say(`left.lift.${name}.title`);
       const email = entry.email_address;
       const others = (['all', 'blocked'] as const).filter((other) => other !== name);
-      const found = await Promise.all(others.map((other) => readEntries(context, other, { limit: 1, email })));
+      const found = await Promise.all(others.map((other) => readEntries(request, other, { limit: 1, email })));
       const stays = others.filter((_, at) => found[at]?.length === 1);
       const content = <Confirmation name={name} email={email} back={back} stays={stays} />;
       return sendPage(request, reply, viewer, { title, section: 'left' }, content);
@@ -36,8 +34,8 @@ export async function liftScreen(app: FastifyInstance, deps: Deps): Promise<void
   });
 
   app.post<{ Querystring: LiftQuery }>('/left/lift', async (request, reply) => {
-    const { context, name, entry, back } = await findEntry(request);
-    await removeEntry(context, name, entry.id);
+    const { name, entry, back } = await findEntry(request);
+    await removeEntry(request, name, entry.id);
     setFlash(reply, 'good', 'left.lifted', { email: entry.email_address });
     return reply.redirect(back, 303);
   });
@@ -47,10 +45,9 @@ export async function liftScreen(app: FastifyInstance, deps: Deps): Promise<void
     const { list, email = '', group } = request.query;
     const name = LIST_NAMES.find((known) => known === list);
     if (name === undefined || email === '') throw notFound();
-    const context = contextOf(request, deps);
-    const [entry] = await readEntries(context, name, { limit: 1, email, groupId: group });
+    const [entry] = await readEntries(request, name, { limit: 1, email, groupId: group });
     if (entry === undefined) throw notFound();
-    return { context, name, entry, back: pageOf(name, group) };
+    return { name, entry, back: pageOf(name, group) };
   }
 }
 

@@ -5,14 +5,12 @@ import { Time } from '../../../dashboard/components/figures.tsx';
 import { SearchForm } from '../../../dashboard/components/search.tsx';
 import { Badge, Empty } from '../../../dashboard/components/surface.tsx';
 import { type Column, Pager, Table } from '../../../dashboard/components/table.tsx';
-import { contextOf } from '../../../dashboard/operations.ts';
+import { ask } from '../../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../../dashboard/page.tsx';
 import { viewerOf } from '../../../dashboard/signed-in.ts';
 import { withQuery } from '../../../dashboard/with-query.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
-import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { perform } from '../../../operations/perform.ts';
 import { readSunset, type Sunset } from '../../sunset/operations.ts';
 import { sunsetScreen } from '../../sunset/screens/rule.tsx';
 import { RuleInWords } from '../../sunset/screens/rule-in-words.tsx';
@@ -32,7 +30,7 @@ interface LeftQuery {
 type LeftRequest = FastifyRequest<{ Querystring: LeftQuery; Params: { id?: string } }>;
 
 /** Registers the lists, the groups, the rule about inactive people, and the page on which an address is taken off a list. */
-export async function leftScreens(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function leftScreens(app: FastifyInstance): Promise<void> {
   const list = (url: string, name: ListName) =>
     app.route<{ Querystring: LeftQuery; Params: { id?: string } }>({
       method: READ,
@@ -48,20 +46,19 @@ export async function leftScreens(app: FastifyInstance, deps: Deps): Promise<voi
   list('/left/groups/:id', 'group');
   list('/left/blocked', 'blocked');
   list('/left/inactive', 'inactive');
-  await app.register(groupsScreen, deps);
-  await app.register(groupScreens, deps);
-  await app.register(liftScreen, deps);
-  await app.register(sunsetScreen, deps);
+  await app.register(groupsScreen);
+  await app.register(groupScreens);
+  await app.register(liftScreen);
+  await app.register(sunsetScreen);
 
   async function readList(request: LeftRequest, name: ListName): Promise<{ title: string | null; content: VNode }> {
-    const context = contextOf(request, deps);
     const { email = '', before } = request.query;
     const { id: groupId } = request.params;
-    const entries = await readEntries(context, name, { limit: ROWS + 1, email, before, groupId });
-    const title = name === 'group' ? (await perform(readGroup, context, { id: groupId })).group_name : null;
-    const sunset = name === 'inactive' ? (await perform(readSunset, context, {})).sunset : null;
-    const props = { name, entries, sunset, email, groupId, isLater: before !== undefined, now: deps.clock.now() };
-    return { title, content: <List {...props} canLift={context.role !== 'viewer'} /> };
+    const entries = await readEntries(request, name, { limit: ROWS + 1, email, before, groupId });
+    const title = name === 'group' ? (await ask(request, readGroup, { id: groupId })).group_name : null;
+    const sunset = name === 'inactive' ? (await ask(request, readSunset, {})).sunset : null;
+    const props = { name, entries, sunset, email, groupId, isLater: before !== undefined, now: app.deps.clock.now() };
+    return { title, content: <List {...props} canLift={viewerOf(request).role !== 'viewer'} /> };
   }
 }
 
