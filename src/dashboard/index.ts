@@ -1,4 +1,6 @@
-/** The table of contents of the dashboard: one plugin for each screen. */
+/**
+ * The table of contents of the dashboard. Screens with hooks or body parsers of their own are plugins, so that no other screen has these.
+ */
 import type { FastifyInstance } from 'fastify';
 import { leftScreens } from '../audience/unsubscribed/screens/lists.tsx';
 import type { Deps } from '../deps.ts';
@@ -38,33 +40,33 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
   app.decorateRequest('hold', null);
   const signing = { ...deps, signIns: new SignIns(deps) };
   await app.register(staticFiles);
-  await app.register(prefetchRules);
-  await app.register(loginPages, signing);
-  await app.register(welcomePages, signing);
+  await prefetchRules(app);
+  await loginPages(app, signing);
+  await welcomePages(app, signing);
   await app.register(async (screens) => {
     requireSignIn(screens);
     watchHold(screens);
-    await screens.register(homeScreen, deps);
-    await screens.register(mailingScreens, deps);
-    await screens.register(transactionalScreens, deps);
+    await homeScreen(screens, deps);
+    await mailingScreens(screens, deps);
+    await transactionalScreens(screens, deps);
     await screens.register(composeScreens, deps);
-    await screens.register(automationScreens, deps);
-    await screens.register(feedScreens, deps);
-    await screens.register(leftScreens);
-    await screens.register(outboxScreens, deps);
+    await automationScreens(screens, deps);
+    await feedScreens(screens, deps);
+    await leftScreens(screens);
+    await outboxScreens(screens, deps);
     await screens.register(importScreen);
     await screens.register(migrateScreen);
-    await screens.register(peopleActions);
-    await screens.register(peopleScreen);
-    await screens.register(peopleExport);
-    await screens.register(personScreen);
-    await screens.register(recentScreen);
-    await screens.register(segmentScreens);
-    await screens.register(formScreens);
-    await screens.register(listScreens);
-    await screens.register(templateScreens);
+    await peopleActions(screens);
+    await peopleScreen(screens);
+    await peopleExport(screens);
+    await personScreen(screens);
+    await recentScreen(screens);
+    await segmentScreens(screens);
+    await formScreens(screens);
+    await listScreens(screens);
+    await templateScreens(screens);
     await screens.register(versionScreens);
     await screens.register(pictureScreens);
-    await screens.register(settingsScreens, signing);
+    await settingsScreens(screens, signing);
   });
 }

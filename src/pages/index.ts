@@ -17,13 +17,13 @@ import { verifyPage } from './verify.ts';
 export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
   installPageRules(app);
   await recipientPages(app, databaseSource(app, deps), deps.clock);
-  await app.register(archivePages, deps);
-  await app.register(verifyPage, deps);
-  await app.register(formRoutes, deps);
-  await app.register(confirmRoutes, deps);
+  await archivePages(app, deps);
+  await verifyPage(app, deps);
+  await formRoutes(app, deps);
+  await confirmRoutes(app, deps);
   await app.register(providerEventRoutes, deps);
-  await app.register(referencePage, deps);
-  await app.register(countriesPage, deps);
-  await app.register(healthPages, deps);
-  await app.register(metricsPage, deps);
+  await referencePage(app, deps);
+  await countriesPage(app, deps);
+  await healthPages(app, deps);
+  await metricsPage(app, deps);
 }

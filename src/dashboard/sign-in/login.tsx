@@ -25,7 +25,7 @@ export async function loginPages(app: FastifyInstance, deps: Deps & { signIns: S
   const show = (request: FastifyRequest, reply: FastifyReply, shown: Shown) =>
     sendLogin(request, reply, { ...shown, withPasskeys: relyingParty(publicUrl(), request.host) !== null });
 
-  await app.register(passkeyPages, {
+  await passkeyPages(app, {
     ...deps,
     sendRefusal: (request, reply, result, next) =>
       show(request, reply, { next, problem: refuse(request, reply, result, 'login.passkey.wrong') }),

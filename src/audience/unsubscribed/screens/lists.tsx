@@ -46,10 +46,10 @@ export async function leftScreens(app: FastifyInstance): Promise<void> {
   list('/left/groups/:id', 'group');
   list('/left/blocked', 'blocked');
   list('/left/inactive', 'inactive');
-  await app.register(groupsScreen);
+  await groupsScreen(app);
   await app.register(groupScreens);
-  await app.register(liftScreen);
-  await app.register(sunsetScreen);
+  await liftScreen(app);
+  await sunsetScreen(app);
 
   async function readList(request: LeftRequest, name: ListName): Promise<{ title: string | null; content: VNode }> {
     const { email = '', before } = request.query;

@@ -57,8 +57,8 @@ export async function automationScreens(app: FastifyInstance, { clock, db, confi
       return sendPage(request, reply, viewer, frame, <Automations {...list} />);
     },
   });
-  await app.register(automationScreen, { clock });
-  await app.register(waitingScreen);
+  await automationScreen(app, { clock });
+  await waitingScreen(app);
   await app.register(editScreens, { clock, db, config });
 }
 

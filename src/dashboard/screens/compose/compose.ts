@@ -24,14 +24,14 @@ export async function composeScreens(app: FastifyInstance, { clock, db, config }
     url: '/mailings/:utr/edit',
     handler: (request, reply) => reply.redirect(stepAddress(request.params.utr, 'audience')),
   });
-  await app.register(newMailingScreen);
-  await app.register(audienceStep);
-  await app.register(groupForm);
-  await app.register(contentStep);
+  await newMailingScreen(app);
+  await audienceStep(app);
+  await groupForm(app);
+  await contentStep(app);
   await templatesScreen(app, MAILING);
   await htmlScreen(app, MAILING);
   await designScreen(app, MAILING);
-  await app.register(variantsScreen);
+  await variantsScreen(app);
   await checkStep(app, MAILING, { db, config });
-  await app.register(scheduleStep, { clock });
+  await scheduleStep(app, { clock });
 }

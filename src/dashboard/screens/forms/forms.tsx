@@ -60,7 +60,7 @@ export async function formScreens(app: FastifyInstance): Promise<void> {
     const { problems, problem } = refusalOf(answer);
     return showNew(request, reply.code(answer.status), typed, problems, problem);
   });
-  await app.register(formScreen);
+  await formScreen(app);
 
   async function showNew(
     request: FastifyRequest,

@@ -4,6 +4,6 @@ import { fieldScreens } from './fields.tsx';
 import { typeScreens } from './types.tsx';
 
 export async function listScreens(app: FastifyInstance): Promise<void> {
-  await app.register(typeScreens);
-  await app.register(fieldScreens);
+  await typeScreens(app);
+  await fieldScreens(app);
 }

@@ -38,11 +38,11 @@ export async function mailingScreen(app: FastifyInstance, { clock }: { clock: Cl
       return sendPart(request, reply, { summary, now: clock.now(), current: 'overview' }, content, action);
     },
   });
-  await app.register(variantChoice);
-  await app.register(mailingActions);
-  await app.register(archiveActions);
+  await variantChoice(app);
+  await mailingActions(app);
+  await archiveActions(app);
   await app.register(resendScreen);
-  await app.register(linksScreen, { clock });
-  await app.register(previewScreen, { clock });
-  await app.register(recipientsScreen, { clock });
+  await linksScreen(app, { clock });
+  await previewScreen(app, { clock });
+  await recipientsScreen(app, { clock });
 }

@@ -47,7 +47,7 @@ export async function mailingScreens(app: FastifyInstance, { clock }: Deps): Pro
       return sendPage(request, reply, viewer, frame, <Mailings {...list} />);
     },
   });
-  await app.register(mailingScreen, { clock });
+  await mailingScreen(app, { clock });
 }
 
 function NewMailing() {

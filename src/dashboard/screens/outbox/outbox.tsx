@@ -45,7 +45,7 @@ export async function outboxScreens(app: FastifyInstance, { db, config, clock }:
       return sendPage(request, reply, viewer, frame, <Outbox {...list} now={clock.now()} />);
     },
   });
-  await app.register(outboxMailScreen);
+  await outboxMailScreen(app);
 }
 
 interface OutboxList {

@@ -54,7 +54,7 @@ export async function pictureScreens(app: FastifyInstance): Promise<void> {
     return reply.header('cache-control', 'no-store').send({ problem, note });
   });
 
-  await app.register(pictureScreen);
+  await pictureScreen(app);
 
   function add(request: FastifyRequest): Promise<Added> {
     requireEditor(request);

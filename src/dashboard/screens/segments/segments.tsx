@@ -43,7 +43,7 @@ export async function segmentScreens(app: FastifyInstance): Promise<void> {
     },
   });
   await app.register(editScreens);
-  await app.register(segmentScreen);
+  await segmentScreen(app);
 }
 
 function Segments({

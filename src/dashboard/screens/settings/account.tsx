@@ -78,8 +78,8 @@ export async function accountScreen(app: FastifyInstance, deps: Deps & { signIns
     return backTo(reply, 'account', 'settings.done.password');
   });
 
-  await app.register(secondFactorScreen, { ...deps, own });
-  await app.register(passkeyScreen, { ...deps, own });
+  await secondFactorScreen(app, { ...deps, own });
+  await passkeyScreen(app, { ...deps, own });
 }
 
 function PasswordForm({ email, problems }: { email: string; problems: Problems | undefined }) {

@@ -27,23 +27,23 @@ export async function settingsScreens(app: FastifyInstance, deps: Deps & { signI
   app.get('/settings', (request, reply) =>
     reply.redirect(viewerOf(request).role === 'owner' ? '/settings/senders' : '/settings/account', 303),
   );
-  await app.register(userScreen, deps);
-  await app.register(keyScreen);
-  await app.register(webhookScreen, deps);
-  await app.register(webhookForms, deps);
-  await app.register(auditScreen);
-  await app.register(senderScreen, deps);
-  await app.register(senderForms, deps);
-  await app.register(sendingScreen, deps);
-  await app.register(relayForms);
-  await app.register(timesScreen);
-  await app.register(nodeScreen, deps);
-  await app.register(returnScreen, deps);
-  await app.register(trackingScreen);
-  await app.register(healthScreen, deps);
-  await app.register(brandScreen);
+  await userScreen(app, deps);
+  await keyScreen(app);
+  await webhookScreen(app, deps);
+  await webhookForms(app, deps);
+  await auditScreen(app);
+  await senderScreen(app, deps);
+  await senderForms(app, deps);
+  await sendingScreen(app, deps);
+  await relayForms(app);
+  await timesScreen(app);
+  await nodeScreen(app, deps);
+  await returnScreen(app, deps);
+  await trackingScreen(app);
+  await healthScreen(app, deps);
+  await brandScreen(app);
   await app.register(archiveScreen);
   await app.register(backupScreen);
-  await app.register(accountScreen, deps);
-  await app.register(sessionScreen, deps);
+  await accountScreen(app, deps);
+  await sessionScreen(app, deps);
 }

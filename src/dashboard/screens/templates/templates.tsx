@@ -46,8 +46,8 @@ export async function templateScreens(app: FastifyInstance): Promise<void> {
       return sendPage(request, reply, viewer, frame, <List {...list} />);
     },
   });
-  await app.register(newTemplateScreen);
-  await app.register(templateScreen);
+  await newTemplateScreen(app);
+  await templateScreen(app);
 }
 
 function New() {

@@ -44,7 +44,7 @@ export async function transactionalScreens(app: FastifyInstance, { clock }: Pick
       return sendPage(request, reply, viewer, frame, <Mails {...list} />);
     },
   });
-  await app.register(transactionalMailScreen);
+  await transactionalMailScreen(app);
 }
 
 interface MailList extends Found {

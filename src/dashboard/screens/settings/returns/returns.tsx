@@ -39,8 +39,8 @@ export async function returnScreen(app: FastifyInstance, { clock }: Deps): Promi
     return sendSettings(request, reply, 'returns', content, problem);
   };
 
-  await app.register(holdSwitch);
-  await app.register(roleMailDeletion);
+  await holdSwitch(app);
+  await roleMailDeletion(app);
   app.get('/settings/returns', (request, reply) => show(request, reply));
 
   app.post('/settings/returns', async (request, reply) => {
