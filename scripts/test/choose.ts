@@ -1,15 +1,19 @@
 /** Chooses test files: those of each of the two runs, and those that a change touches. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
 import { type Imports, reachedFrom, readImports } from '../../fixtures/import-graph.ts';
 
-/** How many tests of a change are run, about ten seconds' worth; those of a system take seconds each. */
-const MOST_TESTS = 8;
-const MOST_OF_A_SYSTEM = 2;
+/** How long the tests of a change keep each process: with the start of the processes, a change is tested in about ten seconds. */
+const BUDGET_MS = 7000;
+/** How long a file takes that has never run: by its size, or, where it waits for other processes, too long for a change. */
+const UNIT_MS_PER_BYTE = 0.3;
+const PROCESS_MS = 15_000;
+const BROWSER_MS = 40_000;
 const FOLDERS = ['src', 'test', 'fixtures', 'scripts'];
 /** What starts other processes, or needs a program that a machine may lack. */
 const NEEDS_A_SYSTEM = /^(node:child_process|node:cluster|playwright-core|@nats-io\/.*)$/;
+const BROWSER = 'playwright-core';
 /** What puts the whole product together. Nearly every test reaches these files, so what they import says nothing about a test. */
 const COMPOSITION = new Set([
   'src/app.ts',
@@ -33,20 +37,28 @@ function imports(): Map<string, Imports> {
 /** All test files in two groups: `system` for those that need other processes, a browser, NATS or Postfix; `unit` for the others. */
 export function testFiles(): Record<'unit' | 'system', string[]> {
   const tests = [...imports().keys()].filter(isTest).sort();
-  const isSystem = (file: string) => needsSystem(imports(), file);
-  return { unit: tests.filter((file) => !isSystem(file)), system: tests.filter(isSystem) };
+  return { unit: tests.filter((file) => !needsSystem(file)), system: tests.filter(needsSystem) };
 }
 
 function isTest(file: string): boolean {
   return /\.test\.tsx?$/.test(file);
 }
 
-/** Whether the test, or what it is set up with, starts processes. What src starts is up to the test that asks for it. */
-function needsSystem(graph: ReadonlyMap<string, Imports>, file: string): boolean {
-  const helpers = reachedFrom(graph, file, (one) => one.startsWith('src/'));
-  return [...helpers].some(
-    (one) => !one.startsWith('src/') && graph.get(one)?.packages.some((name) => NEEDS_A_SYSTEM.test(name)),
-  );
+/** Whether the test, or what it is set up with, starts processes. */
+function needsSystem(file: string): boolean {
+  return packagesOf(file).some((name) => NEEDS_A_SYSTEM.test(name));
+}
+
+/** The packages that a test and what it is set up with import. What src imports is up to the test that asks for it. */
+function packagesOf(file: string): string[] {
+  const helpers = reachedFrom(imports(), file, (one) => one.startsWith('src/'));
+  return [...helpers].flatMap((one) => (one.startsWith('src/') ? [] : (imports().get(one)?.packages ?? [])));
+}
+
+/** About how many milliseconds a test file takes on a machine that has never run it. */
+export function estimatedMs(test: string): number {
+  if (!needsSystem(test)) return statSync(test).size * UNIT_MS_PER_BYTE;
+  return packagesOf(test).includes(BROWSER) ? BROWSER_MS : PROCESS_MS;
 }
 
 /**
@@ -57,9 +69,10 @@ export function testsOf(changed: readonly string[]): string[] {
   const tests = [...imports().keys()].filter(isTest);
   const files = new Set(changed.filter((file) => !COMPOSITION.has(file)));
   const named = new Set(
-    changed.flatMap((file) =>
-      file.startsWith('src/') ? namesakes(tests, file) : imports().has(file) ? [] : mentioning(tests, basename(file)),
-    ),
+    changed.flatMap((file) => {
+      if (file.startsWith('src/')) return namesakes(tests, file);
+      return mentioning(tests, file.startsWith('scripts/') ? file : basename(file));
+    }),
   );
   return tests.filter((test) => {
     if (named.has(test)) return true;
@@ -73,16 +86,24 @@ export interface Chosen {
   left: number;
 }
 
-/** Changed tests, and the few of those a change may concern that are the likeliest to notice a fault. */
-export function chosenFor(changed: readonly string[]): Chosen {
+/**
+ * Changed tests, and those of the others a change may concern that are the likeliest to notice a fault, as many as `processes` finish in
+ * time; at least one. `msOf` says how long a file takes.
+ */
+export function chosenFor(changed: readonly string[], processes: number, msOf: (test: string) => number): Chosen {
   const own = changed.filter((file) => isTest(file) && imports().has(file));
   const ranked = changed.filter((file) => !own.includes(file)).map(nearestTests);
   const longest = Math.max(0, ...ranked.map(({ length }) => length));
   const inTurn = Array.from({ length: longest }, (_, at) => ranked.flatMap((tests) => tests[at] ?? [])).flat();
   const others = [...new Set(inTurn)].filter((test) => !own.includes(test));
-  const ofSystem = others.filter((test) => needsSystem(imports(), test));
-  const leftOut = new Set(ofSystem.slice(MOST_OF_A_SYSTEM));
-  const chosen = others.filter((test) => !leftOut.has(test)).slice(0, Math.max(0, MOST_TESTS - own.length));
+  let leftMs = BUDGET_MS * processes - own.reduce((sum, test) => sum + msOf(test), 0);
+  const chosen = others.filter((test) => {
+    const ms = msOf(test);
+    if (ms > Math.min(leftMs, BUDGET_MS)) return false;
+    leftMs -= ms;
+    return true;
+  });
+  if (own.length + chosen.length === 0) chosen.push(...others.toSorted((a, b) => msOf(a) - msOf(b)).slice(0, 1));
   return { tests: [...own, ...chosen], left: others.length - chosen.length };
 }
 
@@ -106,11 +127,14 @@ export function nearestTests(file: string): string[] {
   );
   // A document is reached by no import.
   const mayBeReached = imports().has(file);
+  const isScript = file.startsWith('scripts/');
   const found = tests.flatMap((test) => {
     const all = wordsOf(test);
     const shared = [...all].filter((word) => words.has(word));
     if (shared.length === 0 && !chosen.has(test)) return [];
-    if (mayBeReached && !reachedFrom(imports(), test).has(file)) return [];
+    // The tests of a script may start it instead of importing it; they name it.
+    const isReached = (isScript && chosen.has(test)) || reachedFrom(imports(), test).has(file);
+    if (mayBeReached && !isReached) return [];
     const before = [...reachedBy(test)].indexOf(file);
     const near = before === -1 ? 0 : 1 / before;
     const score = shared.reduce((sum, word) => sum + 1 / (frequency.get(word)?.length ?? 1), near);

@@ -5,14 +5,15 @@
  *     node scripts/test/run.ts [unit | system | changed | FILE …] [--slowest]
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { dirname, join, relative, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable, Writable } from 'node:stream';
 import { changedFiles, chosenFor, testFiles } from './choose.ts';
 import { memoryFolder } from './memory-folder.ts';
 import { Report } from './report.ts';
+import { FileTimes } from './times.ts';
 
 /** What a worker says of a file that has ended. */
 export interface FileResult {
@@ -28,17 +29,16 @@ const FILE_MS = 400_000;
 const MAX_MEMORY_BYTES = 1_000_000_000;
 const PROGRESS_MS = 15_000;
 const SLOWEST = 20;
-/** How long each file took the last time, so that the longest begin first and no process waits for one at the end. */
-const TIMES = 'node_modules/.cache/test-times.json';
 
 const words = process.argv.slice(2);
 /** Tests wait for a disk or a timer, so one process more than processors; those of the system wait for other processes, too, so two for each. */
 const PROCESSES = Math.min(words.includes('system') ? 2 * availableParallelism() : availableParallelism() + 1, 8);
 const showSlowest = words.includes('--slowest');
+const times = new FileTimes();
 const files = chosen(words.filter((word) => !word.startsWith('--')));
-const known = readTimes();
-const queue = files.toSorted((a, b) => timeOf(b) - timeOf(a));
-const expectedMs = files.reduce((sum, file) => sum + timeOf(file), 0);
+// The longest begin first, so that no process waits for one at the end.
+const queue = files.toSorted((a, b) => times.of(b) - times.of(a));
+const expectedMs = files.reduce((sum, file) => sum + times.of(file), 0);
 const results: FileResult[] = [];
 const startedAt = performance.now();
 const isTerminal = process.stdout.isTTY;
@@ -49,7 +49,7 @@ const progress = setInterval(showProgress, isTerminal ? 500 : PROGRESS_MS);
 await Promise.all(Array.from({ length: Math.min(PROCESSES, files.length) }, () => work()));
 clearInterval(progress);
 if (temporary !== null) rmSync(temporary, { recursive: true, force: true });
-writeTimes();
+times.write(results);
 if (showSlowest) for (const one of longest()) console.log(one);
 const seconds = Math.round((performance.now() - startedAt) / 1000);
 if (isTerminal) process.stdout.write('\r\x1b[K');
@@ -72,7 +72,7 @@ function chosen(names: readonly string[]): string[] {
 
 /** The tests of what differs from the last commit, after building what they need. */
 function chosenByChange(): string[] {
-  const { tests, left } = chosenFor(changedFiles());
+  const { tests, left } = chosenFor(changedFiles(), PROCESSES, (test) => times.of(test));
   if (left > 0)
     console.log(`The nearest ${tests.length} tests; npm test also runs ${left} more that the change may concern`);
   if (tests.length === 0) return tests;
@@ -134,29 +134,11 @@ async function runProcess(): Promise<void> {
 }
 
 function showProgress(): void {
-  const done = results.reduce((sum, { file }) => sum + timeOf(file), 0);
+  const done = results.reduce((sum, { file }) => sum + times.of(file), 0);
   const elapsed = (performance.now() - startedAt) / 1000;
   const left = done === 0 ? null : Math.round((elapsed * (expectedMs - done)) / done);
   const line = `${results.length} of ${files.length} files${left === null ? '' : `, about ${left} s left`}`;
   process.stdout.write(isTerminal ? `\r\x1b[K${line}` : `${line}\n`);
-}
-
-function timeOf(file: string): number {
-  return known.get(file) ?? 1000;
-}
-
-function readTimes(): Map<string, number> {
-  try {
-    return new Map(Object.entries(JSON.parse(readFileSync(TIMES, 'utf8'))));
-  } catch {
-    return new Map();
-  }
-}
-
-function writeTimes(): void {
-  for (const { file, wallMs } of results) known.set(file, Math.round(wallMs));
-  mkdirSync(dirname(TIMES), { recursive: true });
-  writeFileSync(TIMES, JSON.stringify(Object.fromEntries(known)));
 }
 
 function longest(): string[] {

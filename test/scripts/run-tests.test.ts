@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import t, { type Test } from 'tap';
-import { chosenFor } from '../../scripts/test/choose.ts';
+import { chosenFor, estimatedMs } from '../../scripts/test/choose.ts';
 import { Report } from '../../scripts/test/report.ts';
 
 /** The report of a process that ran one file whose TAP lines are these, with its counts. */
@@ -130,16 +130,43 @@ t.test(
   },
 );
 
-t.test('a change runs the tests nearest to it, few enough to wait for, and says how many it leaves out', async (t) => {
+t.test('a change runs the tests nearest to it, and says how many it leaves out', async (t) => {
+  const chosen = (file: string) => chosenFor([file], 1, () => 1000);
   const own = 'test/nodes/leaving.test.ts';
-  t.strictSame(chosenFor([own]), { tests: [own], left: 0 }, 'a changed test, whatever it needs');
-  t.equal(chosenFor(['src/reply-kind.ts']).tests[0], 'test/reply-kind.test.ts', 'what imports it first');
-  t.equal(chosenFor(['src/api/segments.ts']).tests[0], 'test/api/segments.test.ts', 'what has its name');
-  t.ok(chosenFor(['src/api/feeds.ts']).tests.includes('test/feeds/feeds.test.ts'), 'wherever that is');
-  t.ok(chosenFor(['docs/guarantees.md']).tests.includes('test/structure.test.ts'), 'what mentions it');
-  const { tests, left } = chosenFor(['src/database/schema/audience.ts']);
-  t.equal(tests.length, 8);
-  t.ok(left > 100, `${left} are left out`);
+  t.strictSame(chosen(own), { tests: [own], left: 0 }, 'a changed test, whatever it needs');
+  t.equal(chosen('src/reply-kind.ts').tests[0], 'test/reply-kind.test.ts', 'what imports it first');
+  t.equal(chosen('src/api/segments.ts').tests[0], 'test/api/segments.test.ts', 'what has its name');
+  t.ok(chosen('src/api/feeds.ts').tests.includes('test/feeds/feeds.test.ts'), 'wherever that is');
+  t.ok(chosen('docs/guarantees.md').tests.includes('test/structure.test.ts'), 'what mentions it');
+  t.ok(chosen('scripts/test/run.ts').tests.includes('test/scripts/run-tests.test.ts'), 'what starts it');
+  const { tests, left } = chosen('src/database/schema/audience.ts');
+  t.ok(left > 100, `${left} of ${tests.length + left} are left out`);
+});
+
+t.test('the tests of a change take about ten seconds, by how long each took the last time', async (t) => {
+  const file = 'src/database/schema/audience.ts';
+  const of = (processes: number, ms: (test: string) => number) => chosenFor([file], processes, ms).tests;
+  t.equal(of(1, () => 1000).length, 7);
+  t.equal(of(3, () => 1000).length, 21, 'more processes finish more');
+  const [first = '', second] = of(1, () => 1000);
+  const passesOver = of(3, (test) => (test === first ? 60_000 : 1000));
+  t.equal(passesOver[0], second, 'a long one is passed over');
+  t.equal(passesOver.length, 21);
+  t.strictSame(
+    of(3, (test) => (test === second ? 50_000 : 60_000)),
+    [second],
+    'of long ones alone the shortest runs',
+  );
+  const own = 'test/nodes/leaving.test.ts';
+  const withOwn = chosenFor([own, file], 1, (test) => (test === own ? 60_000 : 1000));
+  t.strictSame(withOwn.tests, [own], 'a changed test uses up the time of others');
+});
+
+t.test('a file that has never run is taken for longer if it waits for processes, and longest with a browser', (t) => {
+  const [unit, service, browser] = ['test/api/segments.test.ts', 'test/webhooks/kill.test.ts', 'test/browser.test.ts'];
+  t.ok(estimatedMs(unit) < estimatedMs(service));
+  t.ok(estimatedMs(service) < estimatedMs(browser));
+  t.end();
 });
 
 t.test('without Chromium and Postfix their test files are skipped with a sentence, and the run is green', async (t) => {
