@@ -1,7 +1,8 @@
 /** Checks that a file is a backup that this release can restore, and compares it with the database that it would replace. */
 import type { Database } from 'better-sqlite3';
 import { isoTimestamp } from '../clock.ts';
-import { connect, type Db, migrateAndSeed, schemaState } from '../database/open.ts';
+import { connect, type Db, hasTriggersApart, migrateAndSeed, schemaState } from '../database/open.ts';
+import { dropTriggers, hasTriggers } from '../database/triggers.ts';
 import { copiedAt } from '../delivery/links/copies.ts';
 import { allSecrets } from '../delivery/links/secrets.ts';
 import { latestBeatAt } from '../delivery/queue/sending-hold.ts';
@@ -48,6 +49,8 @@ function problemOf(db: Db, file: string): string | null {
     if (schemaState(db.$client) === 'newer') return sentence('backup_newer', { file });
     const foreign = findForeignPart(db.$client);
     if (foreign !== null) return damaged(`${foreign} is not as Sendlark made it`);
+    // Another release may have made them, or somebody who wants them to run: the upgrade gives the file those of this release.
+    if (hasTriggersApart(db.$client) && !hasTriggers(db.$client)) dropTriggers(db.$client);
     const integrity = checkIntegrity(db);
     return integrity === 'ok' ? null : damaged(integrity);
   } catch (error) {

@@ -5,7 +5,7 @@
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
-import { addFunctions, MIGRATIONS } from '../database/open.ts';
+import { addFunctions, hasTriggersApart, MIGRATIONS, newestMigration } from '../database/open.ts';
 
 /** SQLite's own tables, and the list of migrations, which Drizzle makes. */
 const OTHERS = ['sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4', '__drizzle_migrations'];
@@ -17,13 +17,14 @@ const OF_LITESTREAM = new Map([
 
 /**
  * The first part that is another one than the file's release made, or is missing, such as `the trigger spy`; null where there is none.
- * It runs nothing of the file. Throws where the schema cannot be read.
+ * It runs nothing of the file. Triggers that are no part of a migration are not compared. Throws where the schema cannot be read.
  */
 export function findForeignPart(client: Database.Database): string | null {
-  const newest = Number(client.prepare('SELECT max(created_at) FROM __drizzle_migrations').pluck().get());
-  const [found, made] = [partsOf(client), partsMadeUntil(newest)];
+  const [found, made] = [partsOf(client), partsMadeUntil(newestMigration(client))];
   for (const [name, definition] of OF_LITESTREAM) if (found.get(name) === definition) found.delete(name);
-  for (const name of new Set([...found.keys(), ...made.keys()])) if (found.get(name) !== made.get(name)) return name;
+  const isCompared = hasTriggersApart(client) ? (name: string) => !name.startsWith('the trigger ') : () => true;
+  for (const name of new Set([...found.keys(), ...made.keys()]))
+    if (isCompared(name) && found.get(name) !== made.get(name)) return name;
   return null;
 }
 

@@ -4,13 +4,14 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
-import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
+import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { packContent } from '../packed-content.ts';
 import { findPictureIds } from '../picture-ids.ts';
 import { replyKind } from '../reply-kind.ts';
 import { fold } from './fold.ts';
 import { makePrivateFile } from './private-file.ts';
 import { seed } from './seed/seed.ts';
+import { dropTriggers, hasTriggers, installTriggers } from './triggers.ts';
 
 export type Db = BetterSQLite3Database & { $client: Database.Database };
 
@@ -82,16 +83,40 @@ export function assertVersion(version: string): void {
   if (difference < 0) throw new Error(`SQLite ${version} is too old: ${MIN_SQLITE.join('.')} or newer is needed`);
 }
 
-/** Upgrades the schema to this release and loads the reference data. Throws when a newer release has written the file. */
+/** When the newest migration was made that has triggers: up to it migrations make and drop them. Later ones run while there are none. */
+const LAST_WITH_TRIGGERS = 1795452498184;
+
+/**
+ * Upgrades the schema with its triggers to this release, in one transaction, and loads the reference data. Throws when a newer release has
+ * written the file.
+ */
 export function migrateAndSeed(db: Db): void {
-  if (schemaState(db.$client) === 'newer') {
+  const client = db.$client;
+  const state = schemaState(client);
+  if (state === 'newer')
     throw new Error('The database was written by a newer release of Sendlark: upgrade the program');
-  }
-  migrate(db, { migrationsFolder: fileURLToPath(MIGRATIONS) });
-  seed(db.$client);
+  if (state === 'older') client.transaction(() => upgrade(client)).immediate();
+  seed(client);
 }
 
-/** Whether a file's schema is older or newer than this release's, judged by its newest migration. A file without migrations is older. */
+function upgrade(client: Database.Database): void {
+  // Letter by letter as Drizzle made it in files of earlier releases.
+  client.exec(
+    'CREATE TABLE IF NOT EXISTS "__drizzle_migrations" (\n\t\t\t\tid SERIAL PRIMARY KEY,\n\t\t\t\thash text NOT NULL,\n\t\t\t\tcreated_at numeric\n\t\t\t)',
+  );
+  const note = client.prepare('INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)');
+  const newest = newestMigration(client);
+  for (const { sql, hash, folderMillis } of readMigrationFiles({ migrationsFolder: fileURLToPath(MIGRATIONS) })) {
+    if (folderMillis <= newest) continue;
+    // Triggers of the release before may read what a migration changes.
+    if (folderMillis > LAST_WITH_TRIGGERS) dropTriggers(client);
+    for (const statement of sql) client.prepare(statement).run();
+    note.run(hash, folderMillis);
+  }
+  if (!hasTriggers(client)) installTriggers(client);
+}
+
+/** Whether a file's schema is older or newer than this release's, judged by its newest migration and its triggers. A file without migrations is older. */
 export function schemaState(client: Database.Database): 'older' | 'current' | 'newer' {
   const table = client.prepare("SELECT 1 FROM sqlite_master WHERE name = '__drizzle_migrations'").get();
   if (table === undefined) return 'older';
@@ -99,9 +124,19 @@ export function schemaState(client: Database.Database): 'older' | 'current' | 'n
     readFileSync(new URL('meta/_journal.json', MIGRATIONS), 'utf8'),
   );
   const known = Math.max(...journal.entries.map((entry) => entry.when));
-  const newest = Number(client.prepare('SELECT max(created_at) FROM __drizzle_migrations').pluck().get());
+  const newest = newestMigration(client);
   if (newest > known) return 'newer';
-  return newest < known ? 'older' : 'current';
+  return newest < known || !hasTriggers(client) ? 'older' : 'current';
+}
+
+/** Whether a file's triggers are no part of its migrations, so that they can be removed until it is upgraded. */
+export function hasTriggersApart(client: Database.Database): boolean {
+  return newestMigration(client) >= LAST_WITH_TRIGGERS;
+}
+
+/** When a file's newest migration was made, epoch milliseconds; 0: it has none. */
+export function newestMigration(client: Database.Database): number {
+  return Number(client.prepare('SELECT max(created_at) FROM __drizzle_migrations').pluck().get());
 }
 
 /**

@@ -48,20 +48,55 @@ t.test('a second server on the file is refused with one line; the end of the fir
   lockForServer(path).release();
 });
 
-t.test('a database of any earlier release is brought to the newest schema with its data', async (t) => {
+/** The triggers in the order in which they were made, which is the reverse of that in which they fire. */
+function triggersOf(client: Database.Database): unknown[] {
+  return client.prepare("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY rowid").all();
+}
+
+t.test('a database of any earlier release is brought to the newest schema and triggers with its data', async (t) => {
   const fresh = connect(join(folder(t), 'fresh.db'));
   migrateAndSeed(fresh);
+  t.ok(triggersOf(fresh.$client).length > 50);
   for (let count = 1; count <= releases.length; count++) {
     const db = connect(oldDatabase(t, count));
-    t.equal(schemaState(db.$client), count === releases.length ? 'current' : 'older');
+    t.equal(schemaState(db.$client), 'older');
     migrateAndSeed(db);
     t.equal(schemaState(db.$client), 'current');
     t.strictSame(schemaOf(db.$client), schemaOf(fresh.$client), `from ${releases[count - 1]?.tag}`);
+    t.strictSame(triggersOf(db.$client), triggersOf(fresh.$client));
     t.equal(db.$client.prepare('SELECT name FROM accounts WHERE id = 7').pluck().get(), 'Kept');
     t.strictSame(db.$client.pragma('foreign_key_check'), []);
     db.$client.close();
   }
   fresh.$client.close();
+});
+
+t.test('triggers that a release has changed, added or removed are replaced without a migration', async (t) => {
+  const db = connect(join(folder(t), 'triggers.db'));
+  const { $client } = db;
+  migrateAndSeed(db);
+  const made = triggersOf($client);
+  for (const change of [
+    'DROP TRIGGER webhooks_mail',
+    'CREATE TRIGGER "an ""old"" one" AFTER INSERT ON contacts BEGIN DELETE FROM users; END',
+    'DROP TRIGGER webhooks_mail; CREATE TRIGGER webhooks_mail AFTER INSERT ON events BEGIN SELECT 1; END',
+  ]) {
+    $client.exec(change);
+    t.equal(schemaState($client), 'older');
+    migrateAndSeed(db);
+    t.strictSame(triggersOf($client), made);
+  }
+  const schema = $client.pragma('schema_version', { simple: true });
+  migrateAndSeed(db);
+  t.equal($client.pragma('schema_version', { simple: true }), schema, 'and are left alone otherwise');
+  $client.close();
+});
+
+t.test('migrations make no triggers since these are in a file of their own', async (t) => {
+  const last = releases.findIndex(({ tag }) => tag === '0066_purged_corrections');
+  t.not(last, -1);
+  for (const { tag } of releases.slice(last + 1))
+    t.notMatch(readFileSync(join(MIGRATIONS, `${tag}.sql`), 'utf8'), /CREATE TRIGGER/i, tag);
 });
 
 t.test('a database of a newer release is refused and left as it is', async (t) => {
@@ -78,7 +113,9 @@ t.test('a kill within the migrations leaves the old schema or the new one', asyn
   const statements = releases
     .slice(1)
     .flatMap(({ tag }) => readFileSync(join(MIGRATIONS, `${tag}.sql`), 'utf8').split('--> statement-breakpoint'));
-  for (const fatal of [1, 2, Math.ceil(statements.length / 2), statements.length, statements.length + 1]) {
+  // Each migration is noted by one more change, and the triggers follow.
+  const all = statements.length + releases.length;
+  for (const fatal of [1, 2, Math.ceil(statements.length / 2), statements.length, all, all + 60]) {
     const path = oldDatabase(t, 1);
     const before = schemaIn(path);
     t.equal(migrateAndDie(path, fatal), 'SIGKILL');

@@ -34,7 +34,7 @@ export const contactTypes = sqliteTable(
     user_id: user(),
     name: text().notNull(),
     /**
-     * How many contacts of the type are not deleted. Triggers on `contacts` (drizzle/0001_counts.sql) keep it when a contact is
+     * How many contacts of the type are not deleted. Triggers on `contacts` (drizzle/triggers.sql) keep it when a contact is
      * added, deleted or moved to another type, because counting a million contacts for a list would take too long.
      */
     contacts_count: count(),
@@ -132,7 +132,7 @@ export const unsubscribeGroups = sqliteTable(
     group_name: text().notNull(),
     description: text().notNull(),
     is_display: integer().notNull(),
-    /** How many people have left the group. Triggers on `unsubscribers` (drizzle/0001_counts.sql) keep it. */
+    /** How many people have left the group. Triggers on `unsubscribers` (drizzle/triggers.sql) keep it. */
     unsubscribe_clients_count: count(),
     /** A deleted group is never removed from the file: mails that were sent lead to it, and the consent log names it. */
     deleted_at: text(),
@@ -229,7 +229,7 @@ export const segments = sqliteTable(
     recompute_after: integer(),
     /** When rules that depend on the time are evaluated again, epoch milliseconds; null when there are none. */
     check_at: integer(),
-    /** How many people are in the segment. Triggers on `segment_recipients` (drizzle/0001_counts.sql) keep it; people removed by hand do not count. */
+    /** How many people are in the segment. Triggers on `segment_recipients` (drizzle/triggers.sql) keep it; people removed by hand do not count. */
     segment_emails_count: count(),
     ...softStamps(),
   },

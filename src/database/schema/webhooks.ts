@@ -36,7 +36,7 @@ export const webhookEndpoints = sqliteTable(
 );
 
 /**
- * The types of events that the enabled endpoints of an account ask for. Triggers (migration `webhooks` in drizzle/) write an event only if it
+ * The types of events that the enabled endpoints of an account ask for. Triggers (drizzle/triggers.sql) write an event only if it
  * is here, so that accounts without endpoints pay for one look into an empty index.
  */
 export const webhookWants = sqliteTable(
