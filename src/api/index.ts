@@ -7,6 +7,7 @@ import { installCallers } from '../http/callers.ts';
 import { installErrors } from '../http/errors.ts';
 import { installForms } from '../http/requests/forms.ts';
 import { installValidation } from '../http/requests/validation.ts';
+import { webhookRoutes } from '../webhooks/routes.ts';
 import { archiveRoutes } from './archive.ts';
 import { auditRoutes } from './audit.ts';
 import { automationChangeRoutes } from './automation-changes.ts';
@@ -71,8 +72,6 @@ import { userRoutes } from './users.ts';
 import { useRoutes } from './uses.ts';
 import { versionRoutes } from './versions.ts';
 import { warmUpRoutes } from './warm-ups.ts';
-import { webhookLogRoutes } from './webhook-log.ts';
-import { webhookRoutes } from './webhooks.ts';
 
 /** Registers all endpoints under /api. */
 export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
@@ -151,7 +150,6 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await relayRoutes(app, deps);
   await relayTestRoutes(app, deps);
   await webhookRoutes(app, deps);
-  await webhookLogRoutes(app, deps);
   await userRoutes(app, deps);
   await meRoutes(app, deps);
   await passkeyRoutes(app, deps);

@@ -57,6 +57,11 @@ export async function attempt<Input extends TObject, Output>(
   }
 }
 
+/** What a refusal says, for a page without the fields: its text, or the texts of all its fields. */
+export function sentenceOf({ problems, problem }: Refusal): string {
+  return problem || Object.values(problems).flat().join(' ');
+}
+
 function refusalOf({ status, errors }: Failure, language: Language): Refusal {
   if (typeof errors === 'string') return { status, problems: {}, problem: language.sentence(errors) };
   const problems = Object.entries(errors).map(([field, texts]) => [

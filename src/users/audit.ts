@@ -1,6 +1,6 @@
 /** The audit log: sign-ins, failed ones, and changes of users, keys and settings. Strangers cannot make it grow without bound. */
 import { and, desc, eq, gt, lte, sql } from 'drizzle-orm';
-import { isoTimestamp } from '../clock.ts';
+import { type Clock, isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { accounts, auditLog } from '../database/schema/index.ts';
 import { SENTENCES } from '../sentences.ts';
@@ -109,6 +109,15 @@ export function audit(db: Db, { accountId, actor, action, subject = '' }: Entry,
       created_at: isoTimestamp(now),
     })
     .run();
+}
+
+/** The same for what the caller of an operation does in their account. */
+export function auditBy(
+  { db, clock, accountId, actor }: { db: Db; clock: Clock; accountId: number; actor: Actor },
+  action: AuditAction,
+  subject = '',
+): void {
+  audit(db, { accountId, actor, action, subject }, clock.now());
 }
 
 /**

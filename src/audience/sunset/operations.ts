@@ -19,7 +19,7 @@ import {
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
 import { type Context, listOperation, operation } from '../../operations/operation.ts';
-import { audit } from '../../users/audit.ts';
+import { auditBy } from '../../users/audit.ts';
 import { isAddress } from '../contacts/address-rows.ts';
 import { Pace } from '../search/pace.ts';
 import { InactiveContacts } from './inactive.ts';
@@ -124,12 +124,12 @@ export const saveSunset = operation({
   role: 'owner',
   input: Type.Object({ is_on: flag('1: the rule is applied each day; 0: it is not.'), ...rule }),
   run(context, given) {
-    const { db, clock, accountId, actor } = context;
+    const { db, accountId } = context;
     const rule = { is_on: given.is_on, ...requireRule(context, given, given.is_on === 0) };
     db.transaction(
       () => {
         saveRule(db.$client, accountId, rule);
-        audit(db, { accountId, actor, action: rule.is_on === 1 ? 'sunset_on' : 'sunset_off' }, clock.now());
+        auditBy(context, rule.is_on === 1 ? 'sunset_on' : 'sunset_off');
       },
       { behavior: 'immediate' },
     );
@@ -198,11 +198,12 @@ export const liftAllInactive = operation({
   description: 'It is done within seconds. The rule counts it as something that they did now.',
   role: 'owner',
   input: Type.Object({}),
-  run({ db, clock, accountId, actor }) {
+  run(context) {
+    const { db, accountId } = context;
     db.transaction(
       () => {
         liftEverybody(db.$client, accountId);
-        audit(db, { accountId, actor, action: 'sunset_lifted' }, clock.now());
+        auditBy(context, 'sunset_lifted');
       },
       { behavior: 'immediate' },
     );

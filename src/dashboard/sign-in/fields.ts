@@ -11,6 +11,12 @@ export function field({ body }: FastifyRequest, name: string): string {
   return typeof value === 'string' && value.length <= MAX_FIELD ? value : '';
 }
 
+/** The texts of a field that may be given several times, such as boxes of one name. */
+export function fieldList({ body }: FastifyRequest, name: string): string[] {
+  const values: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined;
+  return [values].flat().filter((value) => typeof value === 'string');
+}
+
 /** The network address and browser of a request. */
 export function callerOf({ ip, headers }: FastifyRequest): Caller {
   return { address: ip, userAgent: headers['user-agent'] ?? '' };

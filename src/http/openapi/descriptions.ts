@@ -4,7 +4,6 @@ import { PEOPLE_DESCRIPTIONS } from './people-descriptions.ts';
 import { PICTURE_DESCRIPTIONS } from './picture-descriptions.ts';
 import { REPORT_DESCRIPTIONS } from './report-descriptions.ts';
 import { TRANSACTIONAL_DESCRIPTIONS } from './transactional-descriptions.ts';
-import { WEBHOOK_DESCRIPTIONS } from './webhook-descriptions.ts';
 
 const ID = 'Id of the record; never reused.';
 const PLACE = 'As text, as it was given.';
@@ -14,7 +13,6 @@ const DESCRIPTIONS: Record<string, string> = {
   ...BRAND_DESCRIPTIONS,
   ...PEOPLE_DESCRIPTIONS,
   ...TRANSACTIONAL_DESCRIPTIONS,
-  ...WEBHOOK_DESCRIPTIONS,
   ...PICTURE_DESCRIPTIONS,
   ...REPORT_DESCRIPTIONS,
   action: 'What was done.',

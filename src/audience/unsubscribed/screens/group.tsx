@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
 import { Confirm } from '../../../dashboard/components/confirm.tsx';
 import type { Problems } from '../../../dashboard/components/field.tsx';
-import { FormFields, type Labels, readForm } from '../../../dashboard/components/form.tsx';
+import { FormFields, type FormValues, type Labels, readForm } from '../../../dashboard/components/form.tsx';
 import { Card } from '../../../dashboard/components/surface.tsx';
 import { setFlash } from '../../../dashboard/flash.ts';
 import { ask, attempt } from '../../../dashboard/operations.ts';
@@ -68,8 +68,8 @@ export async function groupScreens(app: FastifyInstance): Promise<void> {
   });
 }
 
-function saved(reply: FastifyReply, { group_name: name = '' }: Readonly<Record<string, string>>) {
-  setFlash(reply, 'good', 'groups.saved', { name });
+function saved(reply: FastifyReply, { group_name: name }: FormValues) {
+  setFlash(reply, 'good', 'groups.saved', { name: String(name) });
   return reply.redirect(LIST, SEE_OTHER);
 }
 

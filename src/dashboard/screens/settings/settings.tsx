@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../../deps.ts';
 import type { SignIns } from '../../../users/sign-in.ts';
+import { webhookScreens } from '../../../webhooks/screens/webhooks.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import { accountScreen } from './account.tsx';
 import { archiveScreen } from './archive.tsx';
@@ -20,8 +21,6 @@ import { sessionScreen } from './sessions.tsx';
 import { timesScreen } from './times/times.tsx';
 import { trackingScreen } from './tracking.tsx';
 import { userScreen } from './users.tsx';
-import { webhookForms } from './webhooks/webhook.tsx';
-import { webhookScreen } from './webhooks/webhooks.tsx';
 
 export async function settingsScreens(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
   app.get('/settings', (request, reply) =>
@@ -29,8 +28,7 @@ export async function settingsScreens(app: FastifyInstance, deps: Deps & { signI
   );
   await userScreen(app, deps);
   await keyScreen(app);
-  await webhookScreen(app, deps);
-  await webhookForms(app, deps);
+  await webhookScreens(app);
   await auditScreen(app);
   await senderScreen(app, deps);
   await senderForms(app, deps);

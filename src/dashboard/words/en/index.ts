@@ -1,5 +1,6 @@
 /** English: all texts of the dashboard, by screen. */
 import { left } from '../../../audience/unsubscribed/words.en.ts';
+import { webhooks } from '../../../webhooks/words.en.ts';
 import { archive } from './archive.ts';
 import { automations } from './automations.ts';
 import { backup } from './backup.ts';
@@ -27,7 +28,6 @@ import { templates } from './templates.ts';
 import { times } from './times.ts';
 import { versions } from './versions.ts';
 import { warmUp } from './warm-up.ts';
-import { webhooks } from './webhooks.ts';
 
 export const en = {
   ...archive,

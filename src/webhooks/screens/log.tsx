@@ -1,13 +1,13 @@
 /** What a webhook was sent, with a button to send each event again, and what came of a test. */
-import { Button } from '../../../components/button.tsx';
-import { Time } from '../../../components/figures.tsx';
-import { Island } from '../../../components/island.tsx';
-import { LiveNotes } from '../../../components/live-notes.tsx';
-import { Badge, Card, Notice } from '../../../components/surface.tsx';
-import { Pager, Table } from '../../../components/table.tsx';
-import { recordTime } from '../../../record-time.ts';
-import { useLanguage } from '../../../words/index.ts';
-import { type Attempt, attemptText } from './records.ts';
+import { Button } from '../../dashboard/components/button.tsx';
+import { Time } from '../../dashboard/components/figures.tsx';
+import { Island } from '../../dashboard/components/island.tsx';
+import { LiveNotes } from '../../dashboard/components/live-notes.tsx';
+import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
+import { Pager, Table } from '../../dashboard/components/table.tsx';
+import { recordTime } from '../../dashboard/record-time.ts';
+import { type Language, useLanguage } from '../../dashboard/words/index.ts';
+import type { LogEntry } from '../operations.ts';
 
 /** The parts of the page that are fetched again while an answer is awaited. */
 const LIVE = '.webhook-live';
@@ -16,11 +16,11 @@ const LOOK_EVERY_MS = 1000;
 /** The last test or replay that was asked for on this page: its event, and its attempt once there was one. */
 export interface Asked {
   eventId: number;
-  attempt: Attempt | null;
+  attempt: LogEntry | null;
 }
 
 export interface Log {
-  attempts: readonly Attempt[];
+  attempts: readonly LogEntry[];
   onlyFailed: boolean;
   /** The first page, when another one is shown, and the next one. */
   first: string | null;
@@ -125,7 +125,7 @@ export function LogCard({ id, log, now }: { id: number; log: Log; now: Date }) {
   );
 }
 
-function Result({ attempt }: { attempt: Attempt }) {
+function Result({ attempt }: { attempt: LogEntry }) {
   const language = useLanguage();
   const isTaken = attempt.is_success === 1;
   return (
@@ -137,4 +137,9 @@ function Result({ attempt }: { attempt: Attempt }) {
       )}
     </span>
   );
+}
+
+/** What came of an attempt, as a sentence. */
+function attemptText(language: Language, { status, reply }: LogEntry): string {
+  return [status === 0 ? '' : `HTTP ${status}`, language.sentence(reply)].filter((part) => part !== '').join(': ');
 }

@@ -1,13 +1,14 @@
 /** Whether a webhook is on, and what changes that: switching, another secret, deleting. */
-import { Button } from '../../../components/button.tsx';
-import { Confirm } from '../../../components/confirm.tsx';
-import { Facts, Time } from '../../../components/figures.tsx';
-import { Island } from '../../../components/island.tsx';
-import { Card, Notice } from '../../../components/surface.tsx';
-import { recordTime } from '../../../record-time.ts';
-import { useLanguage } from '../../../words/index.ts';
-import { type Webhook, waitingText } from './records.ts';
-import { State } from './webhooks.tsx';
+import { Button } from '../../dashboard/components/button.tsx';
+import { Confirm } from '../../dashboard/components/confirm.tsx';
+import { Facts, Time } from '../../dashboard/components/figures.tsx';
+import { Island } from '../../dashboard/components/island.tsx';
+import { Badge, Card, Notice, type Tone } from '../../dashboard/components/surface.tsx';
+import { recordTime } from '../../dashboard/record-time.ts';
+import { type Language, useLanguage } from '../../dashboard/words/index.ts';
+import type { Webhook } from '../operations.ts';
+
+const MANY = 1000;
 
 /** A secret that was just made: it is not shown again. */
 export function Secret({ secret }: { secret: string }) {
@@ -88,4 +89,46 @@ export function Danger({ webhook }: { webhook: Webhook }) {
       </Confirm>
     </p>
   );
+}
+
+/** Whether it is on; if not, why, and what went wrong last. */
+export function State({ webhook, now }: { webhook: Webhook; now: Date }) {
+  const language = useLanguage();
+  const { tone, text } = webhookState(language, webhook);
+  const { disabled_reason: reason, failed_at: failedAt, failure, failures } = webhook;
+  const at = recordTime(failedAt);
+  return (
+    <div>
+      <Badge tone={tone}>{text}</Badge>
+      {reason !== null && <span class="second-line">{language.sentence(reason)}</span>}
+      {failures > 0 && failure !== '' && (
+        <span class="second-line quiet-text browser">
+          <Time at={at} now={now} />: {failureText(language, failure)}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** How many events wait, as a sentence. */
+export function waitingText(language: Language, { waiting }: Webhook): string {
+  return waiting < MANY
+    ? language.say('webhooks.waiting', { count: waiting })
+    : language.say('webhooks.waiting.many', { count: MANY });
+}
+
+function webhookState(
+  language: Language,
+  { state, disabled_code: code, failures }: Webhook,
+): { tone: Tone; text: string } {
+  if (state === 'disabled') return { tone: code === 'by_owner' ? 'plain' : 'bad', text: language.say('webhooks.off') };
+  if (failures > 0) return { tone: 'warn', text: language.say('webhooks.fails') };
+  return { tone: 'good', text: language.say('webhooks.on') };
+}
+
+/** Why an event was not taken: status and answer, with the service's own sentences in the reader's language. */
+function failureText(language: Language, failure: string): string {
+  const [, status, reply = ''] = /^(HTTP \d+)(?:: (.*))?$/s.exec(failure) ?? [];
+  if (status === undefined) return language.sentence(failure);
+  return reply === '' ? status : `${status}: ${language.sentence(reply)}`;
 }

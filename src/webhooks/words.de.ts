@@ -1,6 +1,7 @@
 /** German: the pages of the webhooks. */
-import type { webhooks as english } from '../en/webhooks.ts';
-import type { Translation } from '../translation.ts';
+
+import type { Translation } from '../dashboard/words/translation.ts';
+import type { webhooks as english } from './words.en.ts';
 
 export const webhooks: Translation<typeof english> = {
   'settings.webhooks': 'Webhooks',
@@ -35,24 +36,6 @@ export const webhooks: Translation<typeof english> = {
   'webhooks.events.people': 'Personen',
   'webhooks.events.mails': 'Einzelne Mails',
   'webhooks.events.sends': 'Mailings und Automationen',
-  'webhooks.event.contact.created': 'Ein Kontakt wurde hinzugefügt',
-  'webhooks.event.contact.updated': 'Ein Kontakt wurde geändert',
-  'webhooks.event.contact.deleted': 'Ein Kontakt wurde gelöscht',
-  'webhooks.event.contact.unsubscribed': 'Jemand hat sich abgemeldet',
-  'webhooks.event.contact.resubscribed': 'Jemand hat sich wieder angemeldet',
-  'webhooks.event.contact.inactive': 'Jemand gilt als inaktiv',
-  'webhooks.event.contact.active': 'Jemand Inaktives ist wieder aktiv',
-  'webhooks.event.contact_type.deleted': 'Ein Kontakttyp wurde gelöscht',
-  'webhooks.event.mail.accepted': 'Das Relay hat eine Mail angenommen',
-  'webhooks.event.mail.bounced': 'Eine Mail kam zurück',
-  'webhooks.event.mail.complained': 'Jemand hat sich über eine Mail beschwert',
-  'webhooks.event.mail.opened': 'Eine Mail wurde geöffnet',
-  'webhooks.event.mail.clicked': 'Ein Link wurde angeklickt',
-  'webhooks.event.send.started': 'Ein Mailing hat begonnen',
-  'webhooks.event.send.completed': 'Ein Mailing wurde abgeschlossen',
-  'webhooks.event.send.held': 'Ein Mailing oder eine Automation wurde angehalten',
-  'webhooks.event.automation.entered': 'Jemand kam in eine Automation',
-  'webhooks.event.automation.left': 'Jemand hat eine Automation verlassen',
   'webhooks.state': 'Zustand',
   'webhooks.on': 'Ein',
   'webhooks.off': 'Aus',

@@ -1,0 +1,300 @@
+/** Webhooks, for owners: list, add, change, switch, rotate, test, replay and delete them, and read what they were sent. All of it is an addition. */
+import Type, { type Static } from 'typebox';
+import { isoTimestamp } from '../clock.ts';
+import { recordId } from '../database/ownership.ts';
+import { WEBHOOK_DISABLED_CODES } from '../database/schema/index.ts';
+import { conflict, notFound } from '../failure.ts';
+import {
+  choice,
+  flag,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  line,
+  nullable,
+  optionalIdentifier,
+  stamps,
+  zeroOrOne,
+} from '../http/requests/schemas.ts';
+import { type Context, operation } from '../operations/operation.ts';
+import { SENTENCES, sentence } from '../sentences.ts';
+import { type AuditAction, auditBy } from '../users/audit.ts';
+import { urlFault } from './addresses.ts';
+import {
+  addEndpoint,
+  changeEndpoint,
+  type DisabledCode,
+  deleteEndpoint,
+  disableEndpoint,
+  type Endpoint,
+  enableEndpoint,
+  findEndpoint,
+  listEndpoints,
+  rotateSecret,
+} from './endpoints.ts';
+import { WEBHOOK_EVENTS } from './event-types.ts';
+import { countManual, countWaiting, lastFailure, listAttempts, MAX_MANUAL, replayEvent, sendTest } from './log.ts';
+
+const MAX_ENDPOINTS = 10;
+const MAX_URL_CHARACTERS = 2000;
+const DEFAULT_LIMIT = 100;
+
+const Webhook = Type.Object({
+  id: integer(),
+  url: Type.String({ description: 'Where events are sent.' }),
+  note: Type.String({ description: 'What the owner noted about it.' }),
+  events: Type.Array(choice(...WEBHOOK_EVENTS), { description: 'The events that are sent.' }),
+  state: { ...choice('enabled', 'disabled'), description: 'disabled: it is sent nothing.' },
+  disabled_code: { ...nullable(choice(...WEBHOOK_DISABLED_CODES)), description: 'Why it is sent nothing.' },
+  disabled_reason: { ...nullable(Type.String()), description: 'Why it is sent nothing, as a sentence.' },
+  waiting: integer({
+    description: 'How many events wait for it, counted among the next 1000 of the account; 1000: as many or more.',
+  }),
+  failures: integer({ description: 'How many attempts have failed since the last that succeeded.' }),
+  succeeded_at: { ...nullable(isoTimestampSchema()), description: 'When it last took an event, UTC.' },
+  failed_at: { ...nullable(isoTimestampSchema()), description: 'When it last did not take one, UTC.' },
+  failure: Type.String({ description: 'Why it did not, then; empty: it always did.' }),
+  previous_until: {
+    ...nullable(isoTimestampSchema()),
+    description: 'Until then the secret before the last rotation signs, too, UTC.',
+  },
+  ...stamps,
+});
+/** What an owner says about a webhook. */
+const About = {
+  url: Type.String({
+    maxLength: MAX_URL_CHARACTERS,
+    format: 'one-line',
+    description: 'Where events are sent: https, and a public address unless WEBHOOK_PRIVATE_ADDRESSES says otherwise.',
+  }),
+  note: Type.Optional(line({ description: 'What it is for.' })),
+  events: Type.Array(choice(...WEBHOOK_EVENTS), { maxItems: 100, description: 'The events that are sent.' }),
+};
+const ById = { id: identifier('The webhook.') };
+const LogEntry = Type.Object({
+  id: integer(),
+  event_id: integer({ description: 'The number at the end of the header webhook-id.' }),
+  type: Type.String({ description: 'The type of the event.' }),
+  attempt: integer({ description: '1: the first attempt.' }),
+  is_success: { ...zeroOrOne(), description: '1: it was taken, with a status from 200 to 299.' },
+  status: integer({ description: 'The HTTP status of the answer; 0: there was none.' }),
+  reply: Type.String({ description: 'What was wrong, or the beginning of the answer; empty after a success.' }),
+  took_ms: integer({ description: 'Milliseconds until the end of the answer.' }),
+  at: { ...isoTimestampSchema(), description: 'When the attempt began, UTC.' },
+  is_kept: { ...zeroOrOne(), description: '1: the event can be sent again.' },
+});
+const Sent = Type.Object({ event_id: integer({ description: 'The event that is sent, as the log names it.' }) });
+
+export type Webhook = Static<typeof Webhook>;
+export type LogEntry = Static<typeof LogEntry>;
+
+export const listWebhooks = operation({
+  name: 'List the webhooks (addition)',
+  description: 'A secret is given when it is made and never again.',
+  role: 'owner',
+  input: Type.Object({}),
+  output: Type.Object({
+    webhooks: Type.Array(Webhook, { description: 'The webhooks in the order in which they were added.' }),
+  }),
+  run: (context) => ({
+    webhooks: listEndpoints(context.db, context.accountId).map((endpoint) => shown(context, endpoint)),
+  }),
+});
+
+/** For the page of a webhook. */
+export const readWebhook = operation({
+  name: 'Read a webhook',
+  role: 'owner',
+  input: Type.Object(ById),
+  run: (context, { id }) => shown(context, requireEndpoint(context, id)),
+});
+
+export const saveWebhook = operation({
+  name: 'Add a webhook or change one (addition)',
+  description:
+    'What happens from then on is sent there. The secret of a new one is in the answer, and never given again.',
+  role: 'owner',
+  input: Type.Object({ id: optionalIdentifier('The webhook that is changed; without it one is added.'), ...About }),
+  output: Type.Object({
+    id: integer(),
+    secret: {
+      ...nullable(Type.String()),
+      description: 'The secret of a new webhook, which is not given again; null where one was changed.',
+    },
+  }),
+  check({ config }, { url, events }, errors) {
+    const fault = url === undefined || url === '' ? null : urlFault(url, config.WEBHOOK_PRIVATE_ADDRESSES === 'allow');
+    if (fault !== null) errors.add('url', FAULTS[fault]);
+    if (events?.length === 0) errors.add('events', SENTENCES.webhook_no_events);
+  },
+  run(context, { id, url, note = '', events }) {
+    const { db, clock, accountId } = context;
+    const input = { url: new URL(url).href, note, events: WEBHOOK_EVENTS.filter((event) => events.includes(event)) };
+    return write(context, () => {
+      if (id !== undefined) {
+        const endpoint = requireEndpoint(context, id);
+        changeEndpoint(db, endpoint, input, clock.now());
+        auditBy(context, 'webhook_changed', subjectOf(url));
+        return { id: endpoint.id, secret: null };
+      }
+      if (listEndpoints(db, accountId).length >= MAX_ENDPOINTS)
+        throw conflict(sentence('webhooks_many', { count: MAX_ENDPOINTS }));
+      auditBy(context, 'webhook_added', subjectOf(url));
+      return addEndpoint(db, accountId, input, clock.now());
+    });
+  },
+});
+
+export const deleteWebhook = operation({
+  name: 'Delete a webhook with its log (addition)',
+  description: 'What waits for it is not sent.',
+  role: 'owner',
+  input: Type.Object(ById),
+  run: (context, { id }) => change(context, id, 'webhook_removed', (endpoint) => deleteEndpoint(context.db, endpoint)),
+});
+
+export const switchWebhook = operation({
+  name: 'Switch a webhook off or on (addition)',
+  description:
+    'One that is on again is sent what waited for it. What happened while it was off is not kept for it, except where another webhook asked for the same.',
+  role: 'owner',
+  input: Type.Object({ ...ById, is_enabled: flag('1: it is sent events; 0: it is sent none.') }),
+  run: (context, { id, is_enabled }) =>
+    change(context, id, 'webhook_switched', (endpoint) => {
+      const { $client } = context.db;
+      if (is_enabled === 0) disableEndpoint($client, endpoint.id, 'by_owner', context.clock.now());
+      else if (endpoint.state === 'disabled') enableEndpoint($client, endpoint, context.clock.now());
+    }),
+});
+
+export const rotateWebhookSecret = operation({
+  name: 'Give a webhook a new secret (addition)',
+  description: 'For 24 hours events carry two signatures, one with each secret.',
+  role: 'owner',
+  input: Type.Object(ById),
+  output: Type.Object({ secret: Type.String({ description: 'The new secret, which is not given again.' }) }),
+  run: (context, { id }) => ({
+    secret: change(context, id, 'webhook_secret_rotated', (endpoint) =>
+      rotateSecret(context.db, endpoint, context.clock.now()),
+    ),
+  }),
+});
+
+export const readWebhookLog = operation({
+  name: 'List what a webhook was sent (addition)',
+  description: 'The newest first. The last 1 000 successful attempts and the last 1 000 failed ones are kept.',
+  role: 'owner',
+  input: Type.Object({
+    ...ById,
+    result: Type.Optional({ ...choice('all', 'failed'), description: 'failed: only attempts that failed.' }),
+    limit: Type.Optional(integer({ minimum: 1, maximum: 1000, description: `${DEFAULT_LIMIT} if not given.` })),
+    before_id: Type.Optional(integer({ description: 'Only entries with a lower id.' })),
+    event_id: Type.Optional(integer({ description: 'Only attempts of this event.' })),
+  }),
+  output: Type.Object({ log: Type.Array(LogEntry, { description: 'The attempts, the newest first.' }) }),
+  run(context, { id, result, limit = DEFAULT_LIMIT, before_id: before = Number.MAX_SAFE_INTEGER, event_id }) {
+    const endpoint = requireEndpoint(context, id);
+    const asked = { before, limit, onlyFailed: result === 'failed', event: event_id ?? null };
+    const attempts = listAttempts(context.db.$client, endpoint.id, asked);
+    return { log: attempts.map(({ at, ...attempt }) => ({ ...attempt, at: isoTimestamp(new Date(at)) })) };
+  },
+});
+
+export const testWebhook = operation({
+  name: 'Send a test to a webhook (addition)',
+  description:
+    'An event of the type webhook.test is sent once, also to one that is switched off. The log says what came of it.',
+  role: 'owner',
+  input: Type.Object(ById),
+  output: Sent,
+  run: (context, { id }) => ({
+    event_id: sendOnce(context, id, (endpoint, now) => sendTest(context.db.$client, endpoint, now)),
+  }),
+});
+
+export const replayWebhookEvent = operation({
+  name: 'Send an event to a webhook once more (addition)',
+  description:
+    'With the same id and content as before, once, also to one that is switched off. The log says what came of it.',
+  role: 'owner',
+  input: Type.Object({ ...ById, event_id: identifier('The event, as the log names it.') }),
+  output: Sent,
+  run(context, { id, event_id: given }) {
+    const event_id = recordId(given);
+    sendOnce(context, id, (endpoint, now) => {
+      if (!replayEvent(context.db.$client, endpoint, event_id, now)) throw notFound();
+    });
+    return { event_id };
+  },
+});
+
+const FAULTS = {
+  url: SENTENCES.webhook_url,
+  plain: SENTENCES.webhook_plain,
+  login: SENTENCES.webhook_login,
+  private: SENTENCES.webhook_private,
+} as const;
+
+const REASONS: Record<DisabledCode, string> = {
+  by_owner: SENTENCES.webhook_off_by_owner,
+  failing: SENTENCES.webhook_off_failing,
+  gone: SENTENCES.webhook_off_gone,
+  too_many: SENTENCES.webhook_off_too_many,
+};
+
+/** Does something in one transaction, and wakes the thread of the webhooks. */
+function write<T>({ db, wakeWebhooks }: Context, work: () => T): T {
+  const result = db.transaction(work, { behavior: 'immediate' });
+  wakeWebhooks();
+  return result;
+}
+
+/** Changes an endpoint, with an entry in the audit log. Throws 404. */
+function change<T>(context: Context, id: unknown, action: AuditAction, work: (endpoint: Endpoint) => T): T {
+  return write(context, () => {
+    const endpoint = requireEndpoint(context, id);
+    auditBy(context, action, subjectOf(endpoint.url));
+    return work(endpoint);
+  });
+}
+
+/** Puts a test or a replay among what is sent to an endpoint. Throws 404, and 409 while many wait. */
+function sendOnce<T>(context: Context, id: unknown, add: (endpoint: Endpoint, now: number) => T): T {
+  return write(context, () => {
+    const endpoint = requireEndpoint(context, id);
+    const count = countManual(context.db.$client, endpoint.id);
+    if (count >= MAX_MANUAL) throw conflict(sentence('webhook_many_waiting', { count }));
+    return add(endpoint, context.clock.now().getTime());
+  });
+}
+
+/** The address without path and query, which often hold a secret, for the audit log. */
+function subjectOf(url: string): string {
+  return new URL(url).origin;
+}
+
+/** The account's endpoint with this identifier. Throws 404. */
+function requireEndpoint({ db, accountId }: Context, given: unknown): Endpoint {
+  const endpoint = findEndpoint(db, accountId, recordId(given));
+  if (endpoint === undefined) throw notFound();
+  return endpoint;
+}
+
+function shown({ db, clock }: Context, endpoint: Endpoint): Webhook {
+  const { id, url, note, state, disabled_code, failures, previous_until, created_at, updated_at } = endpoint;
+  return {
+    ...{ id, url, note, state, disabled_code, failures, created_at, updated_at },
+    events: WEBHOOK_EVENTS.filter((event) => endpoint.events.includes(event)),
+    disabled_reason: disabled_code === null ? null : REASONS[disabled_code],
+    waiting: countWaiting(db.$client, endpoint),
+    failure: lastFailure(db.$client, id),
+    succeeded_at: moment(endpoint.succeeded_at),
+    failed_at: moment(endpoint.failed_at),
+    previous_until: previous_until > clock.now().getTime() ? moment(previous_until) : null,
+  };
+}
+
+/** Epoch milliseconds as records have them. */
+function moment(at: number | null): string | null {
+  return at === null ? null : isoTimestamp(new Date(at));
+}

@@ -1,0 +1,230 @@
+/** The pages of one webhook: adding, changing, testing, switching and deleting it, its secret and its log. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { TObject } from 'typebox';
+import { Button, LinkButton } from '../../dashboard/components/button.tsx';
+import type { Problems } from '../../dashboard/components/field.tsx';
+import { FormFields, type FormValues, type Labels, readForm } from '../../dashboard/components/form.tsx';
+import { Card } from '../../dashboard/components/surface.tsx';
+import { setFlash } from '../../dashboard/flash.ts';
+import { ask, attempt, type Refusal, sentenceOf } from '../../dashboard/operations.ts';
+import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
+import { field } from '../../dashboard/sign-in/fields.ts';
+import { requireOwner } from '../../dashboard/signed-in.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import type { Operation } from '../../operations/operation.ts';
+import type { Given } from '../../operations/perform.ts';
+import { EVENTS } from '../event-types.ts';
+import {
+  deleteWebhook,
+  type LogEntry,
+  readWebhook,
+  readWebhookLog,
+  replayWebhookEvent,
+  rotateWebhookSecret,
+  saveWebhook,
+  switchWebhook,
+  testWebhook,
+} from '../operations.ts';
+import { type Asked, type Log, LogCard, TestCard } from './log.tsx';
+import { Danger, Secret, StateCard } from './state.tsx';
+
+const SEE_OTHER = 303;
+const LIST = '/settings/webhooks';
+const LOG_ROWS = 25;
+const LABELS: Labels<typeof saveWebhook.input> = [
+  {
+    name: 'url',
+    label: 'webhooks.field.url',
+    hint: 'webhooks.hint.url',
+    attributes: { type: 'url', autocapitalize: 'none', spellcheck: false },
+  },
+  { name: 'events', label: 'webhooks.field.events', control: Events },
+  { name: 'note', label: 'webhooks.field.note', hint: 'webhooks.hint.note' },
+];
+
+/** What a page shows beside what is stored: what was typed, what is wrong with it, and a secret that was just made. */
+type Shown = Partial<Refusal> & { values?: FormValues; secret?: string | null };
+
+interface ById {
+  Params: { id: string };
+  Querystring: { before?: string; result?: string; asked?: string; after?: string };
+}
+
+export async function webhookScreen(app: FastifyInstance): Promise<void> {
+  const showNew = (request: FastifyRequest, reply: FastifyReply, shown: Shown) => {
+    const { values = {}, problems = {}, problem } = shown;
+    return sendSettings(request, reply, 'webhooks', <WebhookForm id={null} {...{ values, problems }} />, problem);
+  };
+
+  const showOne = async (request: FastifyRequest, reply: FastifyReply, id: string, shown: Shown, query = {}) => {
+    const { status = 200, values, problems = {}, problem, secret } = shown;
+    const webhook = await ask(request, readWebhook, { id });
+    const [log, asked] = await Promise.all([readLog(request, id, query), readAsked(request, id, query)]);
+    const now = app.deps.clock.now();
+    return sendSettings(
+      request,
+      reply.code(status),
+      'webhooks',
+      <>
+        {secret && <Secret secret={secret} />}
+        <StateCard webhook={webhook} now={now} />
+        <TestCard id={webhook.id} asked={asked} />
+        <WebhookForm id={webhook.id} values={values ?? webhook} problems={problems} />
+        <LogCard id={webhook.id} log={log} now={now} />
+        <Danger webhook={webhook} />
+      </>,
+      problem,
+    );
+  };
+
+  app.get(`${LIST}/new`, (request, reply) => {
+    requireOwner(request);
+    return showNew(request, reply, {});
+  });
+
+  app.post(`${LIST}/new`, async (request, reply) => {
+    const values = readForm(request, saveWebhook.input, LABELS);
+    const added = await attempt(request, saveWebhook, values);
+    if ('problems' in added) return showNew(request, reply.code(added.status), { ...added, values });
+    return showOne(request, reply, String(added.output.id), added.output);
+  });
+
+  app.get<ById>(`${LIST}/:id`, (request, reply) => showOne(request, reply, request.params.id, {}, request.query));
+
+  app.post<ById>(`${LIST}/:id`, async (request, reply) => {
+    const values = readForm(request, saveWebhook.input, LABELS);
+    const { id } = request.params;
+    const changed = await attempt(request, saveWebhook, { ...values, id });
+    if ('problems' in changed) return showOne(request, reply, id, { ...changed, values });
+    return backTo(reply, 'webhooks', 'settings.done.webhookChanged');
+  });
+
+  app.post<ById>(`${LIST}/:id/switch`, async (request, reply) => {
+    const { id } = request.params;
+    const isEnabled = field(request, 'is_enabled');
+    const switched = await attempt(request, switchWebhook, { id, is_enabled: isEnabled });
+    if ('problems' in switched)
+      return showOne(request, reply, id, { status: switched.status, problem: sentenceOf(switched) });
+    setFlash(reply, 'good', isEnabled === '1' ? 'settings.done.webhookOn' : 'settings.done.webhookOff');
+    return reply.redirect(`${LIST}/${encodeURIComponent(id)}`, SEE_OTHER);
+  });
+
+  app.post<ById>(`${LIST}/:id/rotate`, async (request, reply) => {
+    const { id } = request.params;
+    return showOne(request, reply, id, await ask(request, rotateWebhookSecret, { id }));
+  });
+
+  app.post<ById>(`${LIST}/:id/test`, (request, reply) => sendOnce(request, reply, testWebhook, request.params));
+
+  app.post<ById>(`${LIST}/:id/replay`, (request, reply) =>
+    sendOnce(request, reply, replayWebhookEvent, { ...request.params, event_id: field(request, 'event_id') }),
+  );
+
+  app.post<ById>(`${LIST}/:id/delete`, async (request, reply) => {
+    await ask(request, deleteWebhook, request.params);
+    return backTo(reply, 'webhooks', 'settings.done.webhookDeleted');
+  });
+
+  /** Has a test or an event of the log sent, and leads to the page that awaits the answer. */
+  async function sendOnce<Input extends TObject>(
+    request: FastifyRequest<ById>,
+    reply: FastifyReply,
+    operation: Operation<Input, { event_id: number }>,
+    given: Given<Input>,
+  ) {
+    const { id } = request.params;
+    const [newest] = await readAttempts(request, { id, limit: 1 });
+    const sent = await attempt(request, operation, given);
+    if ('problems' in sent) return showOne(request, reply, id, { status: sent.status, problem: sent.problem });
+    const asked = new URLSearchParams({ asked: `${sent.output.event_id}`, after: `${newest?.id ?? 0}` });
+    return reply.redirect(`${LIST}/${encodeURIComponent(id)}?${asked}`, SEE_OTHER);
+  }
+}
+
+function readAttempts(request: FastifyRequest, asked: Given<typeof readWebhookLog.input>): Promise<LogEntry[]> {
+  return ask(request, readWebhookLog, asked).then(({ log }) => log);
+}
+
+/** A page of the log, as the address of the page asks for it. */
+async function readLog(request: FastifyRequest, id: string, { before, result }: ById['Querystring']): Promise<Log> {
+  const onlyFailed = result === 'failed';
+  const isLater = isNumber(before);
+  const found = await readAttempts(request, {
+    id,
+    limit: LOG_ROWS + 1,
+    ...(onlyFailed && { result }),
+    ...(isLater && { before_id: before }),
+  });
+  const attempts = found.slice(0, LOG_ROWS);
+  const href = (last?: LogEntry) => {
+    const query = { ...(onlyFailed && { result: 'failed' }), ...(last && { before: `${last.id}` }) };
+    return `${LIST}/${encodeURIComponent(id)}?${new URLSearchParams(query)}#log`;
+  };
+  const next = found.length > LOG_ROWS ? href(attempts.at(-1)) : null;
+  return { attempts, onlyFailed, first: isLater ? href() : null, next };
+}
+
+/** What came of a test or replay: the attempt of its event behind those that were in the log before. */
+async function readAsked(
+  request: FastifyRequest,
+  id: string,
+  { asked, after }: ById['Querystring'],
+): Promise<Asked | null> {
+  if (!isNumber(asked) || !isNumber(after)) return null;
+  const [newest] = await readAttempts(request, { id, event_id: asked, limit: 1 });
+  return { eventId: Number(asked), attempt: newest !== undefined && newest.id > Number(after) ? newest : null };
+}
+
+function isNumber(text: string | undefined): text is string {
+  return /^\d{1,15}$/.test(text ?? '');
+}
+
+/** `id` is that of the webhook which is changed; null: a new one. */
+function WebhookForm({ id, values, problems }: { id: number | null; values: object; problems: Problems }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say(id === null ? 'webhooks.add' : 'webhooks.change')}>
+      <form method="post" action={`${LIST}/${id ?? 'new'}`} class="narrow">
+        <FormFields input={saveWebhook.input} labels={LABELS} values={{ ...values }} problems={problems} />
+        <div class="buttons">
+          <Button>{language.say(id === null ? 'webhooks.add.submit' : 'webhooks.save')}</Button>
+          <LinkButton look="plain" href={LIST}>
+            {language.say(id === null ? 'confirm.cancel' : 'webhooks.back')}
+          </LinkButton>
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+/** A box for each event. */
+function Events({ label, value, problems }: { label: string; value: unknown; problems: Problems }) {
+  const language = useLanguage();
+  const chosen = [value].flat();
+  const problem = problems.events?.join(' ');
+  return (
+    <fieldset {...(problem !== undefined && { 'aria-describedby': 'events-problem' })}>
+      <legend>{label}</legend>
+      {problem !== undefined && (
+        <p class="field">
+          <span class="problem" id="events-problem">
+            {problem}
+          </span>
+        </p>
+      )}
+      {(['people', 'mails', 'sends'] as const).map((name) => (
+        <fieldset key={name} class="webhook-events">
+          <legend>{language.say(`webhooks.events.${name}`)}</legend>
+          {EVENTS.filter(({ group }) => group === name).map(({ type, [language.code]: text }) => (
+            <label key={type} class="choice">
+              <input type="checkbox" name="events" value={type} checked={chosen.includes(type)} />
+              <span>
+                {text} <code class="quiet-text">{type}</code>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+      ))}
+    </fieldset>
+  );
+}
