@@ -15,6 +15,14 @@ import { notFound } from '../failure.ts';
 /** The template that a mail with code of its own names. */
 const BLANK_TEMPLATE = 1;
 
+/** Built-in templates have lower ids than own ones. */
+const FIRST_OWN = 1001;
+
+/** Whether a template is an account's own. */
+export function isOwn({ id }: { id: number }): boolean {
+  return id >= FIRST_OWN;
+}
+
 /** The picture that stands for every own template, a file in data/templates. */
 export const OWN_PREVIEW = 'own.png';
 

@@ -1,5 +1,7 @@
 /** German: all texts of the dashboard, by screen. */
+
 import { left } from '../../../audience/unsubscribed/words.de.ts';
+import { templates } from '../../../templates/words.de.ts';
 import { webhooks } from '../../../webhooks/words.de.ts';
 import { archive } from './archive.ts';
 import { automations } from './automations.ts';
@@ -24,7 +26,6 @@ import { relays } from './relays.ts';
 import { segments } from './segments.ts';
 import { settings } from './settings.ts';
 import { signIn } from './sign-in.ts';
-import { templates } from './templates.ts';
 import { times } from './times.ts';
 import { versions } from './versions.ts';
 import { warmUp } from './warm-up.ts';

@@ -1,16 +1,17 @@
 /** Adding a mail to an automation, at the end or before another, with the template it begins with. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../../http/pages/layout.ts';
+import { type ListedTemplate, listTemplates } from '../../../../templates/operations.ts';
 import { type ApiAnswer, ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
 import { type Problems, SelectField } from '../../../components/field.tsx';
 import { Card, Notice, Problem } from '../../../components/surface.tsx';
+import { ask } from '../../../operations.ts';
 import { languageOf, sendPage } from '../../../page.tsx';
 import { field } from '../../../sign-in/fields.ts';
 import { viewerOf } from '../../../signed-in.ts';
 import { useLanguage } from '../../../words/index.ts';
 import { readChoices, type SenderChoice } from '../../compose/records.ts';
-import { readTemplates } from '../../templates/records.ts';
 import { automationAddress, editAddress, mailAddress } from './addresses.ts';
 import { changedMeanwhile } from './changed-meanwhile.ts';
 import { changed } from './mail-content.tsx';
@@ -29,7 +30,7 @@ interface NewMail extends MailFields {
   template_id: string;
   before: string;
 }
-type Templates = Awaited<ReturnType<typeof readTemplates>>;
+type Templates = readonly ListedTemplate[];
 
 export async function addMailScreen(app: FastifyInstance): Promise<void> {
   const show = async (
@@ -40,7 +41,10 @@ export async function addMailScreen(app: FastifyInstance): Promise<void> {
     const viewer = viewerOf(request);
     const api = new ApiClient(app, request);
     const series = await readSeries(api, request.params.utr);
-    const [{ senders }, templates] = await Promise.all([readChoices(api), readTemplates(api)]);
+    const [{ senders }, templates] = await Promise.all([
+      readChoices(api),
+      ask(request, listTemplates, { built_in: 1 }),
+    ]);
     const given = sent.given ?? begin(series, senders, request.query.before ?? '');
     const title = languageOf(request, viewer).say('automations.addMail');
     const content = <AddMail {...{ series, senders, templates, ...sent, given }} />;

@@ -38,7 +38,7 @@ export async function mailContentScreen(app: FastifyInstance): Promise<void> {
     const [{ senders }, { contents }, template] = await Promise.all([
       readChoices(api),
       api.get<{ contents: string[] }>('/get-dynamic/content'),
-      mail.content === 'template' ? findTemplateName(api, mail.template_id) : '',
+      mail.content === 'template' ? findTemplateName(request, mail.template_id) : '',
     ]);
     const { given = storedMail(mail), problems = {}, problem } = sent;
     const content = (

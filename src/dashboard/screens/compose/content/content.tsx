@@ -1,15 +1,16 @@
 /** The second step: subject and preview text with placeholders and hints, and the ways to make the mail itself. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { READ } from '../../../../http/pages/layout.ts';
+import { listTemplates } from '../../../../templates/operations.ts';
 import { ApiClient } from '../../../api-client.ts';
 import { LinkButton } from '../../../components/button.tsx';
 import { type Problems, TextField } from '../../../components/field.tsx';
 import { Island } from '../../../components/island.tsx';
 import { Card } from '../../../components/surface.tsx';
+import { ask } from '../../../operations.ts';
 import { field } from '../../../sign-in/fields.ts';
 import { withQuery } from '../../../with-query.ts';
 import { useLanguage } from '../../../words/index.ts';
-import { readTemplates } from '../../templates/records.ts';
 import type { Composed } from '../composed.ts';
 import { SavedForm, sendStep } from '../frame.tsx';
 import { composedMailing } from '../mailing.tsx';
@@ -30,7 +31,7 @@ export async function contentStep(app: FastifyInstance): Promise<void> {
     handler: async (request, reply) => {
       const api = new ApiClient(app, request);
       const draft = await readDraft(api, request.params.utr);
-      return sendStep(request, reply, draft, 'content', await content(api, draft, storedFields(draft)));
+      return sendStep(request, reply, draft, 'content', await content(request, draft, storedFields(draft)));
     },
   });
 
@@ -50,7 +51,7 @@ export async function contentStep(app: FastifyInstance): Promise<void> {
       given,
       stored: storedFields,
       again: async (draft, problems, problem) =>
-        sendStep(request, reply, draft, 'content', await content(api, draft, given, problems), problem),
+        sendStep(request, reply, draft, 'content', await content(request, draft, given, problems), problem),
     });
   });
 }
@@ -61,16 +62,18 @@ const storedFields = ({ subject, preheader, single_send_name }: Draft): Fields =
   single_send_name,
 });
 
-async function content(api: ApiClient, draft: Draft, given: Fields, problems: Problems = {}) {
+async function content(request: FastifyRequest, draft: Draft, given: Fields, problems: Problems = {}) {
+  const api = new ApiClient(request.server, request);
   const { contents: placeholders } = await api.get<{ contents: string[] }>('/get-dynamic/content');
-  const template = draft.content === 'template' ? await findTemplateName(api, draft.template_id) : '';
+  const template = draft.content === 'template' ? await findTemplateName(request, draft.template_id) : '';
   const mail = composedMailing(api, draft);
   return <ContentForm {...{ draft, mail, given, problems, placeholders, template }} />;
 }
 
 /** The name of a template; empty where there is none with this id. */
-export async function findTemplateName(api: ApiClient, id: number): Promise<string> {
-  return (await readTemplates(api)).find((template) => template.id === id)?.template_name ?? '';
+export async function findTemplateName(request: FastifyRequest, id: number): Promise<string> {
+  const templates = await ask(request, listTemplates, { built_in: 1 });
+  return templates.find((template) => template.id === id)?.template_name ?? '';
 }
 
 interface FormProps {

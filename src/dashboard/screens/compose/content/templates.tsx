@@ -1,21 +1,23 @@
 /** The templates, one of which a mail begins with: the account's own and the built-in ones. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../../http/pages/layout.ts';
+import { isOwn } from '../../../../templates/mail-content.ts';
+import { type ListedTemplate, listTemplates } from '../../../../templates/operations.ts';
 import { ApiClient } from '../../../api-client.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
 import { TemplatePicture } from '../../../components/template-picture.tsx';
+import { ask } from '../../../operations.ts';
 import { languageOf } from '../../../page.tsx';
 import { field } from '../../../sign-in/fields.ts';
 import { viewerOf } from '../../../signed-in.ts';
 import { useLanguage } from '../../../words/index.ts';
-import { isOwn, type ListedTemplate, readTemplates } from '../../templates/records.ts';
 import type { Composed, ComposedKind, ComposedParams } from '../composed.ts';
 import { replaceContent } from './replace-content.ts';
 
 export async function templatesScreen(app: FastifyInstance, kind: ComposedKind): Promise<void> {
   const show = async (request: FastifyRequest, reply: FastifyReply, params: ComposedParams, problem?: string) => {
     const api = new ApiClient(app, request);
-    const [mail, templates] = await Promise.all([kind.read(api, params), readTemplates(api)]);
+    const [mail, templates] = await Promise.all([kind.read(api, params), ask(request, listTemplates, { built_in: 1 })]);
     const content = <Templates mail={mail} templates={templates.filter(({ is_blank }) => is_blank === 0)} />;
     return mail.send(request, reply, { step: 'templates', content, problem });
   };

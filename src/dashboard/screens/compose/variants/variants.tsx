@@ -1,13 +1,14 @@
 /** The A/B test of a mailing: what its variants have of their own, on how many people they are tried, and how the winner is found. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../../http/pages/layout.ts';
+import { listTemplates } from '../../../../templates/operations.ts';
 import { ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
 import type { Problems } from '../../../components/field.tsx';
 import { setFlash } from '../../../flash.ts';
+import { ask } from '../../../operations.ts';
 import { languageOf } from '../../../page.tsx';
 import { field } from '../../../sign-in/fields.ts';
 import { viewerOf } from '../../../signed-in.ts';
-import { readTemplates } from '../../templates/records.ts';
 import { sendStep, stepAddress } from '../frame.tsx';
 import { QUEUED, readDraft } from '../records.ts';
 import { VariantsPage } from './form.tsx';
@@ -79,7 +80,11 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
   ) {
     const api = new ApiClient(app, request);
     const { utr } = request.params;
-    const [draft, stored, templates] = await Promise.all([readDraft(api, utr), readTest(api, utr), readTemplates(api)]);
+    const [draft, stored, templates] = await Promise.all([
+      readDraft(api, utr),
+      readTest(api, utr),
+      ask(request, listTemplates, { built_in: 1 }),
+    ]);
     const content = <VariantsPage {...{ draft, stored, templates, ...sent }} />;
     return sendStep(request, reply, draft, 'content', content, problem);
   }

@@ -1,6 +1,6 @@
 /** German: the templates of an account. */
-import type { templates as english } from '../en/templates.ts';
-import type { Translation } from '../translation.ts';
+import type { Translation } from '../dashboard/words/translation.ts';
+import type { templates as english } from './words.en.ts';
 
 export const templates: Translation<typeof english> = {
   'templates.new': 'Neue Vorlage',

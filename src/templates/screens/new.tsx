@@ -1,26 +1,25 @@
 /** A new template: its name, and what it begins with: nothing, another template, or the content of a mail. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { READ } from '../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient, refusalOf } from '../../api-client.ts';
-import { Button, LinkButton } from '../../components/button.tsx';
-import { type Problems, SelectField, TextField } from '../../components/field.tsx';
-import { Card, Problem } from '../../components/surface.tsx';
-import { setFlash } from '../../flash.ts';
-import { languageOf, sendPage } from '../../page.tsx';
-import { field } from '../../sign-in/fields.ts';
-import { requireEditor, viewerOf } from '../../signed-in.ts';
-import { useLanguage } from '../../words/index.ts';
-import { isOwn, type ListedTemplate, readTemplates } from './records.ts';
+import { Button, LinkButton } from '../../dashboard/components/button.tsx';
+import { SelectField, TextField } from '../../dashboard/components/field.tsx';
+import { Card, Problem } from '../../dashboard/components/surface.tsx';
+import { setFlash } from '../../dashboard/flash.ts';
+import { ask, attempt, type Refusal } from '../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../dashboard/page.tsx';
+import { field } from '../../dashboard/sign-in/fields.ts';
+import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { READ } from '../../http/pages/layout.ts';
+import { isOwn } from '../mail-content.ts';
+import { createTemplate, type ListedTemplate, listTemplates } from '../operations.ts';
 
 const SEE_OTHER = 303;
 
-interface Given {
+interface Given extends Partial<Pick<Refusal, 'problems' | 'problem'>> {
   name: string;
   /** The mail that is copied; empty: a template is. */
   mail: string;
   template: string;
-  problems?: Problems;
-  problem?: string;
 }
 
 interface NewQuery {
@@ -49,21 +48,18 @@ export async function newTemplateScreen(app: FastifyInstance): Promise<void> {
       mail: field(request, 'mail'),
       template: field(request, 'template_id'),
     };
-    const answer: ApiAnswer<{ id: number }> = await new ApiClient(app, request).send('POST', '/templates/create', {
+    const created = await attempt(request, createTemplate, {
       template_name: given.name,
       ...(given.mail ? { mail_utr: given.mail } : { template_id: given.template }),
     });
-    if (answer.message !== undefined) {
-      setFlash(reply, 'good', 'templates.added', { name: given.name });
-      return reply.redirect(`/templates/${answer.message.id}`, SEE_OTHER);
-    }
-    const { problems, problem } = refusalOf(answer);
-    return show(request, reply.code(answer.status), { ...given, problems, problem });
+    if ('problems' in created) return show(request, reply.code(created.status), { ...given, ...created });
+    setFlash(reply, 'good', 'templates.added', { name: given.name });
+    return reply.redirect(`/templates/${created.output.id}`, SEE_OTHER);
   });
 
   async function show(request: FastifyRequest, reply: FastifyReply, given: Given) {
     const viewer = viewerOf(request);
-    const templates = given.mail === '' ? await readTemplates(new ApiClient(app, request)) : [];
+    const templates = given.mail === '' ? await ask(request, listTemplates, { built_in: 1 }) : [];
     const title = languageOf(request, viewer).say('templates.new');
     const content = <NewTemplate given={given} templates={templates} />;
     return sendPage(request, reply, viewer, { title, section: 'templates' }, content);

@@ -1,19 +1,20 @@
 /** One own template: how it looks, its name, the designer, copying and deleting it, and a mailing made of it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { READ } from '../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient, problemsOf, refusalText } from '../../api-client.ts';
-import { Button, LinkButton } from '../../components/button.tsx';
-import { Confirm } from '../../components/confirm.tsx';
-import { type Problems, TextField } from '../../components/field.tsx';
-import { MailFrames } from '../../components/mail-frames.tsx';
-import { Card, Problem } from '../../components/surface.tsx';
-import { setFlash } from '../../flash.ts';
-import { sendKeptMailFrame } from '../../mail-frame.ts';
-import { languageOf, sendPage } from '../../page.tsx';
-import { field } from '../../sign-in/fields.ts';
-import { requireEditor, viewerOf } from '../../signed-in.ts';
-import { useLanguage } from '../../words/index.ts';
-import { type OwnTemplate, readTemplate } from './records.ts';
+import { type ApiAnswer, ApiClient, refusalText } from '../../dashboard/api-client.ts';
+import { Button, LinkButton } from '../../dashboard/components/button.tsx';
+import { Confirm } from '../../dashboard/components/confirm.tsx';
+import { TextField } from '../../dashboard/components/field.tsx';
+import { MailFrames } from '../../dashboard/components/mail-frames.tsx';
+import { Card, Problem } from '../../dashboard/components/surface.tsx';
+import { setFlash } from '../../dashboard/flash.ts';
+import { sendKeptMailFrame } from '../../dashboard/mail-frame.ts';
+import { ask, attempt, type Refusal } from '../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../dashboard/page.tsx';
+import { field } from '../../dashboard/sign-in/fields.ts';
+import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { READ } from '../../http/pages/layout.ts';
+import { deleteTemplate, type OwnTemplate, readTemplate, updateTemplate } from '../operations.ts';
 
 const SEE_OTHER = 303;
 
@@ -22,10 +23,8 @@ interface ById {
 }
 
 /** What the page shows in place of what is stored: what was just typed, and what is wrong with it. */
-interface Refused {
+interface Refused extends Partial<Pick<Refusal, 'problems' | 'problem'>> {
   name?: string;
-  problems?: Problems;
-  problem?: string;
 }
 
 const pathOf = (id: string | number) => `/templates/${encodeURIComponent(id)}`;
@@ -33,7 +32,7 @@ const pathOf = (id: string | number) => `/templates/${encodeURIComponent(id)}`;
 export async function templateScreen(app: FastifyInstance): Promise<void> {
   const show = async (request: FastifyRequest<ById>, reply: FastifyReply, refused: Refused = {}) => {
     const viewer = viewerOf(request);
-    const template = await readTemplate(new ApiClient(app, request), request.params.id);
+    const template = await ask(request, readTemplate, request.params);
     const mayChange = viewer.role !== 'viewer';
     const frame = {
       title: template.template_name,
@@ -52,7 +51,7 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
     handler: async (request, reply) =>
       sendKeptMailFrame(
         reply,
-        (await readTemplate(new ApiClient(app, request), request.params.id)).html_code,
+        (await ask(request, readTemplate, request.params)).html_code,
         viewerOf(request).accountId,
       ),
   });
@@ -62,7 +61,7 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
     url: '/templates/:id/design',
     handler: async (request, reply) => {
       requireEditor(request);
-      const template = await readTemplate(new ApiClient(app, request), request.params.id);
+      const template = await ask(request, readTemplate, request.params);
       // The page may be open at another address than the one in links.
       const token = template.design_url.split('/').at(-1) ?? '';
       const frame = {
@@ -78,27 +77,23 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
   app.post<ById>('/templates/:id', async (request, reply) => {
     requireEditor(request);
     const name = field(request, 'template_name').trim();
-    const fields = { id: request.params.id, template_name: name };
-    const answer = await new ApiClient(app, request).send('POST', '/templates/update', fields);
-    if (answer.message === undefined) {
-      const problems = problemsOf(answer, 'template_name');
-      return show(request, reply.code(answer.status), { name, problems });
-    }
+    const renamed = await attempt(request, updateTemplate, { ...request.params, template_name: name });
+    if ('problems' in renamed) return show(request, reply.code(renamed.status), { name, ...renamed });
     setFlash(reply, 'good', 'templates.renamed');
     return reply.redirect(pathOf(request.params.id), SEE_OTHER);
   });
 
   app.post<ById>('/templates/:id/delete', async (request, reply) => {
     requireEditor(request);
-    await new ApiClient(app, request).send('POST', '/templates/delete', { id: request.params.id });
+    await ask(request, deleteTemplate, request.params);
     setFlash(reply, 'good', 'templates.deleted');
     return reply.redirect('/templates', SEE_OTHER);
   });
 
   app.post<ById>('/templates/:id/mailing', async (request, reply) => {
     requireEditor(request);
+    const { template_name: name } = await ask(request, readTemplate, request.params);
     const api = new ApiClient(app, request);
-    const { template_name: name } = await readTemplate(api, request.params.id);
     const answer: ApiAnswer<{ utr: string }> = await api.send('POST', '/single/send/draft', { single_send_name: name });
     if (answer.message === undefined) return show(request, reply.code(answer.status), { problem: refusalText(answer) });
     const { utr } = answer.message;

@@ -1,19 +1,19 @@
 /** The account's own templates: how they look, a search, and the way to a new one. */
 import type { FastifyInstance } from 'fastify';
-import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient } from '../../api-client.ts';
-import { LinkButton } from '../../components/button.tsx';
-import { SearchForm } from '../../components/search.tsx';
-import { Empty } from '../../components/surface.tsx';
-import { Pager } from '../../components/table.tsx';
-import { TemplatePicture } from '../../components/template-picture.tsx';
-import { languageOf, sendPage } from '../../page.tsx';
-import { recordTime } from '../../record-time.ts';
-import { viewerOf } from '../../signed-in.ts';
-import { withQuery } from '../../with-query.ts';
-import { useLanguage } from '../../words/index.ts';
+import { LinkButton } from '../../dashboard/components/button.tsx';
+import { SearchForm } from '../../dashboard/components/search.tsx';
+import { Empty } from '../../dashboard/components/surface.tsx';
+import { Pager } from '../../dashboard/components/table.tsx';
+import { TemplatePicture } from '../../dashboard/components/template-picture.tsx';
+import { ask } from '../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../dashboard/page.tsx';
+import { recordTime } from '../../dashboard/record-time.ts';
+import { viewerOf } from '../../dashboard/signed-in.ts';
+import { withQuery } from '../../dashboard/with-query.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { READ } from '../../http/pages/layout.ts';
+import { type ListedTemplate, listTemplates } from '../operations.ts';
 import { newTemplateScreen } from './new.tsx';
-import type { ListedTemplate } from './records.ts';
 import { templateScreen } from './template.tsx';
 
 const ROWS = 24;
@@ -31,14 +31,8 @@ export async function templateScreens(app: FastifyInstance): Promise<void> {
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
       const { search = '', before } = request.query;
-      const query = {
-        ...{ order: 'newest', limit: String(ROWS + 1), search },
-        ...(before !== undefined && { before_id: before }),
-      };
-      const { templates } = await new ApiClient(app, request).get<{ templates: ListedTemplate[] }>(
-        '/templates/list',
-        query,
-      );
+      const part = { order: 'newest', limit: ROWS + 1, before_id: before };
+      const templates = await ask(request, listTemplates, { ...part, search });
       const mayAdd = viewer.role !== 'viewer';
       const title = languageOf(request, viewer).say('nav.templates');
       const frame = { title, section: 'templates', ...(mayAdd && { action: <New /> }) } as const;

@@ -1,0 +1,228 @@
+/** Templates: the built-in ones, and those that accounts make for themselves of a mail, of another template or of code. */
+import { eq, type SQL, sql } from 'drizzle-orm';
+import Type, { type Static } from 'typebox';
+import { fold } from '../database/fold.ts';
+import { readRecord, recordObject, totalBytes } from '../database/record-json.ts';
+import { designTemplates, ownTemplates } from '../database/schema/index.ts';
+import { ContentError } from '../delivery/content/compiled-content.ts';
+import { designToken } from '../designs/designs.ts';
+import { conflict, notFound } from '../failure.ts';
+import { withinShare } from '../http/account-share.ts';
+import {
+  eitherOrderQuery,
+  flag,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  line,
+  listQuery,
+  MAX_TEMPLATE_CHARACTERS,
+  nullable,
+  stamps,
+  text,
+  zeroOrOne,
+} from '../http/requests/schemas.ts';
+import type { FieldErrorCollector } from '../http/requests/validation.ts';
+import { type Context, listOperation, operation, recordOperation } from '../operations/operation.ts';
+import { sentence } from '../sentences.ts';
+import { templateErrors } from '../single-sends/single-sends.ts';
+import { type AuditAction, audit } from '../users/audit.ts';
+import { findTemplateCodes, OWN_PREVIEW, requireMail, type TemplateCodes } from './mail-content.ts';
+import { addTemplate, changeTemplate, requireTemplate, templateCodes } from './own-templates.ts';
+
+const BLANK = 1;
+
+const About = { id: integer(), template_name: Type.String() };
+const Changed = { created_at: nullable(isoTimestampSchema()), updated_at: nullable(isoTimestampSchema()) };
+const Picture = { preview_image: Type.String() };
+const Code = { json_code: Type.String(), html_code: Type.String() };
+const Size = { is_html: zeroOrOne(), size: integer() };
+const DesignTemplate = Type.Object({ ...About, ...Picture, ...Code, is_blank: zeroOrOne(), ...Changed });
+const ListedTemplate = Type.Object({ ...About, ...Picture, is_blank: zeroOrOne(), ...Size, ...Changed });
+
+const OwnTemplate = Type.Object({ ...About, ...Size, ...stamps, ...Code, design_url: Type.String() });
+
+const code = (description: string) => Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS, description }));
+const GivenCode = {
+  template_json: code("MJML's JSON form; template_html is then left empty."),
+  template_html: code('HTML; template_json is then left empty.'),
+};
+const ById = { id: identifier('The template.') };
+
+/** A template in a list, built-in or own, without its code. */
+export type ListedTemplate = Static<typeof ListedTemplate>;
+/** An own template. */
+export type OwnTemplate = Static<typeof OwnTemplate>;
+
+const design = recordObject(DesignTemplate, designTemplates);
+const listed = recordObject(ListedTemplate, ownTemplates, {
+  preview_image: sql`preview_image`,
+  is_blank: sql`is_blank`,
+  is_html: sql`is_html`,
+});
+
+export const listDesignTemplates = listOperation({
+  name: 'List the templates',
+  description: 'The built-in ones, then your own (addition), whose ids begin at 1001.',
+  role: 'viewer',
+  input: listQuery,
+  as: 'templates',
+  record: DesignTemplate,
+  // Named like the table of the built-in ones, so that its columns mean both. With the casts both halves have the same types, for
+  // which SQLite merges them by id and sorts nothing: it would sort the code of all templates for each page.
+  select: ({ accountId }, part) => ({
+    record: design,
+    from: sql`(
+      SELECT id, template_name, preview_image, json_code, html_code, is_blank, created_at, updated_at FROM ${designTemplates} UNION ALL
+      SELECT id, template_name, CAST(${OWN_PREVIEW} AS TEXT), json_code, html_code, CAST(0 AS INTEGER), created_at, updated_at
+      FROM ${ownTemplates} WHERE user_id = ${accountId}) AS ${designTemplates}`,
+    where: sql`true`,
+    id: designTemplates.id,
+    bytes: totalBytes(designTemplates.json_code, designTemplates.html_code),
+    part,
+  }),
+});
+
+export const listTemplates = listOperation({
+  name: 'List your own templates, and the built-in ones, without their code (addition)',
+  role: 'viewer',
+  input: Type.Object({
+    ...eitherOrderQuery.properties,
+    search: Type.Optional(line({ description: 'Only templates with this in their name.' })),
+    built_in: Type.Optional(flag('1: the built-in ones, too.')),
+  }),
+  as: 'templates',
+  record: ListedTemplate,
+  select({ accountId }, { search, built_in, ...part }) {
+    const builtIn = sql`
+      SELECT id, template_name, preview_image, is_blank, 0 AS is_html,
+        octet_length(json_code) + octet_length(html_code) AS size, created_at, updated_at
+      FROM ${designTemplates} UNION ALL`;
+    const from = sql`(${built_in === 1 ? builtIn : sql``}
+      SELECT id, template_name, ${OWN_PREVIEW} AS preview_image, 0 AS is_blank, json_code = '' AS is_html,
+        size, created_at, updated_at
+      FROM ${ownTemplates} WHERE user_id = ${accountId}) AS ${ownTemplates}`;
+    const where: SQL = search ? sql`instr(fold(${ownTemplates.template_name}), ${fold(search)}) > 0` : sql`true`;
+    return { record: listed, from, where, id: ownTemplates.id, part };
+  },
+});
+
+export const readTemplate = recordOperation({
+  name: 'Read a template of your own (addition)',
+  role: 'viewer',
+  input: Type.Object(ById),
+  as: 'template',
+  record: OwnTemplate,
+  json({ db, accountId, actor, role, publicUrl, tokens, clock }, input) {
+    const { id, utr } = requireTemplate(db, accountId, input.id);
+    const token = () => designToken(tokens, 'template', utr, actor.userId ?? 0, clock.now());
+    const record = recordObject(OwnTemplate, ownTemplates, {
+      is_html: sql`${ownTemplates.json_code} = ''`,
+      // It works without signing in, so nobody gets one who may change nothing.
+      design_url: sql`${role === 'viewer' ? '' : `${publicUrl()}/design/${token()}`}`,
+    });
+    return readRecord(db, record, sql`${ownTemplates}`, eq(ownTemplates.id, id));
+  },
+});
+
+export const createTemplate = operation({
+  name: 'Add a template of your own (addition)',
+  description:
+    'A copy of a mail or of another template, or the given code; blank if none is given. It is listed behind the built-in ones, and a mail made of it gets a copy of its code.',
+  role: 'editor',
+  input: Type.Object({
+    template_name: line({ minLength: 1 }),
+    mail_utr: identifier('The single send, or the mail of an automation, whose content is copied.'),
+    template_id: identifier(
+      'The template that is copied: a built-in one or your own. The blank one if nothing is given.',
+    ),
+    ...GivenCode,
+  }),
+  output: Type.Object({ id: integer() }),
+  check: addTemplateErrors,
+  async run(context, { template_name, mail_utr, template_id, ...given }) {
+    const { db, clock, accountId, actor } = context;
+    const codes = (await compiled(accountId, given)) ?? (await copied(context, mail_utr, template_id));
+    const add = () => {
+      audit(db, { accountId, actor, action: 'template_added', subject: template_name }, clock.now());
+      return { id: addTemplate(context, accountId, template_name, codes) };
+    };
+    return db.transaction(add, { behavior: 'immediate' });
+  },
+});
+
+export const updateTemplate = operation({
+  name: 'Change the name or the code of a template of your own (addition)',
+  description: 'What is not given stays. Mails made of it stay as they are.',
+  role: 'editor',
+  input: Type.Object({ ...ById, template_name: Type.Optional(line({ minLength: 1 })), ...GivenCode }),
+  check: addTemplateErrors,
+  async run(context, { id, template_name: name, ...given }) {
+    const { db, accountId } = context;
+    requireTemplate(db, accountId, id);
+    const codes = await compiled(accountId, given);
+    change(context, id, 'template_changed', (template) => changeTemplate(context, template, { name, codes }));
+  },
+});
+
+export const deleteTemplate = operation({
+  name: 'Delete a template of your own (addition)',
+  description: 'Mails made of it have a copy of its code and stay as they are.',
+  role: 'editor',
+  input: Type.Object(ById),
+  run(context, { id: given }) {
+    change(context, given, 'template_removed', ({ id }) =>
+      context.db.delete(ownTemplates).where(eq(ownTemplates.id, id)).run(),
+    );
+  },
+});
+
+type GivenCode = { [Field in keyof typeof GivenCode]?: string };
+
+function addTemplateErrors(_context: Context, given: GivenCode, errors: FieldErrorCollector): void {
+  for (const [field, problem] of templateErrors(given)) if (!errors.has(field)) errors.add(field, problem);
+}
+
+/** Does something to a template of the account and writes it down, in one transaction. Throws 404. */
+function change(
+  { db, clock, accountId, actor }: Context,
+  id: unknown,
+  action: AuditAction,
+  work: (template: ReturnType<typeof requireTemplate>) => void,
+): void {
+  const both = () => {
+    const template = requireTemplate(db, accountId, id);
+    audit(db, { accountId, actor, action, subject: template.template_name }, clock.now());
+    work(template);
+  };
+  db.transaction(both, { behavior: 'immediate' });
+}
+
+/** The code of a new template that is a copy: of the mail, else of the template, else of the blank one. Throws 404. */
+async function copied({ db, accountId }: Context, utr: unknown, id: unknown): Promise<TemplateCodes> {
+  const mail = utr ? requireMail(db, accountId, utr) : undefined;
+  const codes = mail && (await compiled(accountId, mail));
+  return codes ?? requireCodes(findTemplateCodes(db, accountId, mail ? mail.template_id : id || BLANK));
+}
+
+function requireCodes(codes: TemplateCodes | undefined): TemplateCodes {
+  if (codes === undefined) throw notFound('Record not found');
+  return codes;
+}
+
+/**
+ * What given code makes, compiled in the account's share of the compiling thread; undefined where none is given. Throws 409 with what is
+ * wrong with it.
+ */
+async function compiled(
+  accountId: number,
+  { template_json: json = '', template_html: html = '' }: GivenCode,
+): Promise<TemplateCodes | undefined> {
+  if (json === '' && html === '') return undefined;
+  try {
+    return await withinShare(accountId, () => templateCodes(json, html));
+  } catch (error) {
+    if (error instanceof ContentError) throw conflict(sentence('content_broken', { problem: error.message }));
+    throw error;
+  }
+}

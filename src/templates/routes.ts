@@ -1,0 +1,22 @@
+/** The API of templates. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { Deps } from '../deps.ts';
+import { operationRoutes } from '../http/operation-routes.ts';
+import {
+  createTemplate,
+  deleteTemplate,
+  listDesignTemplates,
+  listTemplates,
+  readTemplate,
+  updateTemplate,
+} from './operations.ts';
+
+export const templateRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  const templates = operationRoutes(app, deps, 'Templates');
+  templates.list('GET /get-design/template', listDesignTemplates);
+  templates.list('GET /templates/list', listTemplates);
+  templates.record('GET /templates/details', readTemplate);
+  templates.read('POST /templates/create', createTemplate);
+  templates.change('POST /templates/update', updateTemplate, 'Updated Successfully');
+  templates.change('POST /templates/delete', deleteTemplate, 'Deleted Successfully');
+};
