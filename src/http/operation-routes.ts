@@ -21,6 +21,11 @@ import { passedFields } from './requests/validation.ts';
 type At = `${Method} /${string}`;
 type Method = 'GET' | 'POST' | 'DELETE';
 
+/** What an operation works with that is performed for a request. */
+export function contextOf({ accountId, role, actor, sessionId }: FastifyRequest, deps: Deps): Context {
+  return { ...deps, accountId, role, actor, sessionId };
+}
+
 /** Gives functions that map paths to operations, all described under one of the document's tags. */
 export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
   function map<Input extends TObject>(
@@ -42,15 +47,11 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
         ...(isForOperators && { isForOperators }),
         ...(check && {
           check: (request, errors) =>
-            check(contextOf(request), passedFields(operation.input, given(request), errors), errors),
+            check(contextOf(request, deps), passedFields(operation.input, given(request), errors), errors),
         }),
       },
-      handler: (request, reply) => answer(contextOf(request), given(request), reply),
+      handler: (request, reply) => answer(contextOf(request, deps), given(request), reply),
     });
-  }
-
-  function contextOf({ accountId, role, actor, sessionId }: FastifyRequest): Context {
-    return { ...deps, accountId, role, actor, sessionId };
   }
 
   return {

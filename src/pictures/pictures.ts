@@ -1,16 +1,15 @@
-/** The pictures of an account: storing them, changing what they are called, and deleting those that nothing needs. */
+/** The pictures of an account: storing them, offering them to the designer, and reading their bytes. */
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { and, desc, eq, sql } from 'drizzle-orm';
 import { type Clock, isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
-import { ownedRecord } from '../database/ownership.ts';
 import { pictureParts, pictures } from '../database/schema/index.ts';
 import type { WriteLock } from '../database/write-lock.ts';
 import { announceWrite, endWrite } from '../database/write-turns.ts';
-import { conflict, invalid, notFound } from '../failure.ts';
+import { conflict, invalid } from '../failure.ts';
 import { newPictureId } from '../picture-ids.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
+import { sentence } from '../sentences.ts';
 import { readPicture } from './read-picture.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -98,56 +97,6 @@ export async function storePicture(
     await write(removeParts);
     throw error;
   }
-}
-
-/** Changes what a picture is called or the text in its place, where given. Throws 404. */
-export function updatePicture(
-  { db, clock }: Pick<PictureDeps, 'db' | 'clock'>,
-  accountId: number,
-  id: unknown,
-  { name, alt }: { name?: string | undefined; alt?: string | undefined },
-): void {
-  const changed = db
-    .update(pictures)
-    .set({ name, alt, updated_at: isoTimestamp(clock.now()) })
-    .where(ownedRecord(pictures, id, accountId))
-    .run();
-  if (changed.changes === 0) throw notFound();
-}
-
-/** Deletes a picture that nothing contains. Throws 404, and 409 with where it is used. */
-export function deletePicture(db: Db, accountId: number, id: unknown): void {
-  db.transaction(
-    (tx) => {
-      const picture = tx
-        .select()
-        .from(pictures)
-        .where(ownedRecord(pictures, id, accountId))
-        .get();
-      if (picture === undefined) throw notFound();
-      const reason = whyKept(picture);
-      if (reason !== null) throw conflict(reason);
-      tx.delete(pictureParts).where(eq(pictureParts.public_id, picture.public_id)).run();
-      tx.delete(pictures).where(eq(pictures.id, picture.id)).run();
-    },
-    { behavior: 'immediate' },
-  );
-}
-
-function whyKept({
-  single_sends,
-  automation_mails,
-  sent_mails,
-  templates,
-  blocks,
-  brands,
-}: typeof pictures.$inferSelect): string | null {
-  if (sent_mails > 0)
-    return sent_mails === 1 ? SENTENCES.picture_sent_once : sentence('picture_sent', { count: sent_mails });
-  const count = single_sends + automation_mails + templates;
-  if (count > 1) return sentence('picture_used', { count });
-  if (count === 1) return SENTENCES.picture_used_once;
-  return brands + blocks > 0 ? SENTENCES.picture_kept : null;
 }
 
 /** A picture as the designer offers it. */

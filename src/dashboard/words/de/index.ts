@@ -1,6 +1,7 @@
 /** German: all texts of the dashboard, by screen. */
 
 import { left } from '../../../audience/unsubscribed/words.de.ts';
+import { pictures } from '../../../pictures/words.de.ts';
 import { templates } from '../../../templates/words.de.ts';
 import { webhooks } from '../../../webhooks/words.de.ts';
 import { archive } from './archive.ts';
@@ -20,7 +21,6 @@ import { mailings } from './mailings.ts';
 import { nodes } from './nodes.ts';
 import { outbox } from './outbox.ts';
 import { people } from './people.ts';
-import { pictures } from './pictures.ts';
 import { providers } from './providers.ts';
 import { relays } from './relays.ts';
 import { segments } from './segments.ts';

@@ -1,6 +1,7 @@
 /** English: all texts of the dashboard, by screen. */
 
 import { left } from '../../../audience/unsubscribed/words.en.ts';
+import { pictures } from '../../../pictures/words.en.ts';
 import { templates } from '../../../templates/words.en.ts';
 import { webhooks } from '../../../webhooks/words.en.ts';
 import { archive } from './archive.ts';
@@ -20,7 +21,6 @@ import { mailings } from './mailings.ts';
 import { nodes } from './nodes.ts';
 import { outbox } from './outbox.ts';
 import { people } from './people.ts';
-import { pictures } from './pictures.ts';
 import { providers } from './providers.ts';
 import { relays } from './relays.ts';
 import { segments } from './segments.ts';

@@ -1,19 +1,21 @@
 /** The picture library: thumbnails with where they are used, a search, and the form to add more. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { READ } from '../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient, refusalText } from '../../api-client.ts';
-import { Button } from '../../components/button.tsx';
-import { Island } from '../../components/island.tsx';
-import { SearchForm } from '../../components/search.tsx';
-import { Empty } from '../../components/surface.tsx';
-import { Pager } from '../../components/table.tsx';
-import { setFlash } from '../../flash.ts';
-import { languageOf, sendPage } from '../../page.tsx';
-import { requireEditor, viewerOf } from '../../signed-in.ts';
-import { withQuery } from '../../with-query.ts';
-import { useLanguage } from '../../words/index.ts';
+import { type ApiAnswer, ApiClient, refusalText } from '../../dashboard/api-client.ts';
+import { Button } from '../../dashboard/components/button.tsx';
+import { Island } from '../../dashboard/components/island.tsx';
+import { SearchForm } from '../../dashboard/components/search.tsx';
+import { Empty } from '../../dashboard/components/surface.tsx';
+import { Pager } from '../../dashboard/components/table.tsx';
+import { setFlash } from '../../dashboard/flash.ts';
+import { ask } from '../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../dashboard/page.tsx';
+import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
+import { withQuery } from '../../dashboard/with-query.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { READ } from '../../http/pages/layout.ts';
+import { listPictures, type Picture } from '../operations.ts';
+import { measures, pathOf, usesInWords } from './in-words.ts';
 import { pictureScreen } from './picture.tsx';
-import { measures, type Picture, pathOf, usesInWords } from './records.ts';
 
 const ROWS = 24;
 const SEE_OTHER = 303;
@@ -65,11 +67,8 @@ export async function pictureScreens(app: FastifyInstance): Promise<void> {
   async function show(request: ListRequest, reply: FastifyReply, problem?: string) {
     const viewer = viewerOf(request);
     const { search = '', before } = request.query;
-    const query = {
-      ...{ order: 'newest', limit: String(ROWS + 1), search },
-      ...(before !== undefined && { before_id: before }),
-    };
-    const { pictures } = await new ApiClient(app, request).get<{ pictures: Picture[] }>('/pictures', query);
+    const part = { order: 'newest', limit: ROWS + 1, before_id: before };
+    const pictures = await ask(request, listPictures, { ...part, search });
     const frame = { title: languageOf(request, viewer).say('nav.pictures'), section: 'pictures' } as const;
     const list = { pictures, search, isLater: before !== undefined, mayAdd: viewer.role !== 'viewer', problem };
     return sendPage(request, reply, viewer, frame, <Library {...list} />);

@@ -1,32 +1,6 @@
-/** What the API says about pictures. */
-import type { Language } from '../../words/index.ts';
-
-export interface Picture {
-  id: number;
-  name: string;
-  alt: string;
-  url: string;
-  kind: 'png' | 'jpeg' | 'gif' | 'webp';
-  width: number;
-  height: number;
-  size: number;
-  single_sends: number;
-  automation_mails: number;
-  sent_mails: number;
-  templates: number;
-  blocks: number;
-  brands: number;
-}
-
-export interface PictureUse {
-  id: number;
-  kind: 'single_send' | 'automation_mail' | 'sent_mail' | 'template' | 'block' | 'brand';
-  campaign: 'single_send' | 'automation' | null;
-  utr: string | null;
-  name: string | null;
-  subject: string;
-  sent_at: string | null;
-}
+/** What the pages say about a picture. */
+import type { Language } from '../../dashboard/words/index.ts';
+import type { Picture } from '../operations.ts';
 
 /** Where the browser loads a picture: on this page's own origin, which may differ from that in mails. */
 export function pathOf({ url }: Picture): string {

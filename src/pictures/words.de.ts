@@ -1,6 +1,7 @@
 /** German: the picture library. */
-import type { pictures as english } from '../en/pictures.ts';
-import type { Translation } from '../translation.ts';
+
+import type { Translation } from '../dashboard/words/translation.ts';
+import type { pictures as english } from './words.en.ts';
 
 export const pictures: Translation<typeof english> = {
   'pictures.file': 'Bilder hinzufügen',

@@ -1,17 +1,25 @@
 /** One picture: as it is, where it is used, its address, what it is called, and deleting it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient, problemsOf, refusalText } from '../../api-client.ts';
-import { Button } from '../../components/button.tsx';
-import { Confirm } from '../../components/confirm.tsx';
-import { type Problems, TextField } from '../../components/field.tsx';
-import { Island } from '../../components/island.tsx';
-import { Card, Notice } from '../../components/surface.tsx';
-import { setFlash } from '../../flash.ts';
-import { languageOf, sendPage } from '../../page.tsx';
-import { requireEditor, viewerOf } from '../../signed-in.ts';
-import { useLanguage } from '../../words/index.ts';
-import { measures, type Picture, type PictureUse, pathOf, usesInWords } from './records.ts';
+import { Button } from '../../dashboard/components/button.tsx';
+import { Confirm } from '../../dashboard/components/confirm.tsx';
+import { TextField } from '../../dashboard/components/field.tsx';
+import { Island } from '../../dashboard/components/island.tsx';
+import { Card, Notice } from '../../dashboard/components/surface.tsx';
+import { setFlash } from '../../dashboard/flash.ts';
+import { ask, attempt, type Refusal } from '../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../dashboard/page.tsx';
+import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { READ } from '../../http/pages/layout.ts';
+import {
+  deletePicture,
+  listPictureUses,
+  type Picture,
+  type PictureUse,
+  readPicture,
+  updatePicture,
+} from '../operations.ts';
+import { measures, pathOf, usesInWords } from './in-words.ts';
 
 const SEE_OTHER = 303;
 const MAX_USES = 100;
@@ -23,10 +31,8 @@ interface WithId {
 type PictureRequest = FastifyRequest<WithId>;
 
 /** What the page shows in place of what is stored: what was just typed, and what is wrong with it. */
-interface Refused {
+interface Refused extends Partial<Pick<Refusal, 'problems' | 'problem'>> {
   given?: { name: string; alt: string };
-  problems?: Problems;
-  refusal?: string;
 }
 
 export async function pictureScreen(app: FastifyInstance): Promise<void> {
@@ -35,34 +41,24 @@ export async function pictureScreen(app: FastifyInstance): Promise<void> {
   app.post<WithId>('/pictures/:id', async (request, reply) => {
     requireEditor(request);
     const given = { name: textOf(request.body?.name), alt: textOf(request.body?.alt) };
-    const answer = await new ApiClient(app, request).send('POST', '/pictures/update', {
-      id: request.params.id,
-      ...given,
-    });
-    if (answer.message === undefined) {
-      const problems = problemsOf(answer, 'name');
-      return show(request, reply.code(answer.status), { given, problems });
-    }
+    const updated = await attempt(request, updatePicture, { ...request.params, ...given });
+    if ('problems' in updated) return show(request, reply.code(updated.status), { given, ...updated });
     setFlash(reply, 'good', 'pictures.saved');
     return reply.redirect(`/pictures/${encodeURIComponent(request.params.id)}`, SEE_OTHER);
   });
 
   app.post<WithId>('/pictures/:id/delete', async (request, reply) => {
     requireEditor(request);
-    const answer = await new ApiClient(app, request).send('POST', '/pictures/delete', { id: request.params.id });
-    if (answer.message === undefined) return show(request, reply.code(answer.status), { refusal: refusalText(answer) });
+    const deleted = await attempt(request, deletePicture, request.params);
+    if ('problems' in deleted) return show(request, reply.code(deleted.status), deleted);
     setFlash(reply, 'good', 'pictures.deleted');
     return reply.redirect('/pictures', SEE_OTHER);
   });
 
   async function show(request: PictureRequest, reply: FastifyReply, refused: Refused = {}) {
     const viewer = viewerOf(request);
-    const api = new ApiClient(app, request);
-    const { id } = request.params;
-    const [{ picture }, { uses }] = await Promise.all([
-      api.get<{ picture: Picture }>('/pictures/details', { id }),
-      api.get<{ uses: PictureUse[] }>('/pictures/uses', { id, limit: String(MAX_USES) }),
-    ]);
+    const picture = await ask(request, readPicture, request.params);
+    const uses = await ask(request, listPictureUses, { ...request.params, limit: MAX_USES });
     const title = languageOf(request, viewer).say('pictures.one');
     const frame = { title, section: 'pictures', back: { href: '/pictures', label: 'nav.pictures' } } as const;
     const content = <OnePicture picture={picture} uses={uses} mayChange={viewer.role !== 'viewer'} {...refused} />;
@@ -78,14 +74,14 @@ interface Shown extends Refused {
   mayChange: boolean;
 }
 
-function OnePicture({ picture, uses, mayChange, given, problems, refusal }: Shown) {
+function OnePicture({ picture, uses, mayChange, given, problems, problem }: Shown) {
   const language = useLanguage();
   const { name, alt } = given ?? picture;
   return (
     <div class="stack">
-      {refusal && (
+      {problem && (
         <Notice tone="bad" isNews>
-          {language.sentence(refusal)}
+          {problem}
         </Notice>
       )}
       <Card>

@@ -1,0 +1,89 @@
+/** The API of pictures. */
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import Type from 'typebox';
+import { type FileUpload, readFileUpload } from '../api/file-upload.ts';
+import { makeUploadFolder } from '../audience/import/uploads.ts';
+import type { Deps } from '../deps.ts';
+import { notFound } from '../failure.ts';
+import { messages } from '../field-errors.ts';
+import { inTurn } from '../http/account-share.ts';
+import { sendRecord } from '../http/list-response.ts';
+import { contextOf, operationRoutes } from '../http/operation-routes.ts';
+import { line, MAX_LINE_CHARACTERS, successWith, zeroOrOne } from '../http/requests/schemas.ts';
+import { deletePicture, listPictures, listPictureUses, Picture, readPicture, updatePicture } from './operations.ts';
+import { MAX_PICTURE_BYTES, storePicture } from './pictures.ts';
+
+const TAG = 'Pictures';
+
+const UploadBody = Type.Object({
+  file: Type.String({ format: 'binary', description: 'A PNG, JPEG, GIF or WebP of 5 MiB at most.' }),
+  name: Type.Optional(line({ description: 'What it is called; the name of the file if not given.' })),
+  alt: Type.Optional(line({ description: 'What is read in place of the picture.' })),
+});
+
+export const pictureRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  app.post(
+    '/pictures/upload',
+    {
+      schema: {
+        tags: [TAG],
+        summary: 'Add a picture for mails (addition)',
+        description:
+          'The bytes decide what the file is, not its name. Whoever has the address can load the picture, without keys. A picture that the account has already is not stored again: is_new is 0.',
+        body: UploadBody,
+        consumes: ['multipart/form-data'],
+        response: successWith({ picture: Picture, is_new: zeroOrOne() }),
+      },
+      // The handler reads the body itself; the schema is only for the OpenAPI document.
+      validatorCompiler: () => () => true,
+      config: { upload: true },
+    },
+    async (request, reply) => {
+      const context = contextOf(request, deps);
+      const { accountId, config } = context;
+      const folder = await makeUploadFolder(config.DATABASE_PATH);
+      try {
+        const path = join(folder, 'picture');
+        const upload = await readFileUpload(request, path, MAX_PICTURE_BYTES);
+        const { name, alt } = readTexts(upload);
+        upload.errors.throwIfAny();
+        const { fileName } = upload;
+        const { id, isNew } = await inTurn(accountId, async () =>
+          storePicture(context, accountId, { bytes: await readFile(path), fileName, name, alt }),
+        );
+        const json = readPicture.json(context, { id: String(id) });
+        if (json === undefined) throw notFound();
+        return sendRecord(reply, 'picture', json, { is_new: isNew ? 1 : 0 });
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    },
+  );
+
+  const routes = operationRoutes(app, deps, TAG);
+  routes.list('GET /pictures', listPictures);
+  routes.record('GET /pictures/details', readPicture);
+  routes.list('GET /pictures/uses', listPictureUses);
+  routes.change('POST /pictures/update', updatePicture, 'Updated Successfully');
+  routes.change('POST /pictures/delete', deletePicture, 'Deleted Successfully');
+};
+
+/** The texts beside an uploaded file; what is wrong with them is added to its errors. */
+function readTexts({ fields, errors }: FileUpload): { name?: string; alt?: string } {
+  const texts: { name?: string; alt?: string } = {};
+  for (const field of ['name', 'alt'] as const) {
+    const given = fields[field];
+    if (given === undefined) continue;
+    if (typeof given !== 'string') {
+      errors.add(field, messages.string(field));
+      continue;
+    }
+    const text = given.trim();
+    if (text.length > MAX_LINE_CHARACTERS) errors.add(field, messages.maximum(field, MAX_LINE_CHARACTERS));
+    if (/[\p{Cc}\u2028\u2029]/u.test(text)) errors.add(field, messages.oneLine(field));
+    texts[field] = text;
+  }
+  return texts;
+}
