@@ -45,19 +45,16 @@ const Webhook = Type.Object({
   note: Type.String({ description: 'What the owner noted about it.' }),
   events: Type.Array(choice(...WEBHOOK_EVENTS), { description: 'The events that are sent.' }),
   state: { ...choice('enabled', 'disabled'), description: 'disabled: it is sent nothing.' },
-  disabled_code: { ...nullable(choice(...WEBHOOK_DISABLED_CODES)), description: 'Why it is sent nothing.' },
-  disabled_reason: { ...nullable(Type.String()), description: 'Why it is sent nothing, as a sentence.' },
+  disabled_code: nullable(choice(...WEBHOOK_DISABLED_CODES), 'Why it is sent nothing.'),
+  disabled_reason: nullable(Type.String(), 'Why it is sent nothing, as a sentence.'),
   waiting: integer({
     description: 'How many events wait for it, counted among the next 1000 of the account; 1000: as many or more.',
   }),
   failures: integer({ description: 'How many attempts have failed since the last that succeeded.' }),
-  succeeded_at: { ...nullable(isoTimestampSchema()), description: 'When it last took an event, UTC.' },
-  failed_at: { ...nullable(isoTimestampSchema()), description: 'When it last did not take one, UTC.' },
+  succeeded_at: nullable(isoTimestampSchema(), 'When it last took an event, UTC.'),
+  failed_at: nullable(isoTimestampSchema(), 'When it last did not take one, UTC.'),
   failure: Type.String({ description: 'Why it did not, then; empty: it always did.' }),
-  previous_until: {
-    ...nullable(isoTimestampSchema()),
-    description: 'Until then the secret before the last rotation signs, too, UTC.',
-  },
+  previous_until: nullable(isoTimestampSchema(), 'Until then the secret before the last rotation signs, too, UTC.'),
   ...stamps,
 });
 /** What an owner says about a webhook. */
@@ -76,12 +73,12 @@ const LogEntry = Type.Object({
   event_id: integer({ description: 'The number at the end of the header webhook-id.' }),
   type: Type.String({ description: 'The type of the event.' }),
   attempt: integer({ description: '1: the first attempt.' }),
-  is_success: { ...zeroOrOne(), description: '1: it was taken, with a status from 200 to 299.' },
+  is_success: zeroOrOne('1: it was taken, with a status from 200 to 299.'),
   status: integer({ description: 'The HTTP status of the answer; 0: there was none.' }),
   reply: Type.String({ description: 'What was wrong, or the beginning of the answer; empty after a success.' }),
   took_ms: integer({ description: 'Milliseconds until the end of the answer.' }),
-  at: { ...isoTimestampSchema(), description: 'When the attempt began, UTC.' },
-  is_kept: { ...zeroOrOne(), description: '1: the event can be sent again.' },
+  at: isoTimestampSchema('When the attempt began, UTC.'),
+  is_kept: zeroOrOne('1: the event can be sent again.'),
 });
 const Sent = Type.Object({ event_id: integer({ description: 'The event that is sent, as the log names it.' }) });
 
@@ -117,10 +114,10 @@ export const saveWebhook = operation({
   input: Type.Object({ id: optionalIdentifier('The webhook that is changed; without it one is added.'), ...About }),
   output: Type.Object({
     id: integer(),
-    secret: {
-      ...nullable(Type.String()),
-      description: 'The secret of a new webhook, which is not given again; null where one was changed.',
-    },
+    secret: nullable(
+      Type.String(),
+      'The secret of a new webhook, which is not given again; null where one was changed.',
+    ),
   }),
   check({ config }, { url, events }, errors) {
     const fault = url === undefined || url === '' ? null : urlFault(url, config.WEBHOOK_PRIVATE_ADDRESSES === 'allow');

@@ -65,18 +65,15 @@ const rule = {
 
 const Sunset = Type.Object(
   {
-    is_on: { ...zeroOrOne(), description: '1: the rule is applied each day.' },
+    is_on: zeroOrOne('1: the rule is applied each day.'),
     months: months(),
     least_mails: leastMails(),
     action: rule.action,
     segment_id: nullable(integer()),
     contact_type_id: nullable(integer()),
-    is_target_missing: {
-      ...zeroOrOne(),
-      description: '1: its segment or contact type was deleted, so that the rule does nothing.',
-    },
+    is_target_missing: zeroOrOne('1: its segment or contact type was deleted, so that the rule does nothing.'),
     stopped: integer({ description: 'How many people get no campaigns because of the rule.' }),
-    is_working: { ...zeroOrOne(), description: '1: contacts are being looked at, or people let go, at this moment.' },
+    is_working: zeroOrOne('1: contacts are being looked at, or people let go, at this moment.'),
     days: Type.Array(
       Type.Object({
         day: Type.String({ description: 'YYYY-MM-DD, UTC.' }),
@@ -92,7 +89,7 @@ const Sunset = Type.Object(
 const Preview = Type.Object({
   count: integer(),
   contacts: Type.Array(Type.Object({ id: integer(), fullname: Type.String(), email: Type.String() })),
-  next_after_id: { ...nullable(integer()), description: 'Where to go on; null at the end.' },
+  next_after_id: nullable(integer(), 'Where to go on; null at the end.'),
 });
 const Person = Type.Object({
   id: integer(),

@@ -87,18 +87,20 @@ export function stringList(options: { minItems?: number; maxItems?: number; desc
 }
 
 /** A value that can be null. */
-export function nullable<T extends TSchema>(schema: T) {
-  return Type.Union([schema, Type.Null()]);
+export function nullable<T extends TSchema>(schema: T, description?: string) {
+  return Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 }
 
 /** A microsecond timestamp of a record. */
-export function isoTimestampSchema() {
-  return Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{6}Z$' });
+export function isoTimestampSchema(description?: string) {
+  const pattern = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{6}Z$';
+  return Type.String({ pattern, ...(description && { description }) });
 }
 
 export const stamps = { created_at: isoTimestampSchema(), updated_at: isoTimestampSchema() };
 export const softStamps = { deleted_at: nullable(isoTimestampSchema()), ...stamps };
-export const zeroOrOne = () => Type.Unsafe<0 | 1>({ type: 'integer', enum: [0, 1] });
+export const zeroOrOne = (description?: string) =>
+  Type.Unsafe<0 | 1>({ type: 'integer', enum: [0, 1], ...(description && { description }) });
 
 /** The state of a recipient's mail. */
 export const DeliveryState = choice(...DELIVERY_STATE_NAMES);

@@ -3,6 +3,7 @@
 import { left } from '../../../audience/unsubscribed/words.de.ts';
 import { pictures } from '../../../pictures/words.de.ts';
 import { templates } from '../../../templates/words.de.ts';
+import { users } from '../../../users/words.de.ts';
 import { webhooks } from '../../../webhooks/words.de.ts';
 import { archive } from './archive.ts';
 import { automations } from './automations.ts';
@@ -57,6 +58,7 @@ export const de = {
   ...signIn,
   ...templates,
   ...times,
+  ...users,
   ...versions,
   ...warmUp,
   ...webhooks,

@@ -1,27 +1,23 @@
 /** The users of the account: invite, change role, make a new link, remove. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Deps } from '../../../deps.ts';
-import { type ApiAnswer, ApiClient, refusalOf, refusalText } from '../../api-client.ts';
-import { Button } from '../../components/button.tsx';
-import { Confirm } from '../../components/confirm.tsx';
-import { type Problems, SelectField, TextField } from '../../components/field.tsx';
-import { Time } from '../../components/figures.tsx';
-import { Badge, Card, Notice } from '../../components/surface.tsx';
-import { Table } from '../../components/table.tsx';
-import { field } from '../../sign-in/fields.ts';
-import { sessionOf } from '../../signed-in.ts';
-import type { Role } from '../../viewer.ts';
-import { useLanguage } from '../../words/index.ts';
-import { backTo, sendSettings } from './frame.tsx';
+import type { Static } from 'typebox';
+import { Button } from '../../dashboard/components/button.tsx';
+import { Confirm } from '../../dashboard/components/confirm.tsx';
+import { type Problems, SelectField, TextField } from '../../dashboard/components/field.tsx';
+import { Time } from '../../dashboard/components/figures.tsx';
+import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
+import { Table } from '../../dashboard/components/table.tsx';
+import { type Attempt, ask, attempt, sentenceOf } from '../../dashboard/operations.ts';
+import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
+import { field } from '../../dashboard/sign-in/fields.ts';
+import { sessionOf } from '../../dashboard/signed-in.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { deleteUser, inviteUser, listUsers, makeLoginLink, updateUser } from '../operations/users.ts';
 
-interface UserRow {
-  id: number;
-  email: string;
-  name: string;
-  role: Role;
-  has_password: 0 | 1;
-  has_second_factor: 0 | 1;
-  last_seen_at: string | null;
+type UserRow = Static<typeof listUsers.record>;
+
+interface ById {
+  Params: { id: string };
 }
 
 /** What is shown above the list after a form was sent. */
@@ -31,10 +27,12 @@ interface Outcome {
   problem?: string;
 }
 
-export async function userScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {
+export async function userScreen(app: FastifyInstance): Promise<void> {
   const show = async (request: FastifyRequest, reply: FastifyReply, outcome: Outcome = {}) => {
-    const { users } = await new ApiClient(app, request).get<{ users: UserRow[] }>('/users/list');
-    const content = <Users users={users} me={sessionOf(request).user.id} now={clock.now()} outcome={outcome} />;
+    const users = await ask(request, listUsers, {});
+    const content = (
+      <Users users={users} me={sessionOf(request).user.id} now={app.deps.clock.now()} outcome={outcome} />
+    );
     return sendSettings(request, reply, 'users', content, outcome.problem);
   };
 
@@ -42,37 +40,33 @@ export async function userScreen(app: FastifyInstance, { clock }: Deps): Promise
 
   app.post('/settings/users', async (request, reply) => {
     const [email, name, role] = [field(request, 'email'), field(request, 'name'), field(request, 'role')];
-    const answer: ApiAnswer<{ link: string }> = await new ApiClient(app, request).send('POST', '/users/invite', {
-      email,
-      name,
-      role,
-    });
-    if (answer.message !== undefined) return show(request, reply, { link: { email, url: answer.message.link } });
-    const { problems, problem } = refusalOf(answer);
-    return show(request, reply.code(answer.status), { form: { email, name, problems }, problem });
+    const invited = await attempt(request, inviteUser, { email, name, role });
+    if ('output' in invited) return show(request, reply, { link: { email, url: invited.output.link } });
+    const { status, problems, problem } = invited;
+    return show(request, reply.code(status), { form: { email, name, problems }, problem });
   });
 
-  app.post<{ Params: { id: string } }>('/settings/users/:id/role', async (request, reply) => {
-    const fields = { id: request.params.id, role: field(request, 'role') };
-    const answer = await new ApiClient(app, request).send('POST', '/users/update', fields);
-    return after(request, reply, answer, 'changed');
+  app.post<ById>('/settings/users/:id/role', async (request, reply) =>
+    after(
+      request,
+      reply,
+      await attempt(request, updateUser, { ...request.params, role: field(request, 'role') }),
+      'changed',
+    ),
+  );
+
+  app.post<ById>('/settings/users/:id/link', async (request, reply) => {
+    const { link: url } = await ask(request, makeLoginLink, request.params);
+    return show(request, reply, { link: { email: field(request, 'email'), url } });
   });
 
-  app.post<{ Params: { id: string } }>('/settings/users/:id/link', async (request, reply) => {
-    const fields = { id: request.params.id };
-    const answer: ApiAnswer<{ link: string }> = await new ApiClient(app, request).send('POST', '/users/link', fields);
-    if (answer.message === undefined) return show(request, reply.code(answer.status), { problem: refusalText(answer) });
-    return show(request, reply, { link: { email: field(request, 'email'), url: answer.message.link } });
-  });
+  app.post<ById>('/settings/users/:id/remove', async (request, reply) =>
+    after(request, reply, await attempt(request, deleteUser, request.params), 'removed'),
+  );
 
-  app.post<{ Params: { id: string } }>('/settings/users/:id/remove', async (request, reply) => {
-    const path = `/users/delete?${new URLSearchParams({ id: request.params.id })}`;
-    return after(request, reply, await new ApiClient(app, request).send('DELETE', path), 'removed');
-  });
-
-  function after(request: FastifyRequest, reply: FastifyReply, answer: ApiAnswer<string>, done: 'changed' | 'removed') {
-    if (answer.message !== undefined) return backTo(reply, 'users', `settings.done.${done}`);
-    return show(request, reply.code(answer.status), { problem: refusalText(answer) });
+  function after(request: FastifyRequest, reply: FastifyReply, attempted: Attempt<void>, done: 'changed' | 'removed') {
+    if ('output' in attempted) return backTo(reply, 'users', `settings.done.${done}`);
+    return show(request, reply.code(attempted.status), { problem: sentenceOf(attempted) });
   }
 }
 

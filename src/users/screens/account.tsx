@@ -1,23 +1,25 @@
 /** A person's own account: language, colours and shortcuts, password, second factor and passkeys. */
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../../../deps.ts';
-import { setSessionCookie } from '../../../http/session-cookie.ts';
-import { changePassword } from '../../../users/own-password.ts';
-import { relyingParty } from '../../../users/passkeys/requests.ts';
-import { actorOf, type SignIns } from '../../../users/sign-in.ts';
-import { type ApiAnswer, ApiClient, refusalOf } from '../../api-client.ts';
-import { Button } from '../../components/button.tsx';
-import type { Problems } from '../../components/field.tsx';
-import { Card } from '../../components/surface.tsx';
-import { languageOf } from '../../page.tsx';
-import { callerOf, field } from '../../sign-in/fields.ts';
-import { NewPasswordField, passwordProblem } from '../../sign-in/new-password.tsx';
-import { sessionOf, viewerOf } from '../../signed-in.ts';
-import { useLanguage } from '../../words/index.ts';
-import { backTo, sendSettings } from './frame.tsx';
+import { Button } from '../../dashboard/components/button.tsx';
+import type { Problems } from '../../dashboard/components/field.tsx';
+import { Card } from '../../dashboard/components/surface.tsx';
+import { ask, attempt } from '../../dashboard/operations.ts';
+import { languageOf } from '../../dashboard/page.tsx';
+import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
+import { callerOf, field } from '../../dashboard/sign-in/fields.ts';
+import { NewPasswordField, passwordProblem } from '../../dashboard/sign-in/new-password.tsx';
+import { viewerOf } from '../../dashboard/signed-in.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import type { Deps } from '../../deps.ts';
+import { setSessionCookie } from '../../http/session-cookie.ts';
+import { changeOwnSettings, readMe } from '../operations/me.ts';
+import { listOwnPasskeys } from '../operations/passkeys.ts';
+import { changePassword } from '../own-password.ts';
+import { relyingParty } from '../passkeys/requests.ts';
+import { actorOf, type SignIns } from '../sign-in.ts';
 import { CurrentPassword, type OwnForms, ownForms } from './own-forms.tsx';
-import { type PasskeyRow, Passkeys, passkeyScreen } from './passkeys.tsx';
-import { type Me, Preferences } from './preferences.tsx';
+import { Passkeys, passkeyScreen } from './passkeys.tsx';
+import { Preferences } from './preferences.tsx';
 import { SecondFactor, secondFactorScreen } from './second-factor.tsx';
 
 const UNPROCESSABLE = 422;
@@ -28,17 +30,15 @@ export async function accountScreen(app: FastifyInstance, deps: Deps & { signIns
   const own: OwnForms = {
     ...ownForms(deps),
     async show(request, reply, { problems, problem = '' } = {}) {
-      const api = new ApiClient(app, request);
-      const { user } = await api.get<{ user: Me }>('/me/details');
-      const { passkeys } = await api.get<{ passkeys: PasskeyRow[] }>('/passkeys/list');
+      const [me, passkeys] = await Promise.all([ask(request, readMe, {}), ask(request, listOwnPasskeys, {})]);
       const { email, totp_secret: secret, recovery_hashes: left } = own.requireMe(request);
       const content = (
         <>
-          <Preferences me={user} problems={problems} />
+          <Preferences me={me} problems={problems} />
           <PasswordForm email={email} problems={problems} />
           <SecondFactor email={email} isOn={secret !== null} left={left.length} problems={problems} />
           <Passkeys
-            passkeys={passkeys.filter(({ user_id: id }) => id === sessionOf(request).user.id)}
+            passkeys={passkeys}
             email={email}
             address={relyingParty(publicUrl(), request.host) === null ? publicUrl() : null}
             now={clock.now()}
@@ -59,9 +59,9 @@ export async function accountScreen(app: FastifyInstance, deps: Deps & { signIns
       colour_scheme: field(request, 'colour_scheme'),
       shortcuts: field(request, 'shortcuts') === '1' ? 1 : 0,
     };
-    const answer: ApiAnswer<string> = await new ApiClient(app, request).send('POST', '/me/update', fields);
-    if (answer.message !== undefined) return backTo(reply, 'account', 'settings.done.changed');
-    return own.show(request, reply.code(answer.status), refusalOf(answer));
+    const changed = await attempt(request, changeOwnSettings, fields);
+    if ('output' in changed) return backTo(reply, 'account', 'settings.done.changed');
+    return own.show(request, reply.code(changed.status), changed);
   });
 
   app.post('/settings/account/password', async (request, reply) => {

@@ -1,44 +1,32 @@
 /** The key pairs by which programs call the API: make, see once, revoke. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type ApiAnswer, ApiClient, refusalText } from '../../api-client.ts';
-import { Button } from '../../components/button.tsx';
-import { Confirm } from '../../components/confirm.tsx';
-import { Time } from '../../components/figures.tsx';
-import { Badge, Card, Empty, Notice } from '../../components/surface.tsx';
-import { Table } from '../../components/table.tsx';
-import { useLanguage } from '../../words/index.ts';
-import { backTo, sendSettings } from './frame.tsx';
+import type { Static } from 'typebox';
+import { Button } from '../../dashboard/components/button.tsx';
+import { Confirm } from '../../dashboard/components/confirm.tsx';
+import { Time } from '../../dashboard/components/figures.tsx';
+import { Badge, Card, Empty, Notice } from '../../dashboard/components/surface.tsx';
+import { Table } from '../../dashboard/components/table.tsx';
+import { ask } from '../../dashboard/operations.ts';
+import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { listKeys, makeKey, revokeKey } from '../operations/keys.ts';
 
-interface KeyRow {
-  id: number;
-  public_key: string;
-  created_at: string;
-  revoked_at: string | null;
-}
-
-interface NewKey {
-  public_key: string;
-  secret_key: string;
-}
+type KeyRow = Static<typeof listKeys.record>;
+type NewKey = Static<typeof makeKey.output>['key'];
 
 export async function keyScreen(app: FastifyInstance): Promise<void> {
-  const show = async (request: FastifyRequest, reply: FastifyReply, made: NewKey | null = null, problem = '') => {
-    const { keys } = await new ApiClient(app, request).get<{ keys: KeyRow[] }>('/keys/list');
-    return sendSettings(request, reply, 'keys', <Keys keys={keys} made={made} />, problem);
+  const show = async (request: FastifyRequest, reply: FastifyReply, made: NewKey | null) => {
+    const keys = await ask(request, listKeys, {});
+    return sendSettings(request, reply, 'keys', <Keys keys={keys} made={made} />);
   };
 
-  app.get('/settings/keys', (request, reply) => show(request, reply));
+  app.get('/settings/keys', (request, reply) => show(request, reply, null));
 
-  app.post('/settings/keys', async (request, reply) => {
-    const answer: ApiAnswer<{ key: NewKey }> = await new ApiClient(app, request).send('POST', '/keys/create');
-    return show(request, reply.code(answer.status), answer.message?.key, refusalText(answer));
-  });
+  app.post('/settings/keys', async (request, reply) => show(request, reply, (await ask(request, makeKey, {})).key));
 
   app.post<{ Params: { id: string } }>('/settings/keys/:id/revoke', async (request, reply) => {
-    const path = `/keys/delete?${new URLSearchParams({ id: request.params.id })}`;
-    const answer = await new ApiClient(app, request).send('DELETE', path);
-    if (answer.message !== undefined) return backTo(reply, 'keys', 'settings.done.revoked');
-    return show(request, reply.code(answer.status), null, refusalText(answer));
+    await ask(request, revokeKey, request.params);
+    return backTo(reply, 'keys', 'settings.done.revoked');
   });
 }
 

@@ -1,20 +1,13 @@
 /** What a person sets for themselves: name, language, colours, shortcuts. */
-import { LANGUAGE_CODES, LANGUAGE_NAMES, type LanguageCode } from '../../../http/pages/languages.ts';
-import { Button } from '../../components/button.tsx';
-import { CheckField, type Problems, SelectField, TextField } from '../../components/field.tsx';
-import { Card } from '../../components/surface.tsx';
-import type { ColourScheme } from '../../viewer.ts';
-import { useLanguage } from '../../words/index.ts';
+import type { Static } from 'typebox';
+import { Button } from '../../dashboard/components/button.tsx';
+import { CheckField, type Problems, SelectField, TextField } from '../../dashboard/components/field.tsx';
+import { Card } from '../../dashboard/components/surface.tsx';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { LANGUAGE_CODES, LANGUAGE_NAMES } from '../../http/pages/languages.ts';
+import type { readMe } from '../operations/me.ts';
 
-/** The person as the API gives them. */
-export interface Me {
-  name: string;
-  language: 'browser' | LanguageCode;
-  colour_scheme: ColourScheme;
-  shortcuts: 0 | 1;
-}
-
-export function Preferences({ me, problems }: { me: Me; problems: Problems | undefined }) {
+export function Preferences({ me, problems }: { me: Static<typeof readMe.record>; problems: Problems | undefined }) {
   const language = useLanguage();
   return (
     <Card title={language.say('own.title')}>

@@ -1,40 +1,31 @@
 /** A person's own passkeys: the list, and adding one after the password was given again. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Deps } from '../../../deps.ts';
-import { checkNewPasskey } from '../../../users/passkeys/check.ts';
-import { addPasskey, passkeysOf } from '../../../users/passkeys/passkeys.ts';
-import {
-  allowsPasskeys,
-  readPasskeyAnswer,
-  registrationRequest,
-  relyingParty,
-} from '../../../users/passkeys/requests.ts';
-import { actorOf, type SignIns } from '../../../users/sign-in.ts';
-import { ApiClient, refusalText } from '../../api-client.ts';
-import { Button, LinkButton } from '../../components/button.tsx';
-import { Confirm } from '../../components/confirm.tsx';
-import { type Problems, TextField } from '../../components/field.tsx';
-import { Time } from '../../components/figures.tsx';
-import { Island } from '../../components/island.tsx';
-import { Card } from '../../components/surface.tsx';
-import { Table } from '../../components/table.tsx';
-import { languageOf } from '../../page.tsx';
-import { callerOf, field } from '../../sign-in/fields.ts';
-import { sessionOf, viewerOf } from '../../signed-in.ts';
-import { useLanguage } from '../../words/index.ts';
-import { backTo, sendSettings } from './frame.tsx';
+import type { Static } from 'typebox';
+import { Button, LinkButton } from '../../dashboard/components/button.tsx';
+import { Confirm } from '../../dashboard/components/confirm.tsx';
+import { type Problems, TextField } from '../../dashboard/components/field.tsx';
+import { Time } from '../../dashboard/components/figures.tsx';
+import { Island } from '../../dashboard/components/island.tsx';
+import { Card } from '../../dashboard/components/surface.tsx';
+import { Table } from '../../dashboard/components/table.tsx';
+import { ask } from '../../dashboard/operations.ts';
+import { languageOf } from '../../dashboard/page.tsx';
+import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
+import { callerOf, field } from '../../dashboard/sign-in/fields.ts';
+import { sessionOf, viewerOf } from '../../dashboard/signed-in.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import type { Deps } from '../../deps.ts';
+import { type listOwnPasskeys, removePasskey } from '../operations/passkeys.ts';
+import { checkNewPasskey } from '../passkeys/check.ts';
+import { addPasskey, passkeysOf } from '../passkeys/passkeys.ts';
+import { allowsPasskeys, readPasskeyAnswer, registrationRequest, relyingParty } from '../passkeys/requests.ts';
+import { actorOf, type SignIns } from '../sign-in.ts';
 import { CurrentPassword, type OwnForms } from './own-forms.tsx';
 
 const UNPROCESSABLE = 422;
 const MAX_NAME = 60;
 
-export interface PasskeyRow {
-  id: number;
-  user_id: number;
-  name: string;
-  created_at: string;
-  last_used_at: string | null;
-}
+type PasskeyRow = Static<typeof listOwnPasskeys.record>;
 
 export async function passkeyScreen(
   app: FastifyInstance,
@@ -70,10 +61,7 @@ export async function passkeyScreen(
   });
 
   app.post<{ Params: { id: string } }>('/settings/passkeys/:id/remove', async (request, reply) => {
-    const path = `/passkeys/delete?${new URLSearchParams({ id: request.params.id })}`;
-    const answer = await new ApiClient(app, request).send('DELETE', path);
-    if (answer.message === undefined)
-      return own.show(request, reply.code(answer.status), { problem: refusalText(answer) });
+    await ask(request, removePasskey, request.params);
     return backTo(reply, 'account', 'settings.done.passkeyRemoved');
   });
 }

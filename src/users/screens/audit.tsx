@@ -1,31 +1,27 @@
 /** The audit log, newest first. */
 import type { FastifyInstance } from 'fastify';
-import { findSentence } from '../../../sentences.ts';
-import type { AuditAction } from '../../../users/audit.ts';
-import { ApiClient } from '../../api-client.ts';
-import { Time } from '../../components/figures.tsx';
-import { Empty } from '../../components/surface.tsx';
-import { Pager, Table } from '../../components/table.tsx';
-import { isWordKey, type Language, useLanguage } from '../../words/index.ts';
-import { sendSettings } from './frame.tsx';
+import type { Static } from 'typebox';
+import { Time } from '../../dashboard/components/figures.tsx';
+import { Empty } from '../../dashboard/components/surface.tsx';
+import { Pager, Table } from '../../dashboard/components/table.tsx';
+import { ask } from '../../dashboard/operations.ts';
+import { sendSettings } from '../../dashboard/screens/settings/frame.tsx';
+import { isWordKey, type Language, useLanguage } from '../../dashboard/words/index.ts';
+import { findSentence } from '../../sentences.ts';
+import { listAudit } from '../operations/audit-log.ts';
 
 const PAGE_ROWS = 100;
 
-interface Entry {
-  id: number;
-  actor: string;
-  action: AuditAction;
-  subject: string;
-  address: string;
-  times: number;
-  created_at: string;
-}
+type Entry = Static<typeof listAudit.record>;
 
 export async function auditScreen(app: FastifyInstance): Promise<void> {
   app.get<{ Querystring: { before?: string } }>('/settings/audit', async (request, reply) => {
     const before = /^\d{1,15}$/.test(request.query.before ?? '') ? request.query.before : undefined;
-    const query = { order: 'newest', limit: String(PAGE_ROWS), ...(before && { before_id: before }) };
-    const { audit } = await new ApiClient(app, request).get<{ audit: Entry[] }>('/audit/list', query);
+    const audit = await ask(request, listAudit, {
+      order: 'newest',
+      limit: PAGE_ROWS,
+      ...(before && { before_id: before }),
+    });
     const last = audit.length === PAGE_ROWS ? audit.at(-1) : undefined;
     const content = (
       <>

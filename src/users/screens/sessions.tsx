@@ -1,36 +1,26 @@
 /** Where people are signed in. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Deps } from '../../../deps.ts';
-import { ApiClient, refusalText } from '../../api-client.ts';
-import { Confirm } from '../../components/confirm.tsx';
-import { Time } from '../../components/figures.tsx';
-import { Badge } from '../../components/surface.tsx';
-import { Table } from '../../components/table.tsx';
-import { useLanguage } from '../../words/index.ts';
-import { backTo, sendSettings } from './frame.tsx';
+import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
+import { Confirm } from '../../dashboard/components/confirm.tsx';
+import { Time } from '../../dashboard/components/figures.tsx';
+import { Badge } from '../../dashboard/components/surface.tsx';
+import { Table } from '../../dashboard/components/table.tsx';
+import { ask } from '../../dashboard/operations.ts';
+import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { endSession, listSessions } from '../operations/sessions.ts';
 
-interface SessionRow {
-  id: number;
-  email: string;
-  address: string;
-  user_agent: string;
-  is_current: 0 | 1;
-  last_seen_at: string;
-}
+type SessionRow = Static<typeof listSessions.record>;
 
-export async function sessionScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {
-  const show = async (request: FastifyRequest, reply: FastifyReply, problem = '') => {
-    const { sessions } = await new ApiClient(app, request).get<{ sessions: SessionRow[] }>('/sessions/list');
-    return sendSettings(request, reply, 'sessions', <Sessions sessions={sessions} now={clock.now()} />, problem);
-  };
-
-  app.get('/settings/sessions', (request, reply) => show(request, reply));
+export async function sessionScreen(app: FastifyInstance): Promise<void> {
+  app.get('/settings/sessions', async (request, reply) => {
+    const sessions = await ask(request, listSessions, {});
+    return sendSettings(request, reply, 'sessions', <Sessions sessions={sessions} now={app.deps.clock.now()} />);
+  });
 
   app.post<{ Params: { id: string } }>('/settings/sessions/:id/end', async (request, reply) => {
-    const path = `/sessions/delete?${new URLSearchParams({ id: request.params.id })}`;
-    const answer = await new ApiClient(app, request).send('DELETE', path);
-    if (answer.message !== undefined) return backTo(reply, 'sessions', 'settings.done.ended');
-    return show(request, reply.code(answer.status), refusalText(answer));
+    await ask(request, endSession, request.params);
+    return backTo(reply, 'sessions', 'settings.done.ended');
   });
 }
 

@@ -1,13 +1,13 @@
 /** What the forms of a person's own account have in common: whose they are, and the password that some ask for again. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Db } from '../../../database/open.ts';
-import type { SignIns } from '../../../users/sign-in.ts';
-import { findUser, type User } from '../../../users/users.ts';
-import { type Problems, TextField } from '../../components/field.tsx';
-import { languageOf } from '../../page.tsx';
-import { callerOf, field } from '../../sign-in/fields.ts';
-import { sessionOf, viewerOf } from '../../signed-in.ts';
-import { useLanguage } from '../../words/index.ts';
+import { type Problems, TextField } from '../../dashboard/components/field.tsx';
+import { languageOf } from '../../dashboard/page.tsx';
+import { callerOf, field } from '../../dashboard/sign-in/fields.ts';
+import { sessionOf, viewerOf } from '../../dashboard/signed-in.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import type { Db } from '../../database/open.ts';
+import type { SignIns } from '../sign-in.ts';
+import { findUser, type User } from '../users.ts';
 
 /** What is wrong with the forms of the page: with single fields, or as a sentence above. */
 export interface Wrong {

@@ -1,18 +1,18 @@
 /** The second factor: switching it on with a QR code and the app's first code, the recovery codes, and switching it off. Each takes the password. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import encodeQR from 'qr';
-import type { Deps } from '../../../deps.ts';
-import { renewRecoveryCodes, switchOffSecondFactor, switchOnSecondFactor } from '../../../users/second-factor.ts';
-import { actorOf } from '../../../users/sign-in.ts';
-import { isTotpSecret, newTotpSecret, totpUrl } from '../../../users/totp.ts';
-import { Button, LinkButton } from '../../components/button.tsx';
-import { type Problems, TextField } from '../../components/field.tsx';
-import { Badge, Card, Notice } from '../../components/surface.tsx';
-import { languageOf } from '../../page.tsx';
-import { callerOf, field } from '../../sign-in/fields.ts';
-import { viewerOf } from '../../signed-in.ts';
-import { useLanguage } from '../../words/index.ts';
-import { backTo, sendSettings } from './frame.tsx';
+import { Button, LinkButton } from '../../dashboard/components/button.tsx';
+import { type Problems, TextField } from '../../dashboard/components/field.tsx';
+import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
+import { languageOf } from '../../dashboard/page.tsx';
+import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
+import { callerOf, field } from '../../dashboard/sign-in/fields.ts';
+import { viewerOf } from '../../dashboard/signed-in.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import type { Deps } from '../../deps.ts';
+import { renewRecoveryCodes, switchOffSecondFactor, switchOnSecondFactor } from '../second-factor.ts';
+import { actorOf } from '../sign-in.ts';
+import { isTotpSecret, newTotpSecret, totpUrl } from '../totp.ts';
 import { CurrentPassword, type OwnForms } from './own-forms.tsx';
 
 const UNPROCESSABLE = 422;

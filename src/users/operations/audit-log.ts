@@ -1,0 +1,35 @@
+/** The audit log of an account (addition): who signed in, who failed to, who changed users, keys and settings, and who erased people. */
+import { eq, sql } from 'drizzle-orm';
+import Type from 'typebox';
+import { recordObject } from '../../database/record-json.ts';
+import { auditLog } from '../../database/schema/index.ts';
+import { choice, eitherOrderQuery, integer, isoTimestampSchema, nullable } from '../../http/requests/schemas.ts';
+import { listOperation } from '../../operations/operation.ts';
+import { AUDIT_ACTIONS } from '../audit.ts';
+
+const Entry = Type.Object({
+  id: integer(),
+  user_id: nullable(integer(), 'Id of the user who did it; null for a key pair and the command line.'),
+  actor: Type.String({ description: 'Who did it: the e-mail address of a user, a public key, or command line.' }),
+  action: { ...choice(...AUDIT_ACTIONS), description: 'What was done.' },
+  subject: Type.String({ description: 'What was acted on, such as the address of a user or a public key.' }),
+  address: Type.String({ description: 'Network address of the caller.' }),
+  times: integer({ description: 'How often it happened: failed sign-ins from one address are counted in one entry.' }),
+  created_at: isoTimestampSchema(),
+});
+const record = recordObject(Entry, auditLog);
+
+export const listAudit = listOperation({
+  name: 'List who signed in, who changed users, keys, settings and senders, and who erased people (addition)',
+  role: 'owner',
+  input: eitherOrderQuery,
+  as: 'audit',
+  record: Entry,
+  select: ({ accountId }, part) => ({
+    record,
+    from: sql`${auditLog}`,
+    where: eq(auditLog.account_id, accountId),
+    id: auditLog.id,
+    part,
+  }),
+});

@@ -1,0 +1,82 @@
+/** The key pairs by which programs call the API (addition). A secret is shown once, when it is made. */
+import { sql } from 'drizzle-orm';
+import Type from 'typebox';
+import { createKeys, revokeKeys } from '../../database/accounts.ts';
+import { ownedBy, ownedRecord } from '../../database/ownership.ts';
+import { recordObject } from '../../database/record-json.ts';
+import { apiKeys } from '../../database/schema/index.ts';
+import { notFound } from '../../failure.ts';
+import { identifier, integer, isoTimestampSchema, listQuery, nullable } from '../../http/requests/schemas.ts';
+import { listOperation, operation } from '../../operations/operation.ts';
+import { auditBy } from '../audit.ts';
+
+const public_key = Type.String({ description: 'The public half of the pair.' });
+const Key = Type.Object({
+  id: integer(),
+  public_key,
+  created_at: isoTimestampSchema(),
+  revoked_at: nullable(isoTimestampSchema(), 'When it was revoked, UTC; null while it is valid.'),
+});
+const secret_key = Type.String({
+  description: 'The secret of the pair; it is stored as a hash and cannot be shown again.',
+});
+const NewKey = Type.Object({ public_key, secret_key });
+const record = recordObject(Key, apiKeys);
+
+export const listKeys = listOperation({
+  name: 'List the key pairs (addition)',
+  role: 'owner',
+  input: listQuery,
+  as: 'keys',
+  record: Key,
+  select: ({ accountId }, part) => ({
+    record,
+    from: sql`${apiKeys}`,
+    where: ownedBy(apiKeys, accountId),
+    id: apiKeys.id,
+    part,
+  }),
+});
+
+export const makeKey = operation({
+  name: 'Make a key pair (addition)',
+  description: 'The secret is in this answer only.',
+  role: 'owner',
+  isForPeople: true,
+  input: Type.Object({}),
+  output: Type.Object({ key: NewKey }),
+  run(context) {
+    const { db, clock, accountId } = context;
+    return db.transaction(
+      () => {
+        const { publicKey, secretKey } = createKeys(db, clock, accountId);
+        auditBy(context, 'key_made', publicKey);
+        return { key: { public_key: publicKey, secret_key: secretKey } };
+      },
+      { behavior: 'immediate' },
+    );
+  },
+});
+
+export const revokeKey = operation({
+  name: 'Revoke a key pair (addition)',
+  description: 'It stops working within a second.',
+  role: 'owner',
+  isForPeople: true,
+  input: Type.Object({ id: identifier('The key pair.') }),
+  run(context, { id }) {
+    const { db, clock, accountId } = context;
+    db.transaction(
+      (tx) => {
+        const key = tx
+          .select()
+          .from(apiKeys)
+          .where(ownedRecord(apiKeys, id, accountId))
+          .get();
+        if (key === undefined) throw notFound();
+        if (revokeKeys(db, clock, key.public_key)) auditBy(context, 'key_revoked', key.public_key);
+      },
+      { behavior: 'immediate' },
+    );
+  },
+});

@@ -1,0 +1,87 @@
+/** The person who calls (addition): what they set for themselves. A pair of keys belongs to no person, so it is answered 404. */
+import { eq, sql } from 'drizzle-orm';
+import Type from 'typebox';
+import { isoTimestamp } from '../../clock.ts';
+import { readRecord, recordObject } from '../../database/record-json.ts';
+import { COLOUR_SCHEMES, users } from '../../database/schema/index.ts';
+import { notFound } from '../../failure.ts';
+import { LANGUAGE_CODES } from '../../http/pages/languages.ts';
+import { choice, flag, integer, line, zeroOrOne } from '../../http/requests/schemas.ts';
+import { type Context, operation, recordOperation } from '../../operations/operation.ts';
+import { auditBy } from '../audit.ts';
+import { findUser, type User } from '../users.ts';
+
+const description = 'Only for a person who is signed in: a pair of keys is answered 404.';
+const Language = {
+  ...choice('browser', ...LANGUAGE_CODES),
+  description: 'Language of the dashboard; browser: the first of those it speaks that the browser asks for.',
+};
+const ColourScheme = {
+  ...choice(...COLOUR_SCHEMES),
+  description: 'Colours of the dashboard: light, dark, or system: as the browser asks for.',
+};
+const Me = Type.Object({
+  id: integer(),
+  email: Type.String(),
+  name: Type.String(),
+  role: choice('owner', 'editor', 'viewer'),
+  language: Language,
+  shortcuts: zeroOrOne('1: single keys such as / do something in the dashboard.'),
+  colour_scheme: ColourScheme,
+});
+const record = recordObject(Me, users, {
+  language: sql`CASE ${users.language} WHEN '' THEN 'browser' ELSE ${users.language} END`,
+});
+
+export const readMe = recordOperation({
+  name: 'Read who calls, and what they have set for themselves (addition)',
+  description,
+  role: 'viewer',
+  input: Type.Object({}),
+  as: 'user',
+  record: Me,
+  json: (context) => readRecord(context.db, record, sql`${users}`, eq(users.id, requireMe(context).id)),
+});
+
+export const changeOwnSettings = operation({
+  name: 'Change what the caller has set for themselves (addition)',
+  description,
+  // Everybody may do this for themselves.
+  role: 'viewer',
+  input: Type.Object({
+    name: Type.Optional(line()),
+    language: Type.Optional(Language),
+    shortcuts: Type.Optional(flag('Whether single keys such as / do something in the dashboard.')),
+    colour_scheme: Type.Optional(ColourScheme),
+  }),
+  run(context, given) {
+    const { db, clock } = context;
+    const wanted = {
+      ...given,
+      ...(given.language && { language: given.language === 'browser' ? '' : given.language }),
+    };
+    db.transaction(
+      (tx) => {
+        const me = requireMe(context);
+        const changes = Object.entries(wanted).filter(([name, value]) => Reflect.get(me, name) !== value);
+        if (changes.length === 0) return;
+        tx.update(users)
+          .set({ ...wanted, updated_at: isoTimestamp(clock.now()) })
+          .where(eq(users.id, me.id))
+          .run();
+        // A name is personal and can be long; that it changed is enough.
+        const subject = changes
+          .map(([name, value]) => (name === 'name' ? name : `${name}: ${value === '' ? 'browser' : value}`))
+          .join(', ');
+        auditBy(context, 'settings_changed', subject);
+      },
+      { behavior: 'immediate' },
+    );
+  },
+});
+
+function requireMe({ db, accountId, actor }: Context): User {
+  const me = findUser(db, accountId, actor.userId ?? 0);
+  if (me === undefined) throw notFound();
+  return me;
+}

@@ -1,0 +1,72 @@
+/** The passkeys by which people sign in (addition). They are added on the page of one's own settings, which a browser has to open. */
+import { and, eq, type SQL, sql } from 'drizzle-orm';
+import Type from 'typebox';
+import { recordId } from '../../database/ownership.ts';
+import { recordObject } from '../../database/record-json.ts';
+import { passkeys, users } from '../../database/schema/index.ts';
+import { notFound } from '../../failure.ts';
+import { identifier, integer, isoTimestampSchema, listQuery, nullable } from '../../http/requests/schemas.ts';
+import { type Context, listOperation, operation } from '../../operations/operation.ts';
+import { auditBy } from '../audit.ts';
+
+const Passkey = Type.Object({
+  id: integer(),
+  user_id: integer(),
+  email: Type.String(),
+  name: Type.String(),
+  created_at: isoTimestampSchema(),
+  last_used_at: nullable(isoTimestampSchema()),
+});
+const listed = {
+  record: recordObject(Passkey, passkeys, { email: sql`${users.email}` }),
+  from: sql`${passkeys} CROSS JOIN ${users} ON ${users.id} = ${passkeys.user_id}`,
+  id: passkeys.id,
+};
+
+export const listPasskeys = listOperation({
+  name: 'List the passkeys (addition)',
+  description: 'Owners and key pairs see the passkeys of the whole account, others their own.',
+  role: 'viewer',
+  input: listQuery,
+  as: 'passkeys',
+  record: Passkey,
+  select: (context, part) => ({ ...listed, where: isVisibleTo(context), part }),
+});
+
+/** For the page of a person's own account. */
+export const listOwnPasskeys = listOperation({
+  name: "List the caller's own passkeys",
+  role: 'viewer',
+  input: Type.Object({}),
+  as: 'passkeys',
+  record: Passkey,
+  select: ({ actor }) => ({ ...listed, where: eq(passkeys.user_id, actor.userId ?? 0), part: {} }),
+});
+
+export const removePasskey = operation({
+  name: 'Remove a passkey (addition)',
+  // Everybody may remove their own passkeys.
+  role: 'viewer',
+  isForPeople: true,
+  input: Type.Object({ id: identifier('The passkey.') }),
+  run(context, { id }) {
+    context.db.transaction(
+      (tx) => {
+        const found = tx
+          .select({ id: passkeys.id, name: passkeys.name, email: users.email })
+          .from(passkeys)
+          .innerJoin(users, eq(users.id, passkeys.user_id))
+          .where(and(eq(passkeys.id, recordId(id)), isVisibleTo(context)))
+          .get();
+        if (found === undefined) throw notFound();
+        tx.delete(passkeys).where(eq(passkeys.id, found.id)).run();
+        auditBy(context, 'passkey_removed', `${found.email}: ${found.name}`);
+      },
+      { behavior: 'immediate' },
+    );
+  },
+});
+
+function isVisibleTo({ accountId, role, actor }: Context): SQL | undefined {
+  return and(eq(users.account_id, accountId), role === 'owner' ? undefined : eq(users.id, actor.userId ?? 0));
+}

@@ -1,0 +1,71 @@
+/** The sessions of the people who signed in (addition). Owners and programs see those of the whole account, others their own. */
+import { and, eq, type SQL, sql } from 'drizzle-orm';
+import Type from 'typebox';
+import { recordId } from '../../database/ownership.ts';
+import { recordObject } from '../../database/record-json.ts';
+import { sessions, users } from '../../database/schema/index.ts';
+import { notFound } from '../../failure.ts';
+import { identifier, integer, isoTimestampSchema, listQuery, zeroOrOne } from '../../http/requests/schemas.ts';
+import { type Context, listOperation, operation } from '../../operations/operation.ts';
+import { auditBy } from '../audit.ts';
+import { endSession as end, isAlive } from '../sessions.ts';
+
+const Session = Type.Object({
+  id: integer(),
+  user_id: integer({ description: 'Id of the user whose session it is.' }),
+  email: Type.String(),
+  address: Type.String({ description: 'Network address it was begun from.' }),
+  user_agent: Type.String({ description: 'What the browser calls itself.' }),
+  is_current: zeroOrOne('1: the session of this request.'),
+  created_at: isoTimestampSchema(),
+  last_seen_at: isoTimestampSchema(),
+});
+
+export const listSessions = listOperation({
+  name: 'List the sessions (addition)',
+  description: 'Owners and key pairs see the sessions of the whole account, others their own.',
+  role: 'viewer',
+  input: listQuery,
+  as: 'sessions',
+  record: Session,
+  select: (context, part) => ({
+    record: recordObject(Session, sessions, {
+      email: sql`${users.email}`,
+      is_current: sql`${sessions.id} = ${context.sessionId ?? 0}`,
+    }),
+    from: sql`${sessions} CROSS JOIN ${users} ON ${users.id} = ${sessions.user_id}`,
+    where: isVisibleTo(context),
+    id: sessions.id,
+    part,
+  }),
+});
+
+export const endSession = operation({
+  name: 'End a session (addition)',
+  // Everybody may end their own sessions.
+  role: 'viewer',
+  isForPeople: true,
+  input: Type.Object({ id: identifier('The session.') }),
+  run(context, { id }) {
+    const { db } = context;
+    db.transaction(
+      (tx) => {
+        const found = tx
+          .select({ id: sessions.id, email: users.email })
+          .from(sessions)
+          .innerJoin(users, eq(users.id, sessions.user_id))
+          .where(and(eq(sessions.id, recordId(id)), isVisibleTo(context)))
+          .get();
+        if (found === undefined) throw notFound();
+        end(db, found.id);
+        auditBy(context, 'session_ended', found.email);
+      },
+      { behavior: 'immediate' },
+    );
+  },
+});
+
+function isVisibleTo({ clock, accountId, role, actor }: Context): SQL | undefined {
+  const isOwn = role === 'owner' ? undefined : eq(users.id, actor.userId ?? 0);
+  return and(eq(users.account_id, accountId), isAlive(clock.now()), isOwn);
+}

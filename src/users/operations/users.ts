@@ -1,0 +1,135 @@
+/** The people who sign in to an account (addition). Passwords are chosen by the person, by a one-time link; no operation takes one. */
+import { eq, sql } from 'drizzle-orm';
+import Type from 'typebox';
+import { parseAddress } from '../../audience/contacts/addresses.ts';
+import { isoTimestamp } from '../../clock.ts';
+import { recordObject } from '../../database/record-json.ts';
+import { users } from '../../database/schema/index.ts';
+import { invalid, notFound } from '../../failure.ts';
+import { messages } from '../../field-errors.ts';
+import {
+  choice,
+  email,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  line,
+  listQuery,
+  nullable,
+  stamps,
+  zeroOrOne,
+} from '../../http/requests/schemas.ts';
+import { type Context, listOperation, operation } from '../../operations/operation.ts';
+import { createLoginLink, loginLinkPath } from '../login-links.ts';
+import { addUser, changeUser, findUser, findUserByEmail, removeUser, type User } from '../users.ts';
+
+const Role = choice('owner', 'editor', 'viewer');
+const ListedUser = Type.Object({
+  id: integer(),
+  email: Type.String(),
+  name: Type.String(),
+  role: Role,
+  has_password: zeroOrOne('1: has chosen a password; 0: is invited.'),
+  has_second_factor: zeroOrOne('1: signs in with a code beside the password.'),
+  passkeys: integer({ description: 'Number of passkeys.' }),
+  last_seen_at: nullable(isoTimestampSchema()),
+  ...stamps,
+});
+const ById = { id: identifier('The user.') };
+const Link = {
+  link: Type.String({ description: 'Address of the page on which the person chooses a password; works once.' }),
+  expires_at: isoTimestampSchema('When it stops working, UTC.'),
+};
+
+const record = recordObject(ListedUser, users, {
+  has_password: sql`${users.password_hash} IS NOT NULL`,
+  has_second_factor: sql`${users.totp_secret} IS NOT NULL`,
+  passkeys: sql`(SELECT count(*) FROM passkeys WHERE user_id = ${users.id})`,
+  last_seen_at: sql`(SELECT max(last_seen_at) FROM sessions WHERE user_id = ${users.id})`,
+});
+
+export const listUsers = listOperation({
+  name: 'List the users (addition)',
+  role: 'owner',
+  input: listQuery,
+  as: 'users',
+  record: ListedUser,
+  select: ({ accountId }, part) => ({
+    record,
+    from: sql`${users}`,
+    where: eq(users.account_id, accountId),
+    id: users.id,
+    part,
+  }),
+});
+
+export const inviteUser = operation({
+  name: 'Add a user and make the link by which they choose a password (addition)',
+  role: 'owner',
+  isForPeople: true,
+  input: Type.Object({ email: email(), name: Type.Optional(line()), role: Role }),
+  output: Type.Object({ id: integer(), ...Link }),
+  run(context, { email, name = '', role }) {
+    const { db, clock, accountId, actor } = context;
+    const address = parseAddress(email);
+    if (address === null) throw new Error('an invalid address passed the schema');
+    return db.transaction(
+      () => {
+        if (findUserByEmail(db, address) !== undefined) throw invalid('email', messages.taken('email'));
+        const user = addUser(db, { accountId, address, name, role, passwordHash: null }, actor, clock.now());
+        return { id: user.id, ...makeLink(context, user) };
+      },
+      { behavior: 'immediate' },
+    );
+  },
+});
+
+export const makeLoginLink = operation({
+  name: 'Make a link by which a user chooses a new password (addition)',
+  description: 'Earlier links for the same person stop working. Following it ends their sessions.',
+  role: 'owner',
+  isForPeople: true,
+  input: Type.Object(ById),
+  output: Type.Object(Link),
+  run: (context, { id }) => makeLink(context, requireUser(context, id)),
+});
+
+export const updateUser = operation({
+  name: 'Change the name or role of a user (addition)',
+  role: 'owner',
+  isForPeople: true,
+  input: Type.Object({ ...ById, name: Type.Optional(line()), role: Type.Optional(Role) }),
+  run(context, { id, ...given }) {
+    const { db, clock, actor } = context;
+    db.transaction(
+      () => {
+        const user = requireUser(context, id);
+        const { name = user.name, role = user.role } = given;
+        changeUser(db, user, { name, role }, actor, clock.now());
+      },
+      { behavior: 'immediate' },
+    );
+  },
+});
+
+export const deleteUser = operation({
+  name: 'Remove a user (addition)',
+  role: 'owner',
+  isForPeople: true,
+  input: Type.Object(ById),
+  run(context, { id }) {
+    const { db, clock, actor } = context;
+    db.transaction(() => removeUser(db, requireUser(context, id), actor, clock.now()), { behavior: 'immediate' });
+  },
+});
+
+function requireUser({ db, accountId }: Context, id: unknown): User {
+  const user = findUser(db, accountId, id);
+  if (user === undefined) throw notFound();
+  return user;
+}
+
+function makeLink({ db, clock, accountId, actor, publicUrl }: Context, user: User) {
+  const { secret, expiresAt } = createLoginLink(db, { accountId, user }, actor, clock.now());
+  return { link: `${publicUrl()}${loginLinkPath(secret)}`, expires_at: isoTimestamp(expiresAt) };
+}
