@@ -38,7 +38,10 @@ export function payloadTooLarge(): Failure {
   return new Failure(413, SENTENCES.payload_too_large);
 }
 
-/** 503: the database cannot be written at the moment and nothing was changed. The caller may repeat the request. */
-export function unavailable(): Failure {
-  return new Failure(503, SENTENCES.database_busy);
+/**
+ * 503: what the request needs cannot be had at the moment, and nothing was changed. The caller may repeat the request. A `cause` that an operator
+ * should know of is logged.
+ */
+export function unavailable(cause?: unknown): Failure {
+  return Object.assign(new Failure(503, SENTENCES.database_busy), { cause });
 }

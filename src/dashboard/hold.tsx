@@ -33,10 +33,14 @@ declare module 'fastify' {
 
 /** Asks for each page of the routes registered after this call whether sending is held. `app` must have its pages behind the sign-in. */
 export function watchHold(app: FastifyInstance): void {
-  app.addHook('preHandler', async (request) => {
-    if (request.routeOptions.config.isPart) return;
-    const { hold } = await new ApiClient(app, request).get<{ hold: Hold }>('/sending/hold');
-    request.hold = hold;
+  app.addHook('onRoute', (route) => {
+    const { handler, config } = route;
+    if (config?.isPart) return;
+    route.handler = async function (request, reply) {
+      const { hold } = await new ApiClient(app, request).get<{ hold: Hold }>('/sending/hold');
+      request.hold = hold;
+      return handler.call(this, request, reply);
+    };
   });
 
   app.post('/sending/release', async (request, reply) => {

@@ -31,7 +31,7 @@ import { transactionalScreens } from './screens/transactional/list.tsx';
 import { versionScreens } from './screens/versions/versions.tsx';
 import { loginPages } from './sign-in/login.tsx';
 import { welcomePages } from './sign-in/welcome.tsx';
-import { guardPages, requireSignIn } from './signed-in.ts';
+import { guardPages, limitPages, requireSignIn } from './signed-in.ts';
 
 /** Registers the pages for signing in and those behind it. */
 export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void> {
@@ -46,6 +46,7 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
   await app.register(async (screens) => {
     requireSignIn(screens);
     watchHold(screens);
+    limitPages(screens);
     await homeScreen(screens, deps);
     await mailingScreens(screens, deps);
     await transactionalScreens(screens, deps);

@@ -1,7 +1,9 @@
 /** The checks that every page of the dashboard makes first: changes come from our own pages, and all pages but those for signing in need a session. */
+import { finished } from 'node:stream/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '../failure.ts';
-import { unknownPage } from '../http/pages/layout.ts';
+import { turns } from '../http/account-share.ts';
+import { messagePage, unknownPage } from '../http/pages/layout.ts';
 import { isSameOrigin } from '../http/same-origin.ts';
 import { SENTENCES, sentence } from '../sentences.ts';
 import { isOperator } from '../users/operators.ts';
@@ -12,6 +14,7 @@ import type { Viewer } from './viewer.ts';
 
 const FORBIDDEN = 403;
 const NOT_FOUND = 404;
+const UNAVAILABLE = 503;
 
 /** Refuses every change that a page of another site asks for, and answers errors with pages. For the routes registered after this call. */
 export function guardPages(app: FastifyInstance): void {
@@ -30,6 +33,36 @@ export function requireSignIn(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, next) => {
     if (request.session !== null) next();
     else reply.redirect(request.method === 'POST' ? '/login' : loginPath(request.url), 303);
+  });
+}
+
+/** Pages of a user that are made at once, as many as a browser asks for, and those that are made or wait. */
+const MOST_AT_ONCE = 6;
+const MOST_WAITING = 100;
+
+/**
+ * Makes the pages of a user a few at a time, so that somebody who asks for hundreds takes neither the memory for all of them nor the time of
+ * others. A page ends when it has been sent. For the routes registered after this call.
+ */
+export function limitPages(app: FastifyInstance): void {
+  const inTurn = turns(MOST_WAITING, undefined, MOST_AT_ONCE);
+  app.addHook('onRoute', (route) => {
+    const { handler } = route;
+    route.handler = function (request, reply) {
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+      const make = async () => {
+        try {
+          resolve(await handler.call(this, request, reply));
+        } catch (error) {
+          reject(error);
+        }
+        await finished(reply.raw).catch(() => undefined);
+      };
+      inTurn(sessionOf(request).user.id, make).catch(() => {
+        resolve(messagePage(reply.code(UNAVAILABLE).header('retry-after', '1'), 'busy'));
+      });
+      return promise;
+    };
   });
 }
 

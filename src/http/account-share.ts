@@ -2,57 +2,43 @@
 import { Failure, unavailable } from '../failure.ts';
 import { SENTENCES } from '../sentences.ts';
 
-const MOST_AT_ONCE = 3;
 const TOO_MANY_REQUESTS = 429;
 
 const tooMany = () => new Failure(TOO_MANY_REQUESTS, SENTENCES.too_many_templates);
 
-const underWay = new Map<number, number>();
-
-/**
- * Runs `work` for an account, three at once at most. A template can take seconds to compile, and hundreds of them would keep
- * everybody else waiting for an hour. Throws 429 while three of the account are under way.
- */
-export async function withinShare<T>(accountId: number, work: () => Promise<T>): Promise<T> {
-  const count = underWay.get(accountId) ?? 0;
-  if (count >= MOST_AT_ONCE) throw tooMany();
-  underWay.set(accountId, count + 1);
-  try {
-    return await work();
-  } finally {
-    const left = (underWay.get(accountId) ?? 1) - 1;
-    if (left === 0) underWay.delete(accountId);
-    else underWay.set(accountId, left);
-  }
-}
-
-/** What is under way or waits for each account that has something to do. */
+/** What an account has under way, and what begins when that has ended. */
 interface Turns {
-  last: Promise<unknown>;
-  count: number;
+  underWay: number;
+  waiting: (() => void)[];
 }
 
 /**
- * Gives a function that runs `work` for an account when its earlier work has ended. Where `most` of the account are under way or wait, it
- * throws what `refusal` gives.
+ * Gives a function that runs `work` for an account, or for whatever else has the given id, when fewer than `atOnce` earlier ones are under way.
+ * Where `most` are under way or wait, it throws what `refusal` gives.
  */
-export function turns(most = Number.POSITIVE_INFINITY, refusal = unavailable) {
+export function turns(most = Number.POSITIVE_INFINITY, refusal = unavailable, atOnce = 1) {
   const ofAccounts = new Map<number, Turns>();
   return async function inTurn<T>(accountId: number, work: () => Promise<T>): Promise<T> {
-    const before = ofAccounts.get(accountId);
-    if (before !== undefined && before.count >= most) throw refusal();
-    const result = before === undefined ? work() : before.last.then(work, work);
-    const now = before ?? { last: result, count: 0 };
-    ofAccounts.set(accountId, now);
-    now.last = result;
-    now.count++;
+    const own = ofAccounts.get(accountId) ?? { underWay: 0, waiting: [] };
+    if (own.underWay + own.waiting.length >= most) throw refusal();
+    ofAccounts.set(accountId, own);
+    if (own.underWay < atOnce) own.underWay++;
+    else await new Promise<void>((begin) => own.waiting.push(begin));
     try {
-      return await result;
+      return await work();
     } finally {
-      if (--now.count === 0) ofAccounts.delete(accountId);
+      const next = own.waiting.shift();
+      if (next !== undefined) next();
+      else if (--own.underWay === 0) ofAccounts.delete(accountId);
     }
   };
 }
+
+/**
+ * For what may compile templates, each of which can take seconds: three of an account at once, and beyond them 429. Hundreds of them would keep
+ * everybody else waiting for an hour.
+ */
+export const withinShare = turns(3, tooMany, 3);
 
 /** Used where what `work` takes is checked before it is taken, and where much memory is needed for it. */
 export const inTurn = turns();

@@ -42,6 +42,8 @@ export function installErrors(app: FastifyInstance, { config }: { config: Config
 
   app.setErrorHandler((error: FastifyError | Failure, request: FastifyRequest, reply) => {
     if (error instanceof Failure && error.location !== undefined) reply.header('location', error.location);
+    if (error instanceof Failure && error.cause !== undefined)
+      request.log.error({ err: error, route: request.routeOptions.url }, 'request refused');
     if (error instanceof Failure) return fail(withRetryAfter(reply, error), error.status, error.errors);
     const status = error.statusCode ?? 500;
     if (status >= 400 && status < 500) return fail(reply, status, frameworkText(status));

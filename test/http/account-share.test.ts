@@ -39,3 +39,24 @@ t.test('what an account has waiting is bounded, and takes no room from another',
   t.strictSame(await Promise.all(own), ['first', 'second']);
   t.equal(await inTurn(1, async () => 'again'), 'again');
 });
+
+t.test('some of an account are under way at once where that is allowed', async (t) => {
+  const inTurn = turns(4, undefined, 2);
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const begun: string[] = [];
+  const work = (name: string, until = Promise.resolve()) => {
+    return async () => {
+      begun.push(name);
+      await until;
+    };
+  };
+  const own = [inTurn(1, work('a', first.promise)), inTurn(1, work('b', second.promise))];
+  own.push(inTurn(1, work('c')), inTurn(1, work('d')));
+  t.match(await inTurn(1, work('e')).catch((error: unknown) => error), { status: 503 });
+  t.strictSame(begun, ['a', 'b']);
+  first.resolve();
+  await Promise.all([own[0], own[2], own[3]]);
+  t.strictSame(begun, ['a', 'b', 'c', 'd']);
+  second.resolve();
+  await Promise.all(own);
+});
