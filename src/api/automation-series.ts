@@ -28,7 +28,7 @@ import {
 import { check } from '../http/requests/validation.ts';
 import { CompiledDrafts } from '../single-sends/compiled-drafts.ts';
 import { changerName } from '../single-sends/drafts.ts';
-import { checkShownMail, showMail, showMailHtml } from '../single-sends/shown-mail.ts';
+import { checkShownMail, type ShowDeps, showMail, showMailHtml } from '../single-sends/shown-mail.ts';
 import { queueTestMail, testMailMessage } from '../single-sends/test-mail.ts';
 import { WAITING_TYPES } from './automation-schedules.ts';
 import { CheckedMailRecord, checkedRecord, ShownMailRecord, sendCode, sendShown, shownParts } from './shown-mails.ts';
@@ -130,7 +130,10 @@ export const automationSeriesRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
         response: successWith({ mail: ShownMailRecord }),
       },
     },
-    async (request, reply) => sendShown(reply, await showMail(...shownTo(request), request.query.html !== 0)),
+    async (request, reply) => {
+      const show = () => showMail(...shownTo(request), request.query.html !== 0);
+      return sendShown(reply, await inShowingTurn(request.accountId, show));
+    },
   );
 
   app.get(
@@ -144,7 +147,8 @@ export const automationSeriesRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
         response: plainText,
       },
     },
-    async (request, reply) => sendCode(reply, await showMailHtml(...shownTo(request))),
+    async (request, reply) =>
+      sendCode(reply, await inShowingTurn(request.accountId, () => showMailHtml(...shownTo(request)))),
   );
 
   app.get(
@@ -159,7 +163,9 @@ export const automationSeriesRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
       },
     },
     async (request) => {
-      const checked = checkedRecord(await checkShownMail(...shownTo(request)));
+      // The share holds for the compiling of a draft, too.
+      const check = () => checkShownMail(...shownTo(request, (work) => work()));
+      const checked = checkedRecord(await withinShare(request.accountId, check));
       return { status: 'success' as const, message: { checked } };
     },
   );
@@ -181,8 +187,11 @@ export const automationSeriesRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     },
   );
 
-  /** What a request asks to see: the mail, and the person of its target. */
-  function shownTo({ accountId, query }: { accountId: number; query: Static<typeof MailQuery> }) {
+  /** What a request asks to see: the mail, and the person of its target. Reads the mail, so a turn is asked for first. */
+  function shownTo(
+    { accountId, query }: { accountId: number; query: Static<typeof MailQuery> },
+    compile: ShowDeps['compile'] = (work) => withinShare(accountId, work),
+  ) {
     const { schedule, automation } = requireMail(db, accountId, query.utr);
     const { automation_for: id, automation_for_table: table } = automation;
     const isTarget = table === 'contacts' || table === 'segments';
@@ -192,12 +201,7 @@ export const automationSeriesRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
       recipient_id: isTarget ? [{ id: String(id), table } as const] : [],
       exclude_specific_recipient_id: [],
     };
-    const showing = {
-      ...deps,
-      drafts,
-      compile: <T>(work: () => Promise<T>) => withinShare(accountId, work),
-      inTurn: <T>(work: () => Promise<T>) => inShowingTurn(accountId, work),
-    };
+    const showing = { ...deps, drafts, compile };
     return [showing, source, query.email === undefined ? null : parseAddress(query.email)] as const;
   }
 
@@ -217,9 +221,12 @@ export const automationSeriesRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     },
     async (request) => {
       const { utr, email_address } = request.body;
-      const { schedule, automation } = requireMail(db, request.accountId, utr);
-      const tested = { ...schedule, unsubscribe_group_id: Number(automation.unsubscribe_group_id) };
-      await queueTestMail(deps, tested, await readAddressList(email_address));
+      const addresses = await readAddressList(email_address);
+      await withinShare(request.accountId, async () => {
+        const { schedule, automation } = requireMail(db, request.accountId, utr);
+        const tested = { ...schedule, unsubscribe_group_id: Number(automation.unsubscribe_group_id) };
+        await queueTestMail(deps, tested, addresses);
+      });
       return { status: 'success' as const, message: testMailMessage(db.$client, deps.config) };
     },
   );

@@ -46,8 +46,13 @@ export function warnOfContent(app: FastifyInstance, { db }: { db: Db }): void {
       const given: Record<string, unknown> = Object.assign(Object.create(null), request.body);
       const texts = TEXTS.map((name) => given[name]).filter((text) => typeof text === 'string');
       const known = isOfContacts ? knownPlaceholders(db, request.accountId) : null;
-      const found = await warnings(texts, known);
-      if (found.length > 0) reply.header('sendlark-warnings', asciiJson(found));
+      try {
+        const found = await warnings(request.accountId, texts, known);
+        if (found.length > 0) reply.header('sendlark-warnings', asciiJson(found));
+      } catch (error) {
+        // What was asked for is done, and must not be repeated because nothing can be said about it.
+        request.log.warn({ err: error }, 'the texts of a mail could not be looked at for warnings');
+      }
     }
     return payload;
   });

@@ -28,7 +28,7 @@ import { sentenceCode } from '../sentences.ts';
 import { findSingleSendMailing, requireSingleSend } from '../single-sends/actions.ts';
 import { CompiledDrafts } from '../single-sends/compiled-drafts.ts';
 import { asVariant } from '../single-sends/freeze-variants.ts';
-import { checkShownMail, showMail, showMailHtml } from '../single-sends/shown-mail.ts';
+import { checkShownMail, type ShowDeps, showMail, showMailHtml } from '../single-sends/shown-mail.ts';
 import { FINISHED, SHOWN_STATE, SHOWN_STATES } from '../single-sends/shown-state.ts';
 import { CheckedMailRecord, checkedRecord, ShownMailRecord, sendCode, sendShown, shownParts } from './shown-mails.ts';
 import { variantNumber } from './single-send-variants.ts';
@@ -221,7 +221,10 @@ export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app,
         response: successWith({ mail: ShownMailRecord }),
       },
     },
-    async (request, reply) => sendShown(reply, await showMail(...shownTo(request), request.query.html !== 0)),
+    async (request, reply) => {
+      const show = () => showMail(...shownTo(request), request.query.html !== 0);
+      return sendShown(reply, await inShowingTurn(request.accountId, show));
+    },
   );
 
   app.get(
@@ -235,7 +238,8 @@ export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app,
         response: plainText,
       },
     },
-    async (request, reply) => sendCode(reply, await showMailHtml(...shownTo(request))),
+    async (request, reply) =>
+      sendCode(reply, await inShowingTurn(request.accountId, () => showMailHtml(...shownTo(request)))),
   );
 
   app.get(
@@ -250,22 +254,22 @@ export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app,
       },
     },
     async (request) => {
-      const checked = checkedRecord(await checkShownMail(...shownTo(request)));
+      // The share holds for the compiling of a draft, too.
+      const check = () => checkShownMail(...shownTo(request, (work) => work()));
+      const checked = checkedRecord(await withinShare(request.accountId, check));
       return { status: 'success' as const, message: { checked } };
     },
   );
 
-  /** What a request asks to see: the mail, and the person of its audience. */
-  function shownTo({ accountId, query }: { accountId: number; query: Static<typeof MailQuery> }) {
+  /** What a request asks to see: the mail, and the person of its audience. Reads the mail, so a turn is asked for first. */
+  function shownTo(
+    { accountId, query }: { accountId: number; query: Static<typeof MailQuery> },
+    compile: ShowDeps['compile'] = (work) => withinShare(accountId, work),
+  ) {
     const { utr, email: given, variant = 0 } = query;
     const send = requireSingleSend(db, accountId, utr);
     const address = given === undefined ? null : parseAddress(given);
-    const showing = {
-      ...deps,
-      drafts,
-      compile: <T>(work: () => Promise<T>) => withinShare(accountId, work),
-      inTurn: <T>(work: () => Promise<T>) => inShowingTurn(accountId, work),
-    };
+    const showing = { ...deps, drafts, compile };
     return [showing, { ...asVariant(db, send, variant), single_send: send, variant }, address] as const;
   }
 };

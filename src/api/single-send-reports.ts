@@ -18,6 +18,7 @@ import { findWarmUpWait } from '../delivery/warm-up/store.ts';
 import { findWatch } from '../delivery/watch/watched-mailings.ts';
 import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
+import { withinShare } from '../http/account-share.ts';
 import { changesNothing } from '../http/callers.ts';
 import { sendList } from '../http/list-response.ts';
 import { AddressList, checkTestAddresses, readAddressList } from '../http/requests/address-list.ts';
@@ -242,7 +243,8 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     },
     async (request) => {
       const { utr, email_address, variant = 0 } = request.body;
-      await sendTestMail(deps, request.accountId, utr, variant, await readAddressList(email_address));
+      const addresses = await readAddressList(email_address);
+      await withinShare(request.accountId, () => sendTestMail(deps, request.accountId, utr, variant, addresses));
       return { status: 'success' as const, message: testMailMessage(db.$client, deps.config) };
     },
   );

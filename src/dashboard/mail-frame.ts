@@ -94,8 +94,8 @@ export function sendEmptyFrame(reply: FastifyReply, language: Language, status: 
 /** The mail for a frame, and the headers of the answer. */
 async function atRest({ server, request }: FastifyReply, html: string, accountId: number, look: FrameLook = {}) {
   const origins = server.pictureOrigins();
-  const library = server.ownPictures(accountId, await pictureIds(html));
-  const shown = await frame({ html, look, library, origins });
+  const library = server.ownPictures(accountId, await pictureIds(accountId, html));
+  const shown = await frame(accountId, { html, look, library, origins });
   // A proxy may ask with another name than the browser. `http:` stands for `https:` too (CSP 3, 6.7.2.8).
   const sources = shown.hasPictures
     ? [`http://${request.host}`, ...origins].map((origin) => `${origin}/pictures/`)

@@ -51,7 +51,7 @@ async function saveTemplate(
   { id, user_id }: Design,
   { template_json, template_html }: TemplateCode,
 ): Promise<void> {
-  const codes = await templateCodes(template_json, template_html);
+  const codes = await templateCodes(user_id, template_json, template_html);
   const save = () => changeTemplate({ db, clock }, requireTemplate(db, user_id, id), { codes });
   db.transaction(save, { behavior: 'immediate' });
 }

@@ -68,7 +68,7 @@ function findOwner(db: Db, { kind, owner_id }: Version): { utr: string } | undef
 /** The HTML of a version, with its placeholders and without what a mailing adds; empty where it has no content. Throws ContentError. */
 export async function versionHtml(db: Db, { user_id, content }: Version): Promise<string> {
   const { template_id, template_json, template_html }: MailContent = unpackContent(content);
-  if (template_json) return renderTemplate(template_json);
+  if (template_json) return renderTemplate(user_id, template_json);
   return template_html || (findTemplateCodes(db, user_id, template_id)?.html_code ?? '');
 }
 

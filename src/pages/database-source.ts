@@ -4,12 +4,11 @@ import type { FastifyInstance } from 'fastify';
 import { isBusy } from '../database/write-lock.ts';
 import { HitBuffer } from '../delivery/feedback/opens-and-clicks.ts';
 import { readShared } from '../delivery/links/shared-links.ts';
+import { readFrozen } from '../delivery/queue/mailings.ts';
 import { deliveryValues } from '../delivery/queue/recipient-values.ts';
-import { copy } from '../delivery/shown/show.ts';
 import { RecipientVariants } from '../delivery/variants/recipient-variants.ts';
 import type { Deps } from '../deps.ts';
 import { unavailable } from '../failure.ts';
-import { turns } from '../http/account-share.ts';
 import { partReader } from '../pictures/pictures.ts';
 import { BytesCache } from './bytes-cache.ts';
 import { PreferenceStore } from './preferences.ts';
@@ -21,8 +20,6 @@ const PENDING_MS = 60 * 60 * 1000;
 /** The most choices waiting in memory while the database is locked. */
 const MAX_PENDING = 10_000;
 const FLUSH_MS = 100;
-/** Readers of an account's mails in the browser who wait at a time. One at a time is shown theirs, so that readers of others wait for no more than that. */
-const MAX_COPIES = 100;
 /** Parts of pictures in memory. */
 const MAX_PICTURE_BYTES = 32 * 1024 * 1024;
 
@@ -33,16 +30,12 @@ export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSourc
   const store = new PreferenceStore(db);
   const hits = bufferedHits(app, deps);
   const write = patientWrites(app, deps);
-  const content = client
-    .prepare<[number, number], string>('SELECT content FROM mailings WHERE id = ? AND user_id = ?')
-    .pluck();
   const link = client
     .prepare<[number, number, number], string>(
       'SELECT url FROM links JOIN mailings m ON m.id = mailing_id WHERE mailing_id = ? AND number = ? AND m.user_id = ?',
     )
     .pluck();
   const variants = new RecipientVariants(client);
-  const inTurn = turns(MAX_COPIES);
   const picture = client.prepare<[string], Omit<StoredPicture, 'part'>>(
     'SELECT hash, kind, size FROM pictures WHERE public_id = ?',
   );
@@ -59,11 +52,10 @@ export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSourc
       else await write(() => store.apply(ids, choice, clock.now()));
       return store.read(ids);
     },
-    readCopy: (ids, _token, values) =>
-      inTurn(ids.user, async () => {
-        const frozen = content.get(ids.mailing, ids.user);
-        return frozen === undefined ? null : copy({ frozen, variant: variants.number(ids), values });
-      }),
+    readMail(ids) {
+      const frozen = readFrozen(client, ids.mailing, ids.user);
+      return frozen === undefined ? null : { frozen, variant: variants.number(ids) };
+    },
     findLink: (ids, number) => link.get(ids.mailing, number, ids.user) ?? null,
     readValues: (ids) => ({ ...deliveryValues(db, ids), ...variants.findSender(ids) }),
     addHit: (hit) => hits.add(hit),

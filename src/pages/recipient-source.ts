@@ -3,6 +3,7 @@ import type { Values } from '../delivery/content/merge.ts';
 import type { Choice } from '../delivery/feedback/choice.ts';
 import type { Hit } from '../delivery/feedback/opens-and-clicks.ts';
 import type { Purpose, RecipientIds } from '../delivery/links/tokens.ts';
+import type { Copying } from '../delivery/shown/shown-content.ts';
 import type { Preferences } from './preferences.ts';
 
 export type Maybe<T> = T | Promise<T>;
@@ -14,6 +15,9 @@ export interface StoredPicture {
   size: number;
   part(number: number): Buffer | undefined;
 }
+
+/** The frozen content of a mailing as JSON, and the number of a variant of it; 0: A. */
+export type FrozenMail = Pick<Copying, 'frozen' | 'variant'>;
 
 /** Each may throw `unavailable()` when what it needs cannot be reached now. */
 export interface RecipientSource {
@@ -27,8 +31,8 @@ export interface RecipientSource {
   readPreferences(ids: RecipientIds, token: string): Maybe<Preferences>;
   /** Keeps a choice; resolves with what is chosen then, once it cannot be lost any more. */
   keepChoice(ids: RecipientIds, token: string, before: Preferences, choice: Choice): Promise<Preferences>;
-  /** The HTML of the mail that the recipient of a link got, with these values, or null when it is not known. Throws ContentError where it would be too large. */
-  readCopy(ids: RecipientIds, token: string, values: Values): Promise<string | null>;
+  /** The mail that the recipient of a link got, or null when it is not known. */
+  readMail(ids: RecipientIds, token: string): Maybe<FrozenMail | null>;
   /** The destination of a link of the mailing, with its placeholders, or null when it has no such link. */
   findLink(ids: RecipientIds, number: number): Maybe<string | null>;
   /** What the destination of a link or the copy of a mail may contain of its recipient and sender, as it is now. */

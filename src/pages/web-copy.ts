@@ -4,6 +4,8 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { OPEN_URL, PREFERENCES, type Values, WEB_COPY } from '../delivery/content/merge.ts';
+import { copy } from '../delivery/shown/show.ts';
+import { turns } from '../http/account-share.ts';
 import { READ, unknownLink } from '../http/pages/layout.ts';
 import type { RecipientSource } from './recipient-source.ts';
 
@@ -19,7 +21,11 @@ export const COPY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** Readers of an account's mails who wait at a time. One at a time is shown theirs, so that readers of others wait for no more than that. */
+const MAX_READERS = 100;
+
 export async function webCopyPage(app: FastifyInstance, source: RecipientSource): Promise<void> {
+  const inTurn = turns(MAX_READERS);
   app.route<{ Params: { token: string } }>({
     method: READ,
     url: '/w/:token',
@@ -27,20 +33,24 @@ export async function webCopyPage(app: FastifyInstance, source: RecipientSource)
       const { token } = request.params;
       const ids = await source.readLink('web', token);
       if (!ids) return unknownLink(reply);
-      const values: Values = {
-        ...(await source.readValues(ids, 'web', token)),
-        // A copy may be passed on. Its readers must not unsubscribe the recipient or see their choices.
-        [PREFERENCES]: `${source.publicUrl()}/u/shared`,
-        [WEB_COPY]: `${source.publicUrl()}/w/${token}`,
-        // Viewing the copy does not count as an open.
-        [OPEN_URL]: '',
-      };
-      const copy = await source.readCopy(ids, token, values);
-      if (copy === null) return unknownLink(reply);
+      const shown = await inTurn(ids.user, async () => {
+        const mail = await source.readMail(ids, token);
+        if (mail === null) return null;
+        const values: Values = {
+          ...(await source.readValues(ids, 'web', token)),
+          // A copy may be passed on. Its readers must not unsubscribe the recipient or see their choices.
+          [PREFERENCES]: `${source.publicUrl()}/u/shared`,
+          [WEB_COPY]: `${source.publicUrl()}/w/${token}`,
+          // Viewing the copy does not count as an open.
+          [OPEN_URL]: '',
+        };
+        return copy(ids.user, { ...mail, values });
+      });
+      if (shown === null) return unknownLink(reply);
       return reply
         .headers({ 'content-security-policy': COPY_POLICY, 'x-robots-tag': 'noindex' })
         .type('text/html; charset=utf-8')
-        .send(copy);
+        .send(shown);
     },
   });
 }

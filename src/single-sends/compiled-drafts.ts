@@ -1,5 +1,5 @@
 /** The compiled content of single sends that were not launched, kept in memory, because a page shows the same draft several times. */
-import type { FrozenText } from '../delivery/content/freeze.ts';
+import type { FrozenText } from '../delivery/content/compile-threads.ts';
 
 /** The most that is kept of what it was made from: about ten large mails, or some hundred usual ones. */
 const MAX_CHARACTERS = 8 * 1024 * 1024;

@@ -68,7 +68,7 @@ export async function previewSingleSend(
     [WEB_COPY]: `${deps.publicUrl()}/w/preview`,
   };
   try {
-    const { json, withoutValue } = await show({ frozen: frozen.frozen, variant: 0, values, hasHtml: true });
+    const { json, withoutValue } = await show(accountId, { frozen: frozen.frozen, variant: 0, values, hasHtml: true });
     return {
       audience,
       mail: `{"contact_id":${contact_id},${json.slice(1)}`,

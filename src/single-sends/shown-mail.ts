@@ -5,12 +5,13 @@ import type { Address } from '../audience/contacts/addresses.ts';
 import { listCustomFields } from '../audience/contacts/contact-fields.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
-import { mailings, senders, type singleSends } from '../database/schema/index.ts';
+import { senders, type singleSends } from '../database/schema/index.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { freezeText } from '../delivery/content/freeze.ts';
 import { OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
 import { findPerson, mergeValues } from '../delivery/content/values.ts';
 import { findAudienceContact } from '../delivery/queue/enqueue-recipients.ts';
+import { readFrozen } from '../delivery/queue/mailings.ts';
 import { check, show, showHtml } from '../delivery/shown/show.ts';
 import type { CheckedContent, Shown } from '../delivery/shown/shown-content.ts';
 import { invalid } from '../failure.ts';
@@ -41,15 +42,13 @@ export type ShownSource = Pick<
   sender_name?: string;
 };
 
-interface ShowDeps {
+export interface ShowDeps {
   db: Db;
   config: Config;
   publicUrl(): string;
   drafts: CompiledDrafts;
   /** Runs the compiling of a template; throws where too much of the account is under way. */
   compile<T>(work: () => Promise<T>): Promise<T>;
-  /** Runs the showing of a mail when the account's earlier ones are shown; throws where too many wait. Only then is the mail read. */
-  inTurn<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** A mail that is shown. */
@@ -69,17 +68,17 @@ export async function showMail(
   address: Address | null,
   hasHtml: boolean,
 ): Promise<ShownMail | { problem: string }> {
-  const shown = async () => {
+  return orProblem(async () => {
     const { contact_id, ...mail } = await mergeable(deps, send, address);
-    return { contact_id, ...(await show({ ...mail, hasHtml })) };
-  };
-  return orProblem(() => deps.inTurn(shown));
+    return { contact_id, ...(await show(send.user_id, { ...mail, hasHtml })) };
+  });
 }
 
 /** The HTML of that mail; empty where it cannot be shown. Throws as `showMail` does. */
 export async function showMailHtml(deps: ShowDeps, send: ShownSource, address: Address | null): Promise<string> {
-  const shown = async () => showHtml({ ...(await mergeable(deps, send, address)), hasHtml: true });
-  const html = await orProblem(() => deps.inTurn(shown));
+  const html = await orProblem(async () =>
+    showHtml(send.user_id, { ...(await mergeable(deps, send, address)), hasHtml: true }),
+  );
   return typeof html === 'string' ? html : '';
 }
 
@@ -91,7 +90,7 @@ export async function checkShownMail(
 ): Promise<(CheckedContent & { contact_id: number | null }) | { problem: string }> {
   return orProblem(async () => {
     const { contact_id, ...mail } = await mergeable(deps, send, address);
-    const { db, compile } = deps;
+    const { db } = deps;
     const sender = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
     const checking = {
       showing: { ...mail, hasHtml: true },
@@ -101,7 +100,7 @@ export async function checkShownMail(
       lacking: sender === undefined ? [] : lackingParts(sender),
       template: send.template_json ?? '',
     };
-    return { contact_id, ...(await compile(() => check(checking))) };
+    return { contact_id, ...(await check(send.user_id, checking)) };
   });
 }
 
@@ -145,12 +144,12 @@ async function mergeable(deps: ShowDeps, send: ShownSource, address: Address | n
 async function contentOf(
   { db, config, drafts, compile }: ShowDeps,
   send: ShownSource,
-): Promise<{ frozen: string; variant: number } | { problem: string }> {
+): Promise<{ frozen: Uint8Array; variant: number } | { problem: string }> {
   const mailing = send.single_send === null ? null : findSingleSendMailing(db, send.single_send);
   if (mailing !== null) {
-    const stored = db.select({ content: mailings.content }).from(mailings).where(eq(mailings.id, mailing.id)).get();
-    if (stored === undefined) throw new Error('a mailing is gone');
-    return { frozen: stored.content, variant: send.variant ?? 0 };
+    const frozen = readFrozen(db.$client, mailing.id, send.user_id);
+    if (frozen === undefined) throw new Error('a mailing is gone');
+    return { frozen, variant: send.variant ?? 0 };
   }
   if (send.sender_id === 0) return { problem: SENTENCES.no_sender };
   const stored = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();

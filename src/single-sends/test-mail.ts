@@ -1,5 +1,6 @@
 /** Test mails: the real content, sent to a few addresses and not counted in any report. */
 
+import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { eq } from 'drizzle-orm';
 import { addressId } from '../audience/contacts/address-rows.ts';
@@ -64,8 +65,11 @@ export async function queueTestMail(
   if (sender.is_verified === 0 && verificationRequired(db.$client, config))
     throw conflict(held('sender_unverified').held_reason);
   const shown = { ...sender, from_name: tested.sender_name || sender.from_name };
-  const result = await freezeText(db, config, tested, shown);
+  const facts = { has_own_sender_name: Boolean(tested.sender_name) };
+  const result = await freezeText(db, config, tested, shown, facts);
   if ('problem' in result) throw conflict(result.problem);
+  // Others are answered before a large mail is written.
+  await setImmediate();
   db.transaction(
     () => {
       const mailing = {
@@ -74,7 +78,7 @@ export async function queueTestMail(
         owner_id: tested.id,
         sender_id: sender.id,
         unsubscribe_group_id: tested.unsubscribe_group_id || null,
-        content: `${result.frozen.slice(0, -1)},"has_own_sender_name":${Boolean(tested.sender_name)}}`,
+        content: result.frozen,
         created_at: isoTimestamp(clock.now()),
       };
       const mailing_id = createMailing(db, mailing, result.links);

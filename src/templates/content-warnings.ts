@@ -23,7 +23,7 @@ export function knownPlaceholders(db: Db, accountId: number): string[] {
 
 /** The warnings about a mail to contacts of an account. */
 export function mailWarnings(db: Db, accountId: number, mail: MailTexts): Promise<ContentWarning[]> {
-  return warnings(textsOf(mail), knownPlaceholders(db, accountId));
+  return warnings(accountId, textsOf(mail), knownPlaceholders(db, accountId));
 }
 
 /** The texts and the code of a mail, for `warnings`. */

@@ -220,7 +220,7 @@ async function compiled(
 ): Promise<TemplateCodes | undefined> {
   if (json === '' && html === '') return undefined;
   try {
-    return await withinShare(accountId, () => templateCodes(json, html));
+    return await withinShare(accountId, () => templateCodes(accountId, json, html));
   } catch (error) {
     if (error instanceof ContentError) throw conflict(sentence('content_broken', { problem: error.message }));
     throw error;

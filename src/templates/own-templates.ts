@@ -25,8 +25,8 @@ interface TemplateDeps {
 export type OwnTemplate = typeof ownTemplates.$inferSelect;
 
 /** The codes of a template from one of the two, with the HTML that is made from the first. Throws ContentError. */
-export async function templateCodes(json: string, html: string): Promise<TemplateCodes> {
-  return { json_code: json, html_code: json === '' ? html : await renderTemplate(json) };
+export async function templateCodes(accountId: number, json: string, html: string): Promise<TemplateCodes> {
+  return { json_code: json, html_code: json === '' ? html : await renderTemplate(accountId, json) };
 }
 
 /** The account's own template with this id; throws 404. */

@@ -13,9 +13,10 @@ import { findPictureIds } from '../picture-ids.ts';
 
 const jobs: { [Name in keyof Jobs]: (input: Jobs[Name][0]) => Jobs[Name][1] | Promise<Jobs[Name][1]> } = {
   compile: buildContent,
-  async compileText(source) {
+  async freeze({ source, facts }) {
     const content = await buildContent(source);
-    return { json: JSON.stringify(content), links: content.links };
+    const frozen = Buffer.from(`{"content":${JSON.stringify(content)},${facts.slice(1)}`);
+    return { frozen, links: content.links };
   },
   render: (template_json) => renderMjml(parseMjml(template_json), true),
   view: editorView,

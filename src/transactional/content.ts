@@ -109,7 +109,8 @@ export async function composeMail(
   const key = createHash('sha256')
     .update(JSON.stringify([source, publicAddress(db.$client, config).url]))
     .digest('base64');
-  const compile = () => compileSource(db, config, source, { isTracked: false, footer: false }, compileContent);
+  const compile = () =>
+    compileSource(db, config, source, { isTracked: false, footer: false }, (code) => compileContent(accountId, code));
   const content = isTextAlone ? null : await templates.get(accountId, key, () => asConflict(compile));
   if (content === null && !isTextAlone) throw conflict(SENTENCES.content_none);
   const html = content?.html ?? null;

@@ -1,4 +1,5 @@
 /** Transactional mail: what is taken, what leaves, what is shown of it. */
+import { Worker } from 'node:worker_threads';
 import PostalMime from 'postal-mime';
 import t from 'tap';
 import { outboxOf, readyToSend } from '../support/single-sends.ts';
@@ -217,4 +218,32 @@ t.test('erasing a person removes their transactional mails', async (t) => {
   t.equal(answer.status, 200, answer.text);
   t.equal(piecesOf(app), 0);
   t.equal(app.db.prepare('SELECT count(*) FROM transactional_mails').pluck().get(), 0);
+});
+
+t.test('a mail that was taken is answered so, also where nothing can be said about a long text', async (t) => {
+  const { app } = await readyToSend(t);
+  const { postMessage } = Worker.prototype;
+  Worker.prototype.postMessage = function (message) {
+    if (message.name === 'warnings') void this.terminate();
+    return postMessage.call(this, message);
+  };
+  t.teardown(() => {
+    Worker.prototype.postMessage = postMessage;
+  });
+  const utr = await sent(app, { ...RECEIPT, template_html: `<p>((order))</p>${'<p>news</p>'.repeat(10_000)}` });
+  t.match(await stateOf(app, utr), { state: 'queued' });
+});
+
+t.test('a mail that could not be compiled because the thread ended is answered with 503', async (t) => {
+  const { app } = await readyToSend(t);
+  const { postMessage } = Worker.prototype;
+  Worker.prototype.postMessage = function () {
+    Worker.prototype.postMessage = postMessage;
+    void this.terminate();
+  };
+  t.teardown(() => {
+    Worker.prototype.postMessage = postMessage;
+  });
+  t.match(await post(app.one, RECEIPT), { status: 503, headers: { 'retry-after': '1' } });
+  await sent(app, RECEIPT);
 });

@@ -1,7 +1,9 @@
 /** Pages around a large mail: the thread that answers requests never reads the whole mail, and answers are bounded. */
+import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
+import type { TestApp } from '../support/app.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
-import { createSend, readyToSend } from '../support/single-sends.ts';
+import { createSend, outboxOf, readyToSend } from '../support/single-sends.ts';
 
 const LARGE = 300_000;
 
@@ -86,3 +88,75 @@ t.test('previews of the API hold the beginning of a long text part and say how l
   t.strictSame((await get('/single-send/mail', { html: '0' })).body.message.mail, { ...mail, html: '' });
   t.equal((await get('/single-send/html')).text, template_html);
 });
+
+t.test('a large test mail is made and written without its text in the thread that answers requests', async (t) => {
+  const { app, body } = await readyToSend(t);
+  const utr = await createSend(app, { ...body, template_html: PART.repeat(4000) });
+  const { emit } = Worker.prototype;
+  let texts = 0;
+  Worker.prototype.emit = function (name: string, ...given: unknown[]) {
+    if (name === 'message') texts += longTexts(given);
+    return emit.call(this, name, ...given);
+  };
+  t.teardown(() => {
+    Worker.prototype.emit = emit;
+  });
+  const sent = await app.one.call('POST', '/single/send/test', { form: { utr, email_address: 'ann@example.org' } });
+  t.equal(sent.status, 200);
+  t.equal(texts, 0);
+  await app.background();
+  t.match(outboxOf(app).at(-1)?.raw, /words/);
+  const frozen = app.db.prepare("SELECT content FROM mailings WHERE owner_kind = 'test'").pluck().get();
+  t.match(JSON.parse(String(frozen)), { has_own_sender_name: false, content: { links: ['https://example.com/a'] } });
+});
+
+const isLong = (value: unknown) => typeof value === 'string' && value.length > LARGE;
+
+/** How many long texts a value has, whatever is around them. */
+function longTexts(value: unknown): number {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return isLong(value) ? 1 : 0;
+  return Object.values(value).reduce<number>((sum, part) => sum + longTexts(part), 0);
+}
+
+t.test(
+  'a page about a large mail is refused before the mail is read, and a user has six pages at a time',
+  async (t) => {
+    const { app, body } = await readyToSend(t);
+    const utr = await createSend(app, { ...body, template_html: PART.repeat(4000) });
+    const [cookie, other] = [addPerson(app, 'viewer'), addPerson(app)].map((person) => cookieOf(app, person));
+    const open = (path: string, cookie = '') => app.page('GET', path, { headers: { ...FROM_PAGE, cookie } });
+    const counts = (answers: { status: number }[], status: number) =>
+      answers.filter((answer) => answer.status === status).length;
+    const path = `/mailings/${utr}/edit/mail`;
+    t.equal((await open(path, other)).status, 200);
+    const reads = countReads(t, app);
+    const asked = Array.from({ length: 130 }, () => open('/mailings', cookie));
+    t.equal((await open('/', other)).status, 200, 'others have their pages');
+    const answers = await Promise.all(asked);
+    t.strictSame([counts(answers, 200), counts(answers, 503)], [100, 30]);
+    t.match(answers.at(-1)?.headers, { 'retry-after': '1' });
+    t.equal(reads.count(), 0);
+    const checks = await Promise.all(
+      Array.from({ length: 30 }, () => app.one.call('GET', '/single-send/check', { query: { utr } })),
+    );
+    t.strictSame([counts(checks, 200), counts(checks, 429)], [3, 27]);
+    t.ok(reads.count() <= 6, `${reads.count()} reads`);
+  },
+);
+
+/** Counts the rows with a long text or long bytes that are read. */
+function countReads(t: Test, app: TestApp): { count(): number } {
+  let count = 0;
+  const statement = Object.getPrototypeOf(app.db.prepare('SELECT 1'));
+  const { get } = statement;
+  statement.get = function (...given: unknown[]) {
+    const row: unknown = get.apply(this, given);
+    if (Object.values(row ?? {}).some((value) => isLong(value) || (Buffer.isBuffer(value) && value.length > LARGE)))
+      count++;
+    return row;
+  };
+  t.teardown(() => {
+    statement.get = get;
+  });
+  return { count: () => count };
+}

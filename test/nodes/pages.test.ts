@@ -1,3 +1,4 @@
+import { Worker } from 'node:worker_threads';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import t from 'tap';
@@ -74,6 +75,37 @@ t.test(
       events.map(({ kind }) => kind),
       ['click', 'click', 'click', 'open', 'open', 'open', 'unsubscribe', 'unsubscribe'],
     );
+  },
+);
+
+t.test(
+  'a node shows large mails in another thread, and to so many readers of an account at a time',
+  { skip },
+  async (t) => {
+    const world = await startWorld(
+      t,
+      3,
+      '<p>Hello ((first_name)), <a href="https://example.com/">more</a></p>'.repeat(3000),
+    );
+    const node = await startPages(t, world);
+    const { brain, token } = world;
+    const path = `/w/${token(0, 'web')}`;
+    const first = await open(node + path);
+    t.strictSame(first, await open(brain.origin + path));
+    const { postMessage } = Worker.prototype;
+    let copies = 0;
+    Worker.prototype.postMessage = function (message) {
+      if (message.name === 'copy') copies++;
+      return postMessage.call(this, message);
+    };
+    t.teardown(() => {
+      Worker.prototype.postMessage = postMessage;
+    });
+    const answers = await Promise.all(Array.from({ length: 160 }, () => open(node + path)));
+    const shown = answers.filter(({ text }) => text === first.text);
+    t.equal(copies, shown.length);
+    t.ok(shown.length >= 100 && shown.length < 160, `${shown.length}`);
+    t.ok(answers.every(({ status }) => status === 200 || status === 503));
   },
 );
 

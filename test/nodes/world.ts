@@ -27,7 +27,7 @@ export interface World {
 }
 
 /** NATS, the brain, and a campaign to so many readers that is written to the outbox. */
-export async function startWorld(t: Test, readers = 3): Promise<World> {
+export async function startWorld(t: Test, readers = 3, html = HTML): Promise<World> {
   const nats = await startNats(t);
   const settings: Record<string, string> = { SENDER_VERIFICATION: 'optional', PUBLIC_URL: 'http://mail.example.com' };
   const brain = new Service(t, settings);
@@ -48,7 +48,7 @@ export async function startWorld(t: Test, readers = 3): Promise<World> {
   });
   await brain.post('/single/send/create', {
     template_id: '1',
-    template_html: HTML,
+    template_html: html,
     sender_id: '1',
     unsubscribe_group_id: '1',
     single_send_name: 'News',

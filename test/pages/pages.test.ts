@@ -70,3 +70,26 @@ t.test('every page has a language and a title, sets no cookie and asks nobody el
     t.notMatch(text, /@import|url\(/, name);
   }
 });
+
+t.test('the sender in links and web copies is read from the content of a mailing once', async (t) => {
+  const app = await startApp(t);
+  const { mails } = await sendCampaign(t, app, {
+    html: '<a href="https://shop.example/((first_name))">news</a> <a href="((web_copy))">View in browser</a>',
+  });
+  const { w = '', c = '' } = mails[0]?.paths ?? {};
+  const statement = Object.getPrototypeOf(app.db.prepare('SELECT 1'));
+  const { get } = statement;
+  let reads = 0;
+  statement.get = function (...given: unknown[]) {
+    if (/content ->>/.test(this.source)) reads++;
+    return get.apply(this, given);
+  };
+  t.teardown(() => {
+    statement.get = get;
+  });
+  for (let times = 0; times < 3; times++) {
+    t.equal((await app.page('GET', w)).status, 200);
+    t.equal((await app.page('GET', c)).status, 302);
+  }
+  t.equal(reads, 1);
+});

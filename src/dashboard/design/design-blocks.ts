@@ -52,7 +52,7 @@ export async function designBlocks(
     if (typeof mjml !== 'string' || mjml.length > MAX_BLOCK_CHARACTERS)
       throw new ContentError('There is no block to keep.');
     const document = `<mjml><mj-body>${mjml}</mj-body></mjml>`;
-    const json = await withinShare(user_id, () => editTemplate(document, ''));
+    const json = await withinShare(user_id, () => editTemplate(user_id, document, ''));
     if (json.length > MAX_BLOCK_CHARACTERS) throw new ContentError('The block is too large to be kept.');
     return { id: String(db.transaction(() => addBlock(deps, user_id, name, json), immediate)) };
   });
@@ -60,7 +60,7 @@ export async function designBlocks(
   app.get<Call>('/design/:token/blocks/:id', async ({ params }) => {
     const { user_id } = requireDesign(params.token);
     const { json_code } = requireBlock(db, user_id, params.id);
-    const { mjml } = await withinShare(user_id, () => viewTemplate(json_code));
+    const { mjml } = await withinShare(user_id, () => viewTemplate(user_id, json_code));
     return { mjml: /<mj-body[^>]*>([\s\S]*)<\/mj-body>/.exec(mjml)?.[1] ?? '' };
   });
 

@@ -1,7 +1,7 @@
 /** The design page: whoever has a mail's signed link can edit, preview and test the mail there. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
-import { compileText, editTemplate, renderTemplate, viewTemplate } from '../../delivery/content/compile.ts';
+import { compileFrozen, editTemplate, renderTemplate, viewTemplate } from '../../delivery/content/compile.ts';
 import { ContentError } from '../../delivery/content/compiled-content.ts';
 import { hasMoreParts } from '../../delivery/content/json-size.ts';
 import { PREFERENCES, slotProblem, WEB_COPY } from '../../delivery/content/merge.ts';
@@ -108,7 +108,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     const brand = designerBrand(db, design.user_id, publicUrl());
     if (design.template_html !== '' && design.template_json === '')
       return { html: design.template_html, fields, brand };
-    const view = await withinShare(design.user_id, () => viewTemplate(design.template_json));
+    const view = await withinShare(design.user_id, () => viewTemplate(design.user_id, design.template_json));
     return { ...view, fields, brand };
   });
 
@@ -124,7 +124,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     const design = requireDesign(request.params.token);
     const mjml = designedMarkup(request.body);
     const html = await withinShare(design.user_id, async () =>
-      renderTemplate(await editTemplate(mjml, design.template_json)),
+      renderTemplate(design.user_id, await editTemplate(design.user_id, mjml, design.template_json)),
     );
     return { html };
   });
@@ -140,13 +140,13 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     const address = given === '' ? null : parseAddress(given);
     const person = given !== '' && address === null ? null : sampleValues(db, design, address);
     if (given !== '' && person === null) throw notFound(`No contact this mail is for has the address ${given}.`);
-    const content = await withinShare(design.user_id, async () => {
-      const code = await readTemplateCode(design, request.body);
-      return compileText({ ...code, subject, preheader, tracking: false, footer: true });
-    });
     const sample = { [PREFERENCES]: `${publicUrl()}/u/preview`, [WEB_COPY]: `${publicUrl()}/w/preview` };
-    const frozen = `{"content":${content.json},${JSON.stringify(senderValues(db, design)).slice(1)}`;
-    const { json } = await show({ frozen, variant: 0, values: { ...person, ...sample }, hasHtml: true });
+    const { json } = await withinShare(design.user_id, async () => {
+      const code = await readTemplateCode(design, request.body);
+      const source = { ...code, subject, preheader, tracking: false, footer: true };
+      const { frozen } = await compileFrozen(design.user_id, source, senderValues(db, design));
+      return show(design.user_id, { frozen, variant: 0, values: { ...person, ...sample }, hasHtml: true });
+    });
     const email = JSON.stringify(person?.email ?? '');
     return reply.type('application/json; charset=utf-8').send(`${json.slice(0, -1)},"email":${email}}`);
   });
@@ -187,7 +187,10 @@ async function givenCode(design: Design, body: Call['Body']): Promise<TemplateCo
   if (typeof source === 'string' && source.trim() !== '' && source.length <= MAX_TEMPLATE_CHARACTERS) {
     return { template_json: '', template_html: source };
   }
-  return { template_json: await editTemplate(designedMarkup(body), design.template_json), template_html: '' };
+  return {
+    template_json: await editTemplate(design.user_id, designedMarkup(body), design.template_json),
+    template_html: '',
+  };
 }
 
 /** The markup that the editor made. Throws ContentError when there is none. */

@@ -64,10 +64,8 @@ export async function designVersions(
     handler: async ({ params }, reply) => {
       const design = requireDesign(params.token);
       const version = requireOwn(design, params.id);
-      return sendKeptMailFrame(
-        reply,
-        await withinShare(design.user_id, () => versionHtml(db, version)),
-        design.user_id,
+      return withinShare(design.user_id, async () =>
+        sendKeptMailFrame(reply, await versionHtml(db, version), design.user_id),
       );
     },
   });

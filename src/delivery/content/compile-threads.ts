@@ -1,10 +1,12 @@
 /**
  * The threads that work on whole mails. One compiles owners' templates, which may take seconds; the other only shows mails that are
- * compiled, so that nobody who looks at a mail waits for somebody else's template. Each does one thing after the other.
+ * compiled, so that nobody who looks at a mail waits for somebody else's template. Each does one thing after the other, for one account after
+ * the other.
  */
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { unavailable } from '../../failure.ts';
 import { threadFile } from '../../thread-files.ts';
 import type { ContentWarning } from '../checks/content-warnings.ts';
 import type { MarkedLink } from '../shown/click-map.ts';
@@ -13,9 +15,9 @@ import type { CheckedContent, Checking, Copying, Showing, Shown } from '../shown
 import { type Content, ContentError, type ContentSource } from './compiled-content.ts';
 import type { EditorView } from './mjml-editor.ts';
 
-/** Compiled content as JSON: another thread passes it on at much less cost than the content itself. */
-export interface ContentText {
-  readonly json: string;
+/** Frozen content as the bytes of its JSON: a thread that only passes it on takes neither texts nor objects from another. */
+export interface FrozenText {
+  readonly frozen: Uint8Array;
   /** The destinations of tracked links by number. */
   readonly links: readonly string[];
 }
@@ -23,7 +25,8 @@ export interface ContentText {
 /** What the threads do: what each job takes, and what it gives. */
 export interface Jobs {
   compile: [ContentSource, Content];
-  compileText: [ContentSource, ContentText];
+  /** `facts` is the JSON of an object with what is frozen besides the content. */
+  freeze: [{ source: ContentSource; facts: string }, FrozenText];
   render: [string, string];
   view: [string, EditorView];
   edit: [{ mjml: string; before: string }, string];
@@ -54,17 +57,48 @@ const IDLE_MS = 5_000;
 /** A thread that is started when it is needed, and ended when it has been idle, which frees the memory that MJML needs. */
 class CompileThread {
   #worker: Worker | null = null;
-  #last: Promise<unknown> = Promise.resolve();
+  #isBusy = false;
+  /** What waits, by account. The account that is served next comes first. */
+  readonly #waiting = new Map<number, (() => void)[]>();
   #idleTimer: NodeJS.Timeout | undefined;
 
   /**
-   * Does a job when the earlier ones have ended. Throws ContentError with what is wrong with the template, also when the job takes longer
-   * than `timeLimit` milliseconds or too much memory.
+   * Does a job for an account, when its earlier ones have ended and each other account that waits had one done. Throws ContentError with what
+   * is wrong with the template, also when the job takes longer than `timeLimit` milliseconds or too much memory, and 503 when the thread fails.
    */
-  ask<Name extends keyof Jobs>(name: Name, input: Jobs[Name][0], timeLimit = TIME_LIMIT_MS): Promise<Jobs[Name][1]> {
-    const result = this.#last.then(() => this.#askNow(name, input, timeLimit));
-    this.#last = result.catch(() => undefined);
-    return result;
+  async ask<Name extends keyof Jobs>(
+    accountId: number,
+    name: Name,
+    input: Jobs[Name][0],
+    timeLimit = TIME_LIMIT_MS,
+  ): Promise<Jobs[Name][1]> {
+    await this.#turn(accountId);
+    try {
+      return await this.#askNow(name, input, timeLimit);
+    } finally {
+      this.#beginNext();
+    }
+  }
+
+  /** Waits until the thread is free for a job of the account. */
+  #turn(accountId: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const own = this.#waiting.get(accountId);
+    if (own === undefined) this.#waiting.set(accountId, [resolve]);
+    else own.push(resolve);
+    if (!this.#isBusy) this.#beginNext();
+    return promise;
+  }
+
+  /** Begins the next job; the account it is for goes behind the others. */
+  #beginNext(): void {
+    const [next] = this.#waiting;
+    this.#isBusy = next !== undefined;
+    if (next === undefined) return;
+    const [accountId, [begin, ...later]] = next;
+    this.#waiting.delete(accountId);
+    if (later.length > 0) this.#waiting.set(accountId, later);
+    begin?.();
   }
 
   async #askNow<Name extends keyof Jobs>(name: Name, input: Jobs[Name][0], timeLimit: number) {
@@ -106,7 +140,9 @@ class CompileThread {
     } catch (error) {
       this.#worker = null;
       const isOutOfMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-      throw isOutOfMemory ? new ContentError(TOO_MUCH) : error;
+      if (isOutOfMemory) throw new ContentError(TOO_MUCH);
+      // The thread ended or could not start, which has nothing to do with the template.
+      throw error instanceof ContentError ? error : unavailable(error);
     } finally {
       waiting.abort();
     }

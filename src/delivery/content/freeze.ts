@@ -8,7 +8,8 @@ import { SENTENCES, sentence } from '../../sentences.ts';
 import { publicAddress } from '../links/public-address.ts';
 import type { FrozenContent } from '../queue/ready-mailing.ts';
 import { addressLine } from '../queue/sender.ts';
-import { compileContent, compileText } from './compile.ts';
+import { compileContent, compileFrozen } from './compile.ts';
+import type { FrozenText } from './compile-threads.ts';
 import { ContentError, type ContentSource } from './compiled-content.ts';
 
 type Sender = typeof senders.$inferSelect;
@@ -32,12 +33,6 @@ export interface Frozen {
   links: readonly string[];
 }
 
-/** The same as JSON, as a mailing stores it. */
-export interface FrozenText {
-  frozen: string;
-  links: readonly string[];
-}
-
 /**
  * The frozen content, or the problem that the owner must fix first. Links of other variants of the mail are given as `numberedLinks`, so that a
  * number means one link only.
@@ -49,22 +44,24 @@ export async function freezeContent(
   sender: Sender,
   numberedLinks: readonly string[] = [],
 ): Promise<Frozen | { problem: string }> {
-  const content = await orProblem(compileSource(db, config, source, mailing(source, numberedLinks), compileContent));
+  const content = await orProblem(
+    compileSource(db, config, source, mailing(source, numberedLinks), (code) => compileContent(sender.user_id, code)),
+  );
   if ('problem' in content) return content;
   return { links: content.links, frozen: { content, ...senderFacts(db, sender) } };
 }
 
-/** The frozen content as JSON, which a thread that only passes it on gets at less cost; or the problem. */
+/** The frozen content as JSON, as a mailing stores it, with `facts` besides those of the sender; or the problem. */
 export async function freezeText(
   db: Db,
   config: Config,
   source: ContentSourceRow,
   sender: Sender,
+  facts: Pick<FrozenContent, 'has_own_sender_name'> = {},
 ): Promise<FrozenText | { problem: string }> {
-  const content = await orProblem(compileSource(db, config, source, mailing(source), compileText));
-  if ('problem' in content) return content;
-  const facts = JSON.stringify(senderFacts(db, sender));
-  return { links: content.links, frozen: `{"content":${content.json},${facts.slice(1)}` };
+  const known = { ...senderFacts(db, sender), ...facts };
+  const freeze = (code: ContentSource) => compileFrozen(sender.user_id, code, known);
+  return orProblem(compileSource(db, config, source, mailing(source), freeze));
 }
 
 const mailing = ({ tracking }: ContentSourceRow, numberedLinks: readonly string[] = []) => ({

@@ -4,14 +4,19 @@
  */
 import { setTimeout } from 'node:timers/promises';
 import type { Database, Statement } from 'better-sqlite3';
+import { sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { DELIVERY_STATE, mailings, RESULT_HELD_CODES } from '../../database/schema/index.ts';
 import type { Held } from './held.ts';
 
-type NewMailing = Omit<
-  typeof mailings.$inferInsert,
-  'id' | 'state' | 'acknowledged_state' | 'held_code' | 'held_reason' | 'finished_at'
->;
+interface NewMailing
+  extends Omit<
+    typeof mailings.$inferInsert,
+    'id' | 'state' | 'acknowledged_state' | 'held_code' | 'held_reason' | 'finished_at' | 'content'
+  > {
+  /** As bytes it is stored at less cost. */
+  content: string | Uint8Array;
+}
 type Command = 'pause' | 'resume' | 'cancel';
 
 /** The states each command applies to, and the state it leads to. */
@@ -30,9 +35,10 @@ const TIMEOUT_MS = 10_000;
  */
 export function createMailing(db: Db, mailing: NewMailing, urls: readonly string[] = []): number {
   const state = typeof mailing.enqueue_progress === 'string' ? 'enqueueing' : 'sending';
+  const content = sql`CAST(${mailing.content} AS TEXT)`;
   const { id } = db
     .insert(mailings)
-    .values({ ...mailing, state })
+    .values({ ...mailing, content, state })
     .returning({ id: mailings.id })
     .get();
   db.$client

@@ -1,8 +1,9 @@
 /** Prepares mailings for sending: the frozen content is parsed once, so that each recipient costs only a few string joins. */
-import type { Statement } from 'better-sqlite3';
+import type { Database, Statement } from 'better-sqlite3';
 import { listCustomFields } from '../../audience/contacts/contact-fields.ts';
 import type { Clock } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
+import { prepared } from '../../database/prepared.ts';
 import type { TrackingMode } from '../../database/schema/index.ts';
 import type { Content } from '../content/compiled-content.ts';
 import { returnPathKeys } from '../links/secrets.ts';
@@ -123,6 +124,12 @@ export class Mailings {
     if (row === undefined) throw new Error(`mailing ${id} does not exist`);
     return row;
   }
+}
+
+/** The frozen content of a mailing of an account as bytes of JSON, for a thread that only passes it on; undefined when there is no such mailing. */
+export function readFrozen(client: Database, mailingId: number, accountId: number): Buffer | undefined {
+  const read = 'SELECT CAST(content AS BLOB) AS frozen FROM mailings WHERE id = ? AND user_id = ?';
+  return prepared<[number, number], { frozen: Buffer }>(client, read).get(mailingId, accountId)?.frozen;
 }
 
 /** The frozen content of a mailing with each variant in a form. */

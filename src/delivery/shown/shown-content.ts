@@ -2,7 +2,6 @@
 import { type CheckContext, type ContentFinding, checkContent } from '../checks/content-checks.ts';
 import { type ContentWarning, contentWarnings } from '../checks/content-warnings.ts';
 import type { Finding } from '../checks/mail-checks.ts';
-import type { Content } from '../content/compiled-content.ts';
 import { mergeHtml, mergeLine, mergeText, type Values } from '../content/merge.ts';
 import { untracked, untrackedText, withMarkedLinks } from '../content/web-copy.ts';
 import { MergedSize } from '../mime/merged-size.ts';
@@ -10,8 +9,8 @@ import { type FrozenContent, frozenVariant } from '../queue/ready-mailing.ts';
 
 /** A mail, and whom it is shown to. */
 export interface Showing {
-  /** The JSON of a `FrozenMail`. */
-  readonly frozen: string;
+  /** The JSON of a `FrozenMail`, in UTF-8. */
+  readonly frozen: Uint8Array;
   /** The number of its variant; 0: A. */
   readonly variant: number;
   /** The values of the person, besides those of the sender. */
@@ -38,7 +37,7 @@ const MAX_TEXT = 100_000;
  * MergedTooLarge where the person would not get it, either.
  */
 export function mergeShown({ frozen: json, variant, values: given, hasHtml }: Showing) {
-  const frozen: FrozenMail = JSON.parse(json);
+  const frozen = parsed(json);
   const { content, sender_name, sender_address } = frozenVariant(frozen, variant);
   const values: Values = { ...given, sender_name, sender_address };
   const shown = { ...content, html: withMarkedLinks(content), text: untrackedText(content) };
@@ -49,6 +48,10 @@ export function mergeShown({ frozen: json, variant, values: given, hasHtml }: Sh
     text: mergeText(shown.text, values),
     withoutValue: content.placeholders.filter((name) => !name.startsWith('#') && !values[name]),
   };
+}
+
+function parsed(json: Uint8Array): FrozenMail {
+  return JSON.parse(new TextDecoder().decode(json));
 }
 
 /** The mail with the beginning of its text part. Throws MergedTooLarge. */
@@ -66,14 +69,8 @@ function beginning(text: string): { text: string; text_length: number } {
 export type Copying = Pick<Showing, 'frozen' | 'variant' | 'values'>;
 
 /** The HTML of the copy of a mail in a browser. Throws MergedTooLarge. */
-export function showCopy({ frozen: json, variant, values }: Copying): string {
-  const frozen: FrozenMail = JSON.parse(json);
-  return mergeCopy(frozenVariant(frozen, variant).content, values);
-}
-
-/** The same for content that is no JSON. */
-export function mergeCopy(content: Content, values: Values): string {
-  const html = untracked(content);
+export function showCopy({ frozen, variant, values }: Copying): string {
+  const html = untracked(frozenVariant(parsed(frozen), variant).content);
   new MergedSize({ subject: '', html, text: [] }).require((name) => values[name]);
   return mergeHtml(html, values);
 }

@@ -7,9 +7,14 @@ import { VARIANT_OF } from './groups.ts';
 /** The sender as the mailing has it. */
 export type SenderValues = Pick<FrozenContent, 'sender_name' | 'sender_address'>;
 
+/** Senders that are kept. What a mailing has of its sender never changes. */
+const MAX_SENDERS = 1000;
+
 export class RecipientVariants {
   readonly #variant: Statement<[number, number], number | null>;
-  readonly #sender: Statement<RecipientIds, SenderValues>;
+  readonly #sender: Statement<[string | null, number], SenderValues>;
+  /** Of mailings and their variants, by both. Reading one takes milliseconds where the mail is large. */
+  readonly #senders = new Map<string, SenderValues>();
 
   constructor(client: Database) {
     this.#variant = client
@@ -18,9 +23,8 @@ export class RecipientVariants {
       )
       .pluck();
     this.#sender = client.prepare(`
-      SELECT ifnull(CASE WHEN ${VARIANT_OF} > 0 THEN m.content ->> ('$.variants[' || (${VARIANT_OF} - 1) || '].sender_name') END,
-        m.content ->> 'sender_name') AS sender_name, m.content ->> 'sender_address' AS sender_address
-      FROM mailings m LEFT JOIN deliveries d ON d.id = @delivery AND d.mailing_id = m.id WHERE m.id = @mailing`);
+      SELECT ifnull(content ->> ?, content ->> 'sender_name') AS sender_name, content ->> 'sender_address' AS sender_address
+      FROM mailings WHERE id = ?`);
   }
 
   /** The number of the variant; 0 is A, and the mail of who is in no test. */
@@ -30,6 +34,14 @@ export class RecipientVariants {
 
   /** The sender's name and address; undefined when there is no such mailing. */
   findSender(ids: RecipientIds): SenderValues | undefined {
-    return this.#sender.get(ids);
+    const variant = this.number(ids);
+    const key = `${ids.mailing} ${variant}`;
+    const known = this.#senders.get(key);
+    if (known !== undefined) return known;
+    const path = variant === 0 ? null : `$.variants[${variant - 1}].sender_name`;
+    const found = this.#sender.get(path, ids.mailing);
+    if (this.#senders.size >= MAX_SENDERS) this.#senders.clear();
+    if (found !== undefined) this.#senders.set(key, found);
+    return found;
   }
 }

@@ -4,8 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { notKept, personKey } from '../../delivery/feedback/choice.ts';
 import { readShared } from '../../delivery/links/shared-links.ts';
 import type { LinkTokens, RecipientIds } from '../../delivery/links/tokens.ts';
-import { frozenVariant } from '../../delivery/queue/ready-mailing.ts';
-import { mergeCopy } from '../../delivery/shown/shown-content.ts';
+import type { SenderValues } from '../../delivery/variants/recipient-variants.ts';
 import { unavailable } from '../../failure.ts';
 import { changesOf, chosen, type Preferences } from '../../pages/preferences.ts';
 import type { RecipientSource, StoredPicture } from '../../pages/recipient-source.ts';
@@ -19,6 +18,13 @@ import { Objects } from './objects.ts';
 
 /** The brain answers within a few milliseconds, or is not there. */
 const ASK_MS = 1500;
+
+/** What is kept of a mailing: its content as bytes, since only another thread reads that. */
+interface Mailing extends Omit<MailingObject, 'frozen'>, SenderValues {
+  links: readonly string[];
+  hasVariants: boolean;
+  frozen: Uint8Array;
+}
 
 interface NodeSourceDeps {
   connection: NatsConnection;
@@ -41,16 +47,13 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
       throw unavailable();
     }
   };
-  const mailings = new Objects<MailingObject>(
-    connection,
-    BUCKET.content,
-    ({ bytes }) => JSON.parse(new TextDecoder().decode(bytes)),
-    (name) => ask('mailing', { mailing: Number(name.slice(mailingObjectName(0).length - 1)) }),
+  const mailings = new Objects<Mailing>(connection, BUCKET.content, asMailing, (name) =>
+    ask('mailing', { mailing: Number(name.slice(mailingObjectName(0).length - 1)) }),
   );
   const pictures = new Objects<StoredPicture>(connection, BUCKET.pictures, asPicture, (picture) =>
     ask('picture', { picture }),
   );
-  const findMailing = async ({ mailing, user }: RecipientIds): Promise<MailingObject | null> => {
+  const findMailing = async ({ mailing, user }: RecipientIds): Promise<Mailing | null> => {
     const found = await mailings.get(mailingObjectName(mailing));
     return found?.user === user ? found : null;
   };
@@ -64,7 +67,7 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
     const groups = mailing?.groups ?? [];
     return {
       email: ids.email,
-      sender: mailing?.frozen.sender_name ?? '',
+      sender: mailing?.sender_name ?? '',
       groups,
       // The group of the mail, also where its name cannot be found out.
       own: mailing === null || groups.some(({ id }) => id === ids.group) ? ids.group : 0,
@@ -103,27 +106,38 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
       );
       return chosen(before, choice);
     },
-    async readCopy(ids, token, values) {
-      const frozen = (await findMailing(ids))?.frozen ?? null;
-      if (frozen === null) return null;
+    async readMail(ids, token) {
+      const mailing = await findMailing(ids);
+      if (mailing === null) return null;
       // Only the brain knows who got which variant.
-      const variant = frozen.variants?.length ? ((await ask('variant', { token })) ?? 0) : 0;
-      return mergeCopy(frozenVariant(frozen, variant).content, values);
+      const variant = mailing.hasVariants ? ((await ask('variant', { token })) ?? 0) : 0;
+      return { frozen: mailing.frozen, variant };
     },
-    async findLink(ids, number) {
-      const frozen = (await findMailing(ids))?.frozen;
-      // The last variant has the links of all.
-      return (frozen?.variants?.at(-1) ?? frozen)?.content.links[number] ?? null;
-    },
+    findLink: async (ids, number) => (await findMailing(ids))?.links[number] ?? null,
     async readValues(ids, purpose, token) {
       const values = await ask('values', { purpose, token }).catch(() => null);
       if (values !== null) return values;
       // Without the brain it is as for a person whose record was deleted: placeholders have their defaults.
-      const { sender_name = '', sender_address = '' } = (await findMailing(ids))?.frozen ?? {};
+      const { sender_name = '', sender_address = '' } = (await findMailing(ids)) ?? {};
       return { sender_name, sender_address };
     },
     addHit: (hit) => hits.add(hit),
     findPicture: (publicId) => (/^[\w-]{1,100}$/.test(publicId) ? pictures.get(publicId) : null),
+  };
+}
+
+function asMailing({ bytes }: Stored): Mailing {
+  const { user, groups, frozen }: MailingObject = JSON.parse(new TextDecoder().decode(bytes));
+  const { sender_name, sender_address, content, variants = [] } = frozen;
+  return {
+    user,
+    groups,
+    sender_name,
+    sender_address,
+    // The last variant has the links of all.
+    links: (variants.at(-1)?.content ?? content).links,
+    hasVariants: variants.length > 0,
+    frozen: Buffer.from(JSON.stringify(frozen)),
   };
 }
 

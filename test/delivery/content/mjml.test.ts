@@ -1,4 +1,5 @@
 /** MJML: compiled apart from everything else, without foreign fonts and files. */
+import { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { compileContent, renderTemplate, templateProblem } from '../../../src/delivery/content/compile.ts';
 import { PREFERENCES } from '../../../src/delivery/content/merge.ts';
@@ -10,7 +11,7 @@ t.test('MJML is compiled to HTML and a text part in a separate thread', async (t
     text('<h1>Hello ((first_name|you))</h1>'),
     { tagName: 'mj-button', attributes: { href: 'https://example.com/?a=1&b=((city))' }, content: 'Buy' },
   ]);
-  const content = await compileContent({
+  const content = await compileContent(1, {
     ...nothing,
     template_json: JSON.stringify(root),
     tracking: true,
@@ -33,7 +34,7 @@ t.test('quotes in attributes, such as in the text in place of a picture, end not
   const column = { tagName: 'mj-column', attributes: {}, children: [{ tagName: 'mj-image', attributes }] };
   const section = { tagName: 'mj-section', attributes: {}, children: [column] };
   const body = { tagName: 'mj-body', attributes: {}, children: [section] };
-  const html = await renderTemplate(JSON.stringify({ tagName: 'mjml', attributes: {}, children: [body] }));
+  const html = await renderTemplate(1, JSON.stringify({ tagName: 'mjml', attributes: {}, children: [body] }));
   t.match(html, /alt="A &quot;red&quot; boat"/);
   t.match(html, /href="https:\/\/x\.example\/\?q=&quot;x&quot;&b=1"/);
 });
@@ -91,13 +92,38 @@ t.test('elements MJML does not have, and font names that are patterns, are refus
 
 t.test('what the compiling thread cannot handle is reported as a problem of the template', async (t) => {
   const deep = '<div>'.repeat(100_000);
-  await t.rejects(compileContent({ ...nothing, template_html: deep }), {
+  await t.rejects(compileContent(1, { ...nothing, template_html: deep }), {
     name: 'ContentError',
     message: /nested too deeply/,
   });
   const long = '<p>((first_name))</p>'.repeat(50_000);
-  await t.rejects(compileContent({ ...nothing, template_html: long }, 1), {
+  await t.rejects(compileContent(1, { ...nothing, template_html: long }, 1), {
     name: 'ContentError',
     message: /too complicated/,
   });
+});
+
+t.test('a template waits for one template of each other account, however many these have', async (t) => {
+  const slow = { ...nothing, template_html: '<p>((first_name))</p>'.repeat(3000) };
+  const done: number[] = [];
+  const compile = async (accountId: number) => {
+    await compileContent(accountId, slow);
+    done.push(accountId);
+  };
+  await Promise.all([compile(1), compile(1), compile(1), compile(1), compile(2), compile(3), compile(2)]);
+  t.strictSame(done, [1, 1, 2, 3, 1, 2, 1]);
+});
+
+t.test('what fails because the thread ended may be tried again, and is no problem of the template', async (t) => {
+  const { postMessage } = Worker.prototype;
+  Worker.prototype.postMessage = function () {
+    Worker.prototype.postMessage = postMessage;
+    void this.terminate();
+  };
+  t.teardown(() => {
+    Worker.prototype.postMessage = postMessage;
+  });
+  const source = { ...nothing, template_html: '<p>Hello</p>' };
+  await t.rejects(compileContent(1, source), { status: 503, cause: /ended without an answer/ });
+  t.match(html(await compileContent(1, source)), 'Hello');
 });

@@ -36,7 +36,7 @@ export async function linksScreen(app: FastifyInstance, { clock }: { clock: Cloc
       const { utr } = request.params;
       const summary = await readSummary(api, utr);
       const { report, html } = await readClicks(api, utr);
-      const names = await namesOfLinks(html ?? '');
+      const names = await namesOfLinks(viewerOf(request).accountId, html ?? '');
       const content = <Links utr={utr} report={report} links={linksOf(report, names)} hasMail={html !== ''} />;
       return sendPart(request, reply, { summary, now: clock.now(), current: 'links' }, content);
     },
