@@ -3,6 +3,7 @@
 import { left } from '../../../audience/unsubscribed/words.de.ts';
 import { pictures } from '../../../pictures/words.de.ts';
 import { templates } from '../../../templates/words.de.ts';
+import { transactional } from '../../../transactional/words.de.ts';
 import { users } from '../../../users/words.de.ts';
 import { webhooks } from '../../../webhooks/words.de.ts';
 import { archive } from './archive.ts';
@@ -57,6 +58,7 @@ export const de = {
   ...settings,
   ...signIn,
   ...templates,
+  ...transactional,
   ...times,
   ...users,
   ...versions,

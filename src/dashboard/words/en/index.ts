@@ -3,6 +3,7 @@
 import { left } from '../../../audience/unsubscribed/words.en.ts';
 import { pictures } from '../../../pictures/words.en.ts';
 import { templates } from '../../../templates/words.en.ts';
+import { transactional } from '../../../transactional/words.en.ts';
 import { users } from '../../../users/words.en.ts';
 import { webhooks } from '../../../webhooks/words.en.ts';
 import { archive } from './archive.ts';
@@ -57,6 +58,7 @@ export const en = {
   ...settings,
   ...signIn,
   ...templates,
+  ...transactional,
   ...times,
   ...users,
   ...versions,

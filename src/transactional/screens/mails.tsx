@@ -1,31 +1,27 @@
 /** Transactional mail: single mails that programs send to one person, newest first, found by state and address. */
 import type { FastifyInstance } from 'fastify';
-import { parseAddress } from '../../../audience/contacts/addresses.ts';
-import { DELIVERY_STATE_NAMES, type DeliveryState } from '../../../database/schema/index.ts';
-import { shownDeliveryState } from '../../../delivery/reporting/kept-mails.ts';
-import type { Deps } from '../../../deps.ts';
-import { READ } from '../../../http/pages/layout.ts';
-import type { ShownMail } from '../../../transactional/list.ts';
-import { ApiClient } from '../../api-client.ts';
-import { DeliveryBadge } from '../../components/campaign-state.tsx';
-import { Time } from '../../components/figures.tsx';
-import { SearchForm } from '../../components/search.tsx';
-import { Empty } from '../../components/surface.tsx';
-import { Pager, Table } from '../../components/table.tsx';
-import { languageOf, sendPage } from '../../page.tsx';
-import { viewerOf } from '../../signed-in.ts';
-import { withQuery } from '../../with-query.ts';
-import { useLanguage } from '../../words/index.ts';
+import type { Static } from 'typebox';
+import { parseAddress } from '../../audience/contacts/addresses.ts';
+import { DeliveryBadge } from '../../dashboard/components/campaign-state.tsx';
+import { Time } from '../../dashboard/components/figures.tsx';
+import { SearchForm } from '../../dashboard/components/search.tsx';
+import { Empty } from '../../dashboard/components/surface.tsx';
+import { Pager, Table } from '../../dashboard/components/table.tsx';
+import { ask } from '../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../dashboard/page.tsx';
+import { viewerOf } from '../../dashboard/signed-in.ts';
+import { withQuery } from '../../dashboard/with-query.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { DELIVERY_STATE_NAMES, type DeliveryState } from '../../database/schema/index.ts';
+import { shownDeliveryState } from '../../delivery/reporting/kept-mails.ts';
+import { READ } from '../../http/pages/layout.ts';
+import { listMails } from '../operations.ts';
 import { transactionalMailScreen } from './mail.tsx';
 
-interface Found {
-  mails: readonly ShownMail[];
-  /** Where the next page goes on; null where this is the last. */
-  next_before_id: number | null;
-}
+type Found = Static<typeof listMails.output>;
 
 /** Registers the list and the page of one mail. */
-export async function transactionalScreens(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {
+export async function transactionalScreens(app: FastifyInstance): Promise<void> {
   app.route<{ Querystring: { email?: string; state?: string; before?: string } }>({
     method: READ,
     url: '/transactional',
@@ -36,11 +32,9 @@ export async function transactionalScreens(app: FastifyInstance, { clock }: Pick
       const query = { ...(email && { email }), ...(state && { state }), ...(before && { before_id: before }) };
       // What is no address has no mails.
       const isAddress = email === '' || parseAddress(email) !== null;
-      const found: Found = isAddress
-        ? await new ApiClient(app, request).get<Found>('/transactional/list', query)
-        : { mails: [], next_before_id: null };
+      const found: Found = isAddress ? await ask(request, listMails, query) : { mails: [], next_before_id: null };
       const frame = { title: languageOf(request, viewer).say('transactional.title'), section: 'mailings' } as const;
-      const list = { ...found, email, state, isLater: before !== undefined, now: clock.now() };
+      const list = { ...found, email, state, isLater: before !== undefined, now: app.deps.clock.now() };
       return sendPage(request, reply, viewer, frame, <Mails {...list} />);
     },
   });

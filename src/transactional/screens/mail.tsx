@@ -2,15 +2,15 @@
 
 import type { FastifyInstance } from 'fastify';
 import { type ComponentChildren, Fragment } from 'preact';
-import { shownDeliveryState } from '../../../delivery/reporting/kept-mails.ts';
-import { READ } from '../../../http/pages/layout.ts';
-import type { ShownMail } from '../../../transactional/list.ts';
-import { ApiClient } from '../../api-client.ts';
-import { DeliveryBadge } from '../../components/campaign-state.tsx';
-import { Time } from '../../components/figures.tsx';
-import { languageOf, sendPage } from '../../page.tsx';
-import { viewerOf } from '../../signed-in.ts';
-import { type PlainKey, useLanguage } from '../../words/index.ts';
+import { DeliveryBadge } from '../../dashboard/components/campaign-state.tsx';
+import { Time } from '../../dashboard/components/figures.tsx';
+import { ask } from '../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../dashboard/page.tsx';
+import { viewerOf } from '../../dashboard/signed-in.ts';
+import { type PlainKey, useLanguage } from '../../dashboard/words/index.ts';
+import { shownDeliveryState } from '../../delivery/reporting/kept-mails.ts';
+import { READ } from '../../http/pages/layout.ts';
+import { type Mail, readMail } from '../operations.ts';
 
 /** Registers the page of one mail. */
 export async function transactionalMailScreen(app: FastifyInstance): Promise<void> {
@@ -19,15 +19,14 @@ export async function transactionalMailScreen(app: FastifyInstance): Promise<voi
     url: '/transactional/:utr',
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
-      const api = new ApiClient(app, request);
-      const { mail } = await api.get<{ mail: ShownMail }>('/transactional/details', request.params);
+      const { mail } = await ask(request, readMail, request.params);
       const title = mail.subject || languageOf(request, viewer).say('outbox.noSubject');
-      return sendPage(request, reply, viewer, { title, section: 'mailings' }, <Mail mail={mail} />);
+      return sendPage(request, reply, viewer, { title, section: 'mailings' }, <OneMail mail={mail} />);
     },
   });
 }
 
-function Mail({ mail }: { mail: ShownMail }) {
+function OneMail({ mail }: { mail: Mail }) {
   const language = useLanguage();
   const at = (time: string) => <Time at={new Date(time)} />;
   const facts: (readonly [PlainKey, ComponentChildren])[] = [
@@ -62,7 +61,7 @@ function Mail({ mail }: { mail: ShownMail }) {
   );
 }
 
-function Files({ files }: { files: ShownMail['attachments'] }) {
+function Files({ files }: { files: Mail['attachments'] }) {
   const language = useLanguage();
   return (
     <>

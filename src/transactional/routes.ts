@@ -2,25 +2,18 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, isNull } from 'drizzle-orm';
 import Type from 'typebox';
-import { findAddressId } from '../audience/contacts/address-rows.ts';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { isErased } from '../audience/contacts/erased.ts';
-import { recordUtr } from '../database/ownership.ts';
 import { senders } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
-import { notFound } from '../failure.ts';
 import { messages } from '../field-errors.ts';
 import { inTurn } from '../http/account-share.ts';
+import { operationRoutes } from '../http/operation-routes.ts';
 import { readLargeJson, textBytes } from '../http/requests/large-json.ts';
 import {
-  DeliveryState,
   email,
-  identifier,
-  integer,
-  isoTimestampSchema,
   line,
   MAX_TEMPLATE_CHARACTERS,
-  nullable,
   optionalReference,
   reference,
   successWith,
@@ -29,35 +22,14 @@ import {
 import { check } from '../http/requests/validation.ts';
 import { templateErrors } from '../single-sends/single-sends.ts';
 import { hasTemplate } from '../templates/mail-content.ts';
-import { MAX_NAME } from '../transactional/attachments.ts';
-import { CompiledTemplates } from '../transactional/content.ts';
-import { findMail, listMails } from '../transactional/list.ts';
-import { sendTransactional } from '../transactional/send.ts';
+import { MAX_NAME } from './attachments.ts';
+import { CompiledTemplates } from './content.ts';
+import { listMails, readMail } from './operations.ts';
+import { sendTransactional } from './send.ts';
 
-const tags = ['Transactional mail'];
+const TAG = 'Transactional mail';
 /** 10 MB of attachments in base64, and a template. */
 const MAX_BODY_BYTES = 18 * 1024 * 1024;
-const DEFAULT_ROWS = 50;
-
-const AttachmentRecord = Type.Object({ file_name: Type.String(), type: Type.String(), size: integer() });
-const TransactionalMail = Type.Object({
-  id: integer(),
-  utr: Type.String(),
-  sender_id: integer(),
-  email: Type.String(),
-  name: Type.String(),
-  subject: Type.String(),
-  attachments: Type.Array(AttachmentRecord),
-  message_id: Type.String(),
-  state: DeliveryState,
-  attempts: integer(),
-  reply: nullable(Type.String()),
-  reason_code: nullable(Type.String()),
-  next_try_at: nullable(isoTimestampSchema()),
-  complained_at: nullable(isoTimestampSchema()),
-  created_at: isoTimestampSchema(),
-  updated_at: isoTimestampSchema(),
-});
 
 const code = (description: string) => Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS, description }));
 const SendBody = Type.Object({
@@ -94,13 +66,6 @@ const SendBody = Type.Object({
   ),
 });
 
-const ListQuery = Type.Object({
-  state: Type.Optional(DeliveryState),
-  email: Type.Optional(line({ description: 'Only mails to this address.' })),
-  limit: Type.Optional(integer({ minimum: 1, maximum: 200, description: `${DEFAULT_ROWS} if not given.` })),
-  before_id: Type.Optional(integer({ description: 'Only those with a lower id: next_before_id of the page before.' })),
-});
-
 export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const { db } = deps;
   const client = db.$client;
@@ -114,17 +79,11 @@ export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
       .where(and(eq(senders.id, id), eq(senders.user_id, accountId), isNull(senders.deleted_at)))
       .get();
 
-  /** The id of an address of the account; 0 if it has none like that. */
-  function idOf(accountId: number, given: string): number {
-    const address = parseAddress(given);
-    return (address && findAddressId(db, accountId, address)) ?? 0;
-  }
-
   app.post(
     '/transactional/send',
     {
       schema: {
-        tags,
+        tags: [TAG],
         summary: 'Send one mail to one person (addition)',
         description:
           'For receipts, links to sign in and the like. It has a queue of its own and waits for no campaign. Answered once it is on disk. Only bounces and complaints suppress it, not an unsubscription; nobody who was erased gets one. With the header Idempotency-Key the same request can be repeated for a day and sends one mail; another request with that key is answered 409.',
@@ -180,40 +139,7 @@ export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
     },
   );
 
-  app.get(
-    '/transactional/details',
-    {
-      schema: {
-        tags,
-        summary: 'Read what became of a transactional mail (addition)',
-        description: 'Its bodies and attachments cannot be read: they are removed when it has a final state.',
-        querystring: Type.Object({ utr: identifier('The mail.') }),
-        response: successWith({ mail: TransactionalMail }),
-      },
-    },
-    async ({ accountId, query }) => {
-      const mail = findMail(client, accountId, recordUtr(query.utr));
-      if (mail === undefined) throw notFound('Record not found');
-      return { status: 'success' as const, message: { mail } };
-    },
-  );
-
-  app.get(
-    '/transactional/list',
-    {
-      schema: {
-        tags,
-        summary: 'List transactional mails, newest first (addition)',
-        description:
-          'A page of one state may hold fewer records than the limit, even none, though next_before_id says that more follow.',
-        querystring: ListQuery,
-        response: successWith({ mails: Type.Array(TransactionalMail), next_before_id: nullable(integer()) }),
-      },
-    },
-    async ({ accountId, query }) => {
-      const { state, email: given, limit = DEFAULT_ROWS, before_id: before = Number.MAX_SAFE_INTEGER } = query;
-      const filter = { state, addressId: given ? idOf(accountId, given) : undefined, before, limit };
-      return { status: 'success' as const, message: listMails(client, accountId, filter) };
-    },
-  );
+  const routes = operationRoutes(app, deps, TAG);
+  routes.read('GET /transactional/details', readMail);
+  routes.read('GET /transactional/list', listMails);
 };

@@ -1,0 +1,161 @@
+/** Reading transactional mails: what became of one, and the list of all. */
+import type { Database } from 'better-sqlite3';
+import Type, { type Static } from 'typebox';
+import { findAddressId } from '../audience/contacts/address-rows.ts';
+import { parseAddress } from '../audience/contacts/addresses.ts';
+import { isoTimestamp } from '../clock.ts';
+import { recordUtr } from '../database/ownership.ts';
+import { prepared } from '../database/prepared.ts';
+import {
+  DELIVERY_STATE,
+  DELIVERY_STATE_NAMES,
+  type DeliveryState as DeliveryStateName,
+} from '../database/schema/index.ts';
+import { messageId } from '../delivery/transactional/mail.ts';
+import { notFound } from '../failure.ts';
+import { DeliveryState, identifier, integer, isoTimestampSchema, line, nullable } from '../http/requests/schemas.ts';
+import { type Context, operation } from '../operations/operation.ts';
+import { sentenceCode } from '../sentences.ts';
+
+const DEFAULT_ROWS = 50;
+
+const Mail = Type.Object({
+  id: integer(),
+  utr: Type.String(),
+  sender_id: integer(),
+  email: Type.String(),
+  name: Type.String(),
+  subject: Type.String(),
+  attachments: Type.Array(Type.Object({ file_name: Type.String(), type: Type.String(), size: integer() })),
+  message_id: Type.String(),
+  state: DeliveryState,
+  attempts: integer(),
+  reply: nullable(Type.String()),
+  reason_code: nullable(Type.String()),
+  next_try_at: nullable(isoTimestampSchema()),
+  complained_at: nullable(isoTimestampSchema()),
+  created_at: isoTimestampSchema(),
+  updated_at: isoTimestampSchema(),
+});
+export type Mail = Static<typeof Mail>;
+
+export const readMail = operation({
+  name: 'Read what became of a transactional mail (addition)',
+  description: 'Its bodies and attachments cannot be read: they are removed when it has a final state.',
+  role: 'viewer',
+  input: Type.Object({ utr: identifier('The mail.') }),
+  output: Type.Object({ mail: Mail }),
+  run({ db, accountId }, { utr }) {
+    const mail = prepared<[string, number], Row>(
+      db.$client,
+      `SELECT ${COLUMNS} FROM transactional_mails WHERE utr = ? AND user_id = ?`,
+    ).get(recordUtr(utr), accountId);
+    if (mail === undefined) throw notFound('Record not found');
+    return { mail: shown(mail) };
+  },
+});
+
+export const listMails = operation({
+  name: 'List transactional mails, newest first (addition)',
+  description:
+    'A page of one state may hold fewer records than the limit, even none, though next_before_id says that more follow.',
+  role: 'viewer',
+  input: Type.Object({
+    state: Type.Optional(DeliveryState),
+    email: Type.Optional(line({ description: 'Only mails to this address.' })),
+    limit: Type.Optional(integer({ minimum: 1, maximum: 200, description: `${DEFAULT_ROWS} if not given.` })),
+    before_id: Type.Optional(
+      integer({ description: 'Only those with a lower id: next_before_id of the page before.' }),
+    ),
+  }),
+  output: Type.Object({ mails: Type.Array(Mail), next_before_id: nullable(integer()) }),
+  run(context, { state, email, limit = DEFAULT_ROWS, before_id: before = Number.MAX_SAFE_INTEGER }) {
+    const { db, accountId: account } = context;
+    const addressId = email ? idOf(context, email) : undefined;
+    const oldest = state === undefined ? 0 : oldestExamined(db.$client, account, addressId, before);
+    const rows = prepared<[Record<string, number>], Row>(db.$client, listQueryText({ state, addressId })).all({
+      account,
+      before,
+      after: oldest - 1,
+      limit: limit + 1,
+      ...(addressId !== undefined && { address: addressId }),
+      ...(state !== undefined && { state: DELIVERY_STATE[state] }),
+    });
+    const page = rows.slice(0, limit);
+    const end = rows.length > limit ? (page.at(-1)?.id ?? null) : oldest > 0 ? oldest : null;
+    return { mails: page.map(shown), next_before_id: end };
+  },
+});
+
+/** The id of an address of the account; 0 if it has none like that. */
+function idOf({ db, accountId }: Context, given: string): number {
+  const address = parseAddress(given);
+  return (address && findAddressId(db, accountId, address)) ?? 0;
+}
+
+interface Row {
+  id: number;
+  utr: string;
+  sender_id: number;
+  email: string;
+  name: string;
+  subject: string;
+  attachments: string;
+  message_key: string;
+  message_domain: string;
+  state: number;
+  attempt: number;
+  due_at: number;
+  reply: string | null;
+  created_at: number;
+  updated_at: number;
+  complained_at: number | null;
+}
+
+const COLUMNS =
+  'id, utr, sender_id, email, name, subject, attachments, message_key, message_domain, state, attempt, due_at, reply, created_at, updated_at, complained_at';
+
+/** Which mails a list has: those in one state, and those to one address of the account. */
+interface Listed {
+  state: DeliveryStateName | undefined;
+  addressId: number | undefined;
+}
+
+/** The query of a list: those to one address are found by it, those in one state are looked for among all of the account. */
+export function listQueryText({ state, addressId }: Listed): string {
+  const index = addressId === undefined ? 'transactional_mails_user' : 'transactional_mails_address';
+  return `SELECT ${COLUMNS} FROM transactional_mails INDEXED BY ${index}
+    WHERE user_id = @account AND id < @before AND id > @after${addressId === undefined ? '' : ' AND address_id = @address'}
+      ${state === undefined ? '' : 'AND state = @state'} ORDER BY id DESC LIMIT @limit`;
+}
+
+/** Rows that are looked at for a page of one state, about 10 ms: it may hold fewer mails than its limit. */
+const EXAMINED = 5000;
+
+/** The id of the last mail that a page looks at; 0 if it looks at all. */
+function oldestExamined(client: Database, account: number, addressId: number | undefined, before: number): number {
+  const where = addressId === undefined ? 'user_id = @account' : 'user_id = @account AND address_id = @address';
+  const index = addressId === undefined ? 'transactional_mails_user' : 'transactional_mails_address';
+  const row = prepared<[Record<string, number>], { id: number }>(
+    client,
+    `SELECT id FROM transactional_mails INDEXED BY ${index} WHERE ${where} AND id < @before ORDER BY id DESC LIMIT 1 OFFSET ${EXAMINED}`,
+  ).get({ account, before, ...(addressId !== undefined && { address: addressId }) });
+  return row?.id ?? 0;
+}
+
+function shown({ message_key, message_domain, ...row }: Row): Mail {
+  const { attempt, due_at, state, attachments, created_at, updated_at, complained_at, ...rest } = row;
+  const moment = (at: number) => isoTimestamp(new Date(at));
+  return {
+    ...rest,
+    attachments: JSON.parse(attachments),
+    message_id: messageId({ id: row.id, message_key, message_domain }),
+    state: DELIVERY_STATE_NAMES[state] ?? 'failed',
+    attempts: attempt,
+    reason_code: sentenceCode(row.reply),
+    next_try_at: state === DELIVERY_STATE.queued && due_at > 0 ? moment(due_at) : null,
+    complained_at: complained_at === null ? null : moment(complained_at),
+    created_at: moment(created_at),
+    updated_at: moment(updated_at || created_at),
+  };
+}

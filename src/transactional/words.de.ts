@@ -1,0 +1,23 @@
+/** German: transactional mail. */
+import type { Translation } from '../dashboard/words/translation.ts';
+import type { transactional as english } from './words.en.ts';
+
+export const transactional: Translation<typeof english> = {
+  'transactional.title': 'Transaktionsmails',
+  'transactional.empty.title': 'Noch keine Transaktionsmails',
+  'transactional.empty.text':
+    'Belege, Links zum Anmelden und Hinweise, die Ihre Programme an eine Person senden, stehen hier mit dem, was daraus wurde.',
+  'transactional.search': 'Ganze E-Mail-Adresse',
+  'transactional.none': 'Keine Mail passt dazu.',
+  'transactional.noneHere': 'Von diesen passt keine dazu. Ältere folgen.',
+  'transactional.attempts': 'Versuche',
+  'transactional.next': 'Nächster Versuch',
+  'transactional.asked': 'Angefordert',
+  'transactional.changed': 'Letzte Änderung',
+  'transactional.complained': 'Als Spam gemeldet',
+  'transactional.files': 'Dateien',
+  'transactional.id': 'Message-ID',
+  'transactional.all': 'Alle Transaktionsmails',
+  'transactional.kept':
+    'Text und Dateien werden entfernt, sobald eine Mail ihren endgültigen Zustand hat. Diese Seite bleibt 90 Tage.',
+};
