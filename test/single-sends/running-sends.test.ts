@@ -14,9 +14,7 @@ async function halfway(t: Test, given: Record<string, unknown> = {}, settings: R
   const utr = await startSend(shop, given);
   const first = shop.accepted().length;
   if (first === 0 || first > 4) throw new Error(`${first} have it: not halfway`);
-  const id = (name: string): number =>
-    Number(shop.app.db.prepare('SELECT max(id) FROM contacts WHERE email = ?').pluck().get(`${name}@example.org`));
-  return { ...shop, utr, first, id };
+  return { ...shop, utr, first, id: (name: string) => findContactId(shop, name) };
 }
 
 /** Lets the seconds pass that the rest of the send takes. */
@@ -26,6 +24,25 @@ async function finish({ app }: Pick<Shop, 'app'>): Promise<void> {
     await app.background();
   }
 }
+
+const findContactId = ({ app }: Pick<Shop, 'app'>, name: string) =>
+  Number(app.db.prepare('SELECT max(id) FROM contacts WHERE email = ?').pluck().get(`${name}@example.org`));
+
+/** Segment 1, of everybody. */
+const storeSegment = ({ post }: Shop) =>
+  post('/segment/store', {
+    segment_name: 'All',
+    contact_type_id: 1,
+    select_field: ['email'],
+    select_operator: ['contains'],
+    value: ['example'],
+  });
+
+const removeFromSegment = async ({ get, remove }: Shop, name: string) => {
+  const { contactEmails } = await get('/segment/email/list', { segment_id: 1 });
+  const found = contactEmails.find(({ email }: { email: string }) => email === `${name}@example.org`);
+  await remove('/segment/email/delete', { segment_recipient_id: found.id });
+};
 
 const to = (shop: Pick<Shop, 'accepted'>) => shop.accepted().map((mail) => mail.split(' ')[0]);
 
@@ -96,8 +113,7 @@ t.test('an address corrected to one that the send goes to as well: one mail', as
   await shop.import(NAMES);
   await shop.add('other', 2);
   const utr = await startSend(shop, { recipient_id: ['contacts_1', 'contacts_2'] });
-  const id = Number(shop.app.db.prepare("SELECT id FROM contacts WHERE email = 'r7@example.org'").pluck().get());
-  await shop.correct(id, 'other');
+  await shop.correct(findContactId(shop, 'r7'), 'other');
   await finish(shop);
   t.strictSame(to(shop), [...NAMES.slice(0, 7), 'other']);
   const { report } = await shop.get('/single-send/report', { utr });
@@ -110,8 +126,7 @@ t.test('an address corrected to one that the send excludes gets nothing', async 
   await shop.import(NAMES);
   await shop.add('boss', 2);
   await startSend(shop, { exclude_specific_recipient_id: ['contacts_2'] });
-  const id = Number(shop.app.db.prepare("SELECT id FROM contacts WHERE email = 'r7@example.org'").pluck().get());
-  await shop.correct(id, 'boss');
+  await shop.correct(findContactId(shop, 'r7'), 'boss');
   await finish(shop);
   t.strictSame(to(shop), NAMES.slice(0, 7));
 });
@@ -121,24 +136,25 @@ t.test(
   async (t) => {
     const shop = await startShop(t, { SEND_RATE: '2' });
     await shop.post('/contacts-type/add', { name: 'Others' });
-    await shop.post('/segment/store', {
-      segment_name: 'All',
-      contact_type_id: 1,
-      select_field: ['email'],
-      select_operator: ['contains'],
-      value: ['example'],
-    });
+    await storeSegment(shop);
     await shop.import(NAMES);
     await startSend(shop, { recipient_id: ['segments_1'] });
-    const id = Number(shop.app.db.prepare("SELECT id FROM contacts WHERE email = 'r6@example.org'").pluck().get());
-    await shop.correct(id, 'r6', 2);
-    const { contactEmails } = await shop.get('/segment/email/list', { segment_id: 1 });
-    const last = contactEmails.find(({ email }: { email: string }) => email === 'r7@example.org');
-    await shop.remove('/segment/email/delete', { segment_recipient_id: last.id });
+    await shop.correct(findContactId(shop, 'r6'), 'r6', 2);
+    await removeFromSegment(shop, 'r7');
     await finish(shop);
     t.strictSame(to(shop), NAMES.slice(0, 7));
   },
 );
+
+t.test('a person who is removed from a segment by hand and is in another target gets it as that contact', async (t) => {
+  const shop = await startShop(t, { SEND_RATE: '2' });
+  await storeSegment(shop);
+  await shop.import(NAMES);
+  await startSend(shop, { recipient_id: ['segments_1', 'contacts_1'] });
+  await removeFromSegment(shop, 'r7');
+  await finish(shop);
+  t.strictSame(to(shop), NAMES);
+});
 
 t.test('a sender that is edited while a send runs is on every mail claimed from then on', async (t) => {
   const shop = await halfway(t);

@@ -3,6 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { enqueueRecipients } from '../../../src/delivery/queue/enqueue-recipients.ts';
 import { commandMailing, waitForAcknowledgement } from '../../../src/delivery/queue/mailing-state.ts';
+import { Rates } from '../../../src/delivery/sending/rates.ts';
+import { FakeClock } from '../../support/app.ts';
 import { ACCEPTED, launch, launchToSink, Relay } from '../../support/launched-mailing.ts';
 import { DROP, type Script } from '../../support/smtp/scripted-relay.ts';
 
@@ -158,6 +160,19 @@ t.test('SEND_RATE_PER_DOMAIN: the others wait for their turn and are not counted
   await background.untilIdle();
   t.match(mailing(), { delivered: 30, triggered: 30 });
 });
+
+t.test(
+  'SEND_RATE_PER_DOMAIN: a second of unused capacity is made up for, even if other domains had mail meanwhile',
+  async (t) => {
+    const clock = new FakeClock();
+    const rates = new Rates(clock, { perSecond: 0, perDomain: 5 });
+    t.equal(rates.waitFor(1, 'a.example'), 0);
+    clock.advance(5000);
+    t.equal(rates.waitFor(1, 'b.example'), 0);
+    const waits = Array.from({ length: 7 }, () => rates.waitFor(1, 'a.example'));
+    t.strictSame(waits, [0, 0, 0, 0, 0, 0, 200]);
+  },
+);
 
 t.test('on a full disk nothing is handed off without a recorded claim, and sending recovers by itself', async (t) => {
   const relay = new Relay(() => ACCEPTED);
