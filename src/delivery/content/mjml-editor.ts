@@ -44,7 +44,7 @@ export function editedTemplate(mjml: string, before: string): string {
   const opened = before === '' ? null : parseMjml(before);
   const edited = opened !== null && buildView(opened).isDrawable ? opened : null;
   const head = headElements(edited);
-  const parts = drawn.children?.map(unwrapped) ?? [];
+  const parts = drawn.children.map(unwrapped);
   const rest = parts.filter(({ tagName }) => tagName !== 'mj-head');
   const attributes = opened?.attributes ?? drawn.attributes;
   const whole = {
@@ -89,7 +89,7 @@ function unwrapped(element: MjmlNode): MjmlNode {
   const { tagName, attributes, children } = element;
   const { [KEPT_HTML]: html, [KEPT_MJML]: mjml, ...others } = attributes;
   if (tagName === 'mj-raw' && mjml !== undefined) {
-    const [kept, ...more] = fromMarkup(`<mjml>${mjml}</mjml>`).children ?? [];
+    const [kept, ...more] = fromMarkup(`<mjml>${mjml}</mjml>`).children;
     if (kept === undefined || more.length > 0) throw new ContentError('A part in MJML is not one element.');
     return kept;
   }

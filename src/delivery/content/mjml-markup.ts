@@ -38,7 +38,7 @@ export function toMarkup({ tagName, attributes, children = [], content }: MjmlNo
  * @throws ContentError if it is not one mjml element, or is larger or deeper than a template may be: the parser takes time
  * quadratic in the depth.
  */
-export function fromMarkup(markup: string): MjmlNode {
+export function fromMarkup(markup: string): Building {
   const top: Building = { tagName: '', attributes: {}, children: [] };
   const open: Building[] = [top];
   let elements = 0;

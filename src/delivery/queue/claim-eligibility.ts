@@ -29,8 +29,7 @@ export const DELIVERY_PERSON = `
 export const NEEDS_LOOKUP = `
   CASE WHEN m.owner_kind NOT IN ('single', 'schedule') THEN 0
     WHEN r.by_hand = 1 AND EXISTS (SELECT 1 FROM segments g WHERE g.id = r.segment_id AND g.deleted_at IS NULL) THEN 0
-    WHEN r.is_removed = 1 THEN 1
-    ELSE c.id IS NULL END`;
+    ELSE r.is_removed IS 1 OR c.id IS NULL END`;
 
 /**
  * Why somebody is not asked to confirm a subscription by a form: it was confirmed, expired or removed, or their address is suppressed.
