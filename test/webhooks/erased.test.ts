@@ -88,7 +88,11 @@ t.test('the events of an account go when its last webhook is deleted', async (t)
 t.test('an account that adds and deletes slow webhooks leaves requests for others', async (t) => {
   const app = await startApp(t, ON_THIS_MACHINE);
   const [slow, quick] = [await startReceiver(t), await startReceiver(t)];
-  slow.answerWith(() => undefined);
+  let [open, mostOpen] = [0, 0];
+  slow.answerWith((_event, reply) => {
+    mostOpen = Math.max(mostOpen, ++open);
+    reply.on('close', () => open--);
+  });
   const { dispatcher, until } = startDispatcher(t, app);
   const write = app.db.prepare(`
     INSERT INTO webhook_events (user_id, type, lane, data)
@@ -98,10 +102,11 @@ t.test('an account that adds and deletes slow webhooks leaves requests for other
     const { id } = await addWebhook(app.one, slow.url, ['contact.created']);
     write.run(id);
     let steps = 0;
-    await until(() => ++steps >= 10);
+    await until(() => ++steps >= 10 && slow.events.length >= Math.min(20 * (round + 1), 500));
     await app.one.call('POST', '/webhooks/delete', { form: { id } });
   }
-  t.equal(slow.events.length, 500);
+  // Half of 1000. On a slow machine a request times out meanwhile, and its end may come a moment after the one that takes its place.
+  t.ok(mostOpen <= 520, `${mostOpen} at a time`);
   const { id } = await addWebhook(app.two, quick.url, ['contact.created']);
   write.run(id);
   await until(() => quick.events.length === 25);
