@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import type { CDPSession, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { startApp, type TestApp } from '../support/app.ts';
-import { findBarriers, launch, openTab, picture } from '../support/dashboard/browser.ts';
+import { findBarriers, launch, openTab } from '../support/dashboard/browser.ts';
 import { addPerson, cookieOf, PASSWORD } from '../support/people.ts';
 import { skipWithout } from '../support/tools.ts';
 
@@ -76,10 +76,8 @@ t.test(
     await addPasskey(page, origin, 'Phone');
     await page.getByRole('heading', { name: 'Add a passkey' }).waitFor();
     t.strictSame(await findBarriers(page), []);
-    await picture(page, 'passkey-new-desk-light');
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('The passkey was added.').waitFor();
-    await picture(page, 'passkey-added-desk-light');
     t.equal((await device.credentials()).length, 1);
     t.match(await device.credentials(), [{ isResidentCredential: true, rpId: 'localhost' }]);
 
@@ -89,7 +87,6 @@ t.test(
     const button = page.getByRole('button', { name: 'Sign in with a passkey' });
     await button.waitFor();
     t.strictSame(await findBarriers(page), []);
-    await picture(page, 'login-passkey-desk-light');
     await device.takesPart(true);
     await button.click();
     await page.waitForURL(`${origin}/people?search=ann`);

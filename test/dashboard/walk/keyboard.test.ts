@@ -1,6 +1,6 @@
 /** What a keyboard does in the dashboard, in a real browser. */
 import t from 'tap';
-import { findBarriers, launch, openTab, picture } from '../../support/dashboard/browser.ts';
+import { findBarriers, launch, openTab } from '../../support/dashboard/browser.ts';
 import { HOSTILE_NAMES } from '../../support/dashboard/filled-account.ts';
 import { skipWithout } from '../../support/tools.ts';
 import { startWalked } from './walked-service.ts';
@@ -16,7 +16,6 @@ t.test('the dashboard by keyboard', { skip: skipWithout('chromium') }, async (t)
     const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
     await help.waitFor();
     t.strictSame(await findBarriers(page), []);
-    await picture(page, 'shortcuts-desk-light');
     await page.keyboard.press('Escape');
     await help.waitFor({ state: 'hidden' });
     await page.getByLabel('Name').fill('');
@@ -36,7 +35,6 @@ t.test('the dashboard by keyboard', { skip: skipWithout('chromium') }, async (t)
     const dialog = page.getByRole('dialog', { name: 'Delete 12,431 people?' });
     await dialog.waitFor();
     t.strictSame(await findBarriers(page), []);
-    await picture(page, 'confirm-desk-light');
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Delete 12,431 people' }).last().press('Enter');
