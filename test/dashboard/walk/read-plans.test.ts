@@ -4,7 +4,7 @@
  */
 import t, { type Test } from 'tap';
 import { planned, sortsOfAll, wholeReads } from '../../support/query-plans.ts';
-import { SCREENS } from './screens.ts';
+import { accountOf, SCREENS } from './screens.ts';
 import { startWalked } from './walked-service.ts';
 
 let isReading = false;
@@ -12,7 +12,7 @@ let isReading = false;
 /** Opens each screen, and each link on it that leads to another page or with other parameters. */
 async function openPages(t: Test): Promise<void> {
   const { app, addressOf, origin, cookies } = await startWalked(t, (name) => name);
-  const screens = SCREENS.filter(({ account = 'filled' }) => account === 'filled');
+  const screens = SCREENS.filter((screen) => accountOf(screen) === 'filled');
   const waiting = screens.map((screen) => addressOf(screen).slice(origin.length));
   const opened = new Set<string>();
   isReading = true;

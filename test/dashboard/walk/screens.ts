@@ -17,6 +17,11 @@ export interface Screen {
   picture?: 'light' | 'both';
 }
 
+/** The account that a screen shows. */
+export function accountOf({ account = 'filled' }: Screen): NonNullable<Screen['account']> {
+  return account;
+}
+
 export const SCREENS: readonly Screen[] = [
   { name: 'gallery', path: '/gallery', hasChart: true },
   { name: 'gallery-bare', path: '/gallery/bare' },

@@ -6,7 +6,6 @@ import { en } from '../../../src/dashboard/words/en/index.ts';
 import { sentenceCode } from '../../../src/sentences.ts';
 import { excessWidth } from '../../support/dashboard/browser.ts';
 import { DESK } from '../../support/walked-pages.ts';
-import { testBudget } from './look.ts';
 import type { Screen } from './screens.ts';
 import type { Visit } from './visits.ts';
 
@@ -18,18 +17,27 @@ const OF_MAILS: Readonly<Record<string, readonly string[]>> = {
   'people-form': ['E-mail address', 'First name'],
 };
 
-/** Tests that a screen which was opened on a phone is German for Germans and works by keyboard alone, there and on a desk. */
-export async function walkInGerman(t: Test, screen: Screen, visit: Visit): Promise<void> {
+/**
+ * Tests that a screen which was opened on a phone is German for Germans and works by keyboard alone, there and on a desk. The navigation is
+ * worked once: `navigations` keeps those that were, so that a screen with the same one begins with what is after it.
+ */
+export async function walkInGerman(t: Test, screen: Screen, visit: Visit, navigations: Set<string>): Promise<void> {
   const { name } = screen;
   const { page, outside, complaints } = visit;
-  testBudget(t, screen, visit);
   const texts = (await textsOf(page)).filter((text) => !OF_MAILS[name]?.includes(text));
   t.strictSame(englishIn(texts), [], `${name}: nothing is in English`);
   t.ok((await excessWidth(page)) <= 0, `${name}: nothing sticks out`);
-  t.strictSame(await tabThrough(page), [], `${name} on a phone: the keyboard reaches everything, and it is seen`);
-  t.strictSame(await openAndEscape(page), [], `${name} on a phone: Escape closes what opens`);
+  const navigation: string = await page.evaluate(NAVIGATION);
+  const isNew = !navigations.has(navigation);
+  navigations.add(navigation);
+  t.strictSame(
+    await tabThrough(page, isNew),
+    [],
+    `${name} on a phone: the keyboard reaches everything, and it is seen`,
+  );
+  t.strictSame(await openAndEscape(page, isNew), [], `${name} on a phone: Escape closes what opens`);
   await page.setViewportSize(DESK);
-  t.strictSame(await tabThrough(page), [], `${name} on a desk: the keyboard reaches everything, and it is seen`);
+  t.strictSame(await tabThrough(page, isNew), [], `${name} on a desk: the keyboard reaches everything, and it is seen`);
   t.strictSame([outside, complaints], [[], []], `${name}: nothing from elsewhere, nothing on the console`);
 }
 
@@ -85,8 +93,18 @@ const CONTROLS = `[...document.querySelectorAll('a[href], button, input, select,
   .filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.disabled && e.type !== 'hidden' && e.tabIndex >= 0 && !e.closest('[inert]'))
   .filter((e) => e.type !== 'radio' || e.checked)`;
 
+/** The controls before the main part, whichever of them leads to the page that is shown. */
+const NAVIGATION = `[...document.querySelectorAll('a[href], button, summary')].filter((e) => ${isBeforeMain('e')})
+  .map((e) => e.tagName + ' ' + e.getAttribute('href') + ' ' + e.textContent).join('\\n')`;
+
 /** Marks what has to be reached, and gives how many there are. */
-const MARK = `(() => { const all = ${CONTROLS}; all.forEach((e, at) => { e.dataset.stop = at; }); return all.length; })()`;
+const mark = (isWhole: boolean) =>
+  `(() => { const all = ${CONTROLS}.filter((e) => ${isWhole} || !${isBeforeMain('e')}); all.forEach((e, at) => { e.dataset.stop = at; }); return all.length; })()`;
+
+/** Code that says whether an element is before the main part. */
+function isBeforeMain(element: string): string {
+  return `Boolean(${element}.compareDocumentPosition(document.querySelector('main')) & Node.DOCUMENT_POSITION_FOLLOWING)`;
+}
 
 /** What has the focus: its mark, and what is wrong with how it looks. */
 const FOCUSED = `(() => {
@@ -125,12 +143,18 @@ async function pressTab(page: Page, before: Focused | null): Promise<Focused | n
   return page.evaluate(FOCUSED);
 }
 
-/** Presses Tab until the focus leaves the page; gives what it did not reach, what hides or does not show the focus, and a trap. */
-async function tabThrough(page: Page): Promise<string[]> {
+/**
+ * Presses Tab until the focus leaves the page; gives what it did not reach, what hides or does not show the focus, and a trap. It begins
+ * with the navigation, or else with the main part.
+ */
+async function tabThrough(page: Page, withNavigation: boolean): Promise<string[]> {
   await page.evaluate('document.activeElement?.blur?.(); scrollTo(0, 0); getSelection()?.removeAllRanges()');
-  // The point from which Tab goes on is the beginning of the document.
-  await page.evaluate("document.body.tabIndex = -1; document.body.focus(); document.body.removeAttribute('tabindex')");
-  const count = Number(await page.evaluate(MARK));
+  // The point from which Tab goes on is the beginning of the document or of the main part.
+  await page.evaluate(
+    `{ const from = document.querySelector('${withNavigation ? 'body' : 'main'}'); const before = from.getAttribute('tabindex');
+      from.tabIndex = -1; from.focus({ preventScroll: true }); if (before === null) from.removeAttribute('tabindex'); }`,
+  );
+  const count = Number(await page.evaluate(mark(withNavigation)));
   const seen = new Set<string>();
   const problems: string[] = [];
   let focused: Focused | null = null;
@@ -155,12 +179,16 @@ async function tabThrough(page: Page): Promise<string[]> {
   return [...new Set([...problems, ...missed])];
 }
 
-/** Opens each menu and dialog with Enter; gives those that Escape does not close, or after which the focus is lost. */
-async function openAndEscape(page: Page): Promise<string[]> {
+/**
+ * Opens each menu and dialog with Enter, those of the navigation only if asked; gives those that Escape does not close, or after which the
+ * focus is lost.
+ */
+async function openAndEscape(page: Page, withNavigation: boolean): Promise<string[]> {
   const problems: string[] = [];
   const openers = page.locator('button[popovertarget]:not([popovertargetaction="hide"]), nav summary');
   for (const opener of await openers.all()) {
     if (!(await opener.isVisible())) continue;
+    if (!withNavigation && (await opener.evaluate(`(e) => ${isBeforeMain('e')}`))) continue;
     const what = await opener.evaluate((element) => element.outerHTML.slice(0, 120));
     const isOpen = () =>
       opener.evaluate((element) => {
