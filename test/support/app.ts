@@ -1,4 +1,4 @@
-/** Builds the application as production does, on a fresh database with two accounts, a fake clock and the outbox. */
+/** Builds the application as production does, on a fresh database with two accounts, a fake clock, cheap passwords and the outbox. */
 
 import assert from 'node:assert';
 import { Resolver } from 'node:dns/promises';
@@ -25,6 +25,7 @@ import { OutboxCourier } from '../../src/delivery/transport/outbox.ts';
 import type { Deps } from '../../src/deps.ts';
 import { logOptions } from '../../src/http/server-options.ts';
 import { Background } from '../../src/threads/background.ts';
+import { hashCheaply } from './cheap-passwords.ts';
 
 export interface FilePart {
   filename: string;
@@ -153,6 +154,7 @@ export async function startApp(
   courierOf?: (db: Db) => Courier,
   logTo?: Writable,
 ): Promise<TestApp> {
+  hashCheaply(t);
   const folder = mkdtempSync(join(tmpdir(), 'sendlark-test-'));
   const path = join(folder, 'test.db');
   seededCopy(path);
