@@ -11,7 +11,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 const FOLDERS = [
   'src/dashboard/islands',
   'src/dashboard/screens/forms/browser',
-  'src/dashboard/screens/settings/senders/browser',
+  'src/senders/screens/browser',
   'src/dashboard/design/browser',
   'src/http/openapi/browser',
   'src/pages/forms/browser',
@@ -29,7 +29,13 @@ const LARGE_QUALITY = 8;
 
 /** The folders whose files decide what the bundles contain. */
 export function browserSources(root) {
-  return ['src/dashboard', 'src/http/openapi/browser', 'src/pages/forms/browser'].map((folder) => join(root, folder));
+  const folders = [
+    'src/dashboard',
+    'src/http/openapi/browser',
+    'src/pages/forms/browser',
+    'src/senders/screens/browser',
+  ];
+  return folders.map((folder) => join(root, folder));
 }
 
 /** Writes the files to `files/` in the output folder, and their manifest beside it. */

@@ -8,6 +8,7 @@ import { installErrors } from '../http/errors.ts';
 import { installForms } from '../http/requests/forms.ts';
 import { installValidation } from '../http/requests/validation.ts';
 import { pictureRoutes } from '../pictures/routes.ts';
+import { senderRoutes } from '../senders/routes.ts';
 import { templateRoutes } from '../templates/routes.ts';
 import { transactionalRoutes } from '../transactional/routes.ts';
 import { userRoutes } from '../users/routes.ts';
@@ -30,7 +31,6 @@ import { contactPersonRoutes } from './contacts-person.ts';
 import { contactSearchRoutes } from './contacts-search.ts';
 import { warnOfContent } from './content-warnings.ts';
 import { designLinkRoutes } from './design-links.ts';
-import { dkimRoutes } from './dkim.ts';
 import { feedRoutes } from './feeds.ts';
 import { fieldRoutes } from './fields.ts';
 import { formRoutes } from './forms.ts';
@@ -52,8 +52,6 @@ import { segmentCountRoutes } from './segment-count.ts';
 import { segmentNameRoutes } from './segment-names.ts';
 import { segmentRoutes } from './segments.ts';
 import { sendWindowRoutes } from './send-window.ts';
-import { senderCheckRoutes } from './sender-checks.ts';
-import { senderRoutes } from './senders.ts';
 import { sendingHoldRoutes } from './sending-hold.ts';
 import { singleSendActionRoutes } from './single-send-actions.ts';
 import { singleSendDraftRoutes } from './single-send-drafts.ts';
@@ -65,7 +63,6 @@ import { singleSendRoutes } from './single-sends.ts';
 import { trackingRoutes } from './tracking.ts';
 import { useRoutes } from './uses.ts';
 import { versionRoutes } from './versions.ts';
-import { warmUpRoutes } from './warm-ups.ts';
 
 /** Registers all endpoints under /api. */
 export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
@@ -113,7 +110,6 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await singleSendDraftRoutes(app, deps);
   await resultLimitRoutes(app, deps);
   await mailCapRoutes(app, deps);
-  await warmUpRoutes(app, deps);
   await sendWindowRoutes(app, deps);
   await singleSendResendRoutes(app, deps);
   await trackingRoutes(app, deps);
@@ -133,8 +129,6 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await savedBlockRoutes(app, deps);
   await placeRoutes(app, deps);
   await senderRoutes(app, deps);
-  await senderCheckRoutes(app, deps);
-  await dkimRoutes(app, deps);
   await sunsetRoutes(app, deps);
   await providerEventRoutes(app, deps);
   await roleMailRoutes(app, deps);

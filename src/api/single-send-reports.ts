@@ -36,6 +36,7 @@ import {
   zeroOrOne,
 } from '../http/requests/schemas.ts';
 import { check } from '../http/requests/validation.ts';
+import { WarmUpWait } from '../senders/operations/warm-ups.ts';
 import { SENTENCES } from '../sentences.ts';
 import { findSingleSendMailing, requireSingleSend } from '../single-sends/actions.ts';
 import { sendTestMail, testMailMessage } from '../single-sends/test-mail.ts';
@@ -43,7 +44,6 @@ import { mailWarnings } from '../templates/content-warnings.ts';
 import { ContentWarnings } from './content-warnings.ts';
 import { Watch } from './result-limits.ts';
 import { ReportedAbTest, reportedAbTest, variantNumber } from './single-send-variants.ts';
-import { WarmUpWait } from './warm-ups.ts';
 
 const tags = ['Single sends'];
 

@@ -11,15 +11,15 @@ import type {
   RecordOperation,
 } from '../operations/operation.ts';
 import { sendList, sendRecord } from './list-response.ts';
-import { done, successWith } from './requests/schemas.ts';
+import { done, doneInErrors, successWith } from './requests/schemas.ts';
 import { passedFields } from './requests/validation.ts';
 
 /**
- * A method and a path below /api. The parameters of a GET or DELETE are in the query. Those of a POST are in the body, except what the
- * path names, as in `POST /groups/update?id`.
+ * A method, or two, and a path below /api. The parameters of a POST are in the body, except what the path names, as in
+ * `POST /groups/update?id`; those of other methods, and of two at once, are in the query.
  */
 type At = `${Method} /${string}`;
-type Method = 'GET' | 'POST' | 'DELETE';
+type Method = 'GET' | 'POST' | 'DELETE' | 'GET|POST';
 
 /** What an operation works with that is performed for a request. */
 export function contextOf({ accountId, role, actor, sessionId }: FastifyRequest, deps: Deps): Context {
@@ -34,11 +34,11 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
     response: FastifySchema['response'],
     answer: (context: Context, input: Static<Input>, reply: FastifyReply) => unknown,
   ): void {
-    const { method, url, inQuery } = readAt(at);
+    const { methods, url, inQuery } = readAt(at);
     const { name: summary, description, role, isForPeople, isForOperators, check } = operation;
     const schema = { tags: [tag], summary, ...(description && { description }), ...split(operation.input, inQuery) };
     app.route({
-      method,
+      method: methods,
       url,
       schema: { ...schema, response },
       config: {
@@ -66,6 +66,13 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
         const output = await operation.run(context, input);
         if (location !== undefined) reply.header('location', location(output));
         return { status: 'success', message };
+      });
+    },
+    /** As `change`, for the deletes whose contract has the text in `errors`. */
+    changeInErrors<Input extends TObject>(at: At, operation: Operation<Input, void>, errors: string): void {
+      map(at, operation, doneInErrors, async (context, input) => {
+        await operation.run(context, input);
+        return { status: 'success', errors };
       });
     },
     /** An operation whose output is the answer. */
@@ -103,11 +110,14 @@ function given({ query, body, routeOptions: { schema } }: FastifyRequest) {
   return Object.assign(Object.create(null), schema?.querystring && query, schema?.body && body);
 }
 
-function readAt(at: At): { method: Method; url: string; inQuery: (parameter: string) => boolean } {
-  const [, method, url = '', named = ''] = /^(\w+) ([^?]+)\??(.*)$/.exec(at) ?? [];
-  if (method !== 'POST') return { method: method === 'DELETE' ? method : 'GET', url, inQuery: () => true };
+function readAt(at: At): { methods: string[]; url: string; inQuery: (parameter: string) => boolean } {
+  const [, method = '', url = '', named = ''] = /^(\S+) ([^?]+)\??(.*)$/.exec(at) ?? [];
   const names = named.split('&');
-  return { method, url, inQuery: (parameter) => names.includes(parameter) };
+  return {
+    methods: method.split('|'),
+    url,
+    inQuery: (parameter) => method !== 'POST' || names.includes(parameter),
+  };
 }
 
 /** The schemas of query and body. */

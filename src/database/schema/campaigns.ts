@@ -28,7 +28,7 @@ export const senders = sqliteTable(
     company_address: text().notNull(),
     company_address2: line(),
     nickname: text().notNull(),
-    is_verified: count(),
+    is_verified: count().$type<0 | 1>(),
     utr: text().notNull(),
     send_at: text().notNull(),
     ...stamps(),

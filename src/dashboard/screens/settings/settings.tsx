@@ -1,6 +1,7 @@
 /** The settings: one page for each tab. */
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../../deps.ts';
+import { senderScreens } from '../../../senders/screens/senders.tsx';
 import { accountScreen } from '../../../users/screens/account.tsx';
 import { auditScreen } from '../../../users/screens/audit.tsx';
 import { keyScreen } from '../../../users/screens/keys.tsx';
@@ -15,8 +16,6 @@ import { brandScreen } from './brand.tsx';
 import { healthScreen } from './health.tsx';
 import { nodeScreen } from './nodes.tsx';
 import { returnScreen } from './returns/returns.tsx';
-import { senderForms } from './senders/form.tsx';
-import { senderScreen } from './senders/senders.tsx';
 import { relayForms } from './sending/form.tsx';
 import { sendingScreen } from './sending/sending.tsx';
 import { timesScreen } from './times/times.tsx';
@@ -30,8 +29,7 @@ export async function settingsScreens(app: FastifyInstance, deps: Deps & { signI
   await keyScreen(app);
   await webhookScreens(app);
   await auditScreen(app);
-  await senderScreen(app, deps);
-  await senderForms(app, deps);
+  await senderScreens(app);
   await sendingScreen(app, deps);
   await relayForms(app);
   await timesScreen(app);

@@ -2,6 +2,7 @@
 
 import { left } from '../../../audience/unsubscribed/words.de.ts';
 import { pictures } from '../../../pictures/words.de.ts';
+import { senders } from '../../../senders/words.de.ts';
 import { templates } from '../../../templates/words.de.ts';
 import { transactional } from '../../../transactional/words.de.ts';
 import { users } from '../../../users/words.de.ts';
@@ -30,7 +31,6 @@ import { settings } from './settings.ts';
 import { signIn } from './sign-in.ts';
 import { times } from './times.ts';
 import { versions } from './versions.ts';
-import { warmUp } from './warm-up.ts';
 
 export const de = {
   ...archive,
@@ -55,6 +55,7 @@ export const de = {
   ...providers,
   ...relays,
   ...segments,
+  ...senders,
   ...settings,
   ...signIn,
   ...templates,
@@ -62,6 +63,5 @@ export const de = {
   ...times,
   ...users,
   ...versions,
-  ...warmUp,
   ...webhooks,
 };

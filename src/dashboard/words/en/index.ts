@@ -2,6 +2,7 @@
 
 import { left } from '../../../audience/unsubscribed/words.en.ts';
 import { pictures } from '../../../pictures/words.en.ts';
+import { senders } from '../../../senders/words.en.ts';
 import { templates } from '../../../templates/words.en.ts';
 import { transactional } from '../../../transactional/words.en.ts';
 import { users } from '../../../users/words.en.ts';
@@ -30,7 +31,6 @@ import { settings } from './settings.ts';
 import { signIn } from './sign-in.ts';
 import { times } from './times.ts';
 import { versions } from './versions.ts';
-import { warmUp } from './warm-up.ts';
 
 export const en = {
   ...archive,
@@ -55,6 +55,7 @@ export const en = {
   ...providers,
   ...relays,
   ...segments,
+  ...senders,
   ...settings,
   ...signIn,
   ...templates,
@@ -62,6 +63,5 @@ export const en = {
   ...times,
   ...users,
   ...versions,
-  ...warmUp,
   ...webhooks,
 };

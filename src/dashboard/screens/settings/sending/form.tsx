@@ -1,13 +1,13 @@
 /** The pages of one relay: adding, changing, testing and deleting it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { notFound } from '../../../../failure.ts';
+import type { Sender } from '../../../../senders/operations/senders.ts';
 import { type ApiAnswer, ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
 import type { Problems } from '../../../components/field.tsx';
 import { setFlash } from '../../../flash.ts';
 import { field } from '../../../sign-in/fields.ts';
 import { requireOperator, viewerOf } from '../../../signed-in.ts';
 import { backTo, sendSettings } from '../frame.tsx';
-import type { Sender } from '../senders/records.ts';
 import type { RelayTest, Sending } from './records.ts';
 import { DeleteRelay, NEW_RELAY, RelayForm, type Values, valuesOf } from './relay-form.tsx';
 import { TestCard, type TestForm } from './test-card.tsx';

@@ -1,9 +1,10 @@
 /** The test of a relay: from which sender, how far it came, and what the server said. */
+
+import type { Sender } from '../../../../senders/operations/senders.ts';
 import { Button } from '../../../components/button.tsx';
 import { SelectField } from '../../../components/field.tsx';
 import { Badge, Card, Notice } from '../../../components/surface.tsx';
 import { useLanguage } from '../../../words/index.ts';
-import type { Sender } from '../senders/records.ts';
 import type { Relay, RelayTest } from './records.ts';
 
 export interface TestForm {

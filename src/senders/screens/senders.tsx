@@ -1,38 +1,42 @@
 /** The senders with the state of their verification, and the DNS records of their domains. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { courierInUse } from '../../../../delivery/transport/relays/in-use.ts';
-import type { Deps } from '../../../../deps.ts';
-import { ApiClient, refusalText } from '../../../api-client.ts';
-import { Button, LinkButton } from '../../../components/button.tsx';
-import { Badge, Empty } from '../../../components/surface.tsx';
-import { Table } from '../../../components/table.tsx';
-import { recordTime } from '../../../record-time.ts';
-import { field } from '../../../sign-in/fields.ts';
-import { viewerOf } from '../../../signed-in.ts';
-import { useLanguage } from '../../../words/index.ts';
-import { backTo, sendSettings } from '../frame.tsx';
-import { type Relay, relayState, type Sending } from '../sending/records.ts';
+import { ApiClient } from '../../dashboard/api-client.ts';
+import { Button, LinkButton } from '../../dashboard/components/button.tsx';
+import { Badge, Empty } from '../../dashboard/components/surface.tsx';
+import { Table } from '../../dashboard/components/table.tsx';
+import { ask, attempt, sentenceOf } from '../../dashboard/operations.ts';
+import { recordTime } from '../../dashboard/record-time.ts';
+import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
+import { type Relay, relayState, type Sending } from '../../dashboard/screens/settings/sending/records.ts';
+import { field } from '../../dashboard/sign-in/fields.ts';
+import { viewerOf } from '../../dashboard/signed-in.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { courierInUse } from '../../delivery/transport/relays/in-use.ts';
+import { type Checks, readChecks, renewChecks } from '../operations/checks.ts';
+import { listSenders, resendVerification, type Sender } from '../operations/senders.ts';
+import { readWarmUps } from '../operations/warm-ups.ts';
 import { Domains } from './domains.tsx';
+import { senderForms } from './form.tsx';
 import { keyForms } from './keys.tsx';
-import type { Checks, Sender, Verification, WarmUp } from './records.ts';
 import { type WarmUpForm, WarmUps, warmUpForms } from './warm-ups.tsx';
 import { findWatch, lookAgain, watchPath } from './watch.ts';
 
 /** `only`: the one relay its mail goes over. */
-type Row = Sender & Verification & { only: Relay | null };
+type Row = Sender & Checks['verifications'][number] & { only: Relay | null };
 
-export async function senderScreen(app: FastifyInstance, { clock, db, config }: Deps): Promise<void> {
+/** Registers the list of the senders, and the pages of one. */
+export async function senderScreens(app: FastifyInstance): Promise<void> {
+  const { clock, db, config } = app.deps;
   const show = async (request: FastifyRequest, reply: FastifyReply, problem = '', form: WarmUpForm = {}) => {
-    const api = new ApiClient(app, request);
-    const [{ senders }, known, { warm_ups: warmUps }] = await Promise.all([
-      api.get<{ senders: Sender[] }>('/senders'),
-      api.get<Checks>('/senders/checks'),
-      api.get<{ warm_ups: WarmUp[] }>('/senders/warm-ups'),
+    const [senders, known, { warm_ups: warmUps }] = await Promise.all([
+      ask(request, listSenders, {}),
+      ask(request, readChecks, {}),
+      ask(request, readWarmUps, {}),
     ]);
     const asked = findWatch(request, known.domains, clock.now());
-    const { verifications, domains } = (asked && (await lookAgain(api, request, known, asked, clock.now()))) ?? known;
+    const { verifications, domains } = (asked && (await lookAgain(request, known, asked, clock.now()))) ?? known;
     const isOperator = viewerOf(request).isOperator;
-    const sending = isOperator ? await api.get<Sending>('/relays') : null;
+    const sending = isOperator ? await new ApiClient(app, request).get<Sending>('/relays') : null;
     const shown = {
       now: clock.now(),
       isOperator,
@@ -57,23 +61,20 @@ export async function senderScreen(app: FastifyInstance, { clock, db, config }: 
     const domain = field(request, 'domain');
     // The page of one domain looks by itself, so nobody has to wait for the DNS here.
     if (domain !== '') return reply.redirect(watchPath(domain, clock.now()), 303);
-    const answer = await new ApiClient(app, request).send<Checks>('POST', '/senders/checks/renew');
-    if (answer.message !== undefined) return backTo(reply, 'senders', 'settings.done.dnsAsked');
-    return show(request, reply.code(answer.status), refusalText(answer));
+    await ask(request, renewChecks, {});
+    return backTo(reply, 'senders', 'settings.done.dnsAsked');
   });
 
-  keyForms(app, show, () => clock.now());
+  keyForms(app, show);
   warmUpForms(app, show);
 
   app.post<{ Params: { id: string } }>('/settings/senders/:id/resend', async (request, reply) => {
-    const path = `/sender/resend-mail?${new URLSearchParams({ sender_id: request.params.id })}`;
-    const answer = await new ApiClient(app, request).send('GET', path);
-    if (answer.message !== undefined) {
-      const isKept = courierInUse(db.$client, config) === 'outbox';
-      return backTo(reply, 'senders', isKept ? 'settings.done.resentKept' : 'settings.done.resent');
-    }
-    return show(request, reply.code(answer.status), refusalText(answer));
+    const resent = await attempt(request, resendVerification, { sender_id: request.params.id });
+    if ('problems' in resent) return show(request, reply.code(resent.status), sentenceOf(resent));
+    const isKept = courierInUse(db.$client, config) === 'outbox';
+    return backTo(reply, 'senders', isKept ? 'settings.done.resentKept' : 'settings.done.resent');
   });
+  await senderForms(app);
 }
 
 function Senders({

@@ -1,15 +1,16 @@
 /** The DKIM keys of a domain: the record to publish, the first one made by an owner, others made and deleted by operators. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type ApiAnswer, ApiClient, refusalText } from '../../../api-client.ts';
-import { Button } from '../../../components/button.tsx';
-import { Confirm } from '../../../components/confirm.tsx';
-import { Badge } from '../../../components/surface.tsx';
-import { setFlash } from '../../../flash.ts';
-import { recordTime } from '../../../record-time.ts';
-import { field } from '../../../sign-in/fields.ts';
-import { useLanguage } from '../../../words/index.ts';
+import { Button } from '../../dashboard/components/button.tsx';
+import { Confirm } from '../../dashboard/components/confirm.tsx';
+import { Badge } from '../../dashboard/components/surface.tsx';
+import { setFlash } from '../../dashboard/flash.ts';
+import { attempt, type Refusal, sentenceOf } from '../../dashboard/operations.ts';
+import { recordTime } from '../../dashboard/record-time.ts';
+import { field } from '../../dashboard/sign-in/fields.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import type { CheckedDomain, DkimKey } from '../operations/checks.ts';
+import { deleteDkimKey, makeDkimKey, rotateDkimKey } from '../operations/dkim.ts';
 import { RecordToCopy } from './record-to-copy.tsx';
-import type { DkimKey, SenderDomain } from './records.ts';
 import { watchPath } from './watch.ts';
 
 const SEE_OTHER = 303;
@@ -18,32 +19,34 @@ const TONES = { signing: 'good', waiting: 'busy', former: 'plain' } as const;
 /** Sends the page of the senders with a sentence on what did not work. */
 type Show = (request: FastifyRequest, reply: FastifyReply, problem: string) => Promise<unknown>;
 
-/** The forms of the keys; `now` is the clock of the page. */
-export function keyForms(app: FastifyInstance, show: Show, now: () => Date): void {
-  for (const action of ['create', 'rotate'] as const) {
+/** The forms of the keys. */
+export function keyForms(app: FastifyInstance, show: Show): void {
+  for (const [action, operation] of [
+    ['create', makeDkimKey],
+    ['rotate', rotateDkimKey],
+  ] as const) {
     app.post(`/settings/senders/dkim/${action}`, async (request, reply) => {
       const domain = field(request, 'domain');
-      const answer = await new ApiClient(app, request).send('POST', `/dkim/${action}`, { domain });
-      if (answer.message === undefined) return refused(request, reply, answer);
+      const made = await attempt(request, operation, { domain });
+      if ('problems' in made) return refused(request, reply, made);
       setFlash(reply, 'good', `dkim.done.${action}`, { domain });
-      return reply.redirect(watchPath(domain, now()), SEE_OTHER);
+      return reply.redirect(watchPath(domain, app.deps.clock.now()), SEE_OTHER);
     });
   }
 
   app.post<{ Params: { id: string } }>('/settings/senders/dkim/:id/delete', async (request, reply) => {
-    const query = new URLSearchParams({ id: request.params.id });
-    const answer = await new ApiClient(app, request).send('DELETE', `/dkim/delete?${query}`);
-    if (answer.message === undefined) return refused(request, reply, answer);
+    const deleted = await attempt(request, deleteDkimKey, request.params);
+    if ('problems' in deleted) return refused(request, reply, deleted);
     setFlash(reply, 'good', 'dkim.done.deleted');
     return reply.redirect('/settings/senders', SEE_OTHER);
   });
 
-  const refused = (request: FastifyRequest, reply: FastifyReply, answer: ApiAnswer<unknown>) =>
-    show(request, reply.code(answer.status), refusalText(answer));
+  const refused = (request: FastifyRequest, reply: FastifyReply, refusal: Refusal) =>
+    show(request, reply.code(refusal.status), sentenceOf(refusal));
 }
 
 /** `at`: which of the domains on the page. */
-export function Keys({ domain, at, isOperator }: { domain: SenderDomain; at: number; isOperator: boolean }) {
+export function Keys({ domain, at, isOperator }: { domain: CheckedDomain; at: number; isOperator: boolean }) {
   const language = useLanguage();
   if (domain.dkim.length === 0) return <FirstKey domain={domain} />;
   const isOnly = domain.dkim.length === 1;
@@ -61,7 +64,7 @@ export function Keys({ domain, at, isOperator }: { domain: SenderDomain; at: num
   );
 }
 
-function FirstKey({ domain: { domain, may_sign: maySign } }: { domain: SenderDomain }) {
+function FirstKey({ domain: { domain, may_sign: maySign } }: { domain: CheckedDomain }) {
   const language = useLanguage();
   return (
     <>
@@ -85,7 +88,7 @@ function OneKey({
   isOperator,
 }: {
   one: DkimKey;
-  domain: SenderDomain;
+  domain: CheckedDomain;
   isOnly: boolean;
   isOperator: boolean;
 }) {

@@ -1,20 +1,28 @@
 /** The form by which a sender is added or changed, and the question before it is deleted. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { courierInUse } from '../../../../delivery/transport/relays/in-use.ts';
-import type { Deps } from '../../../../deps.ts';
-import { type ApiAnswer, ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
-import { Button, LinkButton } from '../../../components/button.tsx';
-import { Confirm } from '../../../components/confirm.tsx';
-import { type Problems, SelectField, TextField } from '../../../components/field.tsx';
-import { Card } from '../../../components/surface.tsx';
-import { languageOf } from '../../../page.tsx';
-import { field } from '../../../sign-in/fields.ts';
-import { requireOwner, viewerOf } from '../../../signed-in.ts';
-import { useLanguage } from '../../../words/index.ts';
-import { backTo, sendSettings } from '../frame.tsx';
-import type { Sending } from '../sending/records.ts';
+import { ApiClient } from '../../dashboard/api-client.ts';
+import { Button, LinkButton } from '../../dashboard/components/button.tsx';
+import { Confirm } from '../../dashboard/components/confirm.tsx';
+import { type Problems, SelectField, TextField } from '../../dashboard/components/field.tsx';
+import { Card } from '../../dashboard/components/surface.tsx';
+import { ask, attempt } from '../../dashboard/operations.ts';
+import { languageOf } from '../../dashboard/page.tsx';
+import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
+import type { Sending } from '../../dashboard/screens/settings/sending/records.ts';
+import { field } from '../../dashboard/sign-in/fields.ts';
+import { requireOwner, viewerOf } from '../../dashboard/signed-in.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { courierInUse } from '../../delivery/transport/relays/in-use.ts';
+import {
+  addSender,
+  changeSender,
+  deleteSender,
+  readSender,
+  readSenderUsage,
+  type Sender,
+  type Usage,
+} from '../operations/senders.ts';
 import { CityField, type CityIds, cityOffers, cityText, readCity } from './city.tsx';
-import type { Places, Sender, Usage } from './records.ts';
 
 const UNPROCESSABLE = 422;
 
@@ -34,15 +42,20 @@ interface Form {
   /** The sender that is changed with what uses it; null for a new one. */
   changed: { id: string; email: string; usage: Usage } | null;
   values: Values;
-  countries: Places['countries'];
+  countries: readonly Country[];
   /** The relays to choose from; null where nobody may choose. */
   sending: Sending | null;
   problems?: Problems;
 }
 
+interface Country {
+  id: number;
+  name: string;
+}
+
 type ById = { Params: { id: string } };
 
-export async function senderForms(app: FastifyInstance, { db, config }: Deps): Promise<void> {
+export async function senderForms(app: FastifyInstance): Promise<void> {
   await cityOffers(app);
 
   app.get('/settings/senders/new', (request, reply) => {
@@ -55,7 +68,7 @@ export async function senderForms(app: FastifyInstance, { db, config }: Deps): P
   app.get<ById>('/settings/senders/:id', async (request, reply) => {
     requireOwner(request);
     const { id } = request.params;
-    const { sender } = await new ApiClient(app, request).get<{ sender: Sender }>('/sender/details', { sender_id: id });
+    const sender = await ask(request, readSender, { sender_id: id });
     const values = Object.fromEntries(FIELDS.map((name) => [name, String(sender[name] || '')]));
     const city = await cityText(new ApiClient(app, request), sender.country_id, sender);
     const sending = await readSending(request);
@@ -66,11 +79,8 @@ export async function senderForms(app: FastifyInstance, { db, config }: Deps): P
   app.post<ById>('/settings/senders/:id', (request, reply) => save(request, reply, request.params.id));
 
   app.post<ById>('/settings/senders/:id/delete', async (request, reply) => {
-    const path = `/sender/delete?${new URLSearchParams({ sender_id: request.params.id })}`;
-    // The contract has the confirmation of this one in errors.
-    const answer = await new ApiClient(app, request).send('DELETE', path);
-    if (answer.status === 200) return backTo(reply, 'senders', 'settings.done.senderDeleted');
-    return show(request, reply.code(answer.status), request.params.id, typed(request), {}, refusalText(answer));
+    await ask(request, deleteSender, { sender_id: request.params.id });
+    return backTo(reply, 'senders', 'settings.done.senderDeleted');
   });
 
   async function save(request: FastifyRequest, reply: FastifyReply, id: string | null) {
@@ -79,8 +89,7 @@ export async function senderForms(app: FastifyInstance, { db, config }: Deps): P
     const api = new ApiClient(app, request);
     const { relay_id, city, ...given } = values;
     const country_id = asId(given.country_id);
-    const stored =
-      id === null ? null : (await api.get<{ sender: Sender }>('/sender/details', { sender_id: id })).sender;
+    const stored = id === null ? null : await ask(request, readSender, { sender_id: id });
     const place =
       city === ''
         ? await keptPlace(api, stored, country_id)
@@ -93,17 +102,14 @@ export async function senderForms(app: FastifyInstance, { db, config }: Deps): P
     }
     const relay = viewerOf(request).isOperator ? { relay_id } : {};
     const fields = { ...given, ...relay, country_id, ...place };
-    const answer: ApiAnswer<string> =
+    const saved =
       id === null
-        ? await api.send('POST', '/sender/save', fields)
-        : await api.send('POST', '/sender/update', { ...fields, sender_id: id });
-    if (answer.message !== undefined) {
-      const isKept = courierInUse(db.$client, config) === 'outbox';
-      const added = isKept ? 'settings.done.senderAddedKept' : 'settings.done.senderAdded';
-      return backTo(reply, 'senders', id === null ? added : 'settings.done.changed');
-    }
-    const { problems, problem } = refusalOf(answer);
-    return show(request, reply.code(answer.status), id, values, problems, problem);
+        ? await attempt(request, addSender, fields)
+        : await attempt(request, changeSender, { ...fields, sender_id: id });
+    if ('problems' in saved) return show(request, reply.code(saved.status), id, values, saved.problems, saved.problem);
+    const isKept = courierInUse(app.deps.db.$client, app.deps.config) === 'outbox';
+    const added = isKept ? 'settings.done.senderAddedKept' : 'settings.done.senderAdded';
+    return backTo(reply, 'senders', id === null ? added : 'settings.done.changed');
   }
 
   /** The relays, for operators; null for others, and where there is none. */
@@ -121,21 +127,20 @@ export async function senderForms(app: FastifyInstance, { db, config }: Deps): P
     problems: Problems = {},
     problem = '',
   ) {
-    const api = new ApiClient(app, request);
-    const { countries } = await api.get<Pick<Places, 'countries'>>('/get/countries');
-    const changed = id === null ? null : { id, ...(await readUse(api, id)) };
+    const { countries } = await new ApiClient(app, request).get<{ countries: Country[] }>('/get/countries');
+    const changed = id === null ? null : { id, ...(await readUse(request, id)) };
     const sending = await readSending(request);
     const form = <SenderForm {...{ changed, values, countries, sending, problems }} />;
     return sendSettings(request, reply, 'senders', form, problem);
   }
 }
 
-async function readUse(api: ApiClient, id: string) {
-  const [{ sender }, { usage }] = await Promise.all([
-    api.get<{ sender: Sender }>('/sender/details', { sender_id: id }),
-    api.get<{ usage: Usage }>('/sender/usage', { sender_id: id }),
+async function readUse(request: FastifyRequest, id: string) {
+  const [{ from_email: email }, { usage }] = await Promise.all([
+    ask(request, readSender, { sender_id: id }),
+    ask(request, readSenderUsage, { sender_id: id }),
   ]);
-  return { email: sender.from_email, usage };
+  return { email, usage };
 }
 
 /** State and city of a sender where the form shows no city, such as one that is not in the sender's state, as long as the country stays. */

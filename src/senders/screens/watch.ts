@@ -1,9 +1,9 @@
 /** Looks at the DNS of one domain again and again while its page is open, so that a record that was just published turns green by itself. */
 import type { FastifyRequest } from 'fastify';
-import type { ApiClient } from '../../../api-client.ts';
-import { isPrefetch } from '../../../prefetch.ts';
-import { recordTime } from '../../../record-time.ts';
-import type { Checks, SenderDomain } from './records.ts';
+import { ask } from '../../dashboard/operations.ts';
+import { isPrefetch } from '../../dashboard/prefetch.ts';
+import { recordTime } from '../../dashboard/record-time.ts';
+import { type CheckedDomain, type Checks, renewChecks } from '../operations/checks.ts';
 
 const WATCH_MS = 30 * 60_000;
 /** How often the page looks again, in milliseconds. */
@@ -25,7 +25,7 @@ export function watchPath(domain: string, now: Date): string {
 }
 
 /** What the address of the page asks to be watched; null: nothing, or a domain of nobody here. */
-export function findWatch({ query }: FastifyRequest, domains: readonly SenderDomain[], now: Date): Watch | null {
+export function findWatch({ query }: FastifyRequest, domains: readonly CheckedDomain[], now: Date): Watch | null {
   const { watch, until }: { watch?: unknown; until?: unknown } = Object(query);
   const domain = domains.find((known) => known.domain === watch);
   if (domain === undefined) return null;
@@ -33,13 +33,12 @@ export function findWatch({ query }: FastifyRequest, domains: readonly SenderDom
   return { domain: domain.domain, isActive: left > 0 && left <= WATCH_MS && !isWell(domain) };
 }
 
-function isWell({ checks }: SenderDomain): boolean {
+function isWell({ checks }: CheckedDomain): boolean {
   return checks.length > 0 && checks.every(({ state }) => state === 'ok');
 }
 
 /** Asks the DNS about the watched domain, where it was not just asked. Gives what is known then, or null where nothing was asked. */
 export async function lookAgain(
-  api: ApiClient,
   request: FastifyRequest,
   { domains }: Checks,
   watch: Watch,
@@ -48,10 +47,7 @@ export async function lookAgain(
   const asked = recordTime(domains.find(({ domain }) => domain === watch.domain)?.checked_at ?? null);
   if (!watch.isActive || isPrefetch(request) || (asked !== null && now.getTime() - asked.getTime() < FRESH_MS))
     return null;
-  const answer = api.send<Checks>('POST', '/senders/checks/renew', { domain: watch.domain }).then(
-    ({ message }) => message ?? null,
-    () => null,
-  );
+  const answer = ask(request, renewChecks, { domain: watch.domain }).catch(() => null);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
     timer = setTimeout(resolve, PATIENCE_MS, null);

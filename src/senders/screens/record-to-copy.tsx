@@ -1,7 +1,7 @@
 /** A DNS record in the form in which DNS providers ask for one, with buttons that copy its parts. */
-import { Island } from '../../../components/island.tsx';
-import { useLanguage } from '../../../words/index.ts';
-import type { TxtRecord } from './records.ts';
+import { Island } from '../../dashboard/components/island.tsx';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import type { TxtRecord } from '../operations/checks.ts';
 
 export function RecordToCopy({ name, value }: TxtRecord) {
   const language = useLanguage();

@@ -1,13 +1,13 @@
 /** The DNS of the domains that senders write from: what was found there, and the records to publish. */
-import { Button } from '../../../components/button.tsx';
-import { Island } from '../../../components/island.tsx';
-import { LiveNotes } from '../../../components/live-notes.tsx';
-import { Badge, Card } from '../../../components/surface.tsx';
-import { recordTime } from '../../../record-time.ts';
-import { useLanguage } from '../../../words/index.ts';
+import { Button } from '../../dashboard/components/button.tsx';
+import { Island } from '../../dashboard/components/island.tsx';
+import { LiveNotes } from '../../dashboard/components/live-notes.tsx';
+import { Badge, Card } from '../../dashboard/components/surface.tsx';
+import { recordTime } from '../../dashboard/record-time.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import type { CheckedDomain, DnsCheck } from '../operations/checks.ts';
 import { Keys } from './keys.tsx';
 import { RecordToCopy } from './record-to-copy.tsx';
-import type { DnsCheck, SenderDomain } from './records.ts';
 import { WATCH_EVERY_MS, type Watch, watchPath } from './watch.ts';
 
 const TONES = { ok: 'good', warn: 'warn', fail: 'bad' } as const;
@@ -20,7 +20,7 @@ interface Shown {
 }
 
 /** A card for each domain, and the button that asks the DNS about all of them. */
-export function Domains({ domains, ...shown }: Shown & { domains: readonly SenderDomain[] }) {
+export function Domains({ domains, ...shown }: Shown & { domains: readonly CheckedDomain[] }) {
   const language = useLanguage();
   const isAsked = domains.every(({ checked_at: at }) => at !== null);
   return (
@@ -39,7 +39,7 @@ export function Domains({ domains, ...shown }: Shown & { domains: readonly Sende
   );
 }
 
-function DomainCard({ domain, at, ...shown }: Shown & { domain: SenderDomain; at: number }) {
+function DomainCard({ domain, at, ...shown }: Shown & { domain: CheckedDomain; at: number }) {
   const isWatched = shown.watch?.domain === domain.domain;
   return (
     <div id={`dns-${at}`}>
@@ -66,7 +66,7 @@ function Asked({
   at,
   watch,
   now,
-}: Shown & { domain: SenderDomain; at: number }) {
+}: Shown & { domain: CheckedDomain; at: number }) {
   const language = useLanguage();
   const asked = recordTime(checkedAt);
   const isActive = watch?.domain === domain && watch.isActive;
@@ -104,7 +104,7 @@ function Check({
   isOperator,
 }: {
   name: DnsCheck['name'];
-  domain: SenderDomain;
+  domain: CheckedDomain;
   at: number;
   isOperator: boolean;
 }) {

@@ -1,12 +1,20 @@
 /** The city of a sender: typed by name, and found among the cities of its country. */
 import type { FastifyInstance } from 'fastify';
-import { ApiClient } from '../../../api-client.ts';
-import { type Problems, TextField } from '../../../components/field.tsx';
-import { Island } from '../../../components/island.tsx';
-import { useLanguage } from '../../../words/index.ts';
-import type { City, Places } from './records.ts';
+import { ApiClient } from '../../dashboard/api-client.ts';
+import { type Problems, TextField } from '../../dashboard/components/field.tsx';
+import { Island } from '../../dashboard/components/island.tsx';
+import { useLanguage } from '../../dashboard/words/index.ts';
 
-type Found = Pick<Places, 'states' | 'cities'>;
+interface City {
+  id: number;
+  name: string;
+  state_id: number | null;
+}
+
+interface Found {
+  states: readonly { id: number; name: string }[];
+  cities: readonly City[];
+}
 
 const MOST_OFFERED = 20;
 

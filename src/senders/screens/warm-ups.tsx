@@ -1,15 +1,15 @@
 /** Warming sender domains up: the plans with how far they are, and the form that begins or changes one. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ApiClient, refusalText } from '../../../api-client.ts';
-import { Button } from '../../../components/button.tsx';
-import { Confirm } from '../../../components/confirm.tsx';
-import { SelectField, TextField } from '../../../components/field.tsx';
-import { Badge, Card } from '../../../components/surface.tsx';
-import { Table } from '../../../components/table.tsx';
-import { field } from '../../../sign-in/fields.ts';
-import { useLanguage } from '../../../words/index.ts';
-import { backTo } from '../frame.tsx';
-import type { WarmUp } from './records.ts';
+import { Button } from '../../dashboard/components/button.tsx';
+import { Confirm } from '../../dashboard/components/confirm.tsx';
+import { SelectField, TextField } from '../../dashboard/components/field.tsx';
+import { Badge, Card } from '../../dashboard/components/surface.tsx';
+import { Table } from '../../dashboard/components/table.tsx';
+import { attempt, sentenceOf } from '../../dashboard/operations.ts';
+import { backTo } from '../../dashboard/screens/settings/frame.tsx';
+import { field } from '../../dashboard/sign-in/fields.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { changeWarmUp, stopWarmUp, type WarmUp } from '../operations/warm-ups.ts';
 
 const FIELDS = ['domain', 'starts_on', 'volume', 'growth', 'until_volume'] as const;
 const TONES = { waiting: 'plain', on: 'busy', over: 'good' } as const;
@@ -23,16 +23,15 @@ type Show = (request: FastifyRequest, reply: FastifyReply, problem: string, form
 export function warmUpForms(app: FastifyInstance, show: Show): void {
   app.post('/settings/senders/warm-up', async (request, reply) => {
     const form = Object.fromEntries(FIELDS.map((name) => [name, field(request, name)]));
-    const answer = await new ApiClient(app, request).send('POST', '/senders/warm-ups/save', form);
-    if (answer.message !== undefined) return backTo(reply, 'senders', 'settings.done.warmUp');
-    return show(request, reply.code(answer.status), refusalText(answer), form);
+    const saved = await attempt(request, changeWarmUp, form);
+    if ('output' in saved) return backTo(reply, 'senders', 'settings.done.warmUp');
+    return show(request, reply.code(saved.status), sentenceOf(saved), form);
   });
 
   app.post('/settings/senders/warm-up/stop', async (request, reply) => {
-    const domain = field(request, 'domain');
-    const answer = await new ApiClient(app, request).send('POST', '/senders/warm-ups/stop', { domain });
-    if (answer.message !== undefined) return backTo(reply, 'senders', 'settings.done.warmUpStopped');
-    return show(request, reply.code(answer.status), refusalText(answer), {});
+    const stopped = await attempt(request, stopWarmUp, { domain: field(request, 'domain') });
+    if ('output' in stopped) return backTo(reply, 'senders', 'settings.done.warmUpStopped');
+    return show(request, reply.code(stopped.status), sentenceOf(stopped), {});
   });
 }
 

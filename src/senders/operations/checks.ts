@@ -1,0 +1,182 @@
+/** What the senders of an account still need for sending (additions): verification, and the DNS records of their domains. */
+import Type, { type Static } from 'typebox';
+import { parseAddress } from '../../audience/contacts/addresses.ts';
+import { isoTimestamp } from '../../clock.ts';
+import { ownedBy } from '../../database/ownership.ts';
+import { senders } from '../../database/schema/index.ts';
+import { stateName } from '../../delivery/reporting/mailing-report.ts';
+import { relaysInUse } from '../../delivery/transport/relays/in-use.ts';
+import { notFound } from '../../failure.ts';
+import { checkDomains } from '../../health-checks/dns/check-domains.ts';
+import {
+  DOMAIN_CHECKS,
+  findDoctorFindings,
+  findSeenDomain,
+  recordSeenDomains,
+} from '../../health-checks/doctor-findings.ts';
+import { isOperatorsSession } from '../../http/callers.ts';
+import { choice, integer, isoTimestampSchema, line, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
+import { type Context, operation } from '../../operations/operation.ts';
+import { sentenceCode } from '../../sentences.ts';
+import { DKIM_KEY_STATES, useDkimKeys } from '../dkim-keys.ts';
+import { listSenderDomains, type SenderDomain, senderDomain } from '../domains.ts';
+import { listLastVerifications, resendAllowedAt } from '../senders.ts';
+import { Verification } from './senders.ts';
+
+const SenderVerification = Type.Object({
+  sender_id: integer({ description: 'Id of the sender.' }),
+  ...Verification.properties,
+  resend_at: nullable(
+    isoTimestampSchema(),
+    'When another verification mail may be sent, UTC; null when it may be sent now.',
+  ),
+});
+const TxtRecord = Type.Object({
+  name: Type.String({ description: 'Name of the TXT record.' }),
+  value: Type.String({ description: 'Value of that record.' }),
+});
+const DnsCheck = Type.Object({
+  name: choice(...DOMAIN_CHECKS),
+  state: {
+    ...choice('ok', 'warn', 'fail'),
+    description: 'warn: mail leaves, but something is weak; fail: receivers may refuse the mail.',
+  },
+  found: Type.String({ description: 'What was found.' }),
+  code: nullable(Type.String({ description: 'What was found, for programs.' })),
+  advice: Type.Array(Type.String(), { description: 'What to do, in lines.' }),
+  record: nullable(TxtRecord, 'The record to publish; null when there is none to add.'),
+});
+const DkimKey = Type.Object({
+  id: integer(),
+  ...TxtRecord.properties,
+  state: {
+    ...choice(...DKIM_KEY_STATES),
+    description: 'waiting: it signs once its record was seen in the DNS; former: it does not sign any more.',
+  },
+  is_published: nullable(zeroOrOne(), 'Whether its record was seen; null when the DNS was not asked.'),
+  created_at: isoTimestampSchema(),
+});
+const Domain = Type.Object({
+  domain: Type.String({ description: 'Domain that senders write from.' }),
+  return_path: Type.String({ description: 'Domain of the envelope sender, whose SPF record counts.' }),
+  dkim: Type.Array(DkimKey, {
+    description: 'The keys Sendlark has for this domain, with the record that publishes each; none: it does not sign.',
+  }),
+  may_sign: zeroOrOne('Whether you may make its first DKIM key: it has none, and a sender of it is verified.'),
+  checked_at: nullable(
+    isoTimestampSchema(),
+    'When the DNS was last asked about the domain as it is now, UTC; null when it was not.',
+  ),
+  checks: Type.Array(DnsCheck, { description: 'What the DNS then said; none when it was not asked.' }),
+});
+const Checks = Type.Object({
+  verifications: Type.Array(SenderVerification, { description: 'The last verification mail of each sender.' }),
+  domains: Type.Array(Domain, { description: 'The domains of the senders.' }),
+});
+/** What the DNS has not answered by then counts as no answer. */
+const PATIENCE_MS = 8000;
+
+/** The questions to the DNS that are being asked: who asks the same meanwhile gets the same answers. */
+const asking = new WeakMap<Context['db'], Map<string, Promise<void>>>();
+
+export type Checks = Static<typeof Checks>;
+export type CheckedDomain = Static<typeof Domain>;
+export type DnsCheck = Static<typeof DnsCheck>;
+export type DkimKey = Static<typeof DkimKey>;
+export type TxtRecord = Static<typeof TxtRecord>;
+
+export const readChecks = operation({
+  name: 'Read the verification mails of all senders and the DKIM keys of their domains (addition)',
+  description: 'It has what the DNS last said, and does not ask it.',
+  role: 'owner',
+  input: Type.Object({}),
+  output: Checks,
+  run: read,
+});
+
+export const renewChecks = operation({
+  name: 'Ask the DNS about the domains of all senders, or about one (addition)',
+  description: `What the DNS has not answered after ${PATIENCE_MS / 1000} seconds counts as unanswered. A DKIM key whose record is seen signs from then on.`,
+  role: 'owner',
+  input: Type.Object({ domain: Type.Optional(line({ description: 'Only this domain.' })) }),
+  output: Checks,
+  async run(context, { domain }) {
+    const { db, config, accountId } = context;
+    const domains = listSenderDomains(db, config, accountId).filter(
+      (known) => domain === undefined || known.domain === domain,
+    );
+    if (domains.length === 0 && domain !== undefined) throw notFound();
+    const questions = asking.get(db) ?? new Map<string, Promise<void>>();
+    asking.set(db, questions);
+    const key = `${accountId} ${domain ?? ''}`;
+    const asked = questions.get(key) ?? askDns(context, domains).finally(() => questions.delete(key));
+    questions.set(key, asked);
+    await asked;
+    return read(context);
+  },
+});
+
+function read(context: Context): Checks {
+  const { db, config, clock, accountId } = context;
+  const now = clock.now();
+  const last = listLastVerifications(db, accountId);
+  const rows = db.select().from(senders).where(ownedBy(senders, accountId)).orderBy(senders.id).all();
+  const verifications = rows.map(({ id, from_email, is_verified }): Checks['verifications'][number] => {
+    const mail = last.get(parseAddress(from_email)?.normalized ?? '');
+    const resendAt = resendAllowedAt(mail, now);
+    return {
+      sender_id: id,
+      is_verified,
+      sent_at: mail?.sent_at ?? null,
+      state: mail === undefined ? null : stateName(mail.state),
+      attempts: mail?.attempts ?? 0,
+      reply: mail?.reply ?? null,
+      held_code: mail?.held_code ?? null,
+      held_reason: mail?.held_reason ?? null,
+      resend_at: resendAt === null ? null : isoTimestamp(resendAt),
+    };
+  });
+  const verified = new Set(rows.filter((row) => row.is_verified === 1).map((row) => senderDomain(row.from_email)));
+  const isOperator = isOperatorsSession(context);
+  const doctor = findDoctorFindings(db.$client);
+  const domains = listSenderDomains(db, config, accountId).map((sender): CheckedDomain => {
+    const seen = findSeenDomain(doctor, sender);
+    return {
+      domain: sender.domain,
+      return_path: sender.returnPath,
+      dkim: sender.keys.map(({ id, name, value, state, created_at }): DkimKey => {
+        const published = seen?.findings?.flatMap((finding) => finding.published ?? []);
+        const is_published = published === undefined ? null : published.includes(name) ? 1 : 0;
+        return { id, name, value, state, is_published, created_at };
+      }),
+      may_sign: sender.keys.length === 0 && (isOperator || verified.has(sender.domain)) ? 1 : 0,
+      checked_at: seen?.findings === undefined ? null : isoTimestamp(new Date(seen.at)),
+      checks: (seen?.findings ?? []).flatMap(({ state, found, advice = [], record = null }, at) => {
+        const name = DOMAIN_CHECKS[at];
+        return name === undefined ? [] : [{ name, state, found, code: sentenceCode(found), advice, record }];
+      }),
+    };
+  });
+  return { verifications, domains };
+}
+
+/** Asks the DNS about domains, keeps the answers and uses the keys that are published now. Within the patience, whatever the DNS does. */
+async function askDns({ db, config, clock, resolver }: Context, domains: readonly SenderDomain[]): Promise<void> {
+  const dns = resolver();
+  const until = clock.monotonic() + PATIENCE_MS;
+  // Later questions follow from earlier answers, so those are cancelled too.
+  const timer = setInterval(() => clock.monotonic() > until && dns.cancel(), 250);
+  try {
+    const now = clock.now().getTime();
+    const { seen } = await checkDomains(dns, domains, relaysInUse(db.$client, config), now);
+    recordSeenDomains(db.$client, seen, now);
+    const published = seen.flatMap(({ findings = [] }) => findings.flatMap((finding) => finding.published ?? []));
+    const waiting = domains.flatMap(({ keys }) => keys.filter(({ state }) => state === 'waiting'));
+    useDkimKeys(
+      db,
+      waiting.filter(({ name }) => published.includes(name)).map(({ id }) => id),
+    );
+  } finally {
+    clearInterval(timer);
+  }
+}

@@ -1,0 +1,105 @@
+/** The DKIM keys of sender domains (additions): made by owners, changed and deleted by operators, since accounts share a domain's keys. */
+import Type from 'typebox';
+import { asciiDomain } from '../../audience/contacts/addresses.ts';
+import { recordId } from '../../database/ownership.ts';
+import { createDkimKeyInThreadPool } from '../../delivery/mime/dkim.ts';
+import { conflict, invalid, notFound } from '../../failure.ts';
+import { inTurn } from '../../http/account-share.ts';
+import { isOperatorsSession } from '../../http/callers.ts';
+import { identifier, line } from '../../http/requests/schemas.ts';
+import { type Context, operation } from '../../operations/operation.ts';
+import { SENTENCES, sentence } from '../../sentences.ts';
+import { auditBy } from '../../users/audit.ts';
+import { type DkimKey, insertDkimKey, listDkimKeys, deleteDkimKey as removeKey } from '../dkim-keys.ts';
+import { hasVerifiedSender } from '../domains.ts';
+
+const Domain = Type.Object({ domain: line({ description: 'The domain of a sender’s address.' }) });
+
+export const makeDkimKey = operation({
+  name: 'Make the first key that signs the mail of a domain (addition)',
+  description:
+    'Mail from the domain is signed from then on. GET /senders/checks has the record that publishes the key; the private key is never given out.',
+  role: 'owner',
+  input: Domain,
+  async run(context, given) {
+    const domain = domainOf(given.domain);
+    const maySign = isOperatorsSession(context) || hasVerifiedSender(context.db, context.accountId, domain);
+    if (!maySign) throw invalid('domain', SENTENCES.dkim_no_sender);
+    await makeKey(context, domain, false, (keys) => {
+      if (keys.length > 0) throw conflict(sentence('dkim_present', { domain }));
+    });
+  },
+});
+
+export const rotateDkimKey = operation({
+  name: 'Make the next key of a domain (addition)',
+  description:
+    'The key before it signs until the record of the new one was seen in the DNS: POST /senders/checks/renew looks.',
+  role: 'owner',
+  isForOperators: true,
+  input: Domain,
+  async run(context, given) {
+    const domain = domainOf(given.domain);
+    await makeKey(context, domain, true, (keys) => {
+      if (keys.length === 0) throw conflict(SENTENCES.dkim_none_to_change);
+      if (keys.some(({ state }) => state === 'waiting')) throw conflict(sentence('dkim_one_waits', { domain }));
+    });
+  },
+});
+
+export const deleteDkimKey = operation({
+  name: 'Delete a key of a domain (addition)',
+  description:
+    'Where it signs, the key before it signs again, or the one that waits; without another one mail of the domain is not signed.',
+  role: 'owner',
+  isForOperators: true,
+  input: Type.Object({ id: identifier('The key.') }),
+  run(context, given) {
+    const { db } = context;
+    db.transaction(
+      () => {
+        const key = listDkimKeys(db).find(({ id }) => id === recordId(given.id));
+        if (key === undefined) throw notFound();
+        removeKey(db, key);
+        auditBy(context, 'dkim_key_removed', `${key.selector}._domainkey.${key.domain}`);
+      },
+      { behavior: 'immediate' },
+    );
+  },
+});
+
+/** Makes a key; `check` throws where the keys of the domain do not allow another one, before the work and again when it is kept. */
+async function makeKey(
+  context: Context,
+  domain: string,
+  awaitsRecord: boolean,
+  check: (keys: readonly DkimKey[]) => void,
+): Promise<void> {
+  const { db, clock } = context;
+  // A key takes a core for a moment: an account makes one after the other, so that asking often at once makes no more of them.
+  await inTurn(context.accountId, async () => {
+    check(listDkimKeys(db, domain));
+    const privateKey = await createDkimKeyInThreadPool();
+    const keep = () => {
+      const keys = listDkimKeys(db, domain);
+      check(keys);
+      const now = clock.now();
+      const selector = newSelector(keys, now);
+      insertDkimKey(db, { domain, selector, privateKey, awaitsRecord }, now);
+      auditBy(context, 'dkim_key_made', `${selector}._domainkey.${domain}`);
+    };
+    db.transaction(keep, { behavior: 'immediate' });
+  });
+}
+
+/** A selector that the domain has not: resolvers may remember the record of an earlier key. */
+function newSelector(keys: readonly DkimKey[], now: Date): string {
+  const selector = `s${now.toISOString().replaceAll(/\D/g, '').slice(0, 14)}`;
+  return keys.some((key) => key.selector === selector) ? `${selector}b` : selector;
+}
+
+function domainOf(given: string): string {
+  const domain = asciiDomain(given);
+  if (domain === null) throw invalid('domain', sentence('field_selected', { field: 'domain' }));
+  return domain;
+}

@@ -1,0 +1,302 @@
+/** Senders: adding and changing them, their verification mail, and what deleting one stops. */
+import { randomUUID } from 'node:crypto';
+import { eq, sql } from 'drizzle-orm';
+import Type, { type Static } from 'typebox';
+import { isoTimestamp, NO_TIME } from '../../clock.ts';
+import { ownedBy, ownedRecord } from '../../database/ownership.ts';
+import { readRecord, recordObject } from '../../database/record-json.ts';
+import {
+  AUTOMATION_STATUS,
+  cities,
+  countries,
+  HELD_CODES,
+  relays,
+  SINGLE_SEND_STATUS,
+  senders,
+  states,
+} from '../../database/schema/index.ts';
+import { waitForAcknowledgement } from '../../delivery/queue/mailing-state.ts';
+import { stateName } from '../../delivery/reporting/mailing-report.ts';
+import { countRelayChange } from '../../delivery/transport/relays/changes.ts';
+import { invalid, notFound } from '../../failure.ts';
+import { messages } from '../../field-errors.ts';
+import { isOperatorsSession } from '../../http/callers.ts';
+import {
+  choice,
+  DeliveryState,
+  email,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  line,
+  listQuery,
+  nullable,
+  optionalReference,
+  reference,
+  softStamps,
+  zeroOrOne,
+} from '../../http/requests/schemas.ts';
+import type { FieldErrorCollector } from '../../http/requests/validation.ts';
+import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
+import { SENTENCES } from '../../sentences.ts';
+import { auditBy } from '../../users/audit.ts';
+import { findLastVerification, holdCampaignsUsingSender, sendVerification } from '../senders.ts';
+
+const Sender = Type.Object({
+  id: integer(),
+  user_id: integer(),
+  from_name: Type.String(),
+  from_email: Type.String(),
+  reply_to_email: Type.String(),
+  country_id: integer(),
+  state_id: integer(),
+  city_id: integer(),
+  zip_code: Type.String(),
+  company_address: Type.String(),
+  company_address2: Type.String(),
+  nickname: Type.String(),
+  is_verified: zeroOrOne(),
+  utr: Type.String(),
+  send_at: Type.String(),
+  ...softStamps,
+});
+/** What an owner says about a sender. */
+const About = {
+  from_name: line(),
+  from_email: email(),
+  reply_to_email: email(),
+  country_id: reference(),
+  state_id: optionalReference(),
+  city_id: optionalReference(),
+  zip_code: Type.Optional(line()),
+  company_address: line(),
+  company_address2: Type.Optional(line()),
+  nickname: line(),
+  /** Addition. */
+  relay_id: optionalReference(),
+};
+const ById = { sender_id: identifier('The sender.') };
+/** Addition: the state of the verification mail, which the contract's record of a sender does not have. */
+export const Verification = Type.Object({
+  is_verified: zeroOrOne(),
+  sent_at: nullable(isoTimestampSchema()),
+  state: nullable(DeliveryState),
+  attempts: integer(),
+  reply: nullable(Type.String()),
+  held_code: nullable(choice(...HELD_CODES)),
+  held_reason: nullable(Type.String()),
+});
+/** What deleting a sender stops. */
+const Usage = Type.Object(
+  {
+    queued: integer({ description: 'Single sends that wait for their time: they become drafts.' }),
+    sending: integer({ description: 'Mailings that are being sent: they are held.' }),
+    live_automations: integer({ description: 'Live automations with a mail from it: they become drafts.' }),
+    drafts: integer({ description: 'Single sends that are drafts and name it: they need another sender.' }),
+  },
+  { description: 'What uses it.' },
+);
+const record = recordObject(Sender, senders);
+
+export type Sender = Static<typeof Sender>;
+export type Usage = Static<typeof Usage>;
+
+export const listSenders = listOperation({
+  name: 'List the senders',
+  role: 'viewer',
+  input: listQuery,
+  as: 'senders',
+  record: Sender,
+  select: ({ accountId }, part) => ({
+    record,
+    from: sql`${senders}`,
+    where: ownedBy(senders, accountId),
+    id: senders.id,
+    part,
+  }),
+});
+
+export const readSender = recordOperation({
+  name: 'Read a sender',
+  role: 'viewer',
+  input: Type.Object(ById),
+  as: 'sender',
+  record: Sender,
+  json: ({ db, accountId }, { sender_id }) =>
+    readRecord(db, record, sql`${senders}`, ownedRecord(senders, sender_id, accountId)),
+});
+
+export const addSender = operation({
+  name: 'Add a sender and send its verification mail',
+  description: 'The address is verified by the link in the mail.',
+  role: 'owner',
+  input: Type.Object(About),
+  check: checkPlaces,
+  run(context, { relay_id, ...given }) {
+    const { db, clock, accountId, wake } = context;
+    const stamp = isoTimestamp(clock.now());
+    const sender = db.transaction(
+      (tx) => {
+        const added = tx
+          .insert(senders)
+          .values({
+            ...given,
+            ...chosenRelay(context, relay_id),
+            user_id: accountId,
+            utr: randomUUID(),
+            send_at: NO_TIME,
+            created_at: stamp,
+            updated_at: stamp,
+          })
+          .returning()
+          .get();
+        sendVerification(context, added, clock.now());
+        auditBy(context, 'sender_added', added.from_email);
+        return added;
+      },
+      { behavior: 'immediate' },
+    );
+    wake();
+    return { id: sender.id };
+  },
+});
+
+export const changeSender = operation({
+  name: 'Change a sender',
+  description: 'A new address has to be verified again.',
+  role: 'owner',
+  input: Type.Object({ ...ById, ...About }),
+  check: checkPlaces,
+  run(context, { sender_id, relay_id, ...given }) {
+    const { db, clock, wake } = context;
+    db.transaction(
+      (tx) => {
+        const before = requireSender(context, sender_id);
+        const hasNewAddress = before.from_email !== given.from_email;
+        const after = tx
+          .update(senders)
+          .set({
+            ...given,
+            ...chosenRelay(context, relay_id),
+            ...(hasNewAddress && { is_verified: 0 }),
+            updated_at: isoTimestamp(clock.now()),
+          })
+          .where(eq(senders.id, before.id))
+          .returning()
+          .get();
+        if (before.relay_id !== after.relay_id) countRelayChange(db.$client);
+        if (hasNewAddress) sendVerification(context, after, clock.now());
+        auditBy(context, 'sender_changed', after.from_email);
+      },
+      { behavior: 'immediate' },
+    );
+    wake();
+  },
+});
+
+export const deleteSender = operation({
+  name: 'Delete a sender',
+  description: 'Nothing is sent from it any more. The confirmation is in errors, with the status success.',
+  role: 'owner',
+  input: Type.Object(ById),
+  async run(context, { sender_id }) {
+    const { db, clock, wake } = context;
+    const now = isoTimestamp(clock.now());
+    const heldMailings = db.transaction(
+      (tx) => {
+        const { id, from_email } = requireSender(context, sender_id);
+        tx.update(senders).set({ deleted_at: now }).where(eq(senders.id, id)).run();
+        auditBy(context, 'sender_removed', from_email);
+        return holdCampaignsUsingSender(db, id, now);
+      },
+      { behavior: 'immediate' },
+    );
+    wake();
+    for (const id of heldMailings) await waitForAcknowledgement(db.$client, id);
+  },
+});
+
+export const readVerification = operation({
+  name: "Read the state of a sender's verification mail (addition)",
+  role: 'viewer',
+  input: Type.Object(ById),
+  output: Type.Object({ report: Verification }),
+  run(context, { sender_id }) {
+    const sender = requireSender(context, sender_id);
+    const none = { sent_at: null, attempts: 0, reply: null, held_code: null, held_reason: null };
+    const { state, ...mail } = { ...none, ...findLastVerification(context.db, sender) };
+    return {
+      report: { is_verified: sender.is_verified, ...mail, state: state === undefined ? null : stateName(state) },
+    };
+  },
+});
+
+export const resendVerification = operation({
+  name: 'Send the verification mail again',
+  role: 'owner',
+  input: Type.Object(ById),
+  run(context, { sender_id }) {
+    const { db, clock, wake } = context;
+    db.transaction(() => sendVerification(context, requireSender(context, sender_id), clock.now()), {
+      behavior: 'immediate',
+    });
+    wake();
+  },
+});
+
+export const readSenderUsage = operation({
+  name: 'Read what deleting a sender stops (addition)',
+  role: 'viewer',
+  input: Type.Object(ById),
+  output: Type.Object({ usage: Usage }),
+  run: (context, { sender_id }) => ({ usage: usageOf(context, requireSender(context, sender_id).id) }),
+});
+
+/** The sender of the caller's account with this id. Throws 404. */
+function requireSender({ db, accountId }: Context, id: unknown) {
+  const sender = db
+    .select()
+    .from(senders)
+    .where(ownedRecord(senders, id, accountId))
+    .get();
+  if (sender === undefined) throw notFound();
+  return sender;
+}
+
+function checkPlaces(
+  { db }: Context,
+  { country_id, state_id, city_id }: { country_id?: number; state_id?: number; city_id?: number },
+  errors: FieldErrorCollector,
+): void {
+  const exists = (table: typeof countries | typeof states | typeof cities, id: number) =>
+    db.select({ id: table.id }).from(table).where(eq(table.id, id)).get() !== undefined;
+  if (country_id !== undefined) errors.reference('country_id', () => exists(countries, country_id));
+  if (state_id) errors.reference('state_id', () => exists(states, state_id));
+  if (city_id) errors.reference('city_id', () => exists(cities, city_id));
+}
+
+/**
+ * The column to store for the one relay that a sender's mail may go over, which operators alone choose; 0: any relay. Nothing where none
+ * was given, or where somebody who sees no relays gives 0. Throws 422 for others who name one, and for a relay that does not exist.
+ */
+function chosenRelay(context: Context, given: number | undefined): { relay_id?: number | null } {
+  const isOperator = isOperatorsSession(context);
+  if (given === undefined || (given === 0 && !isOperator)) return {};
+  if (!isOperator) throw invalid('relay_id', SENTENCES.operators_only);
+  if (given === 0) return { relay_id: null };
+  const relay = context.db.select({ id: relays.id }).from(relays).where(eq(relays.id, given)).get();
+  if (relay === undefined) throw invalid('relay_id', messages.selected('relay_id'));
+  return { relay_id: relay.id };
+}
+
+/** How many campaigns and mailings of its account use a sender. */
+function usageOf({ db, accountId }: Context, senderId: number): Usage {
+  return db.get(sql`
+    SELECT coalesce(sum(status = ${SINGLE_SEND_STATUS.queued}), 0) AS queued,
+      (SELECT count(*) FROM mailings WHERE sender_id = ${senderId} AND finished_at IS NULL) AS sending,
+      (SELECT count(*) FROM automations a WHERE a.user_id = ${accountId} AND a.deleted_at IS NULL
+         AND a.status = ${AUTOMATION_STATUS.live}
+         AND EXISTS (SELECT 1 FROM automation_schedules s WHERE s.automation_id = a.id AND s.sender_id = ${senderId})) AS live_automations,
+      coalesce(sum(status = ${SINGLE_SEND_STATUS.draft}), 0) AS drafts
+    FROM single_sends WHERE user_id = ${accountId} AND sender_id = ${senderId}`);
+}

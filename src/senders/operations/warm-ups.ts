@@ -1,0 +1,114 @@
+/** Warming sender domains up (additions): so many mails a day, more each day, until a volume is reached. */
+import Type, { type Static } from 'typebox';
+import { asciiDomain } from '../../audience/contacts/addresses.ts';
+import { dayAfter, dayOf } from '../../delivery/warm-up/plan.ts';
+import { listWarmUps, removeWarmUp, saveWarmUp, WARM_UP_STATES } from '../../delivery/warm-up/store.ts';
+import { invalid, notFound } from '../../failure.ts';
+import { choice, integer, line } from '../../http/requests/schemas.ts';
+import { operation } from '../../operations/operation.ts';
+import { SENTENCES } from '../../sentences.ts';
+import { auditBy } from '../../users/audit.ts';
+import { listSenderDomains } from '../domains.ts';
+
+/** docs/sending-well.md says why. */
+const DEFAULT_VOLUME = 50;
+const DEFAULT_GROWTH = 50;
+const YEAR = 365;
+
+const fields = {
+  starts_on: () => line({ description: 'First day, YYYY-MM-DD, UTC.' }),
+  volume: () => integer({ minimum: 10, maximum: 1_000_000, description: 'Mails of the first day.' }),
+  growth: () => integer({ minimum: 10, maximum: 100, description: 'So many percent more on each day that was used.' }),
+  until_volume: () =>
+    integer({
+      minimum: 11,
+      maximum: 10_000_000,
+      description: 'It is over on the day that would have so many mails: what the domain sends on a usual day.',
+    }),
+};
+
+const WarmUp = Type.Object({
+  domain: Type.String({ description: 'Domain that senders write from.' }),
+  starts_on: fields.starts_on(),
+  volume: fields.volume(),
+  growth: fields.growth(),
+  until_volume: fields.until_volume(),
+  state: {
+    ...choice(...WARM_UP_STATES),
+    description: 'waiting: its first day has not come; on: it limits what leaves; over: it limits nothing any more.',
+  },
+  today: integer({ description: 'How many mails may leave today, UTC; 0 unless it is on.' }),
+  sent_today: integer({ description: 'How many of them have left or are being handed over.' }),
+  ends_on: Type.String({ description: 'The day on which it is over if each day before has all of its mails.' }),
+});
+
+/** Of a report: why people wait for another day. */
+export const WarmUpWait = Type.Object({
+  domain: Type.String({ description: 'The domain of the sender, which is being warmed up.' }),
+  today: integer({ description: 'How many mails may leave from it today, UTC.' }),
+  sent_today: integer({ description: 'How many of them have left or are being handed over.' }),
+  waiting: integer({ description: 'How many recipients of single sends from this domain have no mail yet.' }),
+  expected_on: Type.String({ description: 'The day on which the last of them is expected to get it, YYYY-MM-DD.' }),
+});
+
+const domain = line({ description: 'The domain of a sender’s address.' });
+
+export type WarmUp = Static<typeof WarmUp>;
+
+export const readWarmUps = operation({
+  name: 'List the sender domains that are being warmed up (addition)',
+  role: 'owner',
+  input: Type.Object({}),
+  output: Type.Object({ warm_ups: Type.Array(WarmUp, { description: 'The domains with a plan.' }) }),
+  run: ({ db, clock, accountId }) => ({ warm_ups: listWarmUps(db.$client, accountId, clock.now()) }),
+});
+
+export const changeWarmUp = operation({
+  name: 'Warm a sender domain up, or change how (addition)',
+  description:
+    'No more mail leaves from it on a day than the plan has; 50 mails on the first day and 50 % more on each next one, unless it is said. Days that were used stay used.',
+  role: 'owner',
+  input: Type.Object({
+    domain,
+    starts_on: Type.Optional(fields.starts_on()),
+    volume: Type.Optional(Type.Unsafe<number>({ ...fields.volume(), empty: DEFAULT_VOLUME })),
+    growth: Type.Optional(Type.Unsafe<number>({ ...fields.growth(), empty: DEFAULT_GROWTH })),
+    until_volume: fields.until_volume(),
+  }),
+  run(context, { volume = DEFAULT_VOLUME, growth = DEFAULT_GROWTH, until_volume, ...given }) {
+    const { db, config, clock, accountId } = context;
+    const today = dayOf(clock.now());
+    const starts_on = given.starts_on || today;
+    const domain = asciiDomain(given.domain);
+    const known = listSenderDomains(db, config, accountId).some((one) => one.domain === domain);
+    if (domain === null || !known) throw invalid('domain', SENTENCES.warm_up_no_sender);
+    if (!isDay(starts_on) || starts_on < dayAfter(today, -YEAR) || starts_on > dayAfter(today, YEAR))
+      throw invalid('starts_on', SENTENCES.warm_up_day);
+    if (until_volume <= volume) throw invalid('until_volume', SENTENCES.warm_up_until);
+    const save = () => {
+      saveWarmUp(db.$client, accountId, domain, { starts_on, volume, growth, until_volume });
+      auditBy(context, 'warm_up_saved', domain);
+    };
+    db.transaction(save, { behavior: 'immediate' });
+  },
+});
+
+export const stopWarmUp = operation({
+  name: 'Stop warming a sender domain up (addition)',
+  description: 'All that waits for it may leave at once. What was used of it is forgotten.',
+  role: 'owner',
+  input: Type.Object({ domain }),
+  run(context, given) {
+    const { db, accountId } = context;
+    const domain = asciiDomain(given.domain) ?? '';
+    const stop = () => {
+      if (!removeWarmUp(db.$client, accountId, domain)) throw notFound();
+      auditBy(context, 'warm_up_stopped', domain);
+    };
+    db.transaction(stop, { behavior: 'immediate' });
+  },
+});
+
+function isDay(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) && dayOf(new Date(text)) === text;
+}

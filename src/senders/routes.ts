@@ -1,0 +1,44 @@
+/** The API of senders, the DNS and the DKIM keys of their domains, and warming those up. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { Deps } from '../deps.ts';
+import { operationRoutes } from '../http/operation-routes.ts';
+import { readChecks, renewChecks } from './operations/checks.ts';
+import { deleteDkimKey, makeDkimKey, rotateDkimKey } from './operations/dkim.ts';
+import {
+  addSender,
+  changeSender,
+  deleteSender,
+  listSenders,
+  readSender,
+  readSenderUsage,
+  readVerification,
+  resendVerification,
+} from './operations/senders.ts';
+import { changeWarmUp, readWarmUps, stopWarmUp } from './operations/warm-ups.ts';
+
+export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  const senders = operationRoutes(app, deps, 'Senders');
+  senders.list('GET|POST /senders', listSenders);
+  senders.change(
+    'POST /sender/save',
+    addSender,
+    'Added Successfully',
+    ({ id }) => `/api/sender/details?sender_id=${id}`,
+  );
+  senders.record('GET /sender/details', readSender);
+  senders.change('POST /sender/update', changeSender, 'Updated Successfully');
+  senders.changeInErrors('DELETE /sender/delete', deleteSender, 'Deleted Successfully');
+  senders.read('GET /sender/report', readVerification);
+  senders.change('GET /sender/resend-mail', resendVerification, 'Verification Mail Send');
+  senders.read('GET /senders/checks', readChecks);
+  senders.read('POST /senders/checks/renew', renewChecks);
+  senders.read('GET /sender/usage', readSenderUsage);
+  senders.read('GET /senders/warm-ups', readWarmUps);
+  senders.change('POST /senders/warm-ups/save', changeWarmUp, 'Updated Successfully');
+  senders.change('POST /senders/warm-ups/stop', stopWarmUp, 'Updated Successfully');
+  senders.change('POST /dkim/create', makeDkimKey, 'Added Successfully');
+
+  const installation = operationRoutes(app, deps, 'Installation');
+  installation.change('POST /dkim/rotate', rotateDkimKey, 'Added Successfully');
+  installation.change('DELETE /dkim/delete', deleteDkimKey, 'Deleted Successfully');
+};
