@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import Type from 'typebox';
+import { ContactType } from '../audience/contact-types/operations.ts';
 import {
   customFieldRecord,
   installFieldTitle,
@@ -40,7 +41,6 @@ import {
   successWith,
 } from '../http/requests/schemas.ts';
 import { check, type FieldErrorCollector } from '../http/requests/validation.ts';
-import { ContactType } from './contact-types.ts';
 
 const tags = ['Contacts'];
 

@@ -1,7 +1,11 @@
 /** Registers the API: first what applies to every endpoint, then one file per resource. */
 import type { FastifyInstance } from 'fastify';
+import { contactTypeRoutes } from '../audience/contact-types/routes.ts';
+import { fieldRoutes } from '../audience/fields/routes.ts';
+import { segmentRoutes } from '../audience/segments/routes.ts';
 import { sunsetRoutes } from '../audience/sunset/routes.ts';
 import { unsubscribedRoutes } from '../audience/unsubscribed/routes.ts';
+import { useRoutes } from '../audience/uses/routes.ts';
 import type { Deps } from '../deps.ts';
 import { installCallers } from '../http/callers.ts';
 import { installErrors } from '../http/errors.ts';
@@ -21,7 +25,6 @@ import { automationSeriesRoutes } from './automation-series.ts';
 import { automationRoutes } from './automations.ts';
 import { backupRoutes } from './backups.ts';
 import { brandRoutes } from './brand.ts';
-import { contactTypeRoutes } from './contact-types.ts';
 import { contactRoutes } from './contacts.ts';
 import { contactFileRoutes } from './contacts-files.ts';
 import { contactImportUndoRoutes } from './contacts-import-undo.ts';
@@ -32,7 +35,6 @@ import { contactSearchRoutes } from './contacts-search.ts';
 import { warnOfContent } from './content-warnings.ts';
 import { designLinkRoutes } from './design-links.ts';
 import { feedRoutes } from './feeds.ts';
-import { fieldRoutes } from './fields.ts';
 import { formRoutes } from './forms.ts';
 import { healthRoutes } from './health.ts';
 import { liveRoutes } from './live.ts';
@@ -48,9 +50,6 @@ import { relayRoutes } from './relays.ts';
 import { resultLimitRoutes } from './result-limits.ts';
 import { roleMailRoutes } from './role-mails.ts';
 import { savedBlockRoutes } from './saved-blocks.ts';
-import { segmentCountRoutes } from './segment-count.ts';
-import { segmentNameRoutes } from './segment-names.ts';
-import { segmentRoutes } from './segments.ts';
 import { sendWindowRoutes } from './send-window.ts';
 import { sendingHoldRoutes } from './sending-hold.ts';
 import { singleSendActionRoutes } from './single-send-actions.ts';
@@ -61,7 +60,6 @@ import { singleSendResendRoutes } from './single-send-resend.ts';
 import { singleSendVariantRoutes } from './single-send-variants.ts';
 import { singleSendRoutes } from './single-sends.ts';
 import { trackingRoutes } from './tracking.ts';
-import { useRoutes } from './uses.ts';
 import { versionRoutes } from './versions.ts';
 
 /** Registers all endpoints under /api. */
@@ -88,8 +86,6 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await nodeRoutes(app, deps);
   await unsubscribedRoutes(app, deps);
   await segmentRoutes(app, deps);
-  await segmentCountRoutes(app, deps);
-  await segmentNameRoutes(app, deps);
   await useRoutes(app, deps);
   await contactTypeRoutes(app, deps);
   await contactRoutes(app, deps);

@@ -2,6 +2,9 @@
  * The table of contents of the dashboard. Screens with hooks or body parsers of their own are plugins, so that no other screen has these.
  */
 import type { FastifyInstance } from 'fastify';
+import { typeScreens } from '../audience/contact-types/screens/types.tsx';
+import { fieldScreens } from '../audience/fields/screens/fields.tsx';
+import { segmentScreens } from '../audience/segments/screens/segments.tsx';
 import { leftScreens } from '../audience/unsubscribed/screens/lists.tsx';
 import type { Deps } from '../deps.ts';
 import { staticFiles } from '../http/static-files.ts';
@@ -16,7 +19,6 @@ import { composeScreens } from './screens/compose/compose.ts';
 import { feedScreens } from './screens/feeds/feeds.tsx';
 import { formScreens } from './screens/forms/forms.tsx';
 import { homeScreen } from './screens/home/home.tsx';
-import { listScreens } from './screens/lists/lists.ts';
 import { mailingScreens } from './screens/mailings/mailings.tsx';
 import { outboxScreens } from './screens/outbox/outbox.tsx';
 import { peopleActions } from './screens/people/actions.tsx';
@@ -26,7 +28,6 @@ import { migrateScreen } from './screens/people/import/migrate.tsx';
 import { peopleScreen } from './screens/people/people.tsx';
 import { personScreen } from './screens/people/person.tsx';
 import { recentScreen } from './screens/people/recent.tsx';
-import { segmentScreens } from './screens/segments/segments.tsx';
 import { settingsScreens } from './screens/settings/settings.tsx';
 import { versionScreens } from './screens/versions/versions.tsx';
 import { loginPages } from './sign-in/login.tsx';
@@ -64,7 +65,8 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
     await recentScreen(screens);
     await segmentScreens(screens);
     await formScreens(screens);
-    await listScreens(screens);
+    await typeScreens(screens);
+    await fieldScreens(screens);
     await templateScreens(screens);
     await screens.register(versionScreens);
     await screens.register(pictureScreens);

@@ -43,6 +43,11 @@ export interface Refusal {
   problem: string;
 }
 
+/** What is wrong with a form that has no place for a sentence about all of it, which stands beside the field `otherwise`. */
+export function problemsAt({ problems, problem }: Pick<Refusal, 'problems' | 'problem'>, otherwise: string): Problems {
+  return problem === '' ? problems : { [otherwise]: [problem] };
+}
+
 /** Performs the operation of a form. Throws what is no answer to a form: 403, 404 and what is the service's fault. */
 export async function attempt<Input extends TObject, Output>(
   request: FastifyRequest,

@@ -1,25 +1,10 @@
 /** The rule about inactive people as the form of its page has it: what is done with them and where they are put is one field. */
 import type { FastifyRequest } from 'fastify';
-import type { ApiClient } from '../../../dashboard/api-client.ts';
 import { attempt, type Refusal } from '../../../dashboard/operations.ts';
 import { previewSunset, type Sunset, type SunsetPreview } from '../operations.ts';
 
-/** Where people can be put. */
-export interface Targets {
-  segments: { id: number; segment_name: string }[];
-  types: { id: number; name: string }[];
-}
-
 /** How long a page waits for the count. */
 const COUNT_MS = 2000;
-
-export async function readTargets(api: ApiClient): Promise<Targets> {
-  const [{ segments }, { contactTypes }] = await Promise.all([
-    api.get<{ segments: Targets['segments'] }>('/segment/list'),
-    api.get<{ contactTypes: Targets['types'] }>('/contacts-type'),
-  ]);
-  return { segments, types: contactTypes };
-}
 
 /** What is done with inactive people, as one value of the form. */
 export function targetValue({ action, segment_id, contact_type_id }: Sunset): string {

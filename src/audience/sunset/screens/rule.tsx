@@ -1,6 +1,5 @@
 /** The page of the rule about inactive people: whom it means, before it is switched on, and what it did each day. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ApiClient } from '../../../dashboard/api-client.ts';
 import { Button } from '../../../dashboard/components/button.tsx';
 import { Confirm } from '../../../dashboard/components/confirm.tsx';
 import { type Problems, SelectField, TextField } from '../../../dashboard/components/field.tsx';
@@ -14,9 +13,11 @@ import { field } from '../../../dashboard/sign-in/fields.ts';
 import { requireOwner, viewerOf } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
+import { type ListedContactType, listContactTypes } from '../../contact-types/operations.ts';
+import { listSegments, type Segment } from '../../segments/operations/segments.ts';
 import { LeftTabs } from '../../unsubscribed/screens/tabs.tsx';
 import { liftAllInactive, readSunset, type Sunset, type SunsetPreview, saveSunset } from '../operations.ts';
-import { countInactive, readTargets, ruleOf, type Targets, targetValue } from './asked.ts';
+import { countInactive, ruleOf, targetValue } from './asked.ts';
 
 const SEE_OTHER = 303;
 const PAGE = '/left/inactive/rule';
@@ -77,11 +78,14 @@ export async function sunsetScreen(app: FastifyInstance): Promise<void> {
 
   async function show(request: FastifyRequest, reply: FastifyReply, shown: Shown) {
     const viewer = viewerOf(request);
-    const { sunset } = await ask(request, readSunset, {});
-    const targets = await readTargets(new ApiClient(app, request));
+    const [{ sunset }, segments, types] = await Promise.all([
+      ask(request, readSunset, {}),
+      ask(request, listSegments, {}),
+      ask(request, listContactTypes, {}),
+    ]);
     const language = languageOf(request, viewer);
     const frame = { title: language.say('inactive.rule.title'), section: 'left' } as const;
-    const props = { sunset, targets, mayChange: viewer.role === 'owner', ...shown };
+    const props = { sunset, segments, types, mayChange: viewer.role === 'owner', ...shown };
     return sendPage(request, reply, viewer, frame, <RulePage {...props} />);
   }
 }
@@ -94,7 +98,9 @@ function targetProblems(problems: Problems): Problems {
 
 interface RuleProps extends Shown {
   sunset: Sunset;
-  targets: Targets;
+  /** Where people can be put. */
+  segments: readonly Segment[];
+  types: readonly ListedContactType[];
   mayChange: boolean;
 }
 
@@ -127,7 +133,7 @@ function RulePage(props: RuleProps) {
   );
 }
 
-function RuleForm({ sunset, targets, mayChange, given, preview, isChanged, problems }: RuleProps) {
+function RuleForm({ sunset, segments, types, mayChange, given, preview, isChanged, problems }: RuleProps) {
   const language = useLanguage();
   const shown = given ?? {
     months: String(sunset.months),
@@ -136,11 +142,11 @@ function RuleForm({ sunset, targets, mayChange, given, preview, isChanged, probl
   };
   const options = [
     { value: 'stop', label: language.say('inactive.do.stop') },
-    ...targets.segments.map(({ id, segment_name: name }) => ({
+    ...segments.map(({ id, segment_name: name }) => ({
       value: `segment_${id}`,
       label: language.say('inactive.do.segment', { name }),
     })),
-    ...targets.types.map(({ id, name }) => ({
+    ...types.map(({ id, name }) => ({
       value: `move_${id}`,
       label: language.say('inactive.do.move', { name }),
     })),

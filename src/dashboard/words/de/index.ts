@@ -1,5 +1,8 @@
 /** German: all texts of the dashboard, by screen. */
 
+import { types } from '../../../audience/contact-types/words.de.ts';
+import { fields } from '../../../audience/fields/words.de.ts';
+import { segments } from '../../../audience/segments/words.de.ts';
 import { left } from '../../../audience/unsubscribed/words.de.ts';
 import { pictures } from '../../../pictures/words.de.ts';
 import { senders } from '../../../senders/words.de.ts';
@@ -26,7 +29,6 @@ import { outbox } from './outbox.ts';
 import { people } from './people.ts';
 import { providers } from './providers.ts';
 import { relays } from './relays.ts';
-import { segments } from './segments.ts';
 import { settings } from './settings.ts';
 import { signIn } from './sign-in.ts';
 import { times } from './times.ts';
@@ -40,6 +42,7 @@ export const de = {
   ...compose,
   ...designer,
   ...feeds,
+  ...fields,
   ...forms,
   ...frame,
   ...holding,
@@ -61,6 +64,7 @@ export const de = {
   ...templates,
   ...transactional,
   ...times,
+  ...types,
   ...users,
   ...versions,
   ...webhooks,

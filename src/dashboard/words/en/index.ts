@@ -1,5 +1,8 @@
 /** English: all texts of the dashboard, by screen. */
 
+import { types } from '../../../audience/contact-types/words.en.ts';
+import { fields } from '../../../audience/fields/words.en.ts';
+import { segments } from '../../../audience/segments/words.en.ts';
 import { left } from '../../../audience/unsubscribed/words.en.ts';
 import { pictures } from '../../../pictures/words.en.ts';
 import { senders } from '../../../senders/words.en.ts';
@@ -26,7 +29,6 @@ import { outbox } from './outbox.ts';
 import { people } from './people.ts';
 import { providers } from './providers.ts';
 import { relays } from './relays.ts';
-import { segments } from './segments.ts';
 import { settings } from './settings.ts';
 import { signIn } from './sign-in.ts';
 import { times } from './times.ts';
@@ -40,6 +42,7 @@ export const en = {
   ...compose,
   ...designer,
   ...feeds,
+  ...fields,
   ...forms,
   ...frame,
   ...holding,
@@ -61,6 +64,7 @@ export const en = {
   ...templates,
   ...transactional,
   ...times,
+  ...types,
   ...users,
   ...versions,
   ...webhooks,

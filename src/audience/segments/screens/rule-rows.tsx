@@ -1,12 +1,12 @@
 /** The rules of a segment as rows: a field, how it is compared, and with what. */
-import { MAX_MAIL_DAYS, MAX_MAILS } from '../../../audience/segments/activity-rules.ts';
-import { MAX_RULES } from '../../../audience/segments/rules.ts';
-import { Button } from '../../components/button.tsx';
-import { type Problems, SelectField, TextField } from '../../components/field.tsx';
-import { isWordKey, type Language, useLanguage } from '../../words/index.ts';
-import { fieldLabel } from '../people/field-label.ts';
-import { countryNamer } from './country-names.ts';
-import type { Choices, Named, RuleField } from './records.ts';
+
+import { Button } from '../../../dashboard/components/button.tsx';
+import { type Problems, SelectField, TextField } from '../../../dashboard/components/field.tsx';
+import { fieldLabel } from '../../../dashboard/screens/people/field-label.ts';
+import { isWordKey, type Language, useLanguage } from '../../../dashboard/words/index.ts';
+import { MAX_MAIL_DAYS, MAX_MAILS } from '../activity-rules.ts';
+import { MAX_RULES } from '../rules.ts';
+import { type Choices, countryNamer, type RuleField } from './choices.ts';
 import { operandCount, operatorsFor, type Rule } from './rules.ts';
 
 const COUNTRIES = 'countries';
@@ -133,7 +133,7 @@ function NamedField({
   rule: Rule;
   at: number;
   type: 'mail' | 'automation';
-  named: readonly Named[];
+  named: readonly { utr: string; name: string; subject?: string }[];
   problems: Problems;
 }) {
   const language = useLanguage();

@@ -1,8 +1,10 @@
 /** The rules of a segment as the form has them: read from a form or a segment, and turned into what the API takes. */
-import { ACTIVITY_FIELDS, ACTIVITY_OPERATORS } from '../../../audience/segments/activity-rules.ts';
-import { MAX_RULES, OPERATORS, operatorsOf } from '../../../audience/segments/rules.ts';
-import { texts } from '../people/filter.ts';
-import type { Country, RuleField, Segment } from './records.ts';
+
+import { texts } from '../../../dashboard/screens/people/filter.ts';
+import { ACTIVITY_FIELDS, ACTIVITY_OPERATORS } from '../activity-rules.ts';
+import type { Segment } from '../operations/segments.ts';
+import { MAX_RULES, OPERATORS, operatorsOf } from '../rules.ts';
+import type { countriesByName, RuleField } from './choices.ts';
 
 export interface Rule {
   field: string;
@@ -29,7 +31,7 @@ export function draftOf(segment: Segment): Draft {
   return {
     name: segment.segment_name,
     typeId: String(segment.contact_type_id),
-    join: segment.query_type ?? 'and',
+    join: segment.query_type === 'or' ? 'or' : 'and',
     rules: rulesOf(segment),
   };
 }
@@ -108,8 +110,11 @@ export function isFilledIn(rule: Rule): boolean {
   return !operandsOf(rule).includes('');
 }
 
-/** The rules as the API takes them. A country is stored by its English name, whatever language it was typed in. */
-export function apiRules({ rules, typeId, join }: Omit<Draft, 'name'>, countryNames: ReadonlyMap<string, Country>) {
+/** The rules as operations take them. A country is stored by its English name, whatever language it was typed in. */
+export function givenRules(
+  { rules, typeId, join }: Omit<Draft, 'name'>,
+  countryNames: ReturnType<typeof countriesByName>,
+) {
   const english = (rule: Rule, value: string) =>
     rule.field === 'country' ? (countryNames.get(value.toLowerCase())?.name ?? value) : value;
   return {
@@ -121,14 +126,4 @@ export function apiRules({ rules, typeId, join }: Omit<Draft, 'name'>, countryNa
   };
 }
 
-export type ApiRules = ReturnType<typeof apiRules>;
-
-/** The same as the query of an address. */
-export function rulesQuery(rules: Partial<ApiRules>): URLSearchParams {
-  const query = new URLSearchParams();
-  for (const [name, given] of Object.entries(rules)) {
-    if (Array.isArray(given)) for (const value of given) query.append(name, value);
-    else query.append(name, String(given));
-  }
-  return query;
-}
+export type GivenRules = ReturnType<typeof givenRules>;

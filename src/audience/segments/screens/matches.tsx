@@ -1,28 +1,31 @@
 /** Whom the rules of a form match: the sentence that says it, how many they are, and ten of them. */
-import type { ApiAnswer, ApiClient } from '../../api-client.ts';
-import { Button } from '../../components/button.tsx';
-import { Card } from '../../components/surface.tsx';
-import { useLanguage } from '../../words/index.ts';
-import { texts } from '../people/filter.ts';
-import { PeopleSample } from '../people/people-sample.tsx';
-import type { Choices, Matches } from './records.ts';
+import type { FastifyRequest } from 'fastify';
+import { Button } from '../../../dashboard/components/button.tsx';
+import { Card } from '../../../dashboard/components/surface.tsx';
+import { attempt } from '../../../dashboard/operations.ts';
+import { texts } from '../../../dashboard/screens/people/filter.ts';
+import { PeopleSample } from '../../../dashboard/screens/people/people-sample.tsx';
+import { useLanguage } from '../../../dashboard/words/index.ts';
+import { countMatches, type Matches } from '../operations/rules.ts';
+import type { Choices } from './choices.ts';
 import { rulesInWords } from './rule-words.ts';
-import { type ApiRules, type Draft, rulesQuery } from './rules.ts';
+import type { Draft, GivenRules } from './rules.ts';
 
 /** Whom the rules match; null while they cannot be applied. `rules` are those that were counted. */
 export type Found = { matches: Matches; rules: string } | null;
 
 /** Counts whom the rules match. Goes on with the count of the form before where that is asked and the rules are still the same. */
-export async function readMatches(api: ApiClient, given: ApiRules, body: unknown): Promise<Found> {
-  const values: Record<string, unknown> = Object.assign(Object.create(null), body);
+export async function readMatches(request: FastifyRequest, given: GivenRules): Promise<Found> {
+  const values: Record<string, unknown> = Object.assign(Object.create(null), request.body);
   const [after = ''] = texts(values.after);
-  const rules = rulesQuery(given).toString();
+  const rules = new URLSearchParams(
+    Object.entries(given).flatMap(([name, of]) => [of].flat().map((one) => [name, one])),
+  ).toString();
   const goesOn = after !== '' && texts(values.counted_rules)[0] === rules;
-  const query = `${rules}${goesOn ? `&after=${encodeURIComponent(after)}` : ''}`;
-  const { message: matches }: ApiAnswer<Matches> = await api.send('GET', `/segment/count?${query}`);
-  if (matches === undefined) return null;
+  const counted = await attempt(request, countMatches, { ...given, ...(goesOn && { after }) });
+  if ('problems' in counted) return null;
   const before = goesOn ? Number(texts(values.counted)[0]) || 0 : 0;
-  return { matches: { ...matches, count: matches.count + before }, rules };
+  return { matches: { ...counted.output, count: counted.output.count + before }, rules };
 }
 
 export function MatchesCard({ draft, choices, found }: { draft: Draft; choices: Choices; found: Found }) {

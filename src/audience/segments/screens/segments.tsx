@@ -1,16 +1,17 @@
 /** Segments: the list of them, with their rules in words. */
 import type { FastifyInstance } from 'fastify';
+import { LinkButton } from '../../../dashboard/components/button.tsx';
+import { PeopleTabs } from '../../../dashboard/components/people-tabs.tsx';
+import { Empty } from '../../../dashboard/components/surface.tsx';
+import { Table } from '../../../dashboard/components/table.tsx';
+import { ask } from '../../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../../dashboard/page.tsx';
+import { viewerOf } from '../../../dashboard/signed-in.ts';
+import { useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient } from '../../api-client.ts';
-import { LinkButton } from '../../components/button.tsx';
-import { Empty } from '../../components/surface.tsx';
-import { Table } from '../../components/table.tsx';
-import { languageOf, sendPage } from '../../page.tsx';
-import { viewerOf } from '../../signed-in.ts';
-import { useLanguage } from '../../words/index.ts';
+import { listSegments, type Segment } from '../operations/segments.ts';
+import { type Choices, readChoices } from './choices.ts';
 import { editScreens } from './edit.tsx';
-import { PeopleTabs } from './people-tabs.tsx';
-import { type Choices, readChoices, type Segment } from './records.ts';
 import { rulesInWords } from './rule-words.ts';
 import { draftOf } from './rules.ts';
 import { segmentScreen } from './segment.tsx';
@@ -22,9 +23,8 @@ export async function segmentScreens(app: FastifyInstance): Promise<void> {
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
       const language = languageOf(request, viewer);
-      const api = new ApiClient(app, request);
-      const { segments } = await api.get<{ segments: Segment[] }>('/segment/list');
-      const choices = await readChoices(api);
+      const segments = await ask(request, listSegments, {});
+      const choices = await readChoices(request);
       const canChange = viewer.role !== 'viewer';
       const frame = {
         title: language.say('segments.title'),

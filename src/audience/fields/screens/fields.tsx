@@ -1,23 +1,23 @@
 /** Custom fields: what the account knows about people beyond the fields that everybody has. Add, rename and delete them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
+import { Confirm } from '../../../dashboard/components/confirm.tsx';
+import { type Problems, SelectField } from '../../../dashboard/components/field.tsx';
+import { FormFields } from '../../../dashboard/components/form.tsx';
+import { Card, Empty } from '../../../dashboard/components/surface.tsx';
+import { Table } from '../../../dashboard/components/table.tsx';
+import { ask, attempt, problemsAt } from '../../../dashboard/operations.ts';
+import { fieldLabel } from '../../../dashboard/screens/people/field-label.ts';
+import { backTo, sendSettings } from '../../../dashboard/screens/settings/frame.tsx';
+import { field } from '../../../dashboard/sign-in/fields.ts';
+import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
+import { useLanguage } from '../../../dashboard/words/index.ts';
 import { notFound } from '../../../failure.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient, problemsOf } from '../../api-client.ts';
-import { Button, LinkButton } from '../../components/button.tsx';
-import { Confirm } from '../../components/confirm.tsx';
-import { type Problems, SelectField, TextField } from '../../components/field.tsx';
-import { Card, Empty } from '../../components/surface.tsx';
-import { Table } from '../../components/table.tsx';
-import { field } from '../../sign-in/fields.ts';
-import { requireEditor, viewerOf } from '../../signed-in.ts';
-import { useLanguage } from '../../words/index.ts';
-import { fieldLabel } from '../people/field-label.ts';
-import { Campaigns } from '../segments/members.tsx';
-import type { Field, Uses } from '../segments/records.ts';
-import { backTo, sendSettings } from '../settings/frame.tsx';
-
-type CustomField = Field & { id: number };
-type FieldUses = Omit<Uses, 'people'> & { segments: number };
+import { FIELD_TYPES } from '../../contacts/contact-fields.ts';
+import { countUsesOfField, type FieldUses } from '../../uses/operations.ts';
+import { CampaignsUsing } from '../../uses/screens/campaigns.tsx';
+import { addField, deleteField, type Field, listOwnFields, renameField } from '../operations.ts';
 
 interface ById {
   Params: { id: string };
@@ -34,13 +34,11 @@ interface Sent {
   problems?: Problems;
 }
 
-const TYPES = ['text', 'number', 'datetime-local'] as const;
+const NAME = [{ name: 'field_name', label: 'segments.name', hint: 'fields.name.hint' }] as const;
 
 export async function fieldScreens(app: FastifyInstance): Promise<void> {
-  const readFields = async (api: ApiClient) =>
-    (await api.get<{ customFields: CustomField[] }>('/custom-fields')).customFields;
   const show = async (request: FastifyRequest, reply: FastifyReply, given: Given = { name: '', type: 'text' }) => {
-    const fields = await readFields(new ApiClient(app, request));
+    const fields = await ask(request, listOwnFields, {});
     const canChange = viewerOf(request).role !== 'viewer';
     return sendSettings(request, reply, 'fields', <Fields {...{ fields, canChange, given }} />);
   };
@@ -50,16 +48,15 @@ export async function fieldScreens(app: FastifyInstance): Promise<void> {
   app.post('/settings/fields', async (request, reply) => {
     requireEditor(request);
     const [name, type] = [nameIn(request), field(request, 'field_type')];
-    const fields = { field_name: name, field_type: type };
-    const answer = await new ApiClient(app, request).send('POST', '/custom-fields/save', fields);
-    if (answer.message !== undefined) return backTo(reply, 'fields', 'settings.done.fieldAdded');
-    return show(request, reply.code(answer.status), { name, type, problems: problemsOf(answer, 'field_name') });
+    const added = await attempt(request, addField, { field_name: name, field_type: type });
+    if ('output' in added) return backTo(reply, 'fields', 'settings.done.fieldAdded');
+    return show(request, reply.code(added.status), { name, type, problems: problemsAt(added, 'field_name') });
   });
 
   const showOne = async (request: FastifyRequest<ById>, reply: FastifyReply, sent: Sent = {}) => {
-    const api = new ApiClient(app, request);
-    const { uses } = await api.get<{ uses: FieldUses }>('/custom-fields/uses', { id: request.params.id });
-    const one = (await readFields(api)).find(({ id }) => String(id) === request.params.id);
+    const { uses } = await ask(request, countUsesOfField, request.params);
+    const fields = await ask(request, listOwnFields, {});
+    const one = fields.find(({ id }) => String(id) === request.params.id);
     if (one === undefined) throw notFound();
     return sendSettings(request, reply, 'fields', <OneField {...{ one, uses, ...sent }} />);
   };
@@ -76,16 +73,14 @@ export async function fieldScreens(app: FastifyInstance): Promise<void> {
   app.post<ById>('/settings/fields/:id', async (request, reply) => {
     requireEditor(request);
     const name = nameIn(request);
-    const fields = { id: request.params.id, field_name: name };
-    const answer = await new ApiClient(app, request).send('POST', '/custom-fields/update', fields);
-    if (answer.message !== undefined) return backTo(reply, 'fields', 'settings.done.fieldRenamed');
-    return showOne(request, reply.code(answer.status), { name, problems: problemsOf(answer, 'field_name') });
+    const renamed = await attempt(request, renameField, { id: request.params.id, field_name: name });
+    if ('output' in renamed) return backTo(reply, 'fields', 'settings.done.fieldRenamed');
+    return showOne(request, reply.code(renamed.status), { name, problems: problemsAt(renamed, 'field_name') });
   });
 
   app.post<ById>('/settings/fields/:id/delete', async (request, reply) => {
     requireEditor(request);
-    const query = new URLSearchParams({ id: request.params.id });
-    await new ApiClient(app, request).send('DELETE', `/custom-fields/delete?${query}`);
+    await ask(request, deleteField, request.params);
     return backTo(reply, 'fields', 'settings.done.fieldDeleted');
   });
 }
@@ -95,7 +90,7 @@ function nameIn(request: FastifyRequest): string {
   return field(request, 'field_name').trim().replaceAll(' ', '_');
 }
 
-function Fields({ fields, canChange, given }: { fields: readonly CustomField[]; canChange: boolean; given: Given }) {
+function Fields({ fields, canChange, given }: { fields: readonly Field[]; canChange: boolean; given: Given }) {
   const language = useLanguage();
   return (
     <>
@@ -129,21 +124,17 @@ function Fields({ fields, canChange, given }: { fields: readonly CustomField[]; 
       {canChange && (
         <Card title={language.say('fields.add')}>
           <form method="post" action="/settings/fields" class="narrow">
-            <TextField
-              name="field_name"
-              label={language.say('segments.name')}
-              hint={language.say('fields.name.hint')}
-              value={given.name}
-              maxLength={255}
-              autocomplete="off"
-              required
-              problems={given.problems}
+            <FormFields
+              input={addField.input}
+              labels={NAME}
+              values={{ field_name: given.name }}
+              problems={given.problems ?? {}}
             />
             <SelectField
               name="field_type"
               label={language.say('fields.kind')}
               value={given.type}
-              options={TYPES.map((type) => ({ value: type, label: language.say(`fields.kind.${type}`) }))}
+              options={FIELD_TYPES.map((type) => ({ value: type, label: language.say(`fields.kind.${type}`) }))}
               problems={given.problems}
             />
             <Button>{language.say('fields.add')}</Button>
@@ -154,7 +145,7 @@ function Fields({ fields, canChange, given }: { fields: readonly CustomField[]; 
   );
 }
 
-function OneField({ one, uses, name = one.field_name, problems }: { one: CustomField; uses: FieldUses } & Sent) {
+function OneField({ one, uses, name = one.field_name, problems }: { one: Field; uses: FieldUses } & Sent) {
   const language = useLanguage();
   const label = fieldLabel(language, one.field_name);
   return (
@@ -163,16 +154,7 @@ function OneField({ one, uses, name = one.field_name, problems }: { one: CustomF
         {language.say(`fields.kind.${one.field_type}`)} · <code>{`((${one.field_name}))`}</code>
       </p>
       <form method="post" action={`/settings/fields/${one.id}`} class="narrow">
-        <TextField
-          name="field_name"
-          label={language.say('segments.name')}
-          hint={language.say('fields.name.hint')}
-          value={name}
-          maxLength={255}
-          autocomplete="off"
-          required
-          problems={problems}
-        />
+        <FormFields input={renameField.input} labels={NAME} values={{ field_name: name }} problems={problems ?? {}} />
         <p class="quiet-text">{language.say('fields.rename.about')}</p>
         <Button>{language.say('fields.rename')}</Button>
       </form>
@@ -185,7 +167,7 @@ function OneField({ one, uses, name = one.field_name, problems }: { one: CustomF
         >
           <p>{language.say('fields.delete.values')}</p>
           {uses.segments > 0 && <p>{language.say('fields.delete.segments', { count: uses.segments })}</p>}
-          <Campaigns uses={uses} />
+          <CampaignsUsing uses={uses} />
         </Confirm>
         <LinkButton look="quiet" href="/settings/fields">
           {language.say('confirm.cancel')}

@@ -1,18 +1,28 @@
 /** Contact types: the lists that people are in. Add, rename, and delete them with everybody in them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
+import { Confirm } from '../../../dashboard/components/confirm.tsx';
+import type { Problems } from '../../../dashboard/components/field.tsx';
+import { FormFields, type Labels } from '../../../dashboard/components/form.tsx';
+import { Card, Empty } from '../../../dashboard/components/surface.tsx';
+import { Table } from '../../../dashboard/components/table.tsx';
+import { ask, attempt, problemsAt } from '../../../dashboard/operations.ts';
+import { backTo, sendSettings } from '../../../dashboard/screens/settings/frame.tsx';
+import { field } from '../../../dashboard/sign-in/fields.ts';
+import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
+import { useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient, problemsOf } from '../../api-client.ts';
-import { Button, LinkButton } from '../../components/button.tsx';
-import { Confirm } from '../../components/confirm.tsx';
-import { type Problems, TextField } from '../../components/field.tsx';
-import { Card, Empty } from '../../components/surface.tsx';
-import { Table } from '../../components/table.tsx';
-import { field } from '../../sign-in/fields.ts';
-import { requireEditor, viewerOf } from '../../signed-in.ts';
-import { useLanguage } from '../../words/index.ts';
-import { Campaigns } from '../segments/members.tsx';
-import type { ContactType, Uses } from '../segments/records.ts';
-import { backTo, sendSettings } from '../settings/frame.tsx';
+import { type ContactTypeUses, countUsesOfContactType } from '../../uses/operations.ts';
+import { CampaignsUsing } from '../../uses/screens/campaigns.tsx';
+import {
+  addContactType,
+  type ContactType,
+  deleteContactType,
+  type ListedContactType,
+  listContactTypes,
+  readContactType,
+  renameContactType,
+} from '../operations.ts';
 
 interface ById {
   Params: { id: string };
@@ -24,19 +34,18 @@ interface Given {
   problems?: Problems;
 }
 
-type TypeUses = Uses & { segments: number };
+const LABELS: Labels<typeof addContactType.input> = [{ name: 'name', label: 'segments.name' }];
 
 export async function typeScreens(app: FastifyInstance): Promise<void> {
   const showAll = async (request: FastifyRequest, reply: FastifyReply, given: Given = { name: '' }) => {
-    const { contactTypes } = await new ApiClient(app, request).get<{ contactTypes: ContactType[] }>('/contacts-type');
+    const types = await ask(request, listContactTypes, {});
     const canChange = viewerOf(request).role !== 'viewer';
-    return sendSettings(request, reply, 'types', <Types types={contactTypes} {...{ canChange, given }} />);
+    return sendSettings(request, reply, 'types', <Types {...{ types, canChange, given }} />);
   };
   const showOne = async (request: FastifyRequest<ById>, reply: FastifyReply, given?: Given) => {
-    const api = new ApiClient(app, request);
     const query = { contact_type_id: request.params.id };
-    const { contactType: type } = await api.get<{ contactType: ContactType }>('/contacts-type/view', query);
-    const { uses } = await api.get<{ uses: TypeUses }>('/contacts-type/uses', query);
+    const type = await ask(request, readContactType, query);
+    const { uses } = await ask(request, countUsesOfContactType, query);
     return sendSettings(request, reply, 'types', <OneType {...{ type, uses }} given={given ?? { name: type.name }} />);
   };
 
@@ -45,9 +54,9 @@ export async function typeScreens(app: FastifyInstance): Promise<void> {
   app.post('/settings/types', async (request, reply) => {
     requireEditor(request);
     const name = field(request, 'name');
-    const answer = await new ApiClient(app, request).send('POST', '/contacts-type/add', { name });
-    if (answer.message !== undefined) return backTo(reply, 'types', 'settings.done.typeAdded');
-    return showAll(request, reply.code(answer.status), { name, problems: problemsOf(answer, 'name') });
+    const added = await attempt(request, addContactType, { name });
+    if ('output' in added) return backTo(reply, 'types', 'settings.done.typeAdded');
+    return showAll(request, reply.code(added.status), { name, problems: problemsAt(added, 'name') });
   });
 
   app.route<ById>({
@@ -62,21 +71,19 @@ export async function typeScreens(app: FastifyInstance): Promise<void> {
   app.post<ById>('/settings/types/:id', async (request, reply) => {
     requireEditor(request);
     const name = field(request, 'name');
-    const fields = { id: request.params.id, name };
-    const answer = await new ApiClient(app, request).send('POST', '/contacts-type/update', fields);
-    if (answer.message !== undefined) return backTo(reply, 'types', 'settings.done.typeRenamed');
-    return showOne(request, reply.code(answer.status), { name, problems: problemsOf(answer, 'name') });
+    const renamed = await attempt(request, renameContactType, { id: request.params.id, name });
+    if ('output' in renamed) return backTo(reply, 'types', 'settings.done.typeRenamed');
+    return showOne(request, reply.code(renamed.status), { name, problems: problemsAt(renamed, 'name') });
   });
 
   app.post<ById>('/settings/types/:id/delete', async (request, reply) => {
     requireEditor(request);
-    const query = new URLSearchParams({ contact_type_id: request.params.id });
-    await new ApiClient(app, request).send('DELETE', `/contacts-type/delete?${query}`);
+    await ask(request, deleteContactType, { contact_type_id: request.params.id });
     return backTo(reply, 'types', 'settings.done.typeDeleted');
   });
 }
 
-function Types({ types, canChange, given }: { types: readonly ContactType[]; canChange: boolean; given: Given }) {
+function Types({ types, canChange, given }: { types: readonly ListedContactType[]; canChange: boolean; given: Given }) {
   const language = useLanguage();
   return (
     <>
@@ -122,24 +129,20 @@ function Types({ types, canChange, given }: { types: readonly ContactType[]; can
 }
 
 function NameForm({ action, given, submit }: { action: string; given: Given; submit: string }) {
-  const language = useLanguage();
   return (
     <form method="post" action={action} class="narrow">
-      <TextField
-        name="name"
-        label={language.say('segments.name')}
-        value={given.name}
-        maxLength={255}
-        autocomplete="off"
-        required
-        problems={given.problems}
+      <FormFields
+        input={addContactType.input}
+        labels={LABELS}
+        values={{ name: given.name }}
+        problems={given.problems ?? {}}
       />
       <Button>{submit}</Button>
     </form>
   );
 }
 
-function OneType({ type, uses, given }: { type: ContactType; uses: TypeUses; given: Given }) {
+function OneType({ type, uses, given }: { type: ContactType; uses: ContactTypeUses; given: Given }) {
   const language = useLanguage();
   return (
     <>
@@ -155,7 +158,7 @@ function OneType({ type, uses, given }: { type: ContactType; uses: TypeUses; giv
         >
           <p>{language.say('types.delete.people', { count: uses.people })}</p>
           {uses.segments > 0 && <p>{language.say('types.delete.segments', { count: uses.segments })}</p>}
-          <Campaigns uses={uses} />
+          <CampaignsUsing uses={uses} />
         </Confirm>
         <LinkButton look="quiet" href="/settings/types">
           {language.say('confirm.cancel')}

@@ -1,8 +1,8 @@
 /** Says in a sentence whom rules choose. */
-import { isWordKey, type Language } from '../../words/index.ts';
-import { fieldLabel } from '../people/field-label.ts';
-import { countriesByName, countryNamer } from './country-names.ts';
-import type { Choices, RuleField } from './records.ts';
+
+import { fieldLabel } from '../../../dashboard/screens/people/field-label.ts';
+import { isWordKey, type Language } from '../../../dashboard/words/index.ts';
+import { type Choices, countriesByName, countryNamer, type RuleField } from './choices.ts';
 import { type Draft, isFilledIn, operandsOf, type Rule } from './rules.ts';
 
 /** The sentence, such as “Everybody in Customers whose country is Germany”. Rules that lack a value are left out. */
@@ -46,9 +46,12 @@ function valueInWords(
   { countries, mails, automations }: Choices,
 ): string {
   if (type === 'mail' || type === 'automation') {
-    const named = (type === 'mail' ? mails : automations).find(({ utr }) => utr === value);
+    const named =
+      type === 'mail'
+        ? mails.find(({ utr }) => utr === value)?.subject
+        : automations.find(({ utr }) => utr === value)?.name;
     if (named === undefined) return language.say('segments.notListed');
-    return language.say('segments.words.quoted', { value: named.subject ?? named.name });
+    return language.say('segments.words.quoted', { value: named });
   }
   if (type === 'mails' || operator.endsWith('within') || (type === 'number' && /^-?\d{1,15}(\.\d{1,2})?$/.test(value)))
     return language.number(Number(value));

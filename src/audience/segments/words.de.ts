@@ -1,6 +1,6 @@
-/** German: segments with their rules in words, contact types and custom fields. */
-import type { segments as english } from '../en/segments.ts';
-import type { Translation } from '../translation.ts';
+/** German: segments with their rules in words. */
+import type { Translation } from '../../dashboard/words/translation.ts';
+import type { segments as english } from './words.en.ts';
 
 export const segments: Translation<typeof english> = {
   'segments.title': 'Segmente',
@@ -171,49 +171,4 @@ export const segments: Translation<typeof english> = {
   'rule.activity.automation.is not in': 'die Automation {value} gerade nicht läuft',
   'rule.activity.automation.has finished': 'die Automation {value} durchlaufen ist',
   'rule.activity.automation.has not finished': 'die Automation {value} nicht durchlaufen ist',
-  'settings.types': 'Kontakttypen',
-  'settings.fields': 'Eigene Felder',
-  'settings.done.typeAdded': 'Der Kontakttyp ist hinzugefügt.',
-  'settings.done.typeRenamed': 'Der Kontakttyp hat einen neuen Namen.',
-  'settings.done.typeDeleted': 'Der Kontakttyp und seine Personen sind gelöscht.',
-  'settings.done.fieldAdded': 'Das Feld ist hinzugefügt.',
-  'settings.done.fieldRenamed': 'Das Feld ist umbenannt.',
-  'settings.done.fieldDeleted': 'Das Feld ist gelöscht.',
-  'types.none.title': 'Noch keine Kontakttypen',
-  'types.none.text': 'Ein Kontakttyp ist eine Liste von Personen, zum Beispiel Leser oder Kunden.',
-  'types.about':
-    'Ein Kontakttyp ist eine Liste von Personen, zum Beispiel Leser oder Kunden. Jemand kann in mehreren stehen.',
-  'types.add': 'Kontakttyp hinzufügen',
-  'types.rename': 'Umbenennen',
-  'types.delete': { one: 'Mit {count} Person löschen', other: 'Mit {count} Personen löschen' },
-  'types.delete.title': '„{name}“ löschen?',
-  'types.delete.people': {
-    one: 'Auch die {count} Person darin wird gelöscht. Das lässt sich nicht rückgängig machen.',
-    other: 'Auch die {count} Personen darin werden gelöscht. Das lässt sich nicht rückgängig machen.',
-  },
-  'types.delete.segments': {
-    one: '{count} Segment ist ein Teil davon und wird leer.',
-    other: '{count} Segmente sind Teile davon und werden leer.',
-  },
-  'fields.none.title': 'Noch keine eigenen Felder',
-  'fields.none.text':
-    'In einem eigenen Feld steht, was Sie über Personen wissen, zum Beispiel seit wann jemand Kunde ist.',
-  'fields.add': 'Feld hinzufügen',
-  'fields.name.hint': 'Buchstaben ohne Umlaute und Akzente, Ziffern und _. Leerzeichen werden zu _.',
-  'fields.kind': 'Art',
-  'fields.kind.text': 'Text',
-  'fields.kind.number': 'Zahl',
-  'fields.kind.datetime-local': 'Datum',
-  'fields.inMails': 'In Mails',
-  'fields.rename': 'Umbenennen',
-  'fields.rename.about':
-    'Der Name lässt sich ändern, solange ihn keine unfertige Mail, keine Vorlage, kein aufgehobener Baustein und kein Segment verwendet. Der Inhalt des Feldes bleibt. Gesendete Mails zeigen ihn im Browser nicht mehr, und Dateien für den Import brauchen den neuen Namen. Die Art lässt sich nicht ändern.',
-  'fields.delete': 'Feld löschen',
-  'fields.delete.title': '„{name}“ löschen?',
-  'fields.delete.values':
-    'Was darin über Personen steht, wird gelöscht. Mails, die es zeigen, zeigen an dieser Stelle nichts mehr.',
-  'fields.delete.segments': {
-    one: '{count} Segment hat eine Regel dazu: Es behält seine Personen, und an es wird nichts gesendet.',
-    other: '{count} Segmente haben eine Regel dazu: Sie behalten ihre Personen, und an sie wird nichts gesendet.',
-  },
 };

@@ -1,22 +1,23 @@
 /** Making and changing a segment: its rules as rows of choices, and whom they match before anything is saved. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
+import { type Problems, SelectField, TextField } from '../../../dashboard/components/field.tsx';
+import { Island } from '../../../dashboard/components/island.tsx';
+import { LiveNotes } from '../../../dashboard/components/live-notes.tsx';
+import { Empty } from '../../../dashboard/components/surface.tsx';
+import { setFlash } from '../../../dashboard/flash.ts';
+import { ask, attempt, problemsAt } from '../../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../../dashboard/page.tsx';
+import { field } from '../../../dashboard/sign-in/fields.ts';
+import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
+import { useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient, ApiFailure, problemsOf } from '../../api-client.ts';
-import { Button, LinkButton } from '../../components/button.tsx';
-import { type Problems, SelectField, TextField } from '../../components/field.tsx';
-import { Island } from '../../components/island.tsx';
-import { LiveNotes } from '../../components/live-notes.tsx';
-import { Empty } from '../../components/surface.tsx';
-import { setFlash } from '../../flash.ts';
-import { languageOf, sendPage } from '../../page.tsx';
-import { field } from '../../sign-in/fields.ts';
-import { requireEditor, viewerOf } from '../../signed-in.ts';
-import { useLanguage } from '../../words/index.ts';
-import { countriesByName } from './country-names.ts';
+import { countMatches } from '../operations/rules.ts';
+import { addSegment, changeSegment, readSegment } from '../operations/segments.ts';
+import { type Choices, countriesByName, readChoices } from './choices.ts';
 import { type Found, MatchesCard, readMatches } from './matches.tsx';
-import { type Choices, readChoices, readSegment } from './records.ts';
 import { Rules } from './rule-rows.tsx';
-import { apiRules, changed, type Draft, draftOf, emptyDraft, readDraft, rulesQuery } from './rules.ts';
+import { changed, type Draft, draftOf, emptyDraft, givenRules, readDraft } from './rules.ts';
 
 const SEE_OTHER = 303;
 
@@ -32,40 +33,36 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
       method: READ,
       url,
       handler: async (request, reply) => {
-        const api = new ApiClient(app, request);
-        const choices = await readChoices(api);
-        const { id } = request.params;
+        const choices = await readChoices(request);
+        const { id: segment_id } = request.params;
         const draft =
-          id === undefined
+          segment_id === undefined
             ? emptyDraft(String(choices.types[0]?.id ?? ''))
-            : draftOf((await readSegment(api, id)).segment);
-        return show(request, reply, api, choices, draft);
+            : draftOf(await ask(request, readSegment, { segment_id }));
+        return show(request, reply, choices, draft);
       },
     });
 
     app.post<ById>(url, async (request, reply) => {
-      const api = new ApiClient(app, request);
-      const { id } = request.params;
+      const { id: segment_id } = request.params;
       // Answers 404 before anything else where there is no such segment.
-      if (id !== undefined) await readSegment(api, id);
-      const choices = await readChoices(api);
+      if (segment_id !== undefined) await ask(request, readSegment, { segment_id });
+      const choices = await readChoices(request);
       const draft = readDraft(request.body, choices.fields);
       const action = field(request, 'do');
-      if (action !== 'save') return show(request, reply, api, choices, changed(draft, action));
-      const rules = apiRules(draft, namesOf(request, choices));
-      const answer = await api.send('POST', id === undefined ? '/segment/store' : '/segment/update', {
-        ...(id !== undefined && { segment_id: id }),
-        segment_name: draft.name,
-        ...rules,
-      });
-      if (answer.message !== undefined) {
+      if (action !== 'save') return show(request, reply, choices, changed(draft, action));
+      const about = { segment_name: draft.name, ...givenRules(draft, namesOf(request, choices)) };
+      const saved =
+        segment_id === undefined
+          ? await attempt(request, addSegment, about)
+          : await attempt(request, changeSegment, { segment_id, ...about });
+      if ('output' in saved) {
         setFlash(reply, 'good', 'segments.saved', { name: draft.name });
-        const made = /=(\d+)$/.exec(answer.location ?? '')?.[1] ?? '';
-        return reply.redirect(`/people/segments/${made}`, SEE_OTHER);
+        return reply.redirect(`/people/segments/${saved.output.id}`, SEE_OTHER);
       }
-      return show(request, reply.code(answer.status), api, choices, draft, {
-        ...problemsOf(answer, 'segment_name'),
-        ...(await ruleProblems(api, draft, rules.select_field.length, namesOf(request, choices))),
+      return show(request, reply.code(saved.status), choices, draft, {
+        ...problemsAt(saved, 'segment_name'),
+        ...(await ruleProblems(request, draft, choices)),
       });
     });
   }
@@ -73,44 +70,38 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
   async function show(
     request: FastifyRequest<ById>,
     reply: FastifyReply,
-    api: ApiClient,
     choices: Choices,
     draft: Draft,
     problems: Problems = {},
   ) {
     const viewer = viewerOf(request);
     const language = languageOf(request, viewer);
-    const found = await readMatches(api, apiRules(draft, namesOf(request, choices)), request.body);
+    const found = await readMatches(request, givenRules(draft, namesOf(request, choices)));
     const title = language.say(request.params.id === undefined ? 'segments.new' : 'segments.change');
     const content = <Edit {...{ draft, choices, found, problems }} id={request.params.id} />;
     return sendPage(request, reply, viewer, { title, section: 'people' }, content);
   }
 
+  /**
+   * What is wrong with each rule, by the name of its field in the form. A refusal names only the list in which something is wrong, so each
+   * rule is tried alone; without a contact type it is checked and nothing is counted.
+   */
+  async function ruleProblems(request: FastifyRequest, draft: Draft, choices: Choices): Promise<Problems> {
+    const problems: Record<string, readonly string[]> = {};
+    for (const [at, rule] of draft.rules.entries()) {
+      const alone = givenRules({ ...draft, typeId: '', rules: [rule] }, namesOf(request, choices));
+      const tried = await attempt(request, countMatches, alone);
+      if ('output' in tried) throw new Error('rules without a contact type were counted');
+      const { select_field, select_operator, value } = tried.problems;
+      const parts = { field: select_field, operator: select_operator, value };
+      for (const [part, texts] of Object.entries(parts)) if (texts !== undefined) problems[`${part}${at}`] = texts;
+    }
+    return problems;
+  }
+
   function namesOf(request: FastifyRequest, choices: Choices) {
     return countriesByName(languageOf(request, viewerOf(request)), choices.countries);
   }
-}
-
-/**
- * What is wrong with each rule, by the name of its field in the form. The API names only the list in which something is wrong, so it is
- * asked about each rule alone; without a contact type it checks and counts nothing.
- */
-async function ruleProblems(
-  api: ApiClient,
-  draft: Draft,
-  count: number,
-  names: Parameters<typeof apiRules>[1],
-): Promise<Problems> {
-  const problems: Record<string, readonly string[]> = {};
-  for (let at = 0; at < count; at++) {
-    const rule = apiRules({ ...draft, typeId: '', rules: draft.rules.slice(at, at + 1) }, names);
-    const answer: ApiAnswer<unknown> = await api.send('GET', `/segment/count?${rulesQuery(rule)}`);
-    if (typeof answer.errors !== 'object') throw new ApiFailure(answer);
-    const { errors } = answer;
-    const parts = { field: errors.select_field, operator: errors.select_operator, value: errors.value };
-    for (const [part, texts] of Object.entries(parts)) if (texts !== undefined) problems[`${part}${at}`] = texts;
-  }
-  return problems;
 }
 
 function Edit({

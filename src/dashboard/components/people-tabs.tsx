@@ -1,6 +1,7 @@
 /** The links between the list of people, their segments, and the forms by which they come. */
-import { Tabs } from '../../components/surface.tsx';
-import { useLanguage } from '../../words/index.ts';
+
+import { useLanguage } from '../words/index.ts';
+import { Tabs } from './surface.tsx';
 
 export function PeopleTabs({ current }: { current: 'people' | 'segments' | 'forms' }) {
   const language = useLanguage();

@@ -1,0 +1,109 @@
+/** Contact types: named lists of contacts. */
+import { sql } from 'drizzle-orm';
+import Type, { type Static } from 'typebox';
+import { isoTimestamp } from '../../clock.ts';
+import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
+import { readRecord, recordObject } from '../../database/record-json.ts';
+import { contactTypes } from '../../database/schema/index.ts';
+import { notFound } from '../../failure.ts';
+import { identifier, integer, line, listQuery, softStamps } from '../../http/requests/schemas.ts';
+import { listOperation, operation, recordOperation } from '../../operations/operation.ts';
+import { holdCampaignsUsingTarget } from '../../senders/hold-campaigns.ts';
+import { markForRecompute, recomputeSoon } from '../segments/recompute.ts';
+
+export const ContactType = Type.Object({
+  id: integer(),
+  user_id: integer(),
+  name: Type.String(),
+  ...softStamps,
+});
+const ListedContactType = Type.Object({ ...ContactType.properties, contacts_count: integer() });
+const name = line({ minLength: 2 });
+const ById = { contact_type_id: identifier('The contact type.') };
+
+export type ContactType = Static<typeof ContactType>;
+export type ListedContactType = Static<typeof ListedContactType>;
+
+const record = recordObject(ContactType, contactTypes);
+const listed = recordObject(ListedContactType, contactTypes);
+
+export const listContactTypes = listOperation({
+  name: 'List the contact types',
+  role: 'viewer',
+  input: listQuery,
+  as: 'contactTypes',
+  record: ListedContactType,
+  select: ({ accountId }, part) => ({
+    record: listed,
+    from: sql`${contactTypes}`,
+    where: ownedBy(contactTypes, accountId),
+    id: contactTypes.id,
+    part,
+  }),
+});
+
+export const addContactType = operation({
+  name: 'Add a contact type',
+  role: 'editor',
+  input: Type.Object({ name }),
+  run({ db, clock, accountId }, { name }) {
+    const now = isoTimestamp(clock.now());
+    return db
+      .insert(contactTypes)
+      .values({ user_id: accountId, name, created_at: now, updated_at: now })
+      .returning({ id: contactTypes.id })
+      .get();
+  },
+});
+
+export const readContactType = recordOperation({
+  name: 'Read a contact type',
+  role: 'viewer',
+  input: Type.Object(ById),
+  as: 'contactType',
+  record: ContactType,
+  json: ({ db, accountId }, { contact_type_id: id }) =>
+    readRecord(db, record, sql`${contactTypes}`, ownedRecord(contactTypes, id, accountId)),
+});
+
+export const renameContactType = operation({
+  name: 'Rename a contact type',
+  role: 'editor',
+  input: Type.Object({ id: identifier('The contact type.'), name }),
+  run({ db, clock, accountId }, { id, name }) {
+    const { changes } = db
+      .update(contactTypes)
+      .set({ name, updated_at: isoTimestamp(clock.now()) })
+      .where(ownedRecord(contactTypes, id, accountId))
+      .run();
+    if (changes === 0) throw notFound();
+  },
+});
+
+// The contacts of a deleted type count as deleted: every query for contacts requires a type that is not deleted.
+export const deleteContactType = operation({
+  name: 'Delete a contact type',
+  description:
+    'Deletes its contacts too. A queued single send that names it is no longer queued, and a live automation becomes a draft. The confirmation is in errors, with the status success.',
+  role: 'editor',
+  input: Type.Object(ById),
+  async run({ db, clock, accountId, wake }, { contact_type_id }) {
+    const id = recordId(contact_type_id);
+    const now = isoTimestamp(clock.now());
+    const affected = db.transaction(
+      (tx) => {
+        const { changes } = tx
+          .update(contactTypes)
+          .set({ deleted_at: now })
+          .where(ownedRecord(contactTypes, id, accountId))
+          .run();
+        if (changes === 0) throw notFound();
+        holdCampaignsUsingTarget(db, 'contacts', id, now);
+        return markForRecompute(db, sql`contact_type_id = ${id}`);
+      },
+      { behavior: 'immediate' },
+    );
+    wake();
+    await recomputeSoon(db, affected, clock);
+  },
+});

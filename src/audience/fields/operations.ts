@@ -1,0 +1,208 @@
+/** Fields of contacts: those that every contact has, an account's own, and the names that are usable as placeholders. */
+import { and, asc, eq, sql } from 'drizzle-orm';
+import Type, { type Static } from 'typebox';
+import { isoTimestamp } from '../../clock.ts';
+import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
+import { recordObject } from '../../database/record-json.ts';
+import { customFields, dynamicContents } from '../../database/schema/index.ts';
+import { conflict, invalid, notFound } from '../../failure.ts';
+import { messages } from '../../field-errors.ts';
+import {
+  choice,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  listQuery,
+  nullable,
+  zeroOrOne,
+} from '../../http/requests/schemas.ts';
+import { type Context, listOperation, operation } from '../../operations/operation.ts';
+import { holdCampaignsUsingSegments } from '../../senders/hold-campaigns.ts';
+import { SENTENCES, sentence } from '../../sentences.ts';
+import { countPlaceholderUses } from '../../templates/placeholder-uses.ts';
+import {
+  FIELD_TYPES,
+  isReservedName,
+  listCustomFields,
+  MAX_FIELDS,
+  RESERVED_FIELDS,
+} from '../contacts/contact-fields.ts';
+import { reviveSegments, segmentsWithField } from '../segments/broken-rules.ts';
+import { markForRecompute, recomputeSoon } from '../segments/recompute.ts';
+
+const Field = Type.Object({
+  id: integer(),
+  user_id: nullable(integer()),
+  field_name: Type.String(),
+  field_type: choice(...FIELD_TYPES),
+  is_reserved: zeroOrOne(),
+  created_at: nullable(isoTimestampSchema()),
+  updated_at: nullable(isoTimestampSchema()),
+});
+const fieldName = Type.String({ pattern: '^[A-Za-z0-9_]+$', maxLength: 255 });
+const ById = { id: identifier('The custom field.') };
+
+export type Field = Static<typeof Field>;
+
+const record = recordObject(Field, customFields, { is_reserved: sql`0` });
+const reservedFields = RESERVED_FIELDS.map((field_name, at) => ({
+  id: at + 1,
+  user_id: null,
+  field_name,
+  field_type: 'text' as const,
+  is_reserved: 1 as const,
+  created_at: null,
+  updated_at: null,
+}));
+
+export const listReservedFields = operation({
+  name: 'List the fields every contact has',
+  role: 'viewer',
+  input: Type.Object({}),
+  output: Type.Object({ reservedFields: Type.Array(Field) }),
+  run: () => ({ reservedFields }),
+});
+
+export const listOwnFields = listOperation({
+  name: 'List your own fields',
+  role: 'viewer',
+  input: listQuery,
+  as: 'customFields',
+  record: Field,
+  select: ({ accountId }, part) => ({
+    record,
+    from: sql`${customFields}`,
+    where: ownedBy(customFields, accountId),
+    id: customFields.id,
+    part,
+  }),
+});
+
+export const addField = operation({
+  name: 'Add a field of your own',
+  role: 'editor',
+  input: Type.Object({ field_name: fieldName, field_type: choice(...FIELD_TYPES) }),
+  check(context, { field_name }, errors) {
+    if (field_name === undefined) return;
+    const { db, accountId } = context;
+    const { fields } = db.get<{ fields: number }>(
+      sql`SELECT count(*) AS fields FROM custom_fields WHERE user_id = ${accountId}`,
+    );
+    if (fields >= MAX_FIELDS)
+      errors.add('field_name', `An account may not have more than ${MAX_FIELDS} custom fields.`);
+    if (isTaken(context, field_name)) errors.add('field_name', messages.taken('field_name'));
+  },
+  async run(context, { field_name, field_type }) {
+    const { db, clock, accountId } = context;
+    const now = isoTimestamp(clock.now());
+    await changeFields(context, field_name, () => {
+      db.insert(customFields)
+        .values({ field_name, field_type, user_id: accountId, created_at: now, updated_at: now })
+        .run();
+    });
+  },
+});
+
+export const renameField = operation({
+  name: 'Rename a field of your own (addition)',
+  description:
+    'Refused with 409 while single sends that are not finished, automations, templates or saved blocks have its placeholder, or segments a rule about it. The values stay; mails that were sent no longer show them in the browser.',
+  role: 'editor',
+  input: Type.Object({ ...ById, field_name: fieldName }),
+  check(context, { id, field_name }, errors) {
+    if (field_name !== undefined && isTaken(context, field_name, recordId(id)))
+      errors.add('field_name', messages.taken('field_name'));
+  },
+  async run(context, { id: given, field_name }) {
+    const { db, clock, accountId } = context;
+    const id = recordId(given);
+    const before = requireField(context, id).field_name;
+    if (before === field_name) return;
+    const placeholders = await countPlaceholderUses(db.$client, accountId, before);
+    const updated_at = isoTimestamp(clock.now());
+    await changeFields(context, field_name, () => {
+      if (requireField(context, id).field_name !== before) throw conflict(SENTENCES.changed_meanwhile);
+      const uses = { ...placeholders, segments: segmentsWithField(db, accountId, id).length };
+      if (Object.values(uses).some((count) => count > 0)) throw conflict(sentence('field_used', uses));
+      if (isTaken(context, field_name, id)) throw invalid('field_name', messages.taken('field_name'));
+      db.update(customFields).set({ field_name, updated_at }).where(eq(customFields.id, id)).run();
+    });
+  },
+});
+
+// The stored values are keyed by the field's id, which is never reused, so deleting the field makes them unreachable. Segments whose
+// rules use the field keep their recipients.
+export const deleteField = operation({
+  name: 'Delete a field of your own',
+  role: 'editor',
+  input: Type.Object(ById),
+  run({ db, clock, accountId, wake }, { id: given }) {
+    const id = recordId(given);
+    const now = isoTimestamp(clock.now());
+    db.transaction(
+      (tx) => {
+        const { changes } = tx
+          .delete(customFields)
+          .where(ownedRecord(customFields, id, accountId))
+          .run();
+        if (changes === 0) throw notFound();
+        holdCampaignsUsingSegments(db, segmentsWithField(db, accountId, id), now);
+      },
+      { behavior: 'immediate' },
+    );
+    wake();
+  },
+});
+
+export const listPlaceholders = operation({
+  name: 'List the placeholders a mail can contain',
+  role: 'viewer',
+  input: Type.Object({}),
+  output: Type.Object({ contents: Type.Array(Type.String()) }),
+  run({ db, accountId }) {
+    const builtIn = db
+      .select({ name: dynamicContents.name })
+      .from(dynamicContents)
+      .orderBy(asc(dynamicContents.id))
+      .all();
+    const own = listCustomFields(db, accountId).map((field) => field.field_name);
+    return { contents: [...new Set([...builtIn.map((content) => content.name), ...own])] };
+  },
+});
+
+/** A field of the caller's account. Throws 404 if there is none. */
+function requireField({ db, accountId }: Context, id: number): typeof customFields.$inferSelect {
+  const field = db
+    .select()
+    .from(customFields)
+    .where(ownedRecord(customFields, id, accountId))
+    .get();
+  if (field === undefined) throw notFound();
+  return field;
+}
+
+/** Whether a built-in field or another one of the account than `id` has this name. */
+function isTaken({ db, accountId }: Context, name: string, id?: number): boolean {
+  const sameName = sql`lower(${customFields.field_name}) = ${name.toLowerCase()}`;
+  const found = db
+    .select({ id: customFields.id })
+    .from(customFields)
+    .where(and(eq(customFields.user_id, accountId), sameName))
+    .get();
+  return isReservedName(name) || (found !== undefined && found.id !== id);
+}
+
+/** Makes a change by which a field has this name, and has segments with a rule about a deleted field of the name use this one. */
+async function changeFields({ db, clock, accountId, wake }: Context, field_name: string, change: () => void) {
+  const revived = db.transaction(
+    () => {
+      change();
+      const ids = reviveSegments(db, accountId, { field_name });
+      markForRecompute(db, sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
+      return ids;
+    },
+    { behavior: 'immediate' },
+  );
+  await recomputeSoon(db, revived, clock);
+  wake();
+}

@@ -1,0 +1,63 @@
+/** What rules of segments can be made of, and what countries are called. */
+import type { FastifyRequest } from 'fastify';
+import { ask } from '../../../dashboard/operations.ts';
+import type { Language } from '../../../dashboard/words/index.ts';
+import { countries, type SegmentRule } from '../../../database/schema/index.ts';
+import { type ListedContactType, listContactTypes } from '../../contact-types/operations.ts';
+import { listOwnFields, listReservedFields } from '../../fields/operations.ts';
+import { ACTIVITY_FIELDS } from '../activity-rules.ts';
+import { listNames, type Names } from '../operations/rules.ts';
+
+/** What a rule can be about: a field of contacts, or what they did with mails. */
+export interface RuleField {
+  field_name: string;
+  field_type: SegmentRule['type'];
+}
+
+type Country = Pick<typeof countries.$inferSelect, 'name' | 'iso2'>;
+
+export interface Choices extends Names {
+  types: readonly ListedContactType[];
+  fields: readonly RuleField[];
+  countries: readonly Country[];
+}
+
+/** Reads what an account has to choose of. */
+export async function readChoices(request: FastifyRequest): Promise<Choices> {
+  const [types, { reservedFields }, ownFields, names] = await Promise.all([
+    ask(request, listContactTypes, {}),
+    ask(request, listReservedFields, {}),
+    ask(request, listOwnFields, {}),
+    ask(request, listNames, {}),
+  ]);
+  const added: RuleField = { field_name: 'created_at', field_type: 'datetime-local' };
+  const activity = Object.entries(ACTIVITY_FIELDS).map(([field_name, field_type]) => ({ field_name, field_type }));
+  const fields = [...reservedFields, added, ...ownFields, ...activity];
+  return {
+    ...names,
+    types,
+    fields,
+    countries: request.server.deps.db.select().from(countries).orderBy(countries.id).all(),
+  };
+}
+
+/** Gives the name of a country in the reader's language; its English name where the language has none. */
+export function countryNamer(language: Language): (country: Country) => string {
+  const names = new Intl.DisplayNames(language.locale, { type: 'region', fallback: 'none' });
+  return ({ name, iso2 }) => (language.code === 'en' ? name : (findName(names, iso2) ?? name));
+}
+
+/** Some codes of the reference data are not of the form that Intl accepts. */
+function findName(names: Intl.DisplayNames, code: string): string | undefined {
+  return /^[A-Z]{2}$/.test(code) ? names.of(code) : undefined;
+}
+
+/** The countries by what somebody may type: the English name and that in the reader's language, in small letters. */
+export function countriesByName(language: Language, countries: readonly Country[]): Map<string, Country> {
+  const nameOf = countryNamer(language);
+  return new Map(
+    countries.flatMap((country) =>
+      [nameOf(country), country.name].map((name) => [name.toLowerCase(), country] as const),
+    ),
+  );
+}

@@ -1,0 +1,224 @@
+/** One segment: whom its rules choose, who is in it, adding and removing people by hand, and deleting it. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
+import { Confirm } from '../../../dashboard/components/confirm.tsx';
+import type { Problems } from '../../../dashboard/components/field.tsx';
+import { FormFields, type FormValues, type Labels, readForm } from '../../../dashboard/components/form.tsx';
+import { PeopleTabs } from '../../../dashboard/components/people-tabs.tsx';
+import { Card, Empty, Notice } from '../../../dashboard/components/surface.tsx';
+import { type Column, Pager, Table } from '../../../dashboard/components/table.tsx';
+import { setFlash } from '../../../dashboard/flash.ts';
+import { ask, attempt, problemsAt } from '../../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../../dashboard/page.tsx';
+import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
+import { useLanguage } from '../../../dashboard/words/index.ts';
+import { READ } from '../../../http/pages/layout.ts';
+import { countUsesOfSegment, type SegmentUses } from '../../uses/operations.ts';
+import { CampaignsUsing } from '../../uses/screens/campaigns.tsx';
+import { addRecipientByHand, listRecipients, type Recipient, removeRecipientByHand } from '../operations/recipients.ts';
+import { deleteSegment, readSegment, readSegmentProblem, type Segment } from '../operations/segments.ts';
+import { type Choices, readChoices } from './choices.ts';
+import { rulesInWords } from './rule-words.ts';
+import { draftOf } from './rules.ts';
+
+const SEE_OTHER = 303;
+const ROWS = 50;
+const PERSON: Labels<typeof addRecipientByHand.input> = [
+  { name: 'email', label: 'people.email', attributes: { type: 'email' } },
+  { name: 'first_name', label: 'field.first_name' },
+  { name: 'last_name', label: 'field.last_name' },
+];
+
+interface ById {
+  Params: { id: string };
+  Querystring: { after?: string };
+}
+
+/** What was typed into the form for a person, and what is wrong with it. */
+interface Given {
+  person?: FormValues;
+  problems?: Problems;
+}
+
+export async function segmentScreen(app: FastifyInstance): Promise<void> {
+  app.route<ById>({
+    method: READ,
+    url: '/people/segments/:id',
+    handler: (request, reply) => show(request, reply),
+  });
+
+  app.post<ById>('/people/segments/:id/add', async (request, reply) => {
+    const segment = await editable(request);
+    const person = readForm(request, addRecipientByHand.input, PERSON);
+    const added = await attempt(request, addRecipientByHand, { segment_id: segment.id, ...person });
+    if ('problems' in added)
+      return show(request, reply.code(added.status), { person, problems: problemsAt(added, 'email') });
+    setFlash(reply, 'good', 'segments.added', { email: String(person.email) });
+    return reply.redirect(`/people/segments/${segment.id}`, SEE_OTHER);
+  });
+
+  app.post<{ Params: { id: string; recipient: string } }>(
+    '/people/segments/:id/remove/:recipient',
+    async (request, reply) => {
+      const segment = await editable(request);
+      await ask(request, removeRecipientByHand, { segment_recipient_id: request.params.recipient });
+      setFlash(reply, 'good', 'segments.removed');
+      return reply.redirect(`/people/segments/${segment.id}`, SEE_OTHER);
+    },
+  );
+
+  app.post<ById>('/people/segments/:id/delete', async (request, reply) => {
+    const segment = await editable(request);
+    await ask(request, deleteSegment, { segment_id: segment.id });
+    setFlash(reply, 'good', 'segments.deleted', { name: segment.segment_name });
+    return reply.redirect('/people/segments', SEE_OTHER);
+  });
+
+  async function editable(request: FastifyRequest<{ Params: { id: string } }>) {
+    requireEditor(request);
+    return ask(request, readSegment, { segment_id: request.params.id });
+  }
+
+  async function show(request: FastifyRequest<ById>, reply: FastifyReply, given: Given = {}) {
+    const viewer = viewerOf(request);
+    const language = languageOf(request, viewer);
+    const segment = await ask(request, readSegment, { segment_id: request.params.id });
+    const { after } = request.query;
+    const segment_id = segment.id;
+    const [choices, { problem }, { uses }, recipients] = await Promise.all([
+      readChoices(request),
+      ask(request, readSegmentProblem, { segment_id }),
+      ask(request, countUsesOfSegment, { segment_id }),
+      ask(request, listRecipients, {
+        segment_id,
+        limit: ROWS + 1,
+        ...(after && /^\d{1,15}$/.test(after) && { after_id: after }),
+      }),
+    ]);
+    const canChange = viewer.role !== 'viewer';
+    const frame = {
+      title: segment.segment_name,
+      section: 'people',
+      back: { href: '/people/segments', label: 'segments.title' },
+      ...(canChange && {
+        action: <LinkButton href={`/people/segments/${segment.id}/edit`}>{language.say('segments.change')}</LinkButton>,
+      }),
+    } as const;
+    const content = (
+      <SegmentView
+        {...{ segment, problem, choices, uses, canChange }}
+        {...given}
+        members={recipients.slice(0, ROWS)}
+        hasMore={recipients.length > ROWS}
+        isLater={after !== undefined}
+      />
+    );
+    return sendPage(request, reply, viewer, frame, content);
+  }
+}
+
+interface Props extends Given {
+  segment: Segment;
+  problem: string | null;
+  choices: Choices;
+  uses: SegmentUses;
+  canChange: boolean;
+  members: readonly Recipient[];
+  hasMore: boolean;
+  isLater: boolean;
+}
+
+function SegmentView(props: Props) {
+  const language = useLanguage();
+  const { segment, problem, choices, uses, canChange } = props;
+  return (
+    <>
+      <PeopleTabs current="segments" />
+      {problem !== null && <Notice tone="bad">{language.sentence(problem)}</Notice>}
+      <Card>
+        <p>
+          <bdi>{rulesInWords(language, draftOf(segment), choices)}</bdi>
+        </p>
+        <p>
+          <b>{language.say('segments.count', { count: uses.people })}</b>{' '}
+          <a href={`/people?segment_id=${segment.id}`}>{language.say('segments.inPeople')}</a>
+        </p>
+      </Card>
+      <Members {...props} />
+      {canChange && (
+        <>
+          <AddPerson {...props} />
+          <p class="below">
+            <Confirm
+              id="delete-segment"
+              action={`/people/segments/${segment.id}/delete`}
+              label={language.say('segments.delete')}
+              title={language.say('segments.delete.title', { name: segment.segment_name })}
+            >
+              <p>{language.say('segments.delete.people', { count: uses.people })}</p>
+              <CampaignsUsing uses={uses} />
+            </Confirm>
+          </p>
+        </>
+      )}
+    </>
+  );
+}
+
+function Members({ segment, members, hasMore, isLater, canChange }: Props) {
+  const language = useLanguage();
+  const path = `/people/segments/${segment.id}`;
+  if (members.length === 0 && !isLater)
+    return (
+      <Empty icon="people" title={language.say('segments.empty.title')}>
+        {language.say('segments.empty.text')}
+      </Empty>
+    );
+  const columns: Column<Recipient>[] = [
+    {
+      heading: language.say('people.name'),
+      cell: ({ contact_id: id, fullname, email }) =>
+        id === null ? (
+          <bdi>{fullname || email}</bdi>
+        ) : (
+          <a href={`/people/${id}`}>
+            <bdi>{fullname || email}</bdi>
+          </a>
+        ),
+    },
+    { heading: language.say('people.email'), cell: ({ email }) => <bdi>{email}</bdi> },
+  ];
+  if (canChange)
+    columns.push({
+      heading: language.say('left.action'),
+      cell: ({ id, email }) => (
+        <Confirm
+          id={`remove-${id}`}
+          action={`${path}/remove/${id}`}
+          label={language.say('segments.takeOut')}
+          title={language.say('segments.takeOut.title', { email })}
+        >
+          <p>{language.say('segments.takeOut.text')}</p>
+        </Confirm>
+      ),
+    });
+  return (
+    <>
+      <Table caption={language.say('segments.people')} rows={members} keyOf={({ id }) => id} columns={columns} />
+      <Pager first={isLater ? path : null} next={hasMore ? `${path}?after=${members.at(-1)?.id}` : null} />
+    </>
+  );
+}
+
+function AddPerson({ segment, person, problems }: Props) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('segments.addPerson')}>
+      <p class="quiet-text">{language.say('segments.addPerson.about')}</p>
+      <form method="post" action={`/people/segments/${segment.id}/add`} class="narrow">
+        <FormFields input={addRecipientByHand.input} labels={PERSON} values={person ?? {}} problems={problems ?? {}} />
+        <Button icon="plus">{language.say('segments.addPerson')}</Button>
+      </form>
+    </Card>
+  );
+}

@@ -1,0 +1,102 @@
+/** What would be affected if a segment, a contact type or a field were deleted, in numbers. All of it is an addition to the contract. */
+import { sql } from 'drizzle-orm';
+import Type, { type Static } from 'typebox';
+import { ownedRecord, recordId } from '../../database/ownership.ts';
+import {
+  AUTOMATION_STATUS,
+  contactTypes,
+  customFields,
+  SINGLE_SEND_STATUS,
+  segments,
+  type Target,
+} from '../../database/schema/index.ts';
+import { notFound } from '../../failure.ts';
+import { identifier, integer } from '../../http/requests/schemas.ts';
+import { type Context, operation } from '../../operations/operation.ts';
+import { segmentsWithField } from '../segments/broken-rules.ts';
+
+/** Campaigns that have not ended. */
+const Campaigns = {
+  single_sends: integer(),
+  queued_single_sends: integer(),
+  automations: integer(),
+  live_automations: integer(),
+};
+const SegmentUses = Type.Object({ people: integer(), ...Campaigns });
+const ContactTypeUses = Type.Object({ people: integer(), segments: integer(), ...Campaigns });
+const FieldUses = Type.Object({ segments: integer(), ...Campaigns });
+
+export type SegmentUses = Static<typeof SegmentUses>;
+export type ContactTypeUses = Static<typeof ContactTypeUses>;
+export type FieldUses = Static<typeof FieldUses>;
+
+export const countUsesOfSegment = operation({
+  name: 'Count what a segment is used for (addition)',
+  role: 'viewer',
+  input: Type.Object({ segment_id: identifier('The segment.') }),
+  output: Type.Object({ uses: SegmentUses }),
+  run(context, { segment_id }) {
+    const where = ownedRecord(segments, segment_id, context.accountId);
+    const segment = context.db.select().from(segments).where(where).get();
+    if (segment === undefined) throw notFound();
+    return {
+      uses: { people: segment.segment_emails_count, ...countCampaigns(context, targets('segments', [segment])) },
+    };
+  },
+});
+
+export const countUsesOfContactType = operation({
+  name: 'Count what a contact type is used for (addition)',
+  role: 'viewer',
+  input: Type.Object({ contact_type_id: identifier('The contact type.') }),
+  output: Type.Object({ uses: ContactTypeUses }),
+  run(context, { contact_type_id }) {
+    const where = ownedRecord(contactTypes, contact_type_id, context.accountId);
+    const type = context.db.select().from(contactTypes).where(where).get();
+    if (type === undefined) throw notFound();
+    const ofType = context.db.all<{ id: number }>(
+      sql`SELECT id FROM segments WHERE contact_type_id = ${type.id} AND deleted_at IS NULL`,
+    );
+    const campaigns = countCampaigns(context, [...targets('contacts', [type]), ...targets('segments', ofType)]);
+    return { uses: { people: type.contacts_count, segments: ofType.length, ...campaigns } };
+  },
+});
+
+export const countUsesOfField = operation({
+  name: 'Count what a field of your own is used for (addition)',
+  description: 'The segments whose rules name it, and the campaigns for those.',
+  role: 'viewer',
+  input: Type.Object({ id: identifier('The custom field.') }),
+  output: Type.Object({ uses: FieldUses }),
+  run(context, { id: given }) {
+    const { db, accountId } = context;
+    const id = recordId(given);
+    const where = ownedRecord(customFields, id, accountId);
+    if (db.select().from(customFields).where(where).get() === undefined) throw notFound();
+    const named = segmentsWithField(db, accountId, id).map((segment) => ({ id: segment }));
+    return { uses: { segments: named.length, ...countCampaigns(context, targets('segments', named)) } };
+  },
+});
+
+function targets(table: Target['table'], records: readonly { id: number }[]): Target[] {
+  return records.map(({ id }) => ({ table, id: String(id) }));
+}
+
+/** How many drafts and queued single sends have one of these targets as a recipient or exclusion, and how many automations are for one. */
+function countCampaigns(
+  { db, accountId }: Context,
+  targets: readonly Target[],
+): Record<keyof typeof Campaigns, number> {
+  const keys = JSON.stringify(targets.map(({ table, id }) => `${table}_${id}`));
+  const isOne = (table: string, id: string) =>
+    sql`(${sql.raw(table)}) || '_' || (${sql.raw(id)}) IN (SELECT value FROM json_each(${keys}))`;
+  const names = (column: string) =>
+    sql`EXISTS (SELECT 1 FROM json_each(${sql.raw(column)}) t WHERE ${isOne("t.value ->> 'table'", "t.value ->> 'id'")})`;
+  return db.get(sql`
+    SELECT * FROM
+      (SELECT count(*) AS single_sends, count(*) FILTER (WHERE status = ${SINGLE_SEND_STATUS.queued}) AS queued_single_sends
+       FROM single_sends WHERE user_id = ${accountId} AND status IN (${SINGLE_SEND_STATUS.draft}, ${SINGLE_SEND_STATUS.queued})
+         AND (${names('recipient_id')} OR ${names('exclude_specific_recipient_id')})),
+      (SELECT count(*) AS automations, count(*) FILTER (WHERE status = ${AUTOMATION_STATUS.live}) AS live_automations
+       FROM automations WHERE user_id = ${accountId} AND deleted_at IS NULL AND ${isOne('automation_for_table', 'automation_for')})`);
+}

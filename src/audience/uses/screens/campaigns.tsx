@@ -1,0 +1,17 @@
+/** The campaigns that use what is about to be deleted, in numbers. */
+import { useLanguage } from '../../../dashboard/words/index.ts';
+import type { SegmentUses } from '../operations.ts';
+
+export function CampaignsUsing({ uses }: { uses: Omit<SegmentUses, 'people'> }) {
+  const language = useLanguage();
+  const { single_sends: sends, queued_single_sends: queued, automations, live_automations: live } = uses;
+  if (sends + automations === 0) return <p>{language.say('segments.uses.none')}</p>;
+  return (
+    <>
+      {sends > 0 && <p>{language.say('segments.uses.sends', { count: sends })}</p>}
+      {queued > 0 && <p>{language.say('segments.uses.queued', { count: queued })}</p>}
+      {automations > 0 && <p>{language.say('segments.uses.automations', { count: automations })}</p>}
+      {live > 0 && <p>{language.say('segments.uses.live', { count: live })}</p>}
+    </>
+  );
+}
