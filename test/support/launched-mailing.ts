@@ -6,8 +6,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { launchMailing } from '../../fixtures/mailing.ts';
 import { readConfig } from '../../src/config.ts';
-import { connect } from '../../src/database/open.ts';
+import { connect, type Db } from '../../src/database/open.ts';
+import { mailings } from '../../src/database/schema/index.ts';
 import { openTokens } from '../../src/delivery/links/tokens.ts';
+import { enqueueStatement } from '../../src/delivery/queue/ledger/enqueue.ts';
+import { createMailing } from '../../src/delivery/queue/mailing-state.ts';
 import type { Courier, Handoff, Outcome } from '../../src/delivery/transport/courier.ts';
 import { SmtpPool } from '../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays } from '../../src/delivery/transport/smtp/relay-urls.ts';
@@ -61,10 +64,10 @@ interface Row {
   reply: string | null;
 }
 
-/** A mailing to so many recipients, and a background that sends it with this courier. */
+/** A mailing to so many recipients or to these addresses, and a background that sends it with this courier. */
 export async function launch(
   t: Test,
-  people: number,
+  people: number | readonly string[],
   courier: Courier,
   settings: Record<string, string> = {},
   folder = mkdtempSync(join(tmpdir(), 'sendlark-worker-')),
@@ -105,8 +108,19 @@ export async function launch(
   };
 }
 
+/** Another mailing with the content of the first, laid out to so many of the first one's people; gives its id. */
+export function addMailing(db: Db, people: number, given: Partial<Parameters<typeof createMailing>[1]> = {}): number {
+  const [first] = db.select().from(mailings).all();
+  if (first === undefined) throw new Error('there is no mailing');
+  const { user_id, content, created_at } = first;
+  const mailing = createMailing(db, { user_id, owner_kind: 'test', owner_id: 2, content, created_at, ...given });
+  const some = `SELECT address_id, id AS contact_id, NULL AS segment_recipient_id, NULL AS reason FROM contacts ORDER BY id LIMIT ${people}`;
+  enqueueStatement(db.$client, some).run({ mailing });
+  return mailing;
+}
+
 /** The same with our SMTP client and a scripted relay. */
-export async function launchToSink(t: Test, people: number, script: Script, user = '') {
+export async function launchToSink(t: Test, people: number | readonly string[], script: Script, user = '') {
   const sink = await startSink(t, script);
   const courier = () =>
     new SmtpPool(parseRelays(sink.url.replace('//', `//${user}`)), { connections: 2, onRelayFailure: () => undefined });

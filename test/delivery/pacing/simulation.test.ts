@@ -18,10 +18,8 @@ const REFUSALS = [
 
 for (const { point, refusal } of REFUSALS)
   t.test(`${refusal.slice(0, 3)} above 5 mails a second: the rate settles near it, and nobody is lost`, async (t) => {
-    const { db, sink, clock, background, mailing, rows } = await launchToSink(t, PEOPLE, {});
-    db.$client.exec(
-      "UPDATE addresses SET normalized_email = replace(normalized_email, '@example.org', '@gmail.com') WHERE id % 5 <> 0; UPDATE contacts SET email = replace(email, '@example.org', '@gmail.com') WHERE id % 5 <> 0",
-    );
+    const people = Array.from({ length: PEOPLE }, (_, at) => `r${at}@${at % 5 === 0 ? 'example.org' : 'gmail.com'}`);
+    const { db, sink, clock, background, mailing, rows } = await launchToSink(t, people, {});
     const minutes: { taken: number; refused: number }[] = [];
     let second = { at: 0, taken: 0 };
     const answer = (recipient: string) => {

@@ -5,34 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import t from 'tap';
+import { suppressAddress } from '../../../src/audience/suppressions.ts';
 import { enqueueRecipients } from '../../../src/delivery/queue/enqueue-recipients.ts';
 import { commandMailing } from '../../../src/delivery/queue/mailing-state.ts';
 import { holdSending, releaseSending } from '../../../src/delivery/queue/sending-hold.ts';
 import { SmtpPool } from '../../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays } from '../../../src/delivery/transport/smtp/relay-urls.ts';
 import { HOUR } from '../../support/automations.ts';
-import { ACCEPTED, launch, Relay } from '../../support/launched-mailing.ts';
+import { ACCEPTED, addMailing, launch, Relay } from '../../support/launched-mailing.ts';
 import { type Script, startSink } from '../../support/smtp/scripted-relay.ts';
-
-/** Another mailing with the content of the first, laid out to so many of the first one's people; gives its id. */
-function another(
-  client: Database,
-  people: number,
-  owner: { kind?: string; id?: number; revision?: number } = {},
-): number {
-  const { kind = 'test', id = 2, revision = 1 } = owner;
-  const { lastInsertRowid } = client
-    .prepare(`
-      INSERT INTO mailings (user_id, owner_kind, owner_id, revision, content, state, created_at)
-      SELECT user_id, ?, ?, ?, content, 'sending', created_at FROM mailings WHERE id = 1`)
-    .run(kind, id, revision);
-  client
-    .prepare(`
-      INSERT INTO deliveries (mailing_id, address_id, contact_id)
-      SELECT ?, address_id, id FROM contacts ORDER BY id LIMIT ?`)
-    .run(lastInsertRowid, people);
-  return Number(lastInsertRowid);
-}
 
 const mailingOf = (client: Database, id: number) =>
   client.prepare<[number], Record<string, unknown>>('SELECT * FROM mailings WHERE id = ?').get(id) ?? {};
@@ -54,7 +35,7 @@ t.test('SEND_RATE_PER_DOMAIN: the recipients of a cancelled mailing delay nobody
   await background.untilIdle();
   commandMailing(db.$client, 1, 'cancel');
   await background.untilIdle();
-  const next = another(db.$client, 3);
+  const next = addMailing(db, 3);
   for (let second = 0; second < 3; second++) {
     await background.untilIdle();
     clock.advance(1000);
@@ -65,9 +46,8 @@ t.test('SEND_RATE_PER_DOMAIN: the recipients of a cancelled mailing delay nobody
 
 t.test('SEND_RATE: a recipient who has to wait for their domain takes nobody’s place', async (t) => {
   const relay = new Relay(() => ACCEPTED);
-  const { db, background } = await launch(t, 40, relay, { SEND_RATE: '10', SEND_RATE_PER_DOMAIN: '1' });
-  db.$client.exec("UPDATE contacts SET email = 'a@d' || id || '.example' WHERE id > 20");
-  db.$client.exec("UPDATE addresses SET normalized_email = 'a@d' || id || '.example' WHERE id > 20");
+  const people = Array.from({ length: 40 }, (_, at) => (at < 20 ? `r${at}@example.org` : `a@d${at}.example`));
+  const { background } = await launch(t, people, relay, { SEND_RATE: '10', SEND_RATE_PER_DOMAIN: '1' });
   await background.untilIdle();
   t.equal(relay.started.length, 10, 'one of the twenty, and others');
 });
@@ -75,7 +55,7 @@ t.test('SEND_RATE: a recipient who has to wait for their domain takes nobody’s
 t.test('mailings that have nobody due leave the room to the one that has', async (t) => {
   const relay = new Relay(() => ACCEPTED);
   const { db, background } = await launch(t, 100, relay);
-  for (let id = 1; id <= 50; id++) another(db.$client, 0, { kind: 'schedule', id });
+  for (let id = 1; id <= 50; id++) addMailing(db, 0, { owner_kind: 'schedule', owner_id: id });
   const claimed = db.$client.prepare<[], number>('SELECT count(*) FROM deliveries WHERE attempt = 1').pluck();
   // Enqueueing has a part of each step, which may not be enough for fifty mailings on a busy machine.
   while (claimed.get() === 0) await background.step();
@@ -92,9 +72,9 @@ t.test('mailings that have nobody due leave the room to the one that has', async
 t.test('a schedule’s mailing is done when it is cancelled or replaced and everybody final, not before', async (t) => {
   const relay = new Relay(() => ACCEPTED);
   const { db, background } = await launch(t, 10, relay);
-  const old = another(db.$client, 5, { kind: 'schedule', id: 1 });
-  const current = another(db.$client, 5, { kind: 'schedule', id: 1, revision: 2 });
-  const ended = another(db.$client, 5, { kind: 'schedule', id: 2 });
+  const old = addMailing(db, 5, { owner_kind: 'schedule', owner_id: 1 });
+  const current = addMailing(db, 5, { owner_kind: 'schedule', owner_id: 1, revision: 2 });
+  const ended = addMailing(db, 5, { owner_kind: 'schedule', owner_id: 2 });
   commandMailing(db.$client, ended, 'cancel');
   await background.untilIdle();
   t.match(mailingOf(db.$client, old), { state: 'done', delivered: 5, finished_at: String });
@@ -106,9 +86,8 @@ t.test('a mailing that is cancelled while it is enqueued still gives everybody o
   const relay = new Relay(() => ACCEPTED);
   const { db, background } = await launch(t, 2000, relay);
   const client = db.$client;
-  client.exec(
-    "INSERT INTO suppressions (user_id, address_id, kind, diagnostic, created_at) SELECT user_id, id, 'bounce', '', '' FROM addresses WHERE id % 10 = 0",
-  );
+  const bounce = { user_id: 1, kind: 'bounce', diagnostic: '', created_at: '' } as const;
+  for (let id = 10; id <= 2000; id += 10) suppressAddress(client, { ...bounce, address_id: id });
   await enqueueRecipients(client, 1, () => false);
   const laidOut = Number(client.prepare('SELECT count(*) FROM deliveries').pluck().get());
   t.ok(laidOut > 0 && laidOut < 2000, `${laidOut} when it was cancelled`);
@@ -131,7 +110,7 @@ t.test('a large audience is enqueued in turns: another mailing goes on meanwhile
   const relay = new Relay(() => ACCEPTED);
   const { db, background } = await launch(t, 100_000, relay);
   const client = db.$client;
-  another(client, 200);
+  addMailing(db, 200);
   await background.step();
   t.equal(mailingOf(client, 1).state, 'enqueueing', 'not done in one step');
   t.ok(relay.started.length > 0, 'the other one has its turn');

@@ -4,13 +4,13 @@ import t, { type Test } from 'tap';
 import type { Outcome } from '../../../src/delivery/transport/courier.ts';
 import { expectedDay, lastDay, volumeAfter } from '../../../src/delivery/warm-up/plan.ts';
 import { countMails, endWarmUp, findWarmUpWait, listWarmUps, saveWarmUp } from '../../../src/delivery/warm-up/store.ts';
-import { ACCEPTED, launch, Relay } from '../../support/launched-mailing.ts';
+import { ACCEPTED, addMailing, launch, Relay } from '../../support/launched-mailing.ts';
 import { gate } from '../../support/smtp/pools.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const PLAN = { starts_on: '2026-01-15', volume: 20, growth: 100, until_volume: 100 };
-const DOMAIN = 'shop.example';
+const DOMAIN = 'example.com';
 
 const DEFERRED: Outcome = {
   kind: 'deferred',
@@ -32,10 +32,8 @@ const NAMED: Outcome = {
 async function warmingUp(t: Test, people: number, relay: Relay) {
   const launched = await launch(t, people, relay);
   const { $client: client } = launched.db;
-  addSender(client, 7, DOMAIN);
-  client.exec('UPDATE mailings SET sender_id = 7');
   saveWarmUp(client, 1, DOMAIN, PLAN);
-  return { ...launched, client, wait: () => findWarmUpWait(client, 7, launched.clock.now()) };
+  return { ...launched, client, wait: () => findWarmUpWait(client, 1, launched.clock.now()) };
 }
 
 function addSender(client: Database, id: number, domain: string): void {
@@ -161,25 +159,16 @@ t.test(
   'the plan counts all mailings of the account, and limits no other domain, account, test or confirmation',
   async (t) => {
     const relay = new Relay(() => ACCEPTED);
-    const { client, clock, background } = await warmingUp(t, 40, relay);
+    const { db, client, clock, background } = await warmingUp(t, 40, relay);
     addSender(client, 8, `UPPER.${DOMAIN}`);
     addSender(client, 9, DOMAIN.toUpperCase());
-    const another = (kind: string, sender: number) => {
-      const { lastInsertRowid } = client
-        .prepare(`
-        INSERT INTO mailings (user_id, owner_kind, owner_id, sender_id, content, state, created_at)
-        SELECT user_id, ?, ?, ?, content, 'sending', created_at FROM mailings WHERE id = 1`)
-        .run(kind, 100 + sender, sender);
-      client
-        .prepare(
-          'INSERT INTO deliveries (mailing_id, address_id, contact_id) SELECT ?, address_id, id FROM contacts ORDER BY id LIMIT 30',
-        )
-        .run(lastInsertRowid);
-      return () => Number(client.prepare('SELECT delivered FROM mailings WHERE id = ?').pluck().get(lastInsertRowid));
+    const another = (owner_kind: 'single' | 'test', sender_id: number) => {
+      const id = addMailing(db, 30, { owner_kind, owner_id: 100 + sender_id, sender_id });
+      return () => Number(client.prepare('SELECT delivered FROM mailings WHERE id = ?').pluck().get(id));
     };
     const otherDomain = another('single', 8);
     const sameDomain = another('single', 9);
-    const tests = another('test', 7);
+    const tests = another('test', 1);
     for (let hour = 0; hour < 14; hour++) {
       await background.untilIdle();
       clock.advance(HOUR);
