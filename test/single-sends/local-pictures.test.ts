@@ -1,5 +1,6 @@
 /** Pictures of mails that were designed before there was a public address. */
 import t from 'tap';
+import { addPerson, callerOf } from '../support/people.ts';
 import { createSend, readyToSend } from '../support/single-sends.ts';
 
 const PICTURE = `/pictures/${'0123456789abcdef'.repeat(2)}/hat.png`;
@@ -17,7 +18,8 @@ t.test(
     });
     const shown = async () => (await app.one.call('GET', `/single-send/mail?utr=${utr}`)).body.message.mail.html;
     t.match(await shown(), local[0], 'there is no public address yet');
-    app.db.exec("INSERT INTO installation (name, value) VALUES ('public_url', 'https://mail.shop.example')");
+    const form = { public_url: 'https://mail.shop.example' };
+    t.equal((await callerOf(app, addPerson(app)).call('POST', '/public-address/save', { form })).status, 200);
     await app.one.call('POST', '/single/send/update', {
       form: { ...body, utr, subject: 'New', template_html: pictures.join('') },
     });

@@ -189,9 +189,7 @@ t.test(
 t.test('webhooks are told, and an erased person leaves nothing but the counts', async (t) => {
   const world = await readersAsleep(t);
   const { app } = world;
-  app.db
-    .prepare('INSERT INTO webhook_wants (user_id, event) SELECT 1, value FROM json_each(?)')
-    .run(JSON.stringify(WEBHOOK_EVENTS));
+  await mustAnswer(app, 'POST', '/webhooks/save', { form: { url: 'https://hooks.example/', events: WEBHOOK_EVENTS } });
   await switchOn(world);
   t.equal(await lift(world, 'p1@example.com'), 200);
   const told = app.db

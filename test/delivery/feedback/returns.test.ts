@@ -48,7 +48,7 @@ async function launched(t: Test, courier?: () => Courier) {
   const comesBack = (to: string, raw: string | Buffer) => transport.sendMail({ envelope: { from: '', to: [to] }, raw });
   const counters = async () =>
     (await app.one.call('GET', '/single-send/details', { query: { utr } })).body.message.singleSend[0];
-  return { app, comesBack, counters };
+  return { app, utr, comesBack, counters };
 }
 
 /** The same, accepted by the outbox. */
@@ -178,9 +178,9 @@ for (const [what, status, suppressed] of [
 }
 
 t.test('a DSN for a mail that was cancelled meanwhile still suppresses the address', async (t) => {
-  const { app, left, comesBack } = await toRelay(t, { dot: DROP });
+  const { app, utr, left, comesBack } = await toRelay(t, { dot: DROP });
   await app.background();
-  app.db.exec("UPDATE mailings SET state = 'cancelled' WHERE owner_kind = 'single'");
+  t.equal((await app.one.call('POST', '/single/send/cancel', { query: { utr } })).status, 200);
   await app.background();
   await comesBack(left()[0] ?? '', dsn('failed', '5.1.1', '550 5.1.1 unknown'));
   t.equal(app.db.prepare('SELECT state FROM deliveries ORDER BY id DESC').pluck().get(), 6, 'its state is final');

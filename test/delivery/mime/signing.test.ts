@@ -2,6 +2,7 @@
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import t from 'tap';
 import { createDkimKey, dnsRecord, type KeyType } from '../../../src/delivery/mime/dkim.ts';
+import { insertDkimKey } from '../../../src/senders/dkim-keys.ts';
 import { startApp } from '../../support/app.ts';
 import { sendCampaign } from '../../support/campaign.ts';
 
@@ -22,11 +23,10 @@ for (const type of ['rsa', 'ed25519'] as KeyType[]) {
   t.test(`a campaign from a domain with an ${type} key is signed with the newest one`, async (t) => {
     const app = await startApp(t);
     const key = createDkimKey(type);
-    const insert = app.db.prepare(
-      "INSERT INTO dkim_keys (domain, selector, private_key, created_at) VALUES (?, ?, ?, '')",
-    );
-    insert.run('example.com', 'old', createDkimKey('ed25519'));
-    insert.run('example.com', 'new', key);
+    const insert = (selector: string, privateKey: string) =>
+      insertDkimKey(app.drizzle, { domain: 'example.com', selector, privateKey, awaitsRecord: false }, app.clock.now());
+    insert('old', createDkimKey('ed25519'));
+    insert('new', key);
     await sendCampaign(t, app);
     for (const raw of app.db.prepare<[], Buffer>('SELECT raw FROM outbox').pluck().all())
       t.strictSame(faultsOf(raw), []);

@@ -1,6 +1,8 @@
 /** The worker on a real ledger: what each answer of a relay leads to, what a stop forbids, what a full disk does. */
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
+import { parseAddress } from '../../../src/audience/contacts/addresses.ts';
+import { addUnsubscribers } from '../../../src/audience/unsubscribes.ts';
 import { enqueueRecipients } from '../../../src/delivery/queue/enqueue-recipients.ts';
 import { commandMailing, waitForAcknowledgement } from '../../../src/delivery/queue/mailing-state.ts';
 import { Rates } from '../../../src/delivery/sending/rates.ts';
@@ -211,9 +213,9 @@ t.test('recipients who left after the launch are worked off in large steps and h
   const relay = new Relay(() => ACCEPTED);
   const { db, background, mailing } = await launch(t, 4000, relay);
   await enqueueRecipients(db.$client, 1);
-  db.$client.exec(`
-    INSERT INTO unsubscribers (user_id, address_id, email_address, created_at, updated_at)
-    SELECT 1, id, normalized_email, '', '' FROM addresses WHERE id <= 3990`);
+  const emails = db.$client.prepare<[], string>('SELECT email FROM contacts WHERE id <= 3990').pluck().all();
+  const addresses = emails.flatMap((email) => parseAddress(email) ?? []);
+  addUnsubscribers(db, { accountId: 1, groupId: null, source: 'api', now: '' }, addresses);
   let steps = 1;
   while (await background.step()) steps++;
   t.match(mailing(), { state: 'done', delivered: 10, suppressed: 3990 }, 'no step with work left says there is none');

@@ -1,5 +1,6 @@
 /** Limits of mails per person, from the API to what leaves. */
 import t, { type Test } from 'tap';
+import { recordBounce } from '../../../src/delivery/feedback/bounces/record.ts';
 import { Ledger } from '../../../src/delivery/queue/ledger/ledger.ts';
 import type { TestApp } from '../../support/app.ts';
 import { DAY, HOUR, mailsInBrief, withWelcomeSeries } from '../../support/automations.ts';
@@ -84,9 +85,8 @@ t.test('a mail that ignores the limits leaves, and counts for the others', async
 t.test('what was refused, left out or has come back does not count', async (t) => {
   const { app, send } = await limited(t, ['1/7']);
   const first = await send();
-  app.db.exec(
-    "UPDATE deliveries SET state = 3 WHERE id = (SELECT min(d.id) FROM deliveries d JOIN mailings m ON m.id = d.mailing_id WHERE m.owner_kind = 'single')",
-  );
+  const deliveryId = Number(app.db.prepare('SELECT max(id) FROM deliveries').pluck().get());
+  recordBounce(app.db, { deliveryId, kind: 'bounce', suppress: false, diagnostic: '' }, app.clock.now(), '');
   const second = await send();
   t.equal(outboxOf(app).length, 4);
   t.match(await sendReport(app, second), { states: { kept: 1, suppressed: 2 } });
