@@ -1,9 +1,12 @@
 /** Importing people in the dashboard: the columns, what will happen, the import itself, and taking it back. */
+import { on, once } from 'node:events';
+import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import t from 'tap';
 import { startApp, type TestApp } from '../support/app.ts';
 import { HOSTILE } from '../support/dashboard/filled-account.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+import { serve } from '../support/walked-pages.ts';
 
 t.test('whoever has no contact type yet makes one with the first import', async (t) => {
   const app = await startApp(t);
@@ -169,3 +172,32 @@ t.test('an import is undone on its page, which says whom that is about and who s
   t.equal((await app.page('POST', path, { headers })).status, 409, 'only once');
   t.equal((await app.page('GET', '/people/import/99', { headers })).status, 404);
 });
+
+t.test(
+  'a person has their pages after the browser broke off more uploads than they may have pages at once',
+  async (t) => {
+    const { app, origin } = await serve(t);
+    const { host, port, hostname } = new URL(origin);
+    const cookie = cookieOf(app, addPerson(app));
+    const head = {
+      Host: host,
+      Origin: origin,
+      Cookie: cookie,
+      'Content-Type': 'multipart/form-data; boundary=x',
+      'Content-Length': 100_000,
+    };
+    const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
+    const requests = on(app.fastify.server, 'request');
+    const sockets = Array.from({ length: 20 }, () => {
+      const socket = connect(Number(port), hostname);
+      socket.write(
+        `POST /people/import HTTP/1.1\r\n${lines.join('')}\r\n--x\r\nContent-Disposition: form-data; name="file"`,
+      );
+      return socket;
+    });
+    for (const _ of sockets) await requests.next();
+    await Promise.all(sockets.map((socket) => once(socket.destroy(), 'close')));
+    const open = async () => (await app.page('GET', '/mailings', { headers: { ...FROM_PAGE, cookie } })).status;
+    t.equal(await Promise.race([open(), setTimeout(10_000, 'never answered', { ref: false })]), 200);
+  },
+);
