@@ -30,11 +30,11 @@ import {
   zeroOrOne,
 } from '../http/requests/schemas.ts';
 import { check, type FieldErrorCollector } from '../http/requests/validation.ts';
+import { capOption } from '../single-sends/operations/options.ts';
 import { templateErrors } from '../single-sends/single-sends.ts';
 import { hasTemplate, withTemplateCopied } from '../templates/mail-content.ts';
 import type { Actor } from '../users/audit.ts';
 import { MAX_WAITING_PERIOD, WAITING_TYPES } from './automation-schedules.ts';
-import { capOption } from './mail-caps.ts';
 
 const tags = ['Automations'];
 

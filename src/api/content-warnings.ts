@@ -1,10 +1,8 @@
 /** Addition: what of a mail will stay empty or as it is for everybody, in answers and as a header of those to saves. */
 import type { FastifyInstance } from 'fastify';
-import Type from 'typebox';
 import type { Db } from '../database/open.ts';
 import type { ContentWarning } from '../delivery/checks/content-warnings.ts';
 import { warnings } from '../delivery/shown/show.ts';
-import { choice, integer } from '../http/requests/schemas.ts';
 import { knownPlaceholders } from '../templates/content-warnings.ts';
 
 /** What saves or shows a mail with the placeholders of contacts. */
@@ -23,19 +21,6 @@ const OF_CONTACTS = new Set([
 const WITH_DATA = '/transactional/send';
 const TEXTS = ['subject', 'preheader', 'template_json', 'template_html', 'text'];
 const OK = 200;
-
-/** The warnings in an answer. */
-export const ContentWarnings = Type.Array(
-  Type.Object({
-    code: choice('unknown_placeholders', 'foreign_tags'),
-    count: integer(),
-    names: Type.Array(Type.String(), { description: 'The first five of them.' }),
-  }),
-  {
-    description:
-      'Placeholders that no contact has a value for, and tags of other services: they are no problem of the send, but probably a mistake.',
-  },
-);
 
 /** Sets `Sendlark-Warnings` on successful answers to requests with a mail: a JSON list in ASCII, of at most 6 kB. */
 export function warnOfContent(app: FastifyInstance, { db }: { db: Db }): void {

@@ -6,22 +6,12 @@ import type { MailCap } from '../database/schema/index.ts';
 import { markEarlierMailsSoon } from '../delivery/queue/ledger/earlier-mails.ts';
 import { MAX_CAP_DAYS, MAX_CAP_MAILS, MAX_CAPS } from '../delivery/timing/mail-caps.ts';
 import type { Deps } from '../deps.ts';
-import { done, flag, integer, stringList, successWith } from '../http/requests/schemas.ts';
+import { done, integer, stringList, successWith } from '../http/requests/schemas.ts';
 import { check } from '../http/requests/validation.ts';
 import { sentence } from '../sentences.ts';
 import { audit } from '../users/audit.ts';
 
 const tags = ['Single sends'];
-
-/** The optional parameter of a single send or an automation that is not limited; an empty text means 0. */
-export const capOption = {
-  ignores_caps: Type.Optional(
-    Type.Unsafe<0 | 1>({
-      ...flag('Addition. 1: it goes also to people who have had as many mails as the limits of the account allow.'),
-      empty: 0,
-    }),
-  ),
-};
 
 const NewCaps = Type.Object({
   caps: Type.Optional(

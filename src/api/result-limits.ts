@@ -8,28 +8,6 @@ import type { Deps } from '../deps.ts';
 import { choice, done, flag, integer, nullable, successWith, zeroOrOne } from '../http/requests/schemas.ts';
 import { audit } from '../users/audit.ts';
 
-const MAX_CANARY_PERCENT = 5;
-const MIN_CANARY_MINUTES = 5;
-const MAX_CANARY_MINUTES = 1440;
-const DEFAULT_CANARY_MINUTES = 30;
-
-const canaryPercent = () =>
-  integer({
-    maximum: MAX_CANARY_PERCENT,
-    description: 'So many percent of the recipients get it first, the rest if all goes well; 0: everybody at once.',
-  });
-const canaryMinutes = () =>
-  integer({
-    minimum: MIN_CANARY_MINUTES,
-    maximum: MAX_CANARY_MINUTES,
-    description: 'How many minutes the rest waits after the first recipients; 30 if never given.',
-  });
-/** The optional parameters of a single send about its canary; an empty text gives the default. */
-export const canaryOptions = {
-  canary_percent: Type.Optional(Type.Unsafe<number>({ ...canaryPercent(), empty: 0 })),
-  canary_minutes: Type.Optional(Type.Unsafe<number>({ ...canaryMinutes(), empty: DEFAULT_CANARY_MINUTES })),
-};
-
 const DomainCounts = Type.Object({
   domain: Type.String({ description: 'Empty: all domains that are not named.' }),
   mails: integer({ description: 'Mails that were handed over at least once.' }),

@@ -41,7 +41,7 @@ import { SENTENCES } from '../sentences.ts';
 import { findSingleSendMailing, requireSingleSend } from '../single-sends/actions.ts';
 import { sendTestMail, testMailMessage } from '../single-sends/test-mail.ts';
 import { mailWarnings } from '../templates/content-warnings.ts';
-import { ContentWarnings } from './content-warnings.ts';
+import { ContentWarnings } from '../templates/operations.ts';
 import { Watch } from './result-limits.ts';
 import { ReportedAbTest, reportedAbTest, variantNumber } from './single-send-variants.ts';
 

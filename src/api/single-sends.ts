@@ -27,6 +27,7 @@ import {
   unchangedSince,
 } from '../http/requests/schemas.ts';
 import { check } from '../http/requests/validation.ts';
+import { canaryOptions, capOption } from '../single-sends/operations/options.ts';
 import { previewSingleSend } from '../single-sends/preview.ts';
 import {
   createSingleSend,
@@ -36,9 +37,7 @@ import {
 } from '../single-sends/single-sends.ts';
 import { mailWarnings } from '../templates/content-warnings.ts';
 import { withTemplateCopied } from '../templates/mail-content.ts';
-import { ContentWarnings } from './content-warnings.ts';
-import { capOption } from './mail-caps.ts';
-import { canaryOptions } from './result-limits.ts';
+import { ContentWarnings } from '../templates/operations.ts';
 
 const tags = ['Single sends'];
 

@@ -9,6 +9,7 @@ import { designToken } from '../designs/designs.ts';
 import { conflict, notFound } from '../failure.ts';
 import { withinShare } from '../http/account-share.ts';
 import {
+  choice,
   eitherOrderQuery,
   flag,
   identifier,
@@ -41,6 +42,19 @@ const DesignTemplate = Type.Object({ ...About, ...Picture, ...Code, is_blank: ze
 const ListedTemplate = Type.Object({ ...About, ...Picture, is_blank: zeroOrOne(), ...Size, ...Changed });
 
 const OwnTemplate = Type.Object({ ...About, ...Size, ...stamps, ...Code, design_url: Type.String() });
+
+/** The warnings in an answer. */
+export const ContentWarnings = Type.Array(
+  Type.Object({
+    code: choice('unknown_placeholders', 'foreign_tags'),
+    count: integer(),
+    names: Type.Array(Type.String(), { description: 'The first five of them.' }),
+  }),
+  {
+    description:
+      'Placeholders that no contact has a value for, and tags of other services: they are no problem of the send, but probably a mistake.',
+  },
+);
 
 const code = (description: string) => Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS, description }));
 const GivenCode = {

@@ -1,25 +1,19 @@
 /** The first step: whom a mailing goes to and whom it leaves out, with exact numbers, its sender and its unsubscribe group. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { READ } from '../../../http/pages/layout.ts';
+import { type Audience, countAudience, type Draft, readDraft } from '../../../single-sends/operations/drafts.ts';
 import { ApiClient } from '../../api-client.ts';
 import { LinkButton } from '../../components/button.tsx';
 import { type Problems, SelectField } from '../../components/field.tsx';
 import { Card, Empty } from '../../components/surface.tsx';
 import { Table } from '../../components/table.tsx';
+import { ask } from '../../operations.ts';
 import { field } from '../../sign-in/fields.ts';
 import { type Language, useLanguage } from '../../words/index.ts';
 import { texts } from '../people/filter.ts';
 import { SavedForm, sendStep } from './frame.tsx';
 import { FirstGroup } from './group.tsx';
-import {
-  type Audience,
-  type Choices,
-  type Draft,
-  readAudience,
-  readChoices,
-  readDraft,
-  type Target,
-} from './records.ts';
+import { type Choices, readChoices, type Target } from './records.ts';
 import { saveStep } from './save.tsx';
 import { type Fields, seenValue } from './seen.ts';
 
@@ -32,14 +26,12 @@ export async function audienceStep(app: FastifyInstance): Promise<void> {
     method: READ,
     url: '/mailings/:utr/edit/audience',
     handler: async (request, reply) => {
-      const api = new ApiClient(app, request);
-      const draft = await readDraft(api, request.params.utr);
-      return sendStep(request, reply, draft, 'audience', await content(api, draft, storedFields(draft)));
+      const { draft } = await ask(request, readDraft, request.params);
+      return sendStep(request, reply, draft, 'audience', await content(request, draft, storedFields(draft)));
     },
   });
 
   app.post<ByUtr>('/mailings/:utr/edit/audience', async (request, reply) => {
-    const api = new ApiClient(app, request);
     const values: Record<string, unknown> = Object.assign(Object.create(null), request.body);
     const given = {
       recipient_id: texts(values.recipient_id),
@@ -53,7 +45,6 @@ export async function audienceStep(app: FastifyInstance): Promise<void> {
     return saveStep({
       request,
       reply,
-      api,
       utr: request.params.utr,
       step: 'audience',
       given,
@@ -62,7 +53,7 @@ export async function audienceStep(app: FastifyInstance): Promise<void> {
         return Object.fromEntries(Object.keys(given).map((name) => [name, stored[name] ?? '']));
       },
       again: async (draft, problems, problem) =>
-        sendStep(request, reply, draft, 'audience', await content(api, draft, given, problems), problem),
+        sendStep(request, reply, draft, 'audience', await content(request, draft, given, problems), problem),
     });
   });
 }
@@ -76,8 +67,9 @@ const storedFields = (draft: Draft): Fields => ({
 
 const chosen = (id: number) => (id === 0 ? '' : String(id));
 
-async function content(api: ApiClient, draft: Draft, given: Fields, problems: Problems = {}) {
-  const [choices, audience] = await Promise.all([readChoices(api), readAudience(api, draft.utr)]);
+async function content(request: FastifyRequest, draft: Draft, given: Fields, problems: Problems = {}) {
+  const choices = await readChoices(new ApiClient(request.server, request));
+  const { audience } = await ask(request, countAudience, { utr: draft.utr });
   return <AudienceForm draft={draft} given={given} choices={choices} audience={audience} problems={problems} />;
 }
 

@@ -1,8 +1,8 @@
 /** What is composed: a mailing or a mail of an automation. The pages for the content and its checks are the same for both. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
-import type { ApiClient } from '../../api-client.ts';
-import type { Draft } from './records.ts';
+import type { Draft } from '../../../single-sends/operations/drafts.ts';
+import type { Refusal } from '../../operations.ts';
 
 export interface Composed
   extends Pick<
@@ -10,8 +10,10 @@ export interface Composed
     'utr' | 'subject' | 'preheader' | 'content' | 'html_size' | 'template_id' | 'sender_id' | 'variants' | 'updated_at'
   > {
   name: string;
-  /** Where it is saved, shown and tested, and where its code is: paths below /api. */
-  endpoints: { save: string; mail: string; html: string; check: string; test: string };
+  /** Saves other content, unless it was changed since; gives null when it was saved, else why not. */
+  save(content: Readonly<Record<string, string>>, unchangedSince: string): Promise<Refusal | null>;
+  /** Where it is shown and tested, and where its code is: paths below /api. */
+  endpoints: { mail: string; html: string; check: string; test: string };
   /** The address of one of its pages. */
   address(step: string): string;
   /** What it still lacks before it can be sent, as a part of the page. */
@@ -37,6 +39,6 @@ export interface ComposedKind {
   /** What the addresses of its pages begin with, with parameters. */
   route: string;
   section: 'mailings' | 'automations';
-  /** Throws an ApiFailure where the account has none. */
-  read(api: ApiClient, params: ComposedParams): Promise<Composed>;
+  /** Throws 404 where the account has none. */
+  read(request: FastifyRequest, params: ComposedParams): Promise<Composed>;
 }

@@ -1,6 +1,7 @@
 /** Two people, or two tabs, changed the same fields of a mailing: shows both versions and lets one choose. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ApiClient } from '../../api-client.ts';
+import type { Draft } from '../../../single-sends/operations/drafts.ts';
+import { ApiClient } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { Notice } from '../../components/surface.tsx';
 import { Table } from '../../components/table.tsx';
@@ -9,7 +10,7 @@ import { recordTime } from '../../record-time.ts';
 import { viewerOf } from '../../signed-in.ts';
 import { type Language, useLanguage } from '../../words/index.ts';
 import { type Step, stepAddress } from './frame.tsx';
-import { type Choices, type Draft, readChoices } from './records.ts';
+import { type Choices, readChoices } from './records.ts';
 import { type Fields, seenValue } from './seen.ts';
 
 interface Conflict {
@@ -20,10 +21,10 @@ interface Conflict {
 }
 
 /** Sends the page on which one version is chosen. */
-export async function sendConflict(request: FastifyRequest, reply: FastifyReply, api: ApiClient, conflict: Conflict) {
+export async function sendConflict(request: FastifyRequest, reply: FastifyReply, conflict: Conflict) {
   const viewer = viewerOf(request);
   const title = languageOf(request, viewer).say('compose.conflict.title');
-  const content = <Versions {...conflict} choices={await readChoices(api)} />;
+  const content = <Versions {...conflict} choices={await readChoices(new ApiClient(request.server, request))} />;
   return sendPage(request, reply, viewer, { title, section: 'mailings' }, content);
 }
 

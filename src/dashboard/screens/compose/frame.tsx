@@ -1,6 +1,7 @@
 /** What is around each step of composing: the steps as tabs, and whether everything is saved. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
+import type { Draft } from '../../../single-sends/operations/drafts.ts';
 import { LinkButton } from '../../components/button.tsx';
 import { Island } from '../../components/island.tsx';
 import { Notice, Tabs } from '../../components/surface.tsx';
@@ -8,7 +9,7 @@ import { sendPage } from '../../page.tsx';
 import { recordTime } from '../../record-time.ts';
 import { viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
-import { type Draft, QUEUED } from './records.ts';
+import { QUEUED } from './records.ts';
 
 export const STEPS = ['audience', 'content', 'check', 'schedule'] as const;
 export type Step = (typeof STEPS)[number];

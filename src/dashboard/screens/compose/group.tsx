@@ -1,29 +1,26 @@
 /** The first unsubscribe group of an account, made on the way, since no mailing leaves without one. */
 import type { FastifyInstance } from 'fastify';
-import { ApiClient, refusalText } from '../../api-client.ts';
+import { addGroup } from '../../../audience/unsubscribed/groups.ts';
+import { saveDraft } from '../../../single-sends/operations/drafts.ts';
 import { Button } from '../../components/button.tsx';
 import { TextField } from '../../components/field.tsx';
 import { Card } from '../../components/surface.tsx';
 import { setFlash } from '../../flash.ts';
+import { attempt, sentenceOf } from '../../operations.ts';
 import { field } from '../../sign-in/fields.ts';
 import { useLanguage } from '../../words/index.ts';
 import { stepAddress } from './frame.tsx';
-import { readChoices } from './records.ts';
 
 export async function groupForm(app: FastifyInstance): Promise<void> {
   app.post<{ Params: { utr: string } }>('/mailings/:utr/edit/group', async (request, reply) => {
-    const api = new ApiClient(app, request);
     const { utr } = request.params;
     const group_name = field(request, 'group_name').trim();
     // Recipients read the description on their preference page.
     const group = { group_name, description: group_name, is_display: 1 };
-    const made = await api.send('POST', '/unsubscribes-groups/save', group);
-    const newest = (await readChoices(api)).groups.at(-1);
-    const answer =
-      made.message === undefined || newest === undefined
-        ? made
-        : await api.send('POST', '/single/send/save', { utr, unsubscribe_group_id: newest.id });
-    if (answer.message === undefined) setFlash(reply, 'bad', 'compose.notSaved', { problem: refusalText(answer) });
+    const added = await attempt(request, addGroup, group);
+    const saved =
+      'problems' in added ? added : await attempt(request, saveDraft, { utr, unsubscribe_group_id: added.output.id });
+    if ('problems' in saved) setFlash(reply, 'bad', 'compose.notSaved', { problem: sentenceOf(saved) });
     return reply.redirect(stepAddress(utr, 'audience'), 303);
   });
 }

@@ -1,10 +1,11 @@
 /** A new mailing: asks for its name, and leads to the first step. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient, problemsOf } from '../../api-client.ts';
+import { createDraft } from '../../../single-sends/operations/drafts.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { type Problems, TextField } from '../../components/field.tsx';
 import { Card } from '../../components/surface.tsx';
+import { attempt } from '../../operations.ts';
 import { languageOf, sendPage } from '../../page.tsx';
 import { field } from '../../sign-in/fields.ts';
 import { viewerOf } from '../../signed-in.ts';
@@ -22,12 +23,10 @@ export async function newMailingScreen(app: FastifyInstance): Promise<void> {
 
   app.post('/mailings/new', async (request, reply) => {
     const name = field(request, 'single_send_name');
-    const answer: ApiAnswer<{ utr: string }> = await new ApiClient(app, request).send('POST', '/single/send/draft', {
-      single_send_name: name,
-    });
-    if (answer.message) return reply.redirect(stepAddress(answer.message.utr, 'audience'), SEE_OTHER);
-    const problems = problemsOf(answer, 'single_send_name');
-    return send(request, reply.code(answer.status), <NewMailing name={name} problems={problems} />);
+    const created = await attempt(request, createDraft, { single_send_name: name });
+    if (!('problems' in created)) return reply.redirect(stepAddress(created.output.utr, 'audience'), SEE_OTHER);
+    const { status, problems } = created;
+    return send(request, reply.code(status), <NewMailing name={name} problems={problems} />);
   });
 }
 

@@ -1,53 +1,6 @@
-/** What the API says about a single send that is composed, and about what can be chosen for it. */
+/** What can be chosen for a single send that is composed, and what it still lacks. */
+import type { Audience, Draft } from '../../../single-sends/operations/drafts.ts';
 import type { ApiClient } from '../../api-client.ts';
-
-/** A single send as it is composed. */
-export interface Draft {
-  utr: string;
-  single_send_name: string;
-  subject: string;
-  preheader: string;
-  /** 0: none yet. */
-  sender_id: number;
-  unsubscribe_group_id: number;
-  /** Targets: `contacts_<id>` or `segments_<id>`. */
-  recipient_id: string[];
-  exclude_specific_recipient_id: string[];
-  template_id: number;
-  /** Where the mail comes from. */
-  content: 'none' | 'template' | 'json' | 'html';
-  /** Bytes of the HTML that it was given; 0 without any. */
-  html_size: number;
-  /** 0: draft, 1: queued; it cannot be changed above that. */
-  status: number;
-  held_reason: string | null;
-  /** How many variants its A/B test has, A included; 1 without a test. */
-  variants: number;
-  /** How many in a hundred people get it first; 0: everybody at once. */
-  canary_percent: number;
-  /** 1: it goes also to people who have had as many mails as the limits allow. */
-  ignores_caps: 0 | 1;
-  schedule_type: number;
-  schedule_date: string;
-  schedule_time: string;
-  /** 1: that is the time in the zone of each recipient. */
-  local_time: 0 | 1;
-  /** The zone of schedules. */
-  time_zone: string;
-  /** How long a send rests that starts at once. */
-  recall_seconds: number;
-  updated_at: string;
-  /** Who last changed it; null where it was nobody who is known. */
-  changed_by: string | null;
-}
-
-/** Who would get a mail now, and who not and why. */
-export interface Audience {
-  recipients: number;
-  left_out: { reason: string; count: number }[];
-  /** Of the recipients, those whose own time zone is known. */
-  with_zone: number;
-}
 
 /** A list or segment, as a target. */
 export interface Target {
@@ -78,18 +31,9 @@ export interface Choices {
 
 export const QUEUED = 1;
 
-/** The single send; throws an ApiFailure where the account has none with this utr. */
-export async function readDraft(api: ApiClient, utr: string): Promise<Draft> {
-  return (await api.get<{ draft: Draft }>('/single-send/draft', { utr })).draft;
-}
-
 /** Whether the account limits how many mails a person gets. */
 export async function readHasCaps(api: ApiClient): Promise<boolean> {
   return (await api.get<{ caps: unknown[] }>('/sending/caps')).caps.length > 0;
-}
-
-export async function readAudience(api: ApiClient, utr: string): Promise<Audience> {
-  return (await api.get<{ audience: Audience }>('/single-send/audience', { utr })).audience;
 }
 
 export async function readChoices(api: ApiClient): Promise<Choices> {

@@ -1,12 +1,13 @@
 /** Saves what a step's form sent, unless somebody else changed the same fields meanwhile: then both versions are shown, to choose from. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ApiClient, refusalOf } from '../../api-client.ts';
+import { type Draft, readDraft, saveDraft } from '../../../single-sends/operations/drafts.ts';
 import type { Problems } from '../../components/field.tsx';
 import { setFlash } from '../../flash.ts';
+import { ask, attempt } from '../../operations.ts';
 import { field } from '../../sign-in/fields.ts';
 import { sendConflict } from './conflict.tsx';
 import { STEPS, type Step, stepAddress } from './frame.tsx';
-import { type Draft, QUEUED, readDraft } from './records.ts';
+import { QUEUED } from './records.ts';
 import { type Fields, seenValue } from './seen.ts';
 
 const CONFLICT = 409;
@@ -15,27 +16,24 @@ const SEE_OTHER = 303;
 interface Saving {
   request: FastifyRequest;
   reply: FastifyReply;
-  api: ApiClient;
   utr: string;
   step: Step;
   /** What the form sent. */
   given: Fields;
   /** The same fields as they are stored. */
   stored(draft: Draft): Fields;
-  /** The fields of the request to the API; those of the form unless it is given. */
-  changes?: Readonly<Record<string, unknown>>;
   /** Answers with the form again, with what is wrong with its fields, or with all of it. */
   again(draft: Draft, problems: Problems, problem: string): Promise<unknown>;
 }
 
 /** Saves; answers with a redirect to the next step or the same one, the form again, or the page to choose a version. */
 export async function saveStep(saving: Saving): Promise<unknown> {
-  const { request, reply, api, utr, step, given, stored, changes = given } = saving;
-  const send = (since: string) =>
-    api.send('POST', '/single/send/save', { ...changes, utr, ...(since && { unchanged_since: since }) });
-  let answer = await send(field(request, 'unchanged_since'));
-  if (answer.status === CONFLICT) {
-    const draft = await readDraft(api, utr);
+  const { request, reply, utr, step, given, stored } = saving;
+  const save = (since: string) =>
+    attempt(request, saveDraft, { ...given, utr, ...(since && { unchanged_since: since }) });
+  let saved = await save(field(request, 'unchanged_since'));
+  if ('problems' in saved && saved.status === CONFLICT) {
+    const { draft } = await ask(request, readDraft, { utr });
     if (draft.status > QUEUED) {
       setFlash(reply, 'bad', 'compose.locked');
       return reply.redirect(`/mailings/${encodeURIComponent(utr)}`, SEE_OTHER);
@@ -44,13 +42,12 @@ export async function saveStep(saving: Saving): Promise<unknown> {
     const seen = field(request, 'seen');
     // Another step, or the same values, were saved meanwhile: nobody's words are lost.
     const isOwn = seen === seenValue(now) || seenValue(given) === seenValue(now);
-    if (!isOwn) return sendConflict(request, reply.code(CONFLICT), api, { draft, step, given, now });
-    answer = await send(draft.updated_at);
+    if (!isOwn) return sendConflict(request, reply.code(CONFLICT), { draft, step, given, now });
+    saved = await save(draft.updated_at);
   }
-  if (answer.message === undefined) {
-    const { problems, problem } = refusalOf(answer);
-    reply.code(answer.status);
-    return saving.again(await readDraft(api, utr), problems, problem);
+  if ('problems' in saved) {
+    reply.code(saved.status);
+    return saving.again((await ask(request, readDraft, { utr })).draft, saved.problems, saved.problem);
   }
   const goesOn = field(request, 'next') !== '';
   const next = goesOn ? (STEPS[STEPS.indexOf(step) + 1] ?? step) : step;

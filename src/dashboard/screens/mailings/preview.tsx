@@ -2,16 +2,17 @@
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../../clock.ts';
 import { READ } from '../../../http/pages/layout.ts';
+import { readDraft } from '../../../single-sends/operations/drafts.ts';
 import { ApiClient, ApiFailure } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { MailFrames, PlainText } from '../../components/mail-frames.tsx';
 import { Card, Empty, Notice } from '../../components/surface.tsx';
 import { readMailHtml, sendBusyFrame, sendKeptMailFrame } from '../../mail-frame.ts';
+import { ask } from '../../operations.ts';
 import { languageOf } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import { withQuery } from '../../with-query.ts';
 import { useLanguage } from '../../words/index.ts';
-import { readDraft } from '../compose/records.ts';
 import { VariantField } from '../compose/variants/card.tsx';
 import { sendPart } from './head.tsx';
 import { readSummary, type ShownMail } from './records.ts';
@@ -36,7 +37,8 @@ export async function previewScreen(app: FastifyInstance, { clock }: { clock: Cl
       const { utr } = request.params;
       const { variant = '' } = request.query;
       const summary = await readSummary(api, utr);
-      const [mail, { variants }] = await Promise.all([readMail(api, utr, variant), readDraft(api, utr)]);
+      const mail = await readMail(api, utr, variant);
+      const { variants } = (await ask(request, readDraft, { utr })).draft;
       if (mail === null) reply.code(TOO_MANY_REQUESTS).header('retry-after', RETRY_SECONDS);
       // Viewers add no templates.
       const keep = viewerOf(request).role === 'viewer' ? null : summary.single_send_name;

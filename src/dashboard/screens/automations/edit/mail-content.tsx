@@ -34,7 +34,7 @@ export async function mailContentScreen(app: FastifyInstance): Promise<void> {
     const api = new ApiClient(app, request);
     const { automation = '', utr } = request.params;
     const { series, mail } = await readMail(api, automation, utr);
-    const composed = composedMail(series, mail);
+    const composed = composedMail(request, series, mail);
     const [{ senders }, { contents }, template] = await Promise.all([
       readChoices(api),
       api.get<{ contents: string[] }>('/get-dynamic/content'),

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import { notFound } from '../../../../failure.ts';
-import type { ApiClient } from '../../../api-client.ts';
+import { ApiClient, refusalOf } from '../../../api-client.ts';
 import { LinkButton } from '../../../components/button.tsx';
 import { Notice, Problem, Tabs } from '../../../components/surface.tsx';
 import { sendPage } from '../../../page.tsx';
@@ -15,9 +15,9 @@ import { readSeries, type Series, type SeriesMail } from './series.ts';
 export const AUTOMATION_MAIL: ComposedKind = {
   route: '/automations/:automation/mails/:utr',
   section: 'automations',
-  read: async (api, { automation = '', utr }) => {
-    const { series, mail } = await readMail(api, automation, utr);
-    return composedMail(series, mail);
+  read: async (request, { automation = '', utr }) => {
+    const { series, mail } = await readMail(new ApiClient(request.server, request), automation, utr);
+    return composedMail(request, series, mail);
   },
 };
 
@@ -29,14 +29,19 @@ export async function readMail(api: ApiClient, automation: string, utr: string) 
   return { series, mail };
 }
 
-export function composedMail(series: Series, mail: SeriesMail): Composed {
+export function composedMail(request: FastifyRequest, series: Series, mail: SeriesMail): Composed {
   const address = (step: string) => mailAddress(series.utr, mail.utr, step);
   return {
     ...mail,
     name: mail.subject,
     variants: 1,
+    async save(content, unchanged_since) {
+      const changes = { ...content, utr: mail.utr, unchanged_since };
+      const api = new ApiClient(request.server, request);
+      const answer = await api.send('POST', '/automations/schedule/update', changes);
+      return answer.message === undefined ? { status: answer.status, ...refusalOf(answer) } : null;
+    },
     endpoints: {
-      save: '/automations/schedule/update',
       mail: '/automations/schedule/mail',
       html: '/automations/schedule/html',
       check: '/automations/schedule/check',

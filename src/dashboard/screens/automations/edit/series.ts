@@ -1,6 +1,7 @@
 /** What the API says about an automation that is edited, and about what a change does to people. */
+
+import type { Draft } from '../../../../single-sends/operations/drafts.ts';
 import type { ApiClient } from '../../../api-client.ts';
-import type { Draft } from '../../compose/records.ts';
 
 export const WAITING_TYPES = ['instantly', 'hours', 'days'] as const;
 

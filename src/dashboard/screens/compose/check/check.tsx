@@ -48,7 +48,7 @@ export async function checkStep(
     url: `${kind.route}/mail`,
     handler: async (request, reply) => {
       const api = new ApiClient(app, request);
-      const { utr, endpoints } = await kind.read(api, request.params);
+      const { utr, endpoints } = await kind.read(request, request.params);
       const { colours, ...seen } = request.query;
       const html = await readMailHtml(api, endpoints.mail, seenBy(utr, seen));
       const viewer = viewerOf(request);
@@ -59,7 +59,7 @@ export async function checkStep(
 
   app.post<Call>(`${kind.route}/test`, async (request, reply) => {
     const api = new ApiClient(app, request);
-    const composed = await kind.read(api, request.params);
+    const composed = await kind.read(request, request.params);
     const address = field(request, 'email_address').trim();
     const variant = composed.variants > 1 ? field(request, 'test_variant') : '';
     const fields = { utr: composed.utr, email_address: address, ...(variant && { variant }) };
@@ -84,7 +84,7 @@ export async function checkStep(
     test = { address: viewerOf(request).email, problem: '' },
   ) {
     const api = new ApiClient(app, request);
-    const composed = await kind.read(api, request.params);
+    const composed = await kind.read(request, request.params);
     const [missing, { mail, problems, problem }] = await Promise.all([
       composed.missing(),
       readChecked(api, composed, { email, variant }),

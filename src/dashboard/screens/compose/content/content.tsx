@@ -1,6 +1,7 @@
 /** The second step: subject and preview text with placeholders and hints, and the ways to make the mail itself. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { READ } from '../../../../http/pages/layout.ts';
+import { type Draft, readDraft } from '../../../../single-sends/operations/drafts.ts';
 import { listTemplates } from '../../../../templates/operations.ts';
 import { ApiClient } from '../../../api-client.ts';
 import { LinkButton } from '../../../components/button.tsx';
@@ -14,7 +15,6 @@ import { useLanguage } from '../../../words/index.ts';
 import type { Composed } from '../composed.ts';
 import { SavedForm, sendStep } from '../frame.tsx';
 import { composedMailing } from '../mailing.tsx';
-import { type Draft, readDraft } from '../records.ts';
 import { saveStep } from '../save.tsx';
 import { type Fields, seenValue } from '../seen.ts';
 import { TestCard } from '../variants/card.tsx';
@@ -29,14 +29,12 @@ export async function contentStep(app: FastifyInstance): Promise<void> {
     method: READ,
     url: '/mailings/:utr/edit/content',
     handler: async (request, reply) => {
-      const api = new ApiClient(app, request);
-      const draft = await readDraft(api, request.params.utr);
+      const { draft } = await ask(request, readDraft, request.params);
       return sendStep(request, reply, draft, 'content', await content(request, draft, storedFields(draft)));
     },
   });
 
   app.post<ByUtr>('/mailings/:utr/edit/content', async (request, reply) => {
-    const api = new ApiClient(app, request);
     const given = {
       subject: field(request, 'subject').trim(),
       preheader: field(request, 'preheader').trim(),
@@ -45,7 +43,6 @@ export async function contentStep(app: FastifyInstance): Promise<void> {
     return saveStep({
       request,
       reply,
-      api,
       utr: request.params.utr,
       step: 'content',
       given,
@@ -66,7 +63,7 @@ async function content(request: FastifyRequest, draft: Draft, given: Fields, pro
   const api = new ApiClient(request.server, request);
   const { contents: placeholders } = await api.get<{ contents: string[] }>('/get-dynamic/content');
   const template = draft.content === 'template' ? await findTemplateName(request, draft.template_id) : '';
-  const mail = composedMailing(api, draft);
+  const mail = composedMailing(request, draft);
   return <ContentForm {...{ draft, mail, given, problems, placeholders, template }} />;
 }
 

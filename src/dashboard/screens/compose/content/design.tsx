@@ -1,7 +1,6 @@
 /** The designer of a mail, within a page that leads back. */
 import type { FastifyInstance } from 'fastify';
 import { READ } from '../../../../http/pages/layout.ts';
-import { ApiClient } from '../../../api-client.ts';
 import { LinkButton } from '../../../components/button.tsx';
 import { languageOf, sendPage } from '../../../page.tsx';
 import { viewerOf } from '../../../signed-in.ts';
@@ -14,7 +13,7 @@ export async function designScreen(app: FastifyInstance, kind: ComposedKind): Pr
     url: `${kind.route}/design`,
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
-      const mail = await kind.read(new ApiClient(app, request), request.params);
+      const mail = await kind.read(request, request.params);
       // The page may be open at another address than the one in links.
       const token = (await mail.readDesignUrl()).split('/').at(-1) ?? '';
       const language = languageOf(request, viewer);

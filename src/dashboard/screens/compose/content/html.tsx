@@ -24,7 +24,7 @@ export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Prom
     url: `${kind.route}/html`,
     handler: async (request, reply) => {
       const api = new ApiClient(app, request);
-      const mail = await kind.read(api, request.params);
+      const mail = await kind.read(request, request.params);
       const html = mail.html_size > MAX_SHOWN ? null : await readHtml(api, mail);
       return show(request, reply, mail, { html, size: mail.html_size });
     },
@@ -35,22 +35,21 @@ export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Prom
     url: `${kind.route}/html/code`,
     handler: async (request, reply) => {
       const api = new ApiClient(app, request);
-      const html = await readHtml(api, await kind.read(api, request.params));
+      const html = await readHtml(api, await kind.read(request, request.params));
       reply.headers({ 'content-disposition': 'attachment; filename="mail.html"', 'cache-control': 'no-store' });
       return reply.type('text/plain; charset=utf-8').send(html);
     },
   });
 
   app.post<{ Params: ComposedParams }>(`${kind.route}/html`, { bodyLimit: MAX_FORM_BYTES }, async (request, reply) => {
-    const api = new ApiClient(app, request);
-    const mail = await kind.read(api, request.params);
+    const mail = await kind.read(request, request.params);
     const values: Record<string, unknown> = Object.assign(Object.create(null), request.body);
     const html = typeof values.template_html === 'string' ? values.template_html : '';
     const changes = { template_html: html, template_json: '' };
     const language = languageOf(request, viewerOf(request));
-    const refusal = await replaceContent(api, language, mail, changes, field(request, 'unchanged_since'));
+    const refusal = await replaceContent(language, mail, changes, field(request, 'unchanged_since'));
     if (refusal === null) return reply.redirect(mail.address('content'), 303);
-    const now = await kind.read(api, request.params);
+    const now = await kind.read(request, request.params);
     // What was refused is stored nowhere, so it is shown again, unless escaping it would keep others waiting.
     const size = Buffer.byteLength(html);
     const code = { html: size > MAX_SHOWN_AGAIN ? null : html, size };

@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../../http/pages/layout.ts';
 import { isOwn } from '../../../../templates/mail-content.ts';
 import { type ListedTemplate, listTemplates } from '../../../../templates/operations.ts';
-import { ApiClient } from '../../../api-client.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
 import { TemplatePicture } from '../../../components/template-picture.tsx';
 import { ask } from '../../../operations.ts';
@@ -16,8 +15,8 @@ import { replaceContent } from './replace-content.ts';
 
 export async function templatesScreen(app: FastifyInstance, kind: ComposedKind): Promise<void> {
   const show = async (request: FastifyRequest, reply: FastifyReply, params: ComposedParams, problem?: string) => {
-    const api = new ApiClient(app, request);
-    const [mail, templates] = await Promise.all([kind.read(api, params), ask(request, listTemplates, { built_in: 1 })]);
+    const mail = await kind.read(request, params);
+    const templates = await ask(request, listTemplates, { built_in: 1 });
     const content = <Templates mail={mail} templates={templates.filter(({ is_blank }) => is_blank === 0)} />;
     return mail.send(request, reply, { step: 'templates', content, problem });
   };
@@ -29,11 +28,10 @@ export async function templatesScreen(app: FastifyInstance, kind: ComposedKind):
   });
 
   app.post<{ Params: ComposedParams }>(`${kind.route}/templates`, async (request, reply) => {
-    const api = new ApiClient(app, request);
-    const mail = await kind.read(api, request.params);
+    const mail = await kind.read(request, request.params);
     const changes = { template_id: field(request, 'template_id'), template_json: '', template_html: '' };
     const language = languageOf(request, viewerOf(request));
-    const refusal = await replaceContent(api, language, mail, changes, field(request, 'unchanged_since'));
+    const refusal = await replaceContent(language, mail, changes, field(request, 'unchanged_since'));
     if (refusal === null) return reply.redirect(mail.address('content'), 303);
     return show(request, reply.code(refusal.status), request.params, refusal.problem);
   });

@@ -1,8 +1,8 @@
 /** The choice of how many people get a mailing first, before everybody else. */
 import { canarySize, LEAST_AUDIENCE } from '../../../../delivery/watch/canary-size.ts';
+import type { Draft } from '../../../../single-sends/operations/drafts.ts';
 import { SelectField } from '../../../components/field.tsx';
 import { useLanguage } from '../../../words/index.ts';
-import type { Draft } from '../records.ts';
 
 const FIRST_PERCENTS = [0, 1, 2, 3, 4, 5];
 

@@ -2,6 +2,7 @@
 import type { FastifyReply } from 'fastify';
 import type { ComponentChildren } from 'preact';
 import { FIRST_ZONE, type LocalTime } from '../../../../delivery/timing/local-times.ts';
+import type { Audience, Draft } from '../../../../single-sends/operations/drafts.ts';
 import { parseScheduleDate, parseScheduleTime } from '../../../../single-sends/schedule.ts';
 import { toUtc, wallClock } from '../../../../zones.ts';
 import { Button } from '../../../components/button.tsx';
@@ -11,7 +12,7 @@ import { Card } from '../../../components/surface.tsx';
 import { setFlash } from '../../../flash.ts';
 import { type Language, useLanguage } from '../../../words/index.ts';
 import { stepAddress } from '../frame.tsx';
-import { type Audience, type Draft, QUEUED } from '../records.ts';
+import { QUEUED } from '../records.ts';
 import { FirstPart } from './first-part.tsx';
 
 export const LATER = 1;

@@ -3,11 +3,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
 import type { Deps } from '../../../../deps.ts';
 import { READ } from '../../../../http/pages/layout.ts';
+import { type Audience, countAudience, type Draft, readDraft } from '../../../../single-sends/operations/drafts.ts';
 import { toUtc, wallClock } from '../../../../zones.ts';
 import { ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
 import { Button } from '../../../components/button.tsx';
 import type { Problems } from '../../../components/field.tsx';
 import { Card, Notice } from '../../../components/surface.tsx';
+import { ask } from '../../../operations.ts';
 import { languageOf } from '../../../page.tsx';
 import { field } from '../../../sign-in/fields.ts';
 import { viewerOf } from '../../../signed-in.ts';
@@ -17,7 +19,7 @@ import { Total } from '../audience.tsx';
 import { CapField } from '../cap-field.tsx';
 import { sendStep, stepAddress } from '../frame.tsx';
 import { MissingParts } from '../missing.tsx';
-import { type Audience, type Draft, missingParts, QUEUED, readAudience, readDraft, readHasCaps } from '../records.ts';
+import { missingParts, QUEUED, readHasCaps } from '../records.ts';
 import { TestCard } from '../variants/card.tsx';
 import { Plan } from '../variants/plan.tsx';
 import { readTest, type StoredTest } from '../variants/records.ts';
@@ -41,7 +43,7 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
 
   app.post<ByUtr>('/mailings/:utr/edit/schedule', async (request, reply) => {
     const api = new ApiClient(app, request);
-    const draft = await readDraft(api, request.params.utr);
+    const { draft } = await ask(request, readDraft, request.params);
     const isLater = field(request, 'when') === 'later';
     const when = { date: field(request, 'date'), time: field(request, 'time'), zone: field(request, 'zone') };
     const language = languageOf(request, viewerOf(request));
@@ -84,9 +86,9 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     sent: { when?: When; problems?: Problems; problem?: string } = {},
   ) {
     const api = new ApiClient(app, request);
-    const [draft, audience, hasCaps, times, limits] = await Promise.all([
-      readDraft(api, utr),
-      readAudience(api, utr),
+    const [{ draft }, { audience }, hasCaps, times, limits] = await Promise.all([
+      ask(request, readDraft, { utr }),
+      ask(request, countAudience, { utr }),
       readHasCaps(api),
       readLeavingTimes(api),
       readResultLimits(api),

@@ -1,11 +1,11 @@
 /** What a mailing has of an A/B test, with the way to its page. */
 import { variantName } from '../../../../delivery/variants/variant-name.ts';
+import type { Draft } from '../../../../single-sends/operations/drafts.ts';
 import { LinkButton } from '../../../components/button.tsx';
 import { type Problems, SelectField } from '../../../components/field.tsx';
 import { Card } from '../../../components/surface.tsx';
 import { useLanguage } from '../../../words/index.ts';
 import { stepAddress } from '../frame.tsx';
-import type { Draft } from '../records.ts';
 
 export function TestCard({ draft: { utr, variants } }: { draft: Draft }) {
   const language = useLanguage();

@@ -1,6 +1,7 @@
 /** The form of an A/B test, with what a test of this size can find beside it. */
 import { WINNER_BY } from '../../../../database/schema/index.ts';
 import { variantName } from '../../../../delivery/variants/variant-name.ts';
+import type { Draft } from '../../../../single-sends/operations/drafts.ts';
 import type { ListedTemplate } from '../../../../templates/operations.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
 import { Confirm } from '../../../components/confirm.tsx';
@@ -8,7 +9,6 @@ import { type Problems, SelectField, TextField } from '../../../components/field
 import { Card, Notice } from '../../../components/surface.tsx';
 import { useLanguage } from '../../../words/index.ts';
 import { stepAddress } from '../frame.tsx';
-import type { Draft } from '../records.ts';
 import { Plan } from './plan.tsx';
 import { type GivenTest, MOST_VARIANTS, type StoredTest } from './records.ts';
 

@@ -1,6 +1,7 @@
 /** The A/B test of a mailing: what its variants have of their own, on how many people they are tried, and how the winner is found. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../../http/pages/layout.ts';
+import { readDraft } from '../../../../single-sends/operations/drafts.ts';
 import { listTemplates } from '../../../../templates/operations.ts';
 import { ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
 import type { Problems } from '../../../components/field.tsx';
@@ -10,7 +11,7 @@ import { languageOf } from '../../../page.tsx';
 import { field } from '../../../sign-in/fields.ts';
 import { viewerOf } from '../../../signed-in.ts';
 import { sendStep, stepAddress } from '../frame.tsx';
-import { QUEUED, readDraft } from '../records.ts';
+import { QUEUED } from '../records.ts';
 import { VariantsPage } from './form.tsx';
 import { type GivenTest, MOST_VARIANTS, OWN_FIELDS, readTest } from './records.ts';
 
@@ -42,7 +43,7 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
   async function save(request: FastifyRequest<ByUtr>, reply: FastifyReply, given: GivenTest | null) {
     const { utr } = request.params;
     const api = new ApiClient(app, request);
-    const hadFirstPart = given !== null && (await readDraft(api, utr)).canary_percent > 0;
+    const hadFirstPart = given !== null && (await ask(request, readDraft, { utr })).draft.canary_percent > 0;
     const of = (own: (typeof OWN_FIELDS)[number]) => given?.variants.map((variant) => variant[own]);
     const answer = await api.send('POST', '/single/send/variants', {
       utr,
@@ -63,7 +64,7 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
       setFlash(reply, 'good', given === null ? 'compose.variants.removed' : saved);
       return reply.redirect(stepAddress(utr, given === null ? 'content' : 'variants'), SEE_OTHER);
     }
-    if (answer.status === CONFLICT && (await readDraft(api, utr)).status > QUEUED) {
+    if (answer.status === CONFLICT && (await ask(request, readDraft, { utr })).draft.status > QUEUED) {
       setFlash(reply, 'bad', 'compose.locked');
       return reply.redirect(`/mailings/${encodeURIComponent(utr)}`, SEE_OTHER);
     }
@@ -80,8 +81,8 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
   ) {
     const api = new ApiClient(app, request);
     const { utr } = request.params;
-    const [draft, stored, templates] = await Promise.all([
-      readDraft(api, utr),
+    const [{ draft }, stored, templates] = await Promise.all([
+      ask(request, readDraft, { utr }),
       readTest(api, utr),
       ask(request, listTemplates, { built_in: 1 }),
     ]);

@@ -1,0 +1,256 @@
+/** Composing a single send step by step: a draft that may still lack everything, changes that do not queue it, and whom it would reach. */
+import { randomUUID } from 'node:crypto';
+import { asc, desc, eq } from 'drizzle-orm';
+import Type, { type Static } from 'typebox';
+import { checkedTargets } from '../../audience/segments/targets.ts';
+import { isoTimestamp, NO_TIME } from '../../clock.ts';
+import { ownedBy } from '../../database/ownership.ts';
+import {
+  designTemplates,
+  SINGLE_SEND_STATUS,
+  senders,
+  type singleSends,
+  unsubscribeGroups,
+} from '../../database/schema/index.ts';
+import { Failure, type FieldErrors } from '../../failure.ts';
+import { messages } from '../../field-errors.ts';
+import { withinShare } from '../../http/account-share.ts';
+import {
+  choice,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  line,
+  MAX_TEMPLATE_CHARACTERS,
+  nullable,
+  stringList,
+  text,
+  unchangedSince,
+  zeroOrOne,
+} from '../../http/requests/schemas.ts';
+import { operation } from '../../operations/operation.ts';
+import { mailWarnings } from '../../templates/content-warnings.ts';
+import { closeVersion, withTemplateCopied } from '../../templates/mail-content.ts';
+import { ContentWarnings } from '../../templates/operations.ts';
+import { requireSingleSend } from '../actions.ts';
+import { changerName, contentSource, countDraftAudience } from '../drafts.ts';
+import {
+  NO_DATE,
+  NO_TIME_OF_DAY,
+  requireChangeable,
+  requireOneClock,
+  requireStillTestable,
+  senderColumns,
+  singleSendErrors,
+} from '../single-sends.ts';
+import { changeUnsent, insertDraft } from '../status.ts';
+import { canaryOptions, capOption } from './options.ts';
+
+type SingleSend = typeof singleSends.$inferSelect;
+
+/** What a send needs to be queued. */
+const NEEDED = ['single_send_name', 'subject', 'preheader', 'sender_id', 'unsubscribe_group_id'] as const;
+
+const ByUtr = { utr: identifier('The single send.') };
+const template = (description: string) => Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS, description }));
+const targets = (description: string) =>
+  Type.Optional(Type.Unsafe<string[]>({ ...stringList({ description }), empty: [] }));
+const record = (description: string) => Type.Optional(integer({ description }));
+const Changes = Type.Object({
+  ...ByUtr,
+  unchanged_since: unchangedSince(),
+  single_send_name: Type.Optional(line({ minLength: 1 })),
+  subject: Type.Optional(line()),
+  preheader: Type.Optional(line()),
+  sender_id: record('Id of the sender.'),
+  unsubscribe_group_id: record('Id of the unsubscribe group.'),
+  recipient_id: targets('Targets: contacts_<contact type id> or segments_<segment id>.'),
+  exclude_specific_recipient_id: targets('Targets whose recipients get nothing.'),
+  template_id: record('Id of the template.'),
+  template_json: template("MJML's JSON form; template_html is then left empty."),
+  template_html: template('HTML; template_json is then left empty.'),
+  ...canaryOptions,
+  ...capOption,
+});
+
+const Draft = Type.Object({
+  utr: Type.String(),
+  single_send_name: Type.String(),
+  subject: Type.String(),
+  preheader: Type.String(),
+  sender_id: integer(),
+  unsubscribe_group_id: integer(),
+  recipient_id: Type.Array(Type.String()),
+  exclude_specific_recipient_id: Type.Array(Type.String()),
+  template_id: integer(),
+  content: choice('none', 'template', 'json', 'html'),
+  html_size: integer({ description: 'Bytes of the HTML that it was given; 0 without any.' }),
+  status: integer(),
+  held_reason: nullable(Type.String()),
+  tracking: zeroOrOne(),
+  variants: integer({ description: 'How many variants its A/B test has, A included; 1 without a test.' }),
+  canary_percent: integer({ description: 'So many percent of the recipients get it first; 0: everybody at once.' }),
+  canary_minutes: integer({ description: 'How many minutes the rest waits after them.' }),
+  ignores_caps: zeroOrOne(),
+  schedule_type: integer(),
+  schedule_date: Type.String(),
+  schedule_time: Type.String(),
+  local_time: zeroOrOne(),
+  time_zone: Type.String(),
+  recall_seconds: integer(),
+  updated_at: isoTimestampSchema(),
+  changed_by: nullable(Type.String()),
+  warnings: ContentWarnings,
+});
+
+/** A single send as it is composed. Ids are 0, and texts empty, where nothing was chosen or written yet. */
+export type Draft = Static<typeof Draft>;
+
+const Audience = Type.Object({
+  recipients: integer(),
+  left_out: Type.Array(Type.Object({ reason: Type.String(), count: integer() })),
+  with_zone: integer({ description: 'Of the recipients, those whose own time zone is known.' }),
+});
+export type Audience = Static<typeof Audience>;
+
+export const createDraft = operation({
+  name: 'Begin a single send as a draft that has only a name (addition)',
+  description: 'It gets a sender and a group of the account, and is queued when update has given it everything.',
+  role: 'editor',
+  input: Type.Object({ single_send_name: line({ minLength: 1 }) }),
+  output: Type.Object({ utr: Type.String() }),
+  run({ db, clock, accountId, actor: { userId } }, { single_send_name }) {
+    const now = isoTimestamp(clock.now());
+    const utr = randomUUID();
+    const sender = db
+      .select({ id: senders.id })
+      .from(senders)
+      .where(ownedBy(senders, accountId))
+      .orderBy(desc(senders.is_verified), asc(senders.id))
+      .limit(1)
+      .get();
+    const group = db
+      .select({ id: unsubscribeGroups.id })
+      .from(unsubscribeGroups)
+      .where(ownedBy(unsubscribeGroups, accountId))
+      .orderBy(asc(unsubscribeGroups.id))
+      .limit(1)
+      .get();
+    const blank = db
+      .select({ id: designTemplates.id })
+      .from(designTemplates)
+      .where(eq(designTemplates.is_blank, 1))
+      .orderBy(asc(designTemplates.id))
+      .limit(1)
+      .get();
+    insertDraft(db, {
+      user_id: accountId,
+      changed_by: userId,
+      utr,
+      single_send_name,
+      subject: '',
+      preheader: '',
+      template_id: blank?.id ?? 1,
+      recipient_id: [],
+      exclude_specific_recipient_id: [],
+      ...senderColumns(db, accountId, sender?.id ?? 0),
+      unsubscribe_group_id: group?.id ?? 0,
+      schedule_type: 0,
+      schedule_date: NO_DATE,
+      schedule_time: NO_TIME_OF_DAY,
+      starts_at: clock.now().getTime(),
+      sent_at: NO_TIME,
+      created_at: now,
+      updated_at: now,
+    });
+    return { utr };
+  },
+});
+
+export const saveDraft = operation({
+  name: 'Change parts of a single send without queuing it (addition)',
+  description: 'What is not given stays. A draft stays a draft and may lack anything; a queued one stays queued.',
+  role: 'editor',
+  input: Changes,
+  output: Type.Object({ updated_at: isoTimestampSchema() }),
+  check(context, { utr: _, unchanged_since: __, ...given }, errors) {
+    for (const [field, problem] of singleSendErrors(context, context.accountId, given))
+      if (!errors.has(field)) errors.add(field, problem);
+  },
+  run({ db, clock, config, accountId, actor: { userId } }, { utr, unchanged_since, ...input }) {
+    return db.transaction(
+      () => {
+        const before = requireChangeable(db, accountId, utr, unchanged_since);
+        const { recipient_id, exclude_specific_recipient_id, sender_id, template_json, template_html, ...plain } =
+          withTemplateCopied(db, accountId, input);
+        const columns = {
+          ...plain,
+          ...(recipient_id && { recipient_id: checkedTargets(recipient_id) }),
+          ...(exclude_specific_recipient_id && {
+            exclude_specific_recipient_id: checkedTargets(exclude_specific_recipient_id),
+          }),
+          ...(sender_id !== undefined && senderColumns(db, accountId, sender_id)),
+          // A new MJML or HTML template replaces whichever of the two was there.
+          ...((template_json !== undefined || template_html !== undefined) && {
+            template_json: template_json || null,
+            template_html: template_html || null,
+          }),
+          changed_by: userId,
+          updated_at: isoTimestamp(clock.now()),
+        };
+        requireOneClock({ ...before, ...columns });
+        requireStillTestable({ db, config }, before, columns);
+        // Choosing a template replaces everything, so what was there before is kept.
+        if (input.template_id !== undefined) closeVersion(db, 'single_send', before.id);
+        if (before.status === SINGLE_SEND_STATUS.queued) requireComplete({ ...before, ...columns });
+        changeUnsent(db, before.id, columns);
+        return { updated_at: columns.updated_at };
+      },
+      { behavior: 'immediate' },
+    );
+  },
+});
+
+export const readDraft = operation({
+  name: 'Read a single send as it is composed, without its template (addition)',
+  role: 'viewer',
+  input: Type.Object(ByUtr),
+  output: Type.Object({ draft: Draft }),
+  async run({ db, config, accountId }, { utr }) {
+    const send = requireSingleSend(db, accountId, utr);
+    const names = (list: typeof send.recipient_id) => list.map(({ id, table }) => `${table}_${id}`);
+    const draft = {
+      ...send,
+      recipient_id: names(send.recipient_id),
+      exclude_specific_recipient_id: names(send.exclude_specific_recipient_id),
+      content: contentSource(db, send),
+      html_size: Buffer.byteLength(send.template_html ?? ''),
+      variants: 1 + (send.ab_test?.variants.length ?? 0),
+      changed_by: changerName(db, send),
+      tracking: send.tracking === 0 ? (0 as const) : (1 as const),
+      time_zone: config.TIME_ZONE,
+      recall_seconds: config.RECALL_SECONDS,
+      warnings: await mailWarnings(db, accountId, send),
+    };
+    return { draft };
+  },
+});
+
+export const countAudience = operation({
+  name: 'Count who would get a single send now, and who not and why (addition)',
+  role: 'viewer',
+  input: Type.Object(ByUtr),
+  output: Type.Object({ audience: Audience }),
+  async run(context, { utr }) {
+    const send = requireSingleSend(context.db, context.accountId, utr);
+    return { audience: await withinShare(context.accountId, () => countDraftAudience(context, send)) };
+  },
+});
+
+function requireComplete(send: SingleSend): void {
+  const missing: string[] = NEEDED.filter((field) => !send[field]);
+  if (send.recipient_id.length === 0) missing.push('recipient_id');
+  if (missing.length === 0) return;
+  const errors: FieldErrors = Object.fromEntries(missing.map((field) => [field, [messages.required(field)]]));
+  throw new Failure(422, errors);
+}
