@@ -46,7 +46,7 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
       reply.code(UNPROCESSABLE);
       return sendPage(request, reply, viewer, frame(language), content);
     }
-    const choices = await readChoices(api);
+    const choices = await readChoices(request);
     return sendPage(request, reply, viewer, frame(language), <Confirm {...{ asked, choices, count }} />);
   });
 
@@ -81,7 +81,7 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
       const language = languageOf(request, viewer);
       const api = new ApiClient(app, request);
       const { job } = await api.get<{ job: Job }>('/contacts/jobs/details', { id: request.params.id });
-      const choices = await readChoices(api);
+      const choices = await readChoices(request);
       const title = actionTitle(language, job, choices);
       const question = job.state === 'ready' ? actionQuestion(language, job, choices) : null;
       const content = <JobProgress {...{ job, title, question }} canChange={viewer.role !== 'viewer'} />;

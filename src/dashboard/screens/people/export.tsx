@@ -1,10 +1,10 @@
 /** The people of a contact type as a CSV file: the form that asks for it, and the file. */
 import type { FastifyInstance } from 'fastify';
+import type { ListedContactType } from '../../../audience/contact-types/operations.ts';
 import { ApiClient } from '../../api-client.ts';
 import { Button } from '../../components/button.tsx';
 import { useLanguage } from '../../words/index.ts';
 import { texts } from './filter.ts';
-import type { ContactType } from './records.ts';
 
 export async function peopleExport(app: FastifyInstance): Promise<void> {
   app.get<{ Querystring: Record<string, unknown> }>('/people/export', async (request, reply) => {
@@ -15,7 +15,7 @@ export async function peopleExport(app: FastifyInstance): Promise<void> {
 }
 
 /** `type` is the id of the contact type that the list is filtered by. */
-export function ExportForm({ types, type }: { types: readonly ContactType[]; type: string | undefined }) {
+export function ExportForm({ types, type }: { types: readonly ListedContactType[]; type: string | undefined }) {
   const language = useLanguage();
   return (
     <form method="get" action="/people/export" class="people-export">

@@ -1,5 +1,9 @@
 /** People: the list with its search, filters and columns, and the choice of an action on many of them. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { listContactTypes } from '../../../audience/contact-types/operations.ts';
+import { listOwnFields, listReservedFields } from '../../../audience/fields/operations.ts';
+import { listSegments } from '../../../audience/segments/operations/segments.ts';
+import { listGroups } from '../../../audience/unsubscribed/groups.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient, ApiFailure } from '../../api-client.ts';
 import { LinkButton } from '../../components/button.tsx';
@@ -7,6 +11,7 @@ import { Island } from '../../components/island.tsx';
 import { LiveNotes } from '../../components/live-notes.tsx';
 import { PeopleTabs } from '../../components/people-tabs.tsx';
 import { Empty } from '../../components/surface.tsx';
+import { ask } from '../../operations.ts';
 import { languageOf, sendPage, sendParts } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
@@ -15,7 +20,7 @@ import { ExportForm } from './export.tsx';
 import { type PeopleFilter, readFilter } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { Found, Whom } from './found.tsx';
-import type { Choices, ContactType, SearchResult } from './records.ts';
+import type { Choices, SearchResult } from './records.ts';
 
 const UNPROCESSABLE = 422;
 /** Where the script gets what changes with the search. */
@@ -29,7 +34,7 @@ export async function peopleScreen(app: FastifyInstance): Promise<void> {
       const viewer = viewerOf(request);
       const language = languageOf(request, viewer);
       const api = new ApiClient(app, request);
-      const choices = await readChoices(api);
+      const choices = await readChoices(request);
       const filter = withKnownFields(readFilter(request.query), choices.fields);
       const found = await findPeople(api, searchQuery(filter));
       const canChange = viewer.role !== 'viewer';
@@ -67,7 +72,7 @@ export async function peopleScreen(app: FastifyInstance): Promise<void> {
       const viewer = viewerOf(request);
       const api = new ApiClient(app, request);
       const asked = readFilter(request.query);
-      const filter = asked.fields.length === 0 ? asked : withKnownFields(asked, await readFields(api));
+      const filter = asked.fields.length === 0 ? asked : withKnownFields(asked, await readFields(request));
       const found = await findPeople(api, searchQuery(filter));
       const canChoose = viewer.role !== 'viewer';
       const parts = (
@@ -103,23 +108,20 @@ export async function findPeople(api: ApiClient, query: URLSearchParams): Promis
 }
 
 /** Reads the choices that the filters and actions offer. */
-export async function readChoices(api: ApiClient): Promise<Choices> {
-  const [{ contactTypes }, { segments }, { unsubscribesGroups }, fields] = await Promise.all([
-    api.get<{ contactTypes: ContactType[] }>('/contacts-type'),
-    api.get<{ segments: Choices['segments'] }>('/segment/list'),
-    api.get<{ unsubscribesGroups: Choices['groups'] }>('/unsubscribes-groups'),
-    readFields(api),
+export async function readChoices(request: FastifyRequest): Promise<Choices> {
+  const [types, segments, groups, fields] = await Promise.all([
+    ask(request, listContactTypes, {}),
+    ask(request, listSegments, {}),
+    ask(request, listGroups, {}),
+    readFields(request),
   ]);
-  return { types: contactTypes, segments, groups: unsubscribesGroups, fields };
+  return { types, segments, groups, fields };
 }
 
 /** Reads the fields that a contact can have. */
-async function readFields(api: ApiClient): Promise<Choices['fields']> {
-  const [{ reservedFields }, { customFields }] = await Promise.all([
-    api.get<{ reservedFields: Choices['fields'] }>('/reserve-fields'),
-    api.get<{ customFields: Choices['fields'] }>('/custom-fields'),
-  ]);
-  return [...reservedFields, ...customFields];
+async function readFields(request: FastifyRequest): Promise<Choices['fields']> {
+  const { reservedFields } = await ask(request, listReservedFields, {});
+  return [...reservedFields, ...(await ask(request, listOwnFields, {}))];
 }
 
 function People({

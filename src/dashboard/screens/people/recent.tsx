@@ -33,7 +33,7 @@ export async function recentScreen(app: FastifyInstance): Promise<void> {
       const api = new ApiClient(app, request);
       const [{ jobs }, choices, { imports }] = await Promise.all([
         api.get<{ jobs: Job[] }>('/contacts/jobs'),
-        readChoices(api),
+        readChoices(request),
         api.get<{ imports: PastImport[] }>('/contacts/imports', { order: 'newest', limit: IMPORTS }),
       ]);
       const title = languageOf(request, viewer).say('people.recent');

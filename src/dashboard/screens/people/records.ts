@@ -1,5 +1,10 @@
 /** The records of the API that the screens about people show. */
+import type { Static } from 'typebox';
+import type { ListedContactType } from '../../../audience/contact-types/operations.ts';
 import type { FieldType } from '../../../audience/contacts/contact-fields.ts';
+import type { Field } from '../../../audience/fields/operations.ts';
+import type { Segment } from '../../../audience/segments/operations/segments.ts';
+import type { listGroups } from '../../../audience/unsubscribed/groups.ts';
 
 export interface FoundContact {
   id: number;
@@ -19,19 +24,13 @@ export interface SearchResult {
   is_indexing: 0 | 1;
 }
 
-export interface ContactType {
-  id: number;
-  name: string;
-  contacts_count: number;
-}
-
 /** What the filters and actions can be about. */
 export interface Choices {
-  types: ContactType[];
-  segments: { id: number; segment_name: string; contact_type_id: number }[];
-  groups: { id: number; group_name: string }[];
+  types: readonly ListedContactType[];
+  segments: readonly Segment[];
+  groups: readonly Static<typeof listGroups.record>[];
   /** Every field of a contact by its name: the built-in ones, then the account's own. */
-  fields: { field_name: string }[];
+  fields: readonly Field[];
 }
 
 export interface Job {

@@ -57,7 +57,7 @@ export async function importScreen(app: FastifyInstance): Promise<void> {
       if (PAST.test(id)) return send(request, reply, await readPastImport(api, id));
       const upload = await readUpload(api, id);
       if (upload.state === 'looked' || upload.state === 'previewing') {
-        const choices = await readChoices(api);
+        const choices = await readChoices(request);
         if (upload.plan === null || request.query.columns !== undefined) {
           if (upload.migration !== null)
             return send(
@@ -93,14 +93,14 @@ export async function importScreen(app: FastifyInstance): Promise<void> {
     const asked = upload.columns.map(
       ({ field }, at) => (upload.migration === null ? texts(values[`column${at}`])[0] : field) ?? '',
     );
-    const { mapping, refusal } = await makeNewFields(api, upload.columns, asked);
+    const { mapping, refusal } = await makeNewFields(request, upload.columns, asked);
     const [chosen = NEW_TYPE] = texts(values.contact_type_id);
     const [newType = ''] = texts(values.name);
     const language = languageOf(request, viewerOf(request));
     const made = refusal
       ? { refusal }
       : chosen === NEW_TYPE
-        ? await makeType(api, newType, { upload_id, mapping })
+        ? await makeType(request, api, newType, { upload_id, mapping })
         : { id: chosen, ...(newType !== '' && { refusal: refused('name', language.say('import.type.both')) }) };
     const contact_type_id = made.id ?? chosen;
     const answer: ApiAnswer<unknown> =
@@ -113,7 +113,7 @@ export async function importScreen(app: FastifyInstance): Promise<void> {
     if (answer.message) return reply.redirect(addressOf(upload_id), SEE_OTHER);
     reply.code(answer.status);
     const { problems } = refusalOf(answer);
-    const choices = await readChoices(api);
+    const choices = await readChoices(request);
     const form = { choices, type: contact_type_id, newType: contact_type_id === chosen ? newType : '', problems };
     return send(
       request,
