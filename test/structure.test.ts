@@ -33,6 +33,7 @@ const LAYERS = [
   ['templates'],
   ['archive', 'automations', 'single-sends'],
   [
+    'relays',
     'senders',
     'designs',
     'pictures',

@@ -12,6 +12,7 @@ import { installErrors } from '../http/errors.ts';
 import { installForms } from '../http/requests/forms.ts';
 import { installValidation } from '../http/requests/validation.ts';
 import { pictureRoutes } from '../pictures/routes.ts';
+import { relayRoutes } from '../relays/routes.ts';
 import { senderRoutes } from '../senders/routes.ts';
 import { singleSendDraftRoutes } from '../single-sends/routes.ts';
 import { templateRoutes } from '../templates/routes.ts';
@@ -45,9 +46,6 @@ import { outboxRoutes } from './outbox.ts';
 import { overviewRoutes } from './overview.ts';
 import { placeRoutes } from './places.ts';
 import { providerEventRoutes } from './provider-events.ts';
-import { publicAddressRoutes } from './public-address.ts';
-import { relayTestRoutes } from './relay-tests.ts';
-import { relayRoutes } from './relays.ts';
 import { resultLimitRoutes } from './result-limits.ts';
 import { roleMailRoutes } from './role-mails.ts';
 import { savedBlockRoutes } from './saved-blocks.ts';
@@ -129,9 +127,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await providerEventRoutes(app, deps);
   await roleMailRoutes(app, deps);
   await outboxRoutes(app, deps);
-  await publicAddressRoutes(app, deps);
   await relayRoutes(app, deps);
-  await relayTestRoutes(app, deps);
   await webhookRoutes(app, deps);
   await userRoutes(app, deps);
 }

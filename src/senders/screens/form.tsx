@@ -1,5 +1,6 @@
 /** The form by which a sender is added or changed, and the question before it is deleted. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
 import { ApiClient } from '../../dashboard/api-client.ts';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import { Confirm } from '../../dashboard/components/confirm.tsx';
@@ -8,11 +9,11 @@ import { Card } from '../../dashboard/components/surface.tsx';
 import { ask, attempt } from '../../dashboard/operations.ts';
 import { languageOf } from '../../dashboard/page.tsx';
 import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
-import type { Sending } from '../../dashboard/screens/settings/sending/records.ts';
 import { field } from '../../dashboard/sign-in/fields.ts';
 import { requireOwner, viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { courierInUse } from '../../delivery/transport/relays/in-use.ts';
+import { readRelays } from '../../relays/operations/relays.ts';
 import {
   addSender,
   changeSender,
@@ -53,6 +54,7 @@ interface Country {
   name: string;
 }
 
+type Sending = Static<typeof readRelays.output>;
 type ById = { Params: { id: string } };
 
 export async function senderForms(app: FastifyInstance): Promise<void> {
@@ -115,7 +117,7 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
   /** The relays, for operators; null for others, and where there is none. */
   async function readSending(request: FastifyRequest): Promise<Sending | null> {
     if (!viewerOf(request).isOperator) return null;
-    const sending = await new ApiClient(app, request).get<Sending>('/relays');
+    const sending = await ask(request, readRelays, {});
     return sending.relays.length === 0 ? null : sending;
   }
 

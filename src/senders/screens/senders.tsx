@@ -1,17 +1,17 @@
 /** The senders with the state of their verification, and the DNS records of their domains. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ApiClient } from '../../dashboard/api-client.ts';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import { Badge, Empty } from '../../dashboard/components/surface.tsx';
 import { Table } from '../../dashboard/components/table.tsx';
 import { ask, attempt, sentenceOf } from '../../dashboard/operations.ts';
 import { recordTime } from '../../dashboard/record-time.ts';
 import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
-import { type Relay, relayState, type Sending } from '../../dashboard/screens/settings/sending/records.ts';
 import { field } from '../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { courierInUse } from '../../delivery/transport/relays/in-use.ts';
+import { type Relay, readRelays } from '../../relays/operations/relays.ts';
+import { relayState } from '../../relays/screens/relay-state.ts';
 import { type Checks, readChecks, renewChecks } from '../operations/checks.ts';
 import { listSenders, resendVerification, type Sender } from '../operations/senders.ts';
 import { readWarmUps } from '../operations/warm-ups.ts';
@@ -36,7 +36,7 @@ export async function senderScreens(app: FastifyInstance): Promise<void> {
     const asked = findWatch(request, known.domains, clock.now());
     const { verifications, domains } = (asked && (await lookAgain(request, known, asked, clock.now()))) ?? known;
     const isOperator = viewerOf(request).isOperator;
-    const sending = isOperator ? await new ApiClient(app, request).get<Sending>('/relays') : null;
+    const sending = isOperator ? await ask(request, readRelays, {}) : null;
     const shown = {
       now: clock.now(),
       isOperator,

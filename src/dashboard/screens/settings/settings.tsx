@@ -1,6 +1,7 @@
 /** The settings: one page for each tab. */
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../../deps.ts';
+import { sendingScreens } from '../../../relays/screens/sending.tsx';
 import { senderScreens } from '../../../senders/screens/senders.tsx';
 import { accountScreen } from '../../../users/screens/account.tsx';
 import { auditScreen } from '../../../users/screens/audit.tsx';
@@ -16,8 +17,6 @@ import { brandScreen } from './brand.tsx';
 import { healthScreen } from './health.tsx';
 import { nodeScreen } from './nodes.tsx';
 import { returnScreen } from './returns/returns.tsx';
-import { relayForms } from './sending/form.tsx';
-import { sendingScreen } from './sending/sending.tsx';
 import { timesScreen } from './times/times.tsx';
 import { trackingScreen } from './tracking.tsx';
 
@@ -30,8 +29,7 @@ export async function settingsScreens(app: FastifyInstance, deps: Deps & { signI
   await webhookScreens(app);
   await auditScreen(app);
   await senderScreens(app);
-  await sendingScreen(app, deps);
-  await relayForms(app);
+  await sendingScreens(app);
   await timesScreen(app);
   await nodeScreen(app, deps);
   await returnScreen(app, deps);

@@ -1,10 +1,10 @@
 /** Where the links in mails lead: the form that says it, and what was seen of it from outside. */
-import { Button } from '../../../components/button.tsx';
-import { type Problems, TextField } from '../../../components/field.tsx';
-import { Badge, Card, Notice } from '../../../components/surface.tsx';
-import { recordTime } from '../../../record-time.ts';
-import { useLanguage } from '../../../words/index.ts';
-import type { PublicAddress } from './records.ts';
+import { Button } from '../../dashboard/components/button.tsx';
+import { type Problems, TextField } from '../../dashboard/components/field.tsx';
+import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
+import { recordTime } from '../../dashboard/record-time.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import type { PublicAddress } from '../operations/public-address.ts';
 
 const TONES = { ok: 'good', warn: 'warn', fail: 'bad' } as const;
 

@@ -1,36 +1,39 @@
 /** The public address, and the relays in their order with what was seen of each. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Deps } from '../../../../deps.ts';
-import { isLoopback } from '../../../../http/same-origin.ts';
-import { ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
-import { Button, LinkButton } from '../../../components/button.tsx';
-import type { Problems } from '../../../components/field.tsx';
-import { Badge, Empty, Notice } from '../../../components/surface.tsx';
-import { Table } from '../../../components/table.tsx';
-import { setFlash } from '../../../flash.ts';
-import { recordTime } from '../../../record-time.ts';
-import { field } from '../../../sign-in/fields.ts';
-import { requireOperator } from '../../../signed-in.ts';
-import { useLanguage } from '../../../words/index.ts';
-import { backTo, sendSettings } from '../frame.tsx';
+import { ApiClient } from '../../dashboard/api-client.ts';
+import { Button, LinkButton } from '../../dashboard/components/button.tsx';
+import type { Problems } from '../../dashboard/components/field.tsx';
+import { Badge, Empty, Notice } from '../../dashboard/components/surface.tsx';
+import { Table } from '../../dashboard/components/table.tsx';
+import { setFlash } from '../../dashboard/flash.ts';
+import { ask, attempt } from '../../dashboard/operations.ts';
+import { recordTime } from '../../dashboard/record-time.ts';
+import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
+import { field } from '../../dashboard/sign-in/fields.ts';
+import { requireOperator } from '../../dashboard/signed-in.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { isLoopback } from '../../http/same-origin.ts';
+import { changePublicAddress, readPublicAddress } from '../operations/public-address.ts';
+import { orderRelays, type Relay, readRelays, type Ways } from '../operations/relays.ts';
 import { AddressCard } from './address-card.tsx';
-import { type PublicAddress, type Relay, relayState, type Sending } from './records.ts';
+import { relayForms } from './form.tsx';
+import { relayState } from './relay-state.ts';
 
 const TONES = { untried: 'plain', answers: 'good', works: 'good', fails: 'bad' } as const;
 
-export async function sendingScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {
+/** Registers the list of the relays, and the pages of one. */
+export async function sendingScreens(app: FastifyInstance): Promise<void> {
   const show = async (
     request: FastifyRequest,
     reply: FastifyReply,
     { problem = '', typed, problems = {} }: { problem?: string; typed?: string; problems?: Problems } = {},
   ) => {
-    const api = new ApiClient(app, request);
     const [sending, { public_address: address }] = await Promise.all([
-      api.get<Sending>('/relays'),
-      api.get<{ public_address: PublicAddress }>('/public-address'),
+      ask(request, readRelays, {}),
+      ask(request, readPublicAddress, {}),
     ]);
     const value = typed ?? (address.url || offeredAddress(request));
-    const now = clock.now();
+    const now = app.deps.clock.now();
     const card = <AddressCard {...{ address, value, problems, now }} />;
     // First what is missing; once it is there, the relays are what one comes for.
     const isMissing = address.source === 'none' || typed !== undefined;
@@ -55,12 +58,10 @@ export async function sendingScreen(app: FastifyInstance, { clock }: Deps): Prom
   app.post('/settings/sending/address', async (request, reply) => {
     requireOperator(request);
     const typed = field(request, 'public_url');
-    const answer = await new ApiClient(app, request).send('POST', '/public-address/save', { public_url: typed });
-    if (answer.message !== undefined) {
-      setFlash(reply, 'good', 'settings.done.address');
-      return reply.redirect('/settings/sending#address', 303);
-    }
-    return show(request, reply.code(answer.status), { typed, ...refusalOf(answer) });
+    const saved = await attempt(request, changePublicAddress, { public_url: typed });
+    if ('problems' in saved) return show(request, reply.code(saved.status), { typed, ...saved });
+    setFlash(reply, 'good', 'settings.done.address');
+    return reply.redirect('/settings/sending#address', 303);
   });
 
   app.post('/settings/sending/address/look', async (request, reply) => {
@@ -72,15 +73,14 @@ export async function sendingScreen(app: FastifyInstance, { clock }: Deps): Prom
   /** Moves a relay one place forward. */
   app.post<{ Params: { id: string } }>('/settings/sending/:id/up', async (request, reply) => {
     requireOperator(request);
-    const api = new ApiClient(app, request);
-    const { relays } = await api.get<Sending>('/relays');
+    const { relays } = await ask(request, readRelays, {});
     const ids = relays.map(({ id }) => id);
     const at = ids.indexOf(Number(request.params.id));
     if (at > 0) ids.splice(at - 1, 2, ...ids.slice(at - 1, at + 1).reverse());
-    const answer = await api.send('POST', '/relays/order', { strIds: ids });
-    if (answer.message !== undefined) return backTo(reply, 'sending', 'settings.done.relaysOrdered');
-    return show(request, reply.code(answer.status), { problem: refusalText(answer) });
+    await ask(request, orderRelays, { strIds: ids });
+    return backTo(reply, 'sending', 'settings.done.relaysOrdered');
   });
+  await relayForms(app);
 }
 
 /** The address that the browser has open, where others may reach it, too; else empty. A session travels there over https only. */
@@ -88,7 +88,7 @@ function offeredAddress(request: FastifyRequest): string {
   return isLoopback(request) ? '' : `https://${request.host}`;
 }
 
-function Relays({ relays, ways, now }: Sending & { now: Date }) {
+function Relays({ relays, ways, now }: { relays: readonly Relay[]; ways: Ways; now: Date }) {
   const language = useLanguage();
   const isUsed = ways.environment.length === 0;
   if (relays.length === 0) {

@@ -1,6 +1,7 @@
 /** German: the relays that mail leaves through, in the settings. */
-import type { relays as english } from '../en/relays.ts';
-import type { Translation } from '../translation.ts';
+
+import type { Translation } from '../dashboard/words/translation.ts';
+import type { relays as english } from './words.en.ts';
 
 export const relays: Translation<typeof english> = {
   'settings.sending': 'Versand',

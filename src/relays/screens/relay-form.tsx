@@ -1,10 +1,10 @@
 /** The form of a relay, and the question before it is deleted. */
-import { Button, LinkButton } from '../../../components/button.tsx';
-import { Confirm } from '../../../components/confirm.tsx';
-import { type Problems, SelectField, TextField } from '../../../components/field.tsx';
-import { Card, Notice } from '../../../components/surface.tsx';
-import { useLanguage } from '../../../words/index.ts';
-import type { Relay, Ways } from './records.ts';
+import { Button, LinkButton } from '../../dashboard/components/button.tsx';
+import { Confirm } from '../../dashboard/components/confirm.tsx';
+import { type Problems, SelectField, TextField } from '../../dashboard/components/field.tsx';
+import { Card, Notice } from '../../dashboard/components/surface.tsx';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import type { Relay, Ways } from '../operations/relays.ts';
 
 /** The fields of the form except the password, which is never shown. */
 export interface Values {

@@ -1,11 +1,12 @@
 /** The test of a relay: from which sender, how far it came, and what the server said. */
 
-import type { Sender } from '../../../../senders/operations/senders.ts';
-import { Button } from '../../../components/button.tsx';
-import { SelectField } from '../../../components/field.tsx';
-import { Badge, Card, Notice } from '../../../components/surface.tsx';
-import { useLanguage } from '../../../words/index.ts';
-import type { Relay, RelayTest } from './records.ts';
+import { Button } from '../../dashboard/components/button.tsx';
+import { SelectField } from '../../dashboard/components/field.tsx';
+import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import type { Sender } from '../../senders/operations/senders.ts';
+import type { Relay } from '../operations/relays.ts';
+import type { RelayTest } from '../operations/test.ts';
 
 export interface TestForm {
   relay: Relay;

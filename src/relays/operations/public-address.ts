@@ -1,0 +1,101 @@
+/** The public address (addition), for operators: where recipients reach this service, where it is kept, and what was seen of it. */
+import Type, { type Static } from 'typebox';
+import { isoTimestamp } from '../../clock.ts';
+import { parseOrigin } from '../../config.ts';
+import { ADDRESS_SOURCES, publicAddress, savePublicAddress } from '../../delivery/links/public-address.ts';
+import { isLocal } from '../../delivery/transport/smtp/relay-urls.ts';
+import { conflict } from '../../failure.ts';
+import { findPublicAddress } from '../../health-checks/public-address.ts';
+import { choice, isoTimestampSchema, line, nullable } from '../../http/requests/schemas.ts';
+import { operation } from '../../operations/operation.ts';
+import { SENTENCES, sentenceCode } from '../../sentences.ts';
+import { auditBy } from '../../users/audit.ts';
+
+const Seen = Type.Object({
+  at: isoTimestampSchema('When it was looked at, UTC.'),
+  state: {
+    ...choice('ok', 'warn', 'fail'),
+    description: 'warn: it leads here, but something is weak; fail: it does not lead here.',
+  },
+  found: Type.String({ description: 'What was found.' }),
+  code: nullable(Type.String({ description: 'What was found, for programs.' })),
+  advice: Type.Array(Type.String(), { description: 'What to do, in lines.' }),
+});
+
+const Address = Type.Object(
+  {
+    url: Type.String({ description: 'Scheme, host and port; empty: there is none.' }),
+    source: {
+      ...choice(...ADDRESS_SOURCES),
+      description:
+        'environment: PUBLIC_URL says it, and it cannot be saved here; none: links lead to this machine only.',
+    },
+    seen: nullable(Seen, 'What the last look at it found; null: nobody has looked at it.'),
+  },
+  { description: 'The public address in force.' },
+);
+
+export type PublicAddress = Static<typeof Address>;
+
+export const readPublicAddress = operation({
+  name: 'Read the public address, and what was seen of it (addition)',
+  description: 'Nothing outside the machine is asked.',
+  role: 'owner',
+  isForOperators: true,
+  input: Type.Object({}),
+  output: Type.Object({ public_address: Address }),
+  run({ db, config }) {
+    const address = publicAddress(db.$client, config);
+    const seen = findPublicAddress(db.$client, address.url);
+    if (seen === null) return { public_address: { ...address, seen } };
+    const { state, found, advice = [] } = seen.finding;
+    const at = isoTimestamp(new Date(seen.at));
+    return { public_address: { ...address, seen: { at, state, found, code: sentenceCode(found), advice } } };
+  },
+});
+
+export const changePublicAddress = operation({
+  name: 'Save the public address (addition)',
+  description: 'Links in mails lead there from then on, without a restart. Refused while PUBLIC_URL says it.',
+  role: 'owner',
+  isForOperators: true,
+  input: Type.Object({
+    public_url: line({
+      description: 'An http or https address without a path, under which recipients reach the service.',
+    }),
+  }),
+  check(_context, { public_url: given = '' }, errors) {
+    const origin = findOrigin(given);
+    if (origin === null) errors.add('public_url', SENTENCES.address_invalid);
+    else if (isThisMachine(origin)) errors.add('public_url', SENTENCES.address_loopback);
+  },
+  run(context, { public_url }) {
+    const { db, config, wake } = context;
+    if (config.PUBLIC_URL !== '') throw conflict(SENTENCES.address_fixed);
+    const url = parseOrigin(public_url);
+    db.transaction(
+      () => {
+        savePublicAddress(db.$client, url);
+        auditBy(context, 'public_address_changed', url);
+      },
+      { behavior: 'immediate' },
+    );
+    wake();
+  },
+});
+
+/** The origin of an address as PUBLIC_URL takes it; null for any other text. */
+function findOrigin(text: string): string | null {
+  try {
+    return parseOrigin(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Whether an origin leads each reader to their own machine (RFC 6890): mails with such links would be of no use to anybody else. */
+function isThisMachine(origin: string): boolean {
+  if (origin === '') return false;
+  const host = new URL(origin).hostname.replace(/^\[|\]$|\.$/g, '');
+  return isLocal(host) || /^(0(\.\d+){3}|::|::ffff:(7f[\da-f]{2}|0):[\da-f]+)$/.test(host);
+}

@@ -1,0 +1,18 @@
+/** The API of relays, their tests, and the public address. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { Deps } from '../deps.ts';
+import { operationRoutes } from '../http/operation-routes.ts';
+import { changePublicAddress, readPublicAddress } from './operations/public-address.ts';
+import { deleteRelay, orderRelays, readRelays, saveRelay } from './operations/relays.ts';
+import { testRelay } from './operations/test.ts';
+
+export const relayRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  const installation = operationRoutes(app, deps, 'Installation');
+  installation.read('GET /public-address', readPublicAddress);
+  installation.change('POST /public-address/save', changePublicAddress, 'Updated Successfully');
+  installation.read('GET /relays', readRelays);
+  installation.read('POST /relays/save', saveRelay);
+  installation.change('POST /relays/order', orderRelays, 'Updated Successfully');
+  installation.change('POST /relays/delete', deleteRelay, 'Deleted Successfully');
+  installation.read('POST /relays/test', testRelay);
+};
