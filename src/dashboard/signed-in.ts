@@ -42,7 +42,8 @@ const MOST_WAITING = 100;
 
 /**
  * Makes the pages of a user a few at a time, so that somebody who asks for hundreds takes neither the memory for all of them nor the time of
- * others. A page ends when it has been sent. For the routes registered after this call.
+ * others. A page ends when it has been sent; one that the browser gave up before its turn is not made. For the routes registered after this
+ * call.
  */
 export function limitPages(app: FastifyInstance): void {
   const inTurn = turns(MOST_WAITING, undefined, MOST_AT_ONCE);
@@ -51,6 +52,8 @@ export function limitPages(app: FastifyInstance): void {
     route.handler = function (request, reply) {
       const { promise, resolve, reject } = Promise.withResolvers<unknown>();
       const make = async () => {
+        // The browser has gone on to another page meanwhile.
+        if (request.method === 'GET' && reply.raw.closed) return resolve(reply.hijack());
         try {
           resolve(await handler.call(this, request, reply));
         } catch (error) {

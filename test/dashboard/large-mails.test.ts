@@ -1,4 +1,6 @@
 /** Pages around a large mail: the thread that answers requests never reads the whole mail, and answers are bounded. */
+import { on, once } from 'node:events';
+import { connect } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import type { TestApp } from '../support/app.ts';
@@ -143,6 +145,27 @@ t.test(
     t.ok(reads.count() <= 6, `${reads.count()} reads`);
   },
 );
+
+t.test('a page is not made that the browser gave up while it waited for its turn', async (t) => {
+  const { app, body } = await readyToSend(t);
+  const utr = await createSend(app, { ...body, template_html: PART.repeat(4000) });
+  const cookie = cookieOf(app, addPerson(app));
+  const { server } = app.fastify;
+  const origin = new URL(await app.fastify.listen({ host: '127.0.0.1', port: 0 }));
+  const reads = countReads(t, app);
+  t.equal((await app.page('GET', `/mailings/${utr}/edit/mail`, { headers: { cookie } })).status, 200);
+  const ofOne = reads.count();
+  const requests = on(server, 'request');
+  const sockets = Array.from({ length: 60 }, () => {
+    const socket = connect(Number(origin.port), origin.hostname);
+    socket.write(`GET /mailings/${utr}/edit/mail HTTP/1.1\r\nHost: ${origin.host}\r\nCookie: ${cookie}\r\n\r\n`);
+    return socket;
+  });
+  for (const _ of sockets) await requests.next();
+  await Promise.all(sockets.map((socket) => once(socket.destroy(), 'close')));
+  t.equal((await app.page('GET', '/mailings', { headers: { cookie } })).status, 200);
+  t.ok(reads.count() < 20 * ofOne, `${reads.count()} reads`);
+});
 
 /** Counts the rows with a long text or long bytes that are read. */
 function countReads(t: Test, app: TestApp): { count(): number } {
