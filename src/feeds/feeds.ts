@@ -29,7 +29,7 @@ export interface FeedInput extends Rhythm {
 }
 
 /** The feeds of an account in the order in which they were added. */
-export function listFeeds(db: Db, accountId: number): Feed[] {
+export function feedsOf(db: Db, accountId: number): Feed[] {
   return db.select().from(feeds).where(eq(feeds.user_id, accountId)).orderBy(asc(feeds.id)).all();
 }
 
@@ -44,7 +44,7 @@ export function findFeed(db: Db, accountId: number, id: number): Feed | undefine
 
 /** Adds a feed, which is read soon; gives its id. Throws 409 when there are too many. To be called within a transaction. */
 export function addFeed(db: Db, accountId: number, input: FeedInput, now: Date): number {
-  if (listFeeds(db, accountId).length >= MAX_FEEDS) throw conflict(sentence('feeds_many', { count: MAX_FEEDS }));
+  if (feedsOf(db, accountId).length >= MAX_FEEDS) throw conflict(sentence('feeds_many', { count: MAX_FEEDS }));
   const stamp = isoTimestamp(now);
   return db
     .insert(feeds)
@@ -84,12 +84,12 @@ export function changeFeed(db: Db, feed: Feed, input: FeedInput, now: Date): voi
 }
 
 /** Deletes a feed with what it remembers. Mails that were made of it stay. To be called within a transaction. */
-export function deleteFeed(db: Db, { id }: Feed): void {
+export function removeFeed(db: Db, { id }: Feed): void {
   db.delete(feeds).where(eq(feeds.id, id)).run();
 }
 
 /** Pauses a feed, or lets one go on that is paused. To be called within a transaction. */
-export function switchFeed(db: Db, feed: Feed, isActive: boolean, now: Date): void {
+export function setActive(db: Db, feed: Feed, isActive: boolean, now: Date): void {
   if (feed.state === 'held') throw conflict(SENTENCES.feed_is_held);
   if (isActive) goOn(db, feed, now);
   else

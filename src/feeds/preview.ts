@@ -19,7 +19,7 @@ export interface FeedPreview {
 }
 
 /** The mail of what is new in a feed and of what waits, or else of its newest items; or why there is none. */
-export async function previewFeed(db: Db, feed: Feed, allowPrivate: boolean): Promise<FeedPreview> {
+export async function readPreview(db: Db, feed: Feed, allowPrivate: boolean): Promise<FeedPreview> {
   const nothing = { is_sample: 0, items: 0, new_items: 0, subject: '', html: '' } as const;
   const template = findFeedTemplate(db, feed);
   if (template === null) return { ...nothing, problem: SENTENCES.feed_no_template };

@@ -57,13 +57,13 @@ export function FormFields<Input extends TObject>(props: {
   );
 }
 
-/** Reads a form whose fields have these labels. */
+/** Reads a form with these fields. */
 export function readForm<Input extends TObject>(
   request: FastifyRequest,
   input: Input,
-  labels: Labels<Input>,
+  fields: readonly Pick<Labels<Input>[number], 'name'>[],
 ): FormValues {
-  const values = labels.map(({ name }) => {
+  const values = fields.map(({ name }) => {
     const schema = input.properties[name];
     if (schema !== undefined && 'items' in schema) return [name, fieldList(request, name)];
     const given = field(request, name);

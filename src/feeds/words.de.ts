@@ -1,6 +1,6 @@
 /** German: feeds that are sent as mail. */
-import type { feeds as english } from '../en/feeds.ts';
-import type { Translation } from '../translation.ts';
+import type { Translation } from '../dashboard/words/translation.ts';
+import type { feeds as english } from './words.en.ts';
 
 export const feeds: Translation<typeof english> = {
   'feeds.title': 'Feeds',

@@ -1,12 +1,12 @@
 /** How a feed stands: whether it was read, what waits, and the buttons that pause, release and delete it. */
 import type { ComponentChildren } from 'preact';
-import { Button, LinkButton } from '../../components/button.tsx';
-import { Confirm } from '../../components/confirm.tsx';
-import { Time } from '../../components/figures.tsx';
-import { Badge, Card, Notice } from '../../components/surface.tsx';
-import { recordTime } from '../../record-time.ts';
-import { useLanguage } from '../../words/index.ts';
-import type { Feed } from './records.ts';
+import { Button, LinkButton } from '../../dashboard/components/button.tsx';
+import { Confirm } from '../../dashboard/components/confirm.tsx';
+import { Time } from '../../dashboard/components/figures.tsx';
+import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
+import { recordTime } from '../../dashboard/record-time.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import type { Feed } from '../operations.ts';
 
 const TONES = { active: 'good', paused: 'plain', held: 'warn' } as const;
 
@@ -25,8 +25,8 @@ export function StateCard({ feed, now, mayChange }: { feed: Feed; now: Date; may
       {button}
     </form>
   );
-  const read = recordTime(readAt ?? '');
-  const next = recordTime(nextAt ?? '');
+  const read = recordTime(readAt);
+  const next = recordTime(nextAt);
   return (
     <Card>
       <p>

@@ -1,38 +1,51 @@
 /** The form of a feed: where it is, when its mails are made, to whom they go and what they look like. */
-import { Button, LinkButton } from '../../components/button.tsx';
-import { type Problems, SelectField, TextField } from '../../components/field.tsx';
-import { Card } from '../../components/surface.tsx';
-import { useLanguage } from '../../words/index.ts';
-import { chosenFirst, Targets } from '../compose/audience.tsx';
-import type { Choices } from '../compose/records.ts';
-import { RHYTHMS, type TemplateChoice, type Values } from './records.ts';
+import { Button, LinkButton } from '../../dashboard/components/button.tsx';
+import { type Problems, SelectField, TextField } from '../../dashboard/components/field.tsx';
+import { Card } from '../../dashboard/components/surface.tsx';
+import { chosenFirst, Targets } from '../../dashboard/screens/compose/audience.tsx';
+import type { Choices } from '../../dashboard/screens/compose/records.ts';
+import { texts } from '../../dashboard/screens/people/filter.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { FEED_RHYTHMS } from '../../database/schema/index.ts';
+import type { ListedTemplate } from '../../templates/operations.ts';
+import { saveFeed } from '../operations.ts';
 
 const WEEKDAYS = [1, 2, 3, 4, 5, 6, 7] as const;
 /** A Monday, from which the names of the days are made. */
 const MONDAY = Date.UTC(2024, 0, 1);
 const DAY_MS = 86_400_000;
 
+/** What an owner chooses about a feed. */
+type Chosen = Exclude<keyof typeof saveFeed.input.properties, 'id'>;
+type Values = { readonly [Name in Chosen]?: unknown };
+
+/** The fields of the form. */
+export const TYPED = Object.keys(saveFeed.input.properties)
+  .filter((name): name is Chosen => name !== 'id')
+  .map((name) => ({ name }));
+
 interface FormProps {
   /** That of the feed which is changed; null: a new one. */
   id: number | null;
   values: Values;
   choices: Choices;
-  templates: readonly TemplateChoice[];
+  templates: readonly Pick<ListedTemplate, 'id' | 'template_name'>[];
   problems: Problems;
 }
 
 export function FeedForm({ id, values, choices: { targets, senders, groups }, templates, problems }: FormProps) {
   const language = useLanguage();
   const chosen = {
-    recipient_id: [...values.recipient_id],
-    exclude_specific_recipient_id: [...values.exclude_specific_recipient_id],
+    recipient_id: texts(values.recipient_id),
+    exclude_specific_recipient_id: texts(values.exclude_specific_recipient_id),
   };
+  const value = (name: Chosen) => String(values[name] ?? '');
   const text = (name: 'feed_name' | 'url' | 'subject' | 'time_zone', more: object = {}) => (
     <TextField
       name={name}
       label={language.say(`feeds.field.${name}`)}
       hint={language.say(`feeds.hint.${name}`)}
-      value={values[name]}
+      value={value(name)}
       maxLength={255}
       autocomplete="off"
       required
@@ -50,8 +63,8 @@ export function FeedForm({ id, values, choices: { targets, senders, groups }, te
           <SelectField
             name="rhythm"
             label={language.say('feeds.field.rhythm')}
-            options={RHYTHMS.map((rhythm) => ({ value: rhythm, label: language.say(`feeds.rhythm.${rhythm}`) }))}
-            value={values.rhythm}
+            options={FEED_RHYTHMS.map((rhythm) => ({ value: rhythm, label: language.say(`feeds.rhythm.${rhythm}`) }))}
+            value={value('rhythm')}
             problems={problems}
           />
           <SelectField
@@ -61,14 +74,14 @@ export function FeedForm({ id, values, choices: { targets, senders, groups }, te
               value: String(number),
               label: day.format(MONDAY + (number - 1) * DAY_MS),
             }))}
-            value={values.weekday}
+            value={value('weekday')}
             problems={problems}
           />
           <TextField
             name="time_of_day"
             type="time"
             label={language.say('feeds.field.time_of_day')}
-            value={values.time_of_day}
+            value={value('time_of_day')}
             problems={problems}
           />
           {text('time_zone', { required: false })}
@@ -82,7 +95,7 @@ export function FeedForm({ id, values, choices: { targets, senders, groups }, te
               value: String(sender),
               label: `${name} <${email}>`,
             }))}
-            value={values.sender_id}
+            value={value('sender_id')}
             problems={problems}
           />
           <SelectField
@@ -90,7 +103,7 @@ export function FeedForm({ id, values, choices: { targets, senders, groups }, te
             label={language.say('compose.group')}
             hint={language.say('compose.group.hint')}
             options={groups.map(({ id: group, group_name: label }) => ({ value: String(group), label }))}
-            value={values.unsubscribe_group_id}
+            value={value('unsubscribe_group_id')}
             problems={problems}
           />
           {text('subject')}
@@ -102,7 +115,7 @@ export function FeedForm({ id, values, choices: { targets, senders, groups }, te
               { value: '0', label: language.say('feeds.template.usual') },
               ...templates.map(({ id: template, template_name: label }) => ({ value: String(template), label })),
             ]}
-            value={values.template_id}
+            value={value('template_id')}
             problems={problems}
           />
           <div class="buttons">

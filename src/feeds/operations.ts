@@ -1,0 +1,246 @@
+/** Feeds whose items are sent as mail (additions): list, add, change, switch, release, delete, and what would be sent. */
+import Type, { type Static } from 'typebox';
+import { isoTimestamp } from '../clock.ts';
+import type { Db } from '../database/open.ts';
+import { recordId } from '../database/ownership.ts';
+import { FEED_RHYTHMS, FEED_STATES } from '../database/schema/index.ts';
+import { notFound } from '../failure.ts';
+import { withinShare } from '../http/account-share.ts';
+import {
+  choice,
+  flag,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  line,
+  nullable,
+  optionalIdentifier,
+  reference,
+  stamps,
+  stringList,
+  zeroOrOne,
+} from '../http/requests/schemas.ts';
+import { type Context, operation } from '../operations/operation.ts';
+import { SENTENCES, sentence } from '../sentences.ts';
+import { parseScheduleTime } from '../single-sends/schedule.ts';
+import { singleSendErrors } from '../single-sends/single-sends.ts';
+import { urlFault } from '../webhooks/addresses.ts';
+import { isTimeZone } from '../zones.ts';
+import {
+  addFeed,
+  changeFeed,
+  countWaiting,
+  type Feed as FeedRow,
+  feedsOf,
+  findFeed,
+  releaseFeed,
+  removeFeed,
+  setActive,
+} from './feeds.ts';
+import { readPreview } from './preview.ts';
+
+const MAX_URL_CHARACTERS = 2000;
+const FIRST_WEEKDAY = 1;
+const LAST_WEEKDAY = 7;
+
+const ById = Type.Object({ id: identifier('The feed.') });
+
+const Feed = Type.Object({
+  id: integer(),
+  feed_name: Type.String({ description: 'What its owner calls it.' }),
+  url: Type.String({ description: 'Where the feed is.' }),
+  sender_id: integer({ description: 'The sender of its mails.' }),
+  unsubscribe_group_id: integer({ description: 'The unsubscribe group of its mails.' }),
+  recipient_id: Type.Array(Type.String(), {
+    description: 'Targets of its mails: contacts_<contact type id> or segments_<segment id>.',
+  }),
+  exclude_specific_recipient_id: Type.Array(Type.String(), { description: 'Targets whose recipients get nothing.' }),
+  template_id: integer({ description: 'The template of its mails; 0: a plain list of the items.' }),
+  subject: Type.String({ description: 'The subject of its mails, with placeholders.' }),
+  rhythm: { ...choice(...FEED_RHYTHMS), description: 'item: a mail for each item; daily, weekly: a digest.' },
+  weekday: integer({ description: 'The day of a weekly digest; 1 is Monday.' }),
+  time_of_day: Type.String({ description: 'The time of a digest, HH:MM.' }),
+  time_zone: Type.String({ description: 'The time zone of that and of dates in mails.' }),
+  state: { ...choice(...FEED_STATES), description: 'held: it waits for somebody to look at what it turned up.' },
+  held_reason: nullable(Type.String({ description: 'Why it is held.' })),
+  feed_title: Type.String({ description: 'What the feed calls itself; empty before it was read.' }),
+  waiting: integer({ description: 'How many items wait for their mail.' }),
+  read_at: { ...nullable(isoTimestampSchema()), description: 'When it was last read, UTC; null: never.' },
+  failure: Type.String({ description: 'Why it could not be read the last time; empty: it could.' }),
+  next_mail_at: {
+    ...nullable(isoTimestampSchema()),
+    description: 'When the next digest is made, UTC; null where each item has a mail, or while it is stopped.',
+  },
+  ...stamps,
+});
+
+const SaveInput = Type.Object({
+  id: optionalIdentifier('The feed that is changed; without it one is added.'),
+  feed_name: line({ description: 'What you call it.' }),
+  url: Type.String({
+    maxLength: MAX_URL_CHARACTERS,
+    format: 'one-line',
+    description: 'Where the feed is: https, and a public address unless WEBHOOK_PRIVATE_ADDRESSES says otherwise.',
+  }),
+  sender_id: reference(),
+  unsubscribe_group_id: reference(),
+  recipient_id: stringList({
+    minItems: 1,
+    description: 'Targets: contacts_<contact type id> or segments_<segment id>.',
+  }),
+  exclude_specific_recipient_id: Type.Optional(
+    Type.Unsafe<string[]>({ ...stringList({ description: 'Targets whose recipients get nothing.' }), empty: [] }),
+  ),
+  template_id: Type.Optional(
+    Type.Unsafe<number>({ ...integer({ description: 'The template of its mails; 0: a plain list.' }), empty: 0 }),
+  ),
+  subject: line({ description: 'With ((item_title)), ((feed_title)) and ((items_count)), and those of people.' }),
+  rhythm: { ...choice(...FEED_RHYTHMS), description: 'As in the answer.' },
+  weekday: Type.Optional(
+    Type.Unsafe<number>({
+      ...integer({ minimum: FIRST_WEEKDAY, maximum: LAST_WEEKDAY, description: 'Of a weekly digest; 1 is Monday.' }),
+      empty: FIRST_WEEKDAY,
+    }),
+  ),
+  time_of_day: Type.Optional(line({ description: 'Of a digest, HH:MM; 08:00 if not given.' })),
+  time_zone: Type.Optional(line({ description: 'Such as Europe/Berlin; the zone of schedules if not given.' })),
+});
+
+const Preview = Type.Object({
+  is_sample: { ...zeroOrOne(), description: '1: nothing is new, so the newest items stand for what will be.' },
+  items: integer({ description: 'How many items the mail has.' }),
+  new_items: integer({ description: 'How many items are new or wait; with item each of them has a mail of its own.' }),
+  subject: Type.String({ description: 'Placeholders of people are still in it.' }),
+  html: Type.String({ description: 'The mail; placeholders of people are still in it.' }),
+  problem: nullable(Type.String({ description: 'Why there is nothing to show.' })),
+});
+
+export type Feed = Static<typeof Feed>;
+export type Preview = Static<typeof Preview>;
+
+export const listFeeds = operation({
+  name: 'List the feeds whose items are sent as mail (addition)',
+  role: 'viewer',
+  input: Type.Object({}),
+  output: Type.Object({ feeds: Type.Array(Feed) }),
+  run: ({ db, accountId }) => ({ feeds: feedsOf(db, accountId).map((feed) => shown(db, feed)) }),
+});
+
+/** For the page of a feed. */
+export const readFeed = operation({
+  name: 'Read a feed',
+  role: 'viewer',
+  input: ById,
+  run: (context, { id }) => shown(context.db, requireFeed(context, id)),
+});
+
+export const saveFeed = operation({
+  name: 'Add a feed or change one (addition)',
+  description:
+    'What is in the feed when it is first read is only remembered: mails have what appears after that. At another address it begins anew.',
+  role: 'editor',
+  input: SaveInput,
+  output: Type.Object({ id: integer() }),
+  check(context, given, errors) {
+    const { url = '', time_of_day: time = '', time_zone: zone = '', template_id, ...mail } = given;
+    const fault = url === '' ? null : urlFault(url, allowsPrivate(context));
+    if (fault !== null) errors.add('url', FAULTS[fault]);
+    if (time !== '' && !isTimeOfDay(time)) errors.add('time_of_day', SENTENCES.feed_time);
+    if (zone !== '' && !isTimeZone(zone)) errors.add('time_zone', sentence('feed_zone', { name: zone }));
+    const references = template_id === undefined || template_id === 0 ? mail : { ...mail, template_id };
+    for (const [field, text] of singleSendErrors(context, context.accountId, references)) errors.add(field, text);
+  },
+  run(context, { id, exclude_specific_recipient_id = [], template_id = 0, weekday = FIRST_WEEKDAY, ...given }) {
+    const { db, clock, config, accountId } = context;
+    const url = new URL(given.url).href;
+    const time_of_day = given.time_of_day || '08:00';
+    const time_zone = given.time_zone || config.TIME_ZONE;
+    const input = { ...given, exclude_specific_recipient_id, template_id, weekday, url, time_of_day, time_zone };
+    return write(context, () => {
+      if (id === undefined) return { id: addFeed(db, accountId, input, clock.now()) };
+      const feed = requireFeed(context, id);
+      changeFeed(db, feed, input, clock.now());
+      return { id: feed.id };
+    });
+  },
+});
+
+export const switchFeed = operation({
+  name: 'Pause a feed, or let it go on (addition)',
+  description: 'A paused feed is not read. What appears meanwhile is new when it goes on.',
+  role: 'editor',
+  input: Type.Object({ ...ById.properties, is_active: flag('1: it goes on; 0: it is paused.') }),
+  run: (context, { id, is_active }) =>
+    write(context, () => setActive(context.db, requireFeed(context, id), is_active === 1, context.clock.now())),
+});
+
+export const decideFeed = operation({
+  name: 'Send or skip what waits of a feed that is held (addition)',
+  description: 'Either way the feed goes on. What is skipped is never sent.',
+  role: 'editor',
+  input: Type.Object({
+    ...ById.properties,
+    what: { ...choice('send', 'skip'), description: 'What becomes of the items that are held.' },
+  }),
+  run: (context, { id, what }) =>
+    write(context, () => releaseFeed(context.db, requireFeed(context, id), what, context.clock.now())),
+});
+
+export const deleteFeed = operation({
+  name: 'Delete a feed (addition)',
+  description: 'Mails that were made of it stay. What it remembers is forgotten.',
+  role: 'editor',
+  input: ById,
+  run: (context, { id }) => write(context, () => removeFeed(context.db, requireFeed(context, id))),
+});
+
+export const previewFeed = operation({
+  name: 'Read a feed now and show what would be sent (addition)',
+  description: 'Nothing is sent or remembered. It takes as long as the feed does to answer, 20 seconds at most.',
+  role: 'viewer',
+  input: ById,
+  output: Type.Object({ preview: Preview }),
+  async run(context, { id }) {
+    const feed = requireFeed(context, id);
+    const read = () => readPreview(context.db, feed, allowsPrivate(context));
+    return { preview: await withinShare(context.accountId, read) };
+  },
+});
+
+const FAULTS = {
+  url: SENTENCES.feed_address,
+  plain: SENTENCES.feed_plain,
+  login: SENTENCES.webhook_login,
+  private: SENTENCES.webhook_private,
+} as const;
+
+const isTimeOfDay = (text: string) => /^\d\d:\d\d$/.test(text) && parseScheduleTime(text) !== null;
+
+const allowsPrivate = ({ config }: Context) => config.WEBHOOK_PRIVATE_ADDRESSES === 'allow';
+
+/** Does something in one transaction, and wakes the background. */
+function write<T>({ db, wake }: Context, work: () => T): T {
+  const result = db.transaction(work, { behavior: 'immediate' });
+  wake();
+  return result;
+}
+
+/** The account's feed with this identifier. Throws 404. */
+function requireFeed({ db, accountId }: Context, id: unknown): FeedRow {
+  const feed = findFeed(db, accountId, recordId(id));
+  if (feed === undefined) throw notFound();
+  return feed;
+}
+
+function shown(db: Db, feed: FeedRow): Feed {
+  const { recipient_id, exclude_specific_recipient_id, read_at, issue_at, ...columns } = feed;
+  const hasNext = issue_at !== null && feed.state === 'active' && feed.rhythm !== 'item';
+  return {
+    ...columns,
+    recipient_id: recipient_id.map(({ table, id }) => `${table}_${id}`),
+    exclude_specific_recipient_id: exclude_specific_recipient_id.map(({ table, id }) => `${table}_${id}`),
+    waiting: countWaiting(db.$client, feed.id),
+    read_at: read_at === null ? null : isoTimestamp(new Date(read_at)),
+    next_mail_at: hasNext ? isoTimestamp(new Date(issue_at)) : null,
+  };
+}

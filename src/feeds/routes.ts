@@ -1,0 +1,15 @@
+/** The API of feeds. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { Deps } from '../deps.ts';
+import { operationRoutes } from '../http/operation-routes.ts';
+import { decideFeed, deleteFeed, listFeeds, previewFeed, saveFeed, switchFeed } from './operations.ts';
+
+export const feedRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  const feeds = operationRoutes(app, deps, 'Feeds');
+  feeds.read('GET /feeds', listFeeds);
+  feeds.read('POST /feeds/save', saveFeed);
+  feeds.change('POST /feeds/switch', switchFeed, 'Updated Successfully');
+  feeds.change('POST /feeds/decide', decideFeed, 'Updated Successfully');
+  feeds.change('POST /feeds/delete', deleteFeed, 'Deleted Successfully');
+  feeds.read('GET /feeds/preview', previewFeed);
+};

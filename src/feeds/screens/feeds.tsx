@@ -1,0 +1,267 @@
+/** Feeds that are sent as mail: the list, the pages of one, and what would be sent of it. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { VNode } from 'preact';
+import type { TObject } from 'typebox';
+import { ApiClient } from '../../dashboard/api-client.ts';
+import { LinkButton } from '../../dashboard/components/button.tsx';
+import { Time } from '../../dashboard/components/figures.tsx';
+import { type FormValues, readForm } from '../../dashboard/components/form.tsx';
+import { Card, Empty, Notice, Problem } from '../../dashboard/components/surface.tsx';
+import { Table } from '../../dashboard/components/table.tsx';
+import { setFlash } from '../../dashboard/flash.ts';
+import { sendEmptyFrame, sendMailFrame } from '../../dashboard/mail-frame.ts';
+import { type Attempt, ask, attempt, type Refusal, sentenceOf } from '../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../dashboard/page.tsx';
+import { recordTime } from '../../dashboard/record-time.ts';
+import { readChoices } from '../../dashboard/screens/compose/records.ts';
+import { field } from '../../dashboard/sign-in/fields.ts';
+import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
+import { type PlainKey, useLanguage } from '../../dashboard/words/index.ts';
+import type { Deps } from '../../deps.ts';
+import { READ } from '../../http/pages/layout.ts';
+import type { Operation } from '../../operations/operation.ts';
+import { listTemplates } from '../../templates/operations.ts';
+import {
+  decideFeed,
+  deleteFeed,
+  type Feed,
+  listFeeds,
+  type Preview,
+  previewFeed,
+  readFeed,
+  saveFeed,
+  switchFeed,
+} from '../operations.ts';
+import { FeedForm, TYPED } from './form.tsx';
+import { FeedState, StateCard } from './state.tsx';
+
+const SEE_OTHER = 303;
+
+interface ById {
+  Params: { id: string };
+}
+
+/** What a page shows beside what is stored: what was typed and what is wrong with it. */
+type Shown = Partial<Pick<Refusal, 'problems' | 'problem'>> & { values?: FormValues };
+
+export async function feedScreens(app: FastifyInstance, { clock, config }: Deps): Promise<void> {
+  app.route({
+    method: READ,
+    url: '/feeds',
+    handler: async (request, reply) => {
+      const { feeds } = await ask(request, listFeeds, {});
+      const mayChange = viewerOf(request).role !== 'viewer';
+      const content = <Feeds {...{ feeds, mayChange, now: clock.now() }} />;
+      return send(request, reply, content, { ...(mayChange && feeds.length > 0 && { action: <NewFeed /> }) });
+    },
+  });
+
+  app.get('/feeds/new', (request, reply) => {
+    requireEditor(request);
+    return showForm(request, reply, {});
+  });
+
+  app.post('/feeds/new', async (request, reply) => {
+    const values = readForm(request, saveFeed.input, TYPED);
+    const added = await attempt(request, saveFeed, values);
+    if ('problems' in added) return showForm(request, reply.code(added.status), { ...added, values });
+    setFlash(reply, 'good', 'feeds.done.added');
+    return reply.redirect(`/feeds/${added.output.id}`, SEE_OTHER);
+  });
+
+  app.route<ById>({
+    method: READ,
+    url: '/feeds/:id',
+    handler: (request, reply) => showOne(request, reply),
+  });
+
+  app.post<ById>('/feeds/:id', async (request, reply) => {
+    const values = readForm(request, saveFeed.input, TYPED);
+    const { id } = request.params;
+    const changed = await attempt(request, saveFeed, { ...values, id });
+    if ('problems' in changed) return showOne(request, reply.code(changed.status), { ...changed, values });
+    setFlash(reply, 'good', 'feeds.done.changed');
+    return reply.redirect(`/feeds/${encodeURIComponent(id)}`, SEE_OTHER);
+  });
+
+  for (const [action, operation, name, done] of [
+    ['switch', switchFeed, 'is_active', 'feeds.done.switched'],
+    ['decide', decideFeed, 'what', 'feeds.done.decided'],
+    ['delete', deleteFeed, '', 'feeds.done.deleted'],
+  ] as const satisfies [string, Operation<TObject, unknown>, string, PlainKey][])
+    app.post<ById>(`/feeds/:id/${action}`, async (request, reply) => {
+      const { id } = request.params;
+      const given = { id, ...(name && { [name]: field(request, name) }) };
+      const changed = await attempt<TObject, unknown>(request, operation, given);
+      if ('problems' in changed) return showOne(request, reply.code(changed.status), { problem: sentenceOf(changed) });
+      setFlash(reply, 'good', done);
+      return reply.redirect(action === 'delete' ? '/feeds' : `/feeds/${encodeURIComponent(id)}`, SEE_OTHER);
+    });
+
+  app.route<ById>({
+    method: READ,
+    url: '/feeds/:id/preview',
+    handler: async (request, reply) => {
+      const feed = await ask(request, readFeed, request.params);
+      const content = <PreviewPage feed={feed} read={await attempt(request, previewFeed, request.params)} />;
+      return send(request, reply, content, {
+        title: feed.feed_name,
+        back: { href: `/feeds/${feed.id}`, label: 'feeds.one' },
+      });
+    },
+  });
+
+  app.route<ById>({
+    method: READ,
+    url: '/feeds/:id/mail',
+    handler: async (request, reply) => {
+      const read = await attempt(request, previewFeed, request.params);
+      const { html, problem } = 'problems' in read ? { html: '', problem: sentenceOf(read) } : read.output.preview;
+      if (html !== '') return sendMailFrame(reply, html, viewerOf(request).accountId);
+      const language = languageOf(request, viewerOf(request));
+      return sendEmptyFrame(reply, language, 'problems' in read ? read.status : 200, language.sentence(problem ?? ''));
+    },
+  });
+
+  /** What a feed can go to and come from, and its templates. */
+  async function readAll(request: FastifyRequest) {
+    const [choices, templates] = await Promise.all([
+      readChoices(new ApiClient(app, request)),
+      ask(request, listTemplates, {}),
+    ]);
+    return { choices, templates };
+  }
+
+  async function showForm(request: FastifyRequest, reply: FastifyReply, shown: Shown) {
+    const { choices, templates } = await readAll(request);
+    const { senders, groups, targets } = choices;
+    const first = { ...NEW_FEED, sender_id: senders[0]?.id, unsubscribe_group_id: groups[0]?.id };
+    const { values = { ...first, time_zone: config.TIME_ZONE }, problems = {}, problem = '' } = shown;
+    const content =
+      senders.length === 0 || groups.length === 0 || targets.length === 0 ? (
+        <Lacking />
+      ) : (
+        <>
+          <Problem>{problem}</Problem>
+          <FeedForm id={null} {...{ values, choices, templates, problems }} />
+        </>
+      );
+    return send(request, reply, content, BACK);
+  }
+
+  async function showOne(request: FastifyRequest<ById>, reply: FastifyReply, shown: Shown = {}) {
+    const feed = await ask(request, readFeed, request.params);
+    const { choices, templates } = await readAll(request);
+    const mayChange = viewerOf(request).role !== 'viewer';
+    const { values = feed, problems = {}, problem = '' } = shown;
+    const content = (
+      <>
+        <Problem>{problem}</Problem>
+        <StateCard feed={feed} now={clock.now()} mayChange={mayChange} />
+        {mayChange && <FeedForm id={feed.id} {...{ values, choices, templates, problems }} />}
+      </>
+    );
+    return send(request, reply, content, { ...BACK, title: feed.feed_name });
+  }
+
+  function send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    content: VNode,
+    frame: Partial<Parameters<typeof sendPage>[3]>,
+  ) {
+    const viewer = viewerOf(request);
+    const title = languageOf(request, viewer).say('feeds.title');
+    return sendPage(request, reply, viewer, { title, section: 'automations', ...AUTOMATIONS, ...frame }, content);
+  }
+}
+
+const AUTOMATIONS = { back: { href: '/automations', label: 'nav.automations' } } as const;
+const BACK = { back: { href: '/feeds', label: 'feeds.title' } } as const;
+const NEW_FEED = {
+  ...{ recipient_id: [], exclude_specific_recipient_id: [], template_id: 0 },
+  ...{ subject: '((item_title))', rhythm: 'item', weekday: 1, time_of_day: '08:00' },
+};
+
+/** The button that adds a feed. */
+function NewFeed() {
+  return (
+    <LinkButton icon="plus" href="/feeds/new">
+      {useLanguage().say('feeds.new')}
+    </LinkButton>
+  );
+}
+
+/** In place of the form: what has to be there before mail can go to anybody. */
+function Lacking() {
+  const language = useLanguage();
+  return (
+    <Empty
+      icon="path"
+      title={language.say('feeds.lacking.title')}
+      action={<LinkButton href="/mailings/new">{language.say('compose.new')}</LinkButton>}
+    >
+      {language.say('feeds.lacking.text')}
+    </Empty>
+  );
+}
+
+/** The list of feeds. */
+function Feeds({ feeds, mayChange, now }: { feeds: readonly Feed[]; mayChange: boolean; now: Date }) {
+  const language = useLanguage();
+  if (feeds.length === 0)
+    return (
+      <Empty icon="path" title={language.say('feeds.empty.title')} {...(mayChange && { action: <NewFeed /> })}>
+        {language.say('feeds.empty.text')}
+      </Empty>
+    );
+  return (
+    <Table
+      caption={language.say('feeds.title')}
+      rows={feeds}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          heading: language.say('feeds.field.feed_name'),
+          cell: ({ id, feed_name: name }) => (
+            <a href={`/feeds/${id}`}>
+              <bdi>{name}</bdi>
+            </a>
+          ),
+        },
+        { heading: language.say('feeds.state'), cell: ({ state }) => <FeedState state={state} /> },
+        { heading: language.say('feeds.field.rhythm'), cell: ({ rhythm }) => language.say(`feeds.rhythm.${rhythm}`) },
+        {
+          heading: language.say('feeds.column.read'),
+          cell: ({ read_at: at }) => <Time at={recordTime(at)} now={now} />,
+        },
+        {
+          heading: language.say('feeds.column.waiting'),
+          isNumber: true,
+          cell: ({ waiting }) => language.number(waiting),
+        },
+      ]}
+    />
+  );
+}
+
+/** What would be sent: its numbers and subject, above the mail in a frame; or why there is none. */
+function PreviewPage({ feed, read }: { feed: Feed; read: Attempt<{ preview: Preview }> }) {
+  const language = useLanguage();
+  if ('problems' in read) return <Notice tone="warn">{sentenceOf(read)}</Notice>;
+  const { is_sample: isSample, new_items: count, subject, problem } = read.output.preview;
+  if (problem) return <Notice tone="warn">{language.sentence(problem)}</Notice>;
+  return (
+    <>
+      <Card>
+        <p>{isSample === 1 ? language.say('feeds.sample') : language.say('feeds.fresh', { count })}</p>
+        <p>
+          {language.say('feeds.field.subject')}: <bdi>{subject}</bdi>
+        </p>
+      </Card>
+      <div class="mail-sheet">
+        <iframe sandbox="" src={`/feeds/${feed.id}/mail`} title={language.say('feeds.preview')} />
+      </div>
+    </>
+  );
+}
