@@ -10,7 +10,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 /** The folders whose scripts and style sheets are bundled, each of them into a file of its own. */
 const FOLDERS = [
   'src/dashboard/islands',
-  'src/dashboard/screens/forms/browser',
+  'src/forms/screens/browser',
   'src/senders/screens/browser',
   'src/dashboard/design/browser',
   'src/http/openapi/browser',

@@ -22,7 +22,7 @@ export type FormOffCode = (typeof FORM_OFF_CODES)[number];
 const PURPOSE = 'form';
 
 /** The account's forms in the order in which they were added. */
-export function listForms(db: Db, accountId: number): Form[] {
+export function formsOf(db: Db, accountId: number): Form[] {
   return db.select().from(forms).where(ownedBy(forms, accountId)).orderBy(asc(forms.id)).all();
 }
 

@@ -1,20 +1,20 @@
 /** Forms: the list of them with their figures, and the way to a new one. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { READ } from '../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient, refusalOf } from '../../api-client.ts';
-import { Button, LinkButton } from '../../components/button.tsx';
-import { type Problems, TextField } from '../../components/field.tsx';
-import { PeopleTabs } from '../../components/people-tabs.tsx';
-import { Card, Empty, Problem } from '../../components/surface.tsx';
-import { Table } from '../../components/table.tsx';
-import { setFlash } from '../../flash.ts';
-import { languageOf, sendPage } from '../../page.tsx';
-import { requireEditor, viewerOf } from '../../signed-in.ts';
-import { useLanguage } from '../../words/index.ts';
-import { Basics } from './basics.tsx';
+import { Button, LinkButton } from '../../dashboard/components/button.tsx';
+import { type Problems, TextField } from '../../dashboard/components/field.tsx';
+import { PeopleTabs } from '../../dashboard/components/people-tabs.tsx';
+import { Card, Empty, Problem } from '../../dashboard/components/surface.tsx';
+import { Table } from '../../dashboard/components/table.tsx';
+import { setFlash } from '../../dashboard/flash.ts';
+import { ask, attempt, type Refusal } from '../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../dashboard/page.tsx';
+import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { READ } from '../../http/pages/layout.ts';
+import { createForm, type Form, listForms } from '../operations/forms.ts';
+import { Basics, FormState } from './basics.tsx';
+import { type Choices, type Draft, readChoices, typedDraft } from './draft.ts';
 import { formScreen } from './form.tsx';
-import { FormState } from './form-state.tsx';
-import { type Choices, type Draft, type Form, readChoices, typedDraft } from './records.ts';
 
 const SEE_OTHER = 303;
 
@@ -27,7 +27,7 @@ export async function formScreens(app: FastifyInstance): Promise<void> {
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
       const language = languageOf(request, viewer);
-      const { forms } = await new ApiClient(app, request).get<{ forms: Form[] }>('/forms');
+      const { forms } = await ask(request, listForms, {});
       const canChange = viewer.role !== 'viewer';
       const frame = {
         title: language.say('forms.title'),
@@ -48,17 +48,11 @@ export async function formScreens(app: FastifyInstance): Promise<void> {
     requireEditor(request);
     const { name, contact_type_id, sender_id, language } = typedDraft(request);
     const typed = { name, contact_type_id, sender_id, language };
-    const answer: ApiAnswer<{ id: number }> = await new ApiClient(app, request).send('POST', '/forms/create', {
-      ...typed,
-      // So that nobody finds it before its texts are looked at.
-      is_active: 0,
-    });
-    if (answer.message !== undefined) {
-      setFlash(reply, 'good', 'forms.added', { name });
-      return reply.redirect(`/people/forms/${answer.message.id}`, SEE_OTHER);
-    }
-    const { problems, problem } = refusalOf(answer);
-    return showNew(request, reply.code(answer.status), typed, problems, problem);
+    // Switched off, so that nobody finds it before its texts are looked at.
+    const created = await attempt(request, createForm, { ...typed, is_active: 0 });
+    if ('problems' in created) return showNew(request, reply.code(created.status), typed, created);
+    setFlash(reply, 'good', 'forms.added', { name });
+    return reply.redirect(`/people/forms/${created.output.id}`, SEE_OTHER);
   });
   await formScreen(app);
 
@@ -66,11 +60,10 @@ export async function formScreens(app: FastifyInstance): Promise<void> {
     request: FastifyRequest,
     reply: FastifyReply,
     typed: Typed,
-    problems: Problems = {},
-    problem = '',
+    { problems = {}, problem }: Partial<Refusal> = {},
   ) {
     const viewer = viewerOf(request);
-    const choices = await readChoices(new ApiClient(app, request));
+    const choices = await readChoices(app, request);
     const frame = {
       title: languageOf(request, viewer).say('forms.new'),
       section: 'people',

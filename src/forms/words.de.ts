@@ -1,6 +1,6 @@
 /** German: the pages of forms. */
-import type { forms as english } from '../en/forms.ts';
-import type { Translation } from '../translation.ts';
+import type { Translation } from '../dashboard/words/translation.ts';
+import type { forms as english } from './words.en.ts';
 
 export const forms: Translation<typeof english> = {
   'forms.title': 'Formulare',

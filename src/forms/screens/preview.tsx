@@ -1,8 +1,9 @@
 /** How the page of a form looks with what is in the builder. Nothing in it can be used. */
-import { fieldLabel as usualLabel } from '../../../http/pages/form-markup.ts';
-import { wordsIn } from '../../../http/pages/words/index.ts';
-import { useLanguage } from '../../words/index.ts';
-import type { Choices, Draft } from './records.ts';
+
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { fieldLabel as usualLabel } from '../../http/pages/form-markup.ts';
+import { wordsIn } from '../../http/pages/words/index.ts';
+import type { Choices, Draft } from './draft.ts';
 
 export function FormPreview({ draft, choices }: { draft: Draft; choices: Choices }) {
   const language = useLanguage();

@@ -1,20 +1,20 @@
 /** One form: its figures, where it is shown, and the builder with a preview that follows what is typed. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { READ } from '../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient, ApiFailure, refusalOf } from '../../api-client.ts';
-import { Confirm } from '../../components/confirm.tsx';
-import type { Problems } from '../../components/field.tsx';
-import { Stats } from '../../components/figures.tsx';
-import { Island } from '../../components/island.tsx';
-import { Card, Notice, Problem } from '../../components/surface.tsx';
-import { setFlash } from '../../flash.ts';
-import { sendPage } from '../../page.tsx';
-import { field } from '../../sign-in/fields.ts';
-import { requireEditor, viewerOf } from '../../signed-in.ts';
-import { useLanguage } from '../../words/index.ts';
+import { Confirm } from '../../dashboard/components/confirm.tsx';
+import { Stats } from '../../dashboard/components/figures.tsx';
+import { Island } from '../../dashboard/components/island.tsx';
+import { Card, Notice, Problem } from '../../dashboard/components/surface.tsx';
+import { setFlash } from '../../dashboard/flash.ts';
+import { ask, attempt, type Refusal } from '../../dashboard/operations.ts';
+import { sendPage } from '../../dashboard/page.tsx';
+import { field } from '../../dashboard/sign-in/fields.ts';
+import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { READ } from '../../http/pages/layout.ts';
+import { deleteForm, type Form, readForm, saveForm } from '../operations/forms.ts';
+import { FormState } from './basics.tsx';
 import { Builder } from './builder.tsx';
-import { FormState } from './form-state.tsx';
-import { bodyOf, type Draft, draftOf, type Form, readChoices, readForm, typedDraft } from './records.ts';
+import { type Draft, draftOf, givenBy, readChoices, typedDraft } from './draft.ts';
 
 const SEE_OTHER = 303;
 
@@ -34,24 +34,16 @@ export async function formScreen(app: FastifyInstance): Promise<void> {
     const draft = typedDraft(request);
     if (field(request, 'do') !== 'save') return show(request, reply, draft);
     const { id } = request.params;
-    const answer: ApiAnswer<string> = await new ApiClient(app, request).send('POST', '/forms/save', {
-      id,
-      ...bodyOf(draft),
-    });
-    if (answer.message === undefined) {
-      const { problems, problem } = refusalOf(answer);
-      return show(request, reply.code(answer.status), draft, problems, problem);
-    }
+    const saved = await attempt(request, saveForm, { id, ...givenBy(draft) });
+    if ('problems' in saved) return show(request, reply.code(saved.status), draft, saved);
     setFlash(reply, 'good', 'forms.saved', { name: draft.name });
     return reply.redirect(`/people/forms/${id}`, SEE_OTHER);
   });
 
   app.post<ById>('/people/forms/:id/delete', async (request, reply) => {
     requireEditor(request);
-    const api = new ApiClient(app, request);
-    const { form } = await readForm(api, request.params.id);
-    const answer = await api.send('DELETE', `/forms/delete?id=${form.id}`);
-    if (answer.message === undefined) throw new ApiFailure(answer);
+    const { form } = await ask(request, readForm, request.params);
+    await ask(request, deleteForm, request.params);
     setFlash(reply, 'good', 'forms.deleted', { name: form.name });
     return reply.redirect('/people/forms', SEE_OTHER);
   });
@@ -60,12 +52,11 @@ export async function formScreen(app: FastifyInstance): Promise<void> {
     request: FastifyRequest<ById>,
     reply: FastifyReply,
     typed: Draft | null,
-    problems: Problems = {},
-    problem = '',
+    { problems = {}, problem }: Partial<Refusal> = {},
   ) {
     const viewer = viewerOf(request);
-    const api = new ApiClient(app, request);
-    const [{ form, snippet }, choices] = await Promise.all([readForm(api, request.params.id), readChoices(api)]);
+    const { form, snippet } = await ask(request, readForm, request.params);
+    const choices = await readChoices(app, request);
     const canChange = viewer.role !== 'viewer';
     const frame = {
       title: form.name,

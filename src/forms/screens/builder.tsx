@@ -1,16 +1,16 @@
 /** The builder of a form: what it asks for and says, beside how its page looks with that. */
-import { Button } from '../../components/button.tsx';
-import { AreaField, CheckField, type Problems, SelectField, TextField } from '../../components/field.tsx';
-import { Island } from '../../components/island.tsx';
-import { LiveNotes } from '../../components/live-notes.tsx';
-import { Card } from '../../components/surface.tsx';
-import { useLanguage } from '../../words/index.ts';
-import { fieldLabel } from '../people/field-label.ts';
+import { Button } from '../../dashboard/components/button.tsx';
+import { AreaField, CheckField, type Problems, SelectField, TextField } from '../../dashboard/components/field.tsx';
+import { Island } from '../../dashboard/components/island.tsx';
+import { LiveNotes } from '../../dashboard/components/live-notes.tsx';
+import { Card } from '../../dashboard/components/surface.tsx';
+import { fieldLabel } from '../../dashboard/screens/people/field-label.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { MAX_TEXT } from '../operations/form-input.ts';
 import { Basics } from './basics.tsx';
+import type { Choices, Draft } from './draft.ts';
 import { FormPreview } from './preview.tsx';
-import type { Choices, Draft } from './records.ts';
 
-const MAX_TEXT = 2000;
 /** The texts of the page and the mail that are shown behind a click, since the usual ones will do. */
 const LATER_TEXTS = ['sent_text', 'confirmed_text', 'already_text', 'expired_text', 'off_text'] as const;
 

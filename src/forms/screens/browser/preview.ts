@@ -1,5 +1,5 @@
 /** The builder of a form: what is typed or chosen brings a new preview, without loading the page again. Without it a button does. */
-import { exchange, postForm, showFailure } from '../../../islands/parts/post-form.ts';
+import { exchange, postForm, showFailure } from '../../../dashboard/islands/parts/post-form.ts';
 
 const TYPING_MS = 400;
 const PREVIEW = '#form-preview';

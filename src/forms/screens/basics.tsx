@@ -1,7 +1,17 @@
-/** Where people go, who writes to them and in which language: asked for a new form, and in the builder. */
-import { type Problems, SelectField } from '../../components/field.tsx';
-import { useLanguage } from '../../words/index.ts';
-import type { Choices, Draft } from './records.ts';
+/** What the list, the builder and the form for a new one share: whether a form takes subscriptions, and what it is for. */
+import { type Problems, SelectField } from '../../dashboard/components/field.tsx';
+import { Badge } from '../../dashboard/components/surface.tsx';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import type { Form } from '../operations/forms.ts';
+import type { Choices, Draft } from './draft.ts';
+
+/** Whether a form takes subscriptions, in a word. */
+export function FormState({ form: { off_code: code } }: { form: Pick<Form, 'off_code'> }) {
+  const language = useLanguage();
+  if (code === null) return <Badge tone="good">{language.say('forms.state.on')}</Badge>;
+  if (code === 'off') return <Badge>{language.say('forms.state.off')}</Badge>;
+  return <Badge tone="warn">{language.say('forms.state.broken')}</Badge>;
+}
 
 interface BasicsProps {
   typed: Pick<Draft, 'contact_type_id' | 'sender_id' | 'language'>;
@@ -9,6 +19,7 @@ interface BasicsProps {
   problems: Problems;
 }
 
+/** Where people go, who writes to them and in which language. */
 export function Basics({ typed, choices, problems }: BasicsProps) {
   const language = useLanguage();
   return (

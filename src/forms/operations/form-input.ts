@@ -1,0 +1,175 @@
+/** What is given to add or change a form: what is wrong with it, and the form that it makes. */
+import { and, eq, isNull } from 'drizzle-orm';
+import Type, { type Static } from 'typebox';
+import { hasContactType } from '../../audience/contacts/contacts.ts';
+import type { Db } from '../../database/open.ts';
+import { ownedRecord, recordId } from '../../database/ownership.ts';
+import { FORM_LANGUAGES, segments, senders, unsubscribeGroups } from '../../database/schema/index.ts';
+import { messages } from '../../field-errors.ts';
+import {
+  choice,
+  flag,
+  identifier,
+  line,
+  optionalReference,
+  reference,
+  stringList,
+  text,
+} from '../../http/requests/schemas.ts';
+import type { FieldErrorCollector } from '../../http/requests/validation.ts';
+import { SENTENCES, sentence } from '../../sentences.ts';
+import { findField, MAX_FIELDS } from '../fields.ts';
+import type { Form, FormInput } from '../forms.ts';
+import { formTexts } from '../texts.ts';
+
+export const MAX_TEXT = 2000;
+
+const ownText = () =>
+  Type.Optional(text({ maxLength: MAX_TEXT, description: 'Empty: the usual text of the language.' }));
+const ownLine = () => Type.Optional(line({ description: 'Empty: the usual text of the language.' }));
+const address = (description: string) =>
+  Type.Optional(Type.String({ maxLength: MAX_TEXT, format: 'one-line', description }));
+const list = (options: { maxItems: number; description: string }) =>
+  Type.Optional(Type.Unsafe<string[]>({ ...stringList(options), empty: [] }));
+
+const options = {
+  segment_id: optionalReference(),
+  language: Type.Optional(choice(...FORM_LANGUAGES)),
+  is_active: Type.Optional(flag('0: switched off.')),
+  fields: list({
+    maxItems: MAX_FIELDS,
+    description: 'The names of the fields that are asked for: reserved or custom ones.',
+  }),
+  labels: list({
+    maxItems: MAX_FIELDS,
+    description: 'What the page calls them, in the same order; empty: their usual names.',
+  }),
+  required: list({ maxItems: MAX_FIELDS, description: 'The names of those that must be filled in.' }),
+  group_ids: list({ maxItems: 50, description: 'The unsubscribe groups that people choose from.' }),
+  title: ownLine(),
+  intro: Type.Optional(text({ maxLength: MAX_TEXT, description: 'The text above the fields.' })),
+  consent_text: ownText(),
+  privacy_url: address('The address of a privacy policy.'),
+  asks_tracking: Type.Optional(
+    flag(
+      '1: ask whether opens and clicks may be recorded; shown only while the account records those of people who allow it.',
+    ),
+  ),
+  tracking_text: ownText(),
+  button_text: ownLine(),
+  mail_subject: ownLine(),
+  mail_text: ownText(),
+  sent_text: ownText(),
+  confirmed_text: ownText(),
+  already_text: ownText(),
+  expired_text: ownText(),
+  off_text: ownText(),
+  redirect_url: address('Where people are led once they have confirmed.'),
+};
+export const NewForm = Type.Object({
+  name: line({ description: 'For the owner.' }),
+  contact_type_id: reference(),
+  sender_id: reference(),
+  ...options,
+});
+export const FormChanges = Type.Object({
+  id: identifier('The form.'),
+  name: Type.Optional(line({ minLength: 1, description: 'For the owner.' })),
+  contact_type_id: Type.Optional(reference()),
+  sender_id: Type.Optional(reference()),
+  ...options,
+});
+
+/** What is absent stays as it is. */
+type Given = Partial<Static<typeof FormChanges>>;
+
+const URLS = ['privacy_url', 'redirect_url'] as const;
+
+/** Adds the errors of what is given that need the database or the rules of forms. `form` is the one that is changed, if one is. */
+export function checkForm(
+  db: Db,
+  accountId: number,
+  given: Given,
+  form: Form | null,
+  errors: FieldErrorCollector,
+): void {
+  const { contact_type_id: type, sender_id, segment_id: segment = 0, fields = [], group_ids = [] } = given;
+  if (type !== undefined) errors.reference('contact_type_id', () => hasContactType(db, accountId, type));
+  if (sender_id !== undefined) errors.reference('sender_id', () => find(db, senders, sender_id, accountId));
+  if (segment !== 0) {
+    errors.reference('segment_id', () => find(db, segments, segment, accountId));
+    if (!errors.has('segment_id') && !isOfType(db, segment, type ?? form?.contact_type_id))
+      errors.add('segment_id', SENTENCES.form_segment_type);
+  }
+  const unknown = fields.find((name) => findField(db, accountId, name) === undefined);
+  if (unknown !== undefined) errors.add('fields', sentence('form_field_unknown', { name: unknown }));
+  if (new Set(fields).size < fields.length) errors.add('fields', SENTENCES.form_field_twice);
+  if (!group_ids.every((id) => find(db, unsubscribeGroups, id, accountId)))
+    errors.add('group_ids', messages.selected('group_ids'));
+  for (const name of URLS) if (!isAddress(given[name] ?? '')) errors.add(name, SENTENCES.form_address);
+}
+
+/** The form that a checked request makes of the one before; of nothing if that is null. */
+export function formInput(db: Db, accountId: number, given: Given, form: Form | null): FormInput {
+  const language = given.language ?? form?.language ?? 'en';
+  const type = given.contact_type_id ?? form?.contact_type_id ?? 0;
+  const segment = given.segment_id === undefined ? (form?.segment_id ?? 0) : given.segment_id;
+  const { fields, labels = [], required = [] } = given;
+  const asked = fields?.map((name, at) => ({
+    field: findField(db, accountId, name) ?? name,
+    label: labels[at] ?? '',
+    required: required.includes(name) ? (1 as const) : (0 as const),
+  }));
+  return {
+    name: given.name ?? form?.name ?? '',
+    contact_type_id: type,
+    sender_id: given.sender_id ?? form?.sender_id ?? 0,
+    // A segment of the type before does not fit the new one.
+    segment_id: segment === 0 || !isOfType(db, segment, type) ? null : segment,
+    language,
+    is_active: given.is_active ?? form?.is_active ?? 1,
+    asks_tracking: given.asks_tracking ?? form?.asks_tracking ?? 0,
+    fields: asked ?? form?.fields ?? [],
+    group_ids: given.group_ids === undefined ? (form?.group_ids ?? []) : [...new Set(given.group_ids.map(recordId))],
+    intro: given.intro ?? form?.intro ?? '',
+    privacy_url: hrefOf(given.privacy_url) ?? form?.privacy_url ?? '',
+    redirect_url: hrefOf(given.redirect_url) ?? form?.redirect_url ?? '',
+    ...formTexts(language, given, form),
+  };
+}
+
+function find(
+  db: Db,
+  table: typeof senders | typeof segments | typeof unsubscribeGroups,
+  id: unknown,
+  accountId: number,
+): boolean {
+  return (
+    db
+      .select({ id: table.id })
+      .from(table)
+      .where(ownedRecord(table, id, accountId))
+      .get() !== undefined
+  );
+}
+
+function isOfType(db: Db, segment: number, type: number | undefined): boolean {
+  const isSame = and(eq(segments.id, segment), eq(segments.contact_type_id, type ?? 0), isNull(segments.deleted_at));
+  return db.select({ id: segments.id }).from(segments).where(isSame).get() !== undefined;
+}
+
+/** Names, numbers and ports of hosts. URLs allow more, such as a semicolon, which would change the policy that names the host. */
+const HOST = /^[\w.:[\]-]+$/;
+
+/** Whether a text is empty or the address of a web page, without a login. */
+function isAddress(text: string): boolean {
+  if (text === '') return true;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !HOST.test(url.host)) return false;
+  return /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+}
+
+/** An address in the form for headers and attributes, in ASCII. */
+function hrefOf(text: string | undefined): string | undefined {
+  return text === undefined || text === '' ? text : new URL(text).href;
+}

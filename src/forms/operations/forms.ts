@@ -1,0 +1,189 @@
+/** Public forms by which people subscribe themselves (additions): list, read, create, change, delete. */
+import Type, { type Static } from 'typebox';
+import { FORM_LANGUAGES } from '../../database/schema/index.ts';
+import { conflict, notFound } from '../../failure.ts';
+import { formSnippet } from '../../http/pages/form-markup.ts';
+import { choice, identifier, integer, nullable, stamps, zeroOrOne } from '../../http/requests/schemas.ts';
+import { type Context, operation } from '../../operations/operation.ts';
+import { SENTENCES, sentence } from '../../sentences.ts';
+import { auditBy } from '../../users/audit.ts';
+import { askedFields } from '../fields.ts';
+import {
+  addForm,
+  changeForm,
+  FORM_OFF_CODES,
+  type Form as FormRow,
+  findForm,
+  formOffCode,
+  formPath,
+  formsOf,
+  removeForm,
+} from '../forms.ts';
+import { removeRequests } from '../old-requests.ts';
+import { readShown } from '../shown.ts';
+import { checkForm, FormChanges, formInput, NewForm } from './form-input.ts';
+
+const MAX_FORMS = 50;
+const ById = Type.Object({ id: identifier('The form.') });
+
+const FormField = Type.Object({
+  name: Type.String({ description: 'The name of the field.' }),
+  label: Type.String({ description: 'What the page calls it; empty: its usual name.' }),
+  required: { ...zeroOrOne(), description: '1: the form cannot be sent without it.' },
+});
+const FormRecord = Type.Object({
+  id: integer(),
+  name: Type.String({ description: 'For the owner.' }),
+  contact_type_id: integer({ description: 'The contact type that people are added to.' }),
+  sender_id: integer({ description: 'The sender of the mail that asks for a confirmation.' }),
+  segment_id: { ...nullable(integer()), description: 'The segment that people are added to besides; null: none.' },
+  language: { ...choice(...FORM_LANGUAGES), description: 'The language of the page and the mail.' },
+  is_active: { ...zeroOrOne(), description: '0: switched off.' },
+  off_code: {
+    ...nullable(choice(...FORM_OFF_CODES)),
+    description: 'Why it takes no subscriptions now; null: it does.',
+  },
+  off_reason: { ...nullable(Type.String()), description: 'The same as a sentence.' },
+  url: Type.String({ description: 'The address of its page.' }),
+  fields: Type.Array(FormField, { description: 'What it asks for besides the e-mail address.' }),
+  group_ids: Type.Array(integer(), { description: 'The unsubscribe groups that people choose from.' }),
+  title: Type.String({ description: 'The title of the page and the mail.' }),
+  intro: Type.String({ description: 'The text above the fields.' }),
+  consent_text: Type.String({ description: 'What people agree to.' }),
+  privacy_url: Type.String({ description: 'The address of a privacy policy, linked behind that text; empty: none.' }),
+  asks_tracking: {
+    ...zeroOrOne(),
+    description:
+      '1: it also asks whether opens and clicks may be recorded, while the account records those of people who allow it.',
+  },
+  tracking_text: Type.String({ description: 'What people agree to there.' }),
+  button_text: Type.String({ description: 'What its button says.' }),
+  mail_subject: Type.String({ description: 'The subject of the mail that asks for a confirmation.' }),
+  mail_text: Type.String({ description: 'What that mail says above its button.' }),
+  sent_text: Type.String({ description: 'What the page says once it was sent.' }),
+  confirmed_text: Type.String({ description: 'What it says to those who have confirmed.' }),
+  already_text: Type.String({ description: 'What it says to those who are subscribed already.' }),
+  expired_text: Type.String({ description: 'What it says where a link is too old.' }),
+  off_text: Type.String({ description: 'What it says while the form takes no subscriptions.' }),
+  redirect_url: Type.String({ description: 'Where people are led once they have confirmed; empty: nowhere else.' }),
+  shown: integer({ description: 'How often the page was shown.' }),
+  sent: integer({ description: 'How many mails asked for a confirmation.' }),
+  confirmed: integer({ description: 'How many people confirmed.' }),
+  ...stamps,
+});
+
+export type Form = Static<typeof FormRecord>;
+
+const OFF_REASONS = {
+  off: SENTENCES.form_off,
+  type_deleted: SENTENCES.form_type_deleted,
+  sender_deleted: SENTENCES.form_sender_deleted,
+  sender_unverified: SENTENCES.form_sender_unverified,
+} as const;
+
+export const listForms = operation({
+  name: 'List the forms (addition)',
+  role: 'viewer',
+  input: Type.Object({}),
+  output: Type.Object({ forms: Type.Array(FormRecord, { description: 'The forms in the order of their ids.' }) }),
+  run: (context) => ({ forms: formsOf(context.db, context.accountId).map((form) => shown(context, form)) }),
+});
+
+export const readForm = operation({
+  name: 'Read a form, with its HTML for another website (addition)',
+  role: 'viewer',
+  input: ById,
+  output: Type.Object({
+    form: FormRecord,
+    snippet: Type.String({ description: 'HTML that shows the form in a page of another website.' }),
+  }),
+  run(context, { id }) {
+    const form = requireForm(context, id);
+    return { form: shown(context, form), snippet: formSnippet(readShown(context.db, form), urlOf(context, form.id)) };
+  },
+});
+
+export const createForm = operation({
+  name: 'Add a form (addition)',
+  description: 'It takes subscriptions at once unless is_active is 0.',
+  role: 'editor',
+  input: NewForm,
+  output: Type.Object({ id: integer(), url: Type.String() }),
+  check: ({ db, accountId }, given, errors) => checkForm(db, accountId, given, null, errors),
+  run(context, given) {
+    const { db, clock, accountId } = context;
+    const add = () => {
+      if (formsOf(db, accountId).length >= MAX_FORMS) throw conflict(sentence('forms_many', { count: MAX_FORMS }));
+      auditBy(context, 'form_added', given.name);
+      return addForm(db, accountId, formInput(db, accountId, given, null), clock.now());
+    };
+    const id = db.transaction(add, { behavior: 'immediate' });
+    return { id, url: urlOf(context, id) };
+  },
+});
+
+export const saveForm = operation({
+  name: 'Change a form (addition)',
+  description:
+    'A parameter that is absent keeps its value. Where the language is changed, usual texts become those of the new language.',
+  role: 'editor',
+  input: FormChanges,
+  check: ({ db, accountId }, given, errors) =>
+    checkForm(db, accountId, given, findForm(db, accountId, given.id) ?? null, errors),
+  run(context, given) {
+    const { db, clock, accountId } = context;
+    const change = () => {
+      const form = requireForm(context, given.id);
+      const input = formInput(db, accountId, given, form);
+      auditBy(context, 'form_changed', input.name);
+      changeForm(db, form, input, clock.now());
+    };
+    db.transaction(change, { behavior: 'immediate' });
+  },
+});
+
+export const deleteForm = operation({
+  name: 'Delete a form (addition)',
+  description:
+    'Its page and the links in its mails lead nowhere from then on, and what was not confirmed is removed. Those who have confirmed stay.',
+  role: 'editor',
+  input: ById,
+  async run(context, { id }) {
+    const { db } = context;
+    const remove = () => {
+      const found = requireForm(context, id);
+      auditBy(context, 'form_removed', found.name);
+      removeForm(db, found);
+      return found;
+    };
+    await removeRequests(db.$client, db.transaction(remove, { behavior: 'immediate' }).id);
+  },
+});
+
+function urlOf({ tokens, publicUrl }: Context, id: number): string {
+  return publicUrl() + formPath(tokens, id);
+}
+
+function shown(context: Context, form: FormRow): Form {
+  const { db, config } = context;
+  const { user_id: accountId, fields, ...columns } = form;
+  const code = formOffCode(db.$client, config, form);
+  return {
+    ...columns,
+    off_code: code,
+    off_reason: code === null ? null : OFF_REASONS[code],
+    url: urlOf(context, form.id),
+    fields: askedFields(db, accountId, fields).map(({ name, label, required }) => ({
+      name,
+      label,
+      required: required ? (1 as const) : (0 as const),
+    })),
+  };
+}
+
+/** The account's form with this identifier. Throws 404. */
+function requireForm({ db, accountId }: Context, given: unknown): FormRow {
+  const form = findForm(db, accountId, given);
+  if (form === undefined) throw notFound();
+  return form;
+}

@@ -1,0 +1,14 @@
+/** The API of forms. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { Deps } from '../deps.ts';
+import { operationRoutes } from '../http/operation-routes.ts';
+import { createForm, deleteForm, listForms, readForm, saveForm } from './operations/forms.ts';
+
+export const formRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  const forms = operationRoutes(app, deps, 'Forms');
+  forms.read('GET /forms', listForms);
+  forms.read('GET /forms/details', readForm);
+  forms.read('POST /forms/create', createForm);
+  forms.change('POST /forms/save', saveForm, 'Updated Successfully');
+  forms.change('DELETE /forms/delete', deleteForm, 'Deleted Successfully');
+};

@@ -1,0 +1,102 @@
+/** A form as it is being edited, and what it can be made of. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { listGroups } from '../../audience/unsubscribed/groups.ts';
+import { ApiClient } from '../../dashboard/api-client.ts';
+import { ask } from '../../dashboard/operations.ts';
+import { field, fieldList } from '../../dashboard/sign-in/fields.ts';
+import type { Given } from '../../operations/perform.ts';
+import type { Form, saveForm } from '../operations/forms.ts';
+import { TEXT_NAMES } from '../texts.ts';
+
+/** What a form can be made of. */
+export interface Choices {
+  types: { id: number; name: string }[];
+  senders: { id: number; from_name: string; from_email: string }[];
+  segments: { id: number; segment_name: string; contact_type_id: number }[];
+  groups: { id: number; group_name: string; description: string }[];
+  /** The names of the fields that can be asked for. */
+  fields: string[];
+  /** Whether the account records opens and clicks of people who allow it. */
+  isByConsent: boolean;
+}
+
+/** The texts and addresses of a form. */
+const TEXTS = [...TEXT_NAMES, 'intro', 'privacy_url', 'redirect_url'] as const;
+
+/** What the builder holds: the form as it was read, with what was typed since. */
+export interface Draft
+  extends Pick<Form, (typeof TEXTS)[number] | 'name' | 'language' | 'is_active' | 'asks_tracking' | 'fields'> {
+  contact_type_id: string;
+  sender_id: string;
+  segment_id: string;
+  group_ids: string[];
+}
+
+/** Fields of a contact that no form can ask for. */
+const NOT_ASKED = new Set(['email', 'alt_email', 'country']);
+
+export async function readChoices(app: FastifyInstance, request: FastifyRequest): Promise<Choices> {
+  const api = new ApiClient(app, request);
+  const [{ contactTypes }, { senders }, { segments }, groups, { reservedFields }, { customFields }, { tracking }] =
+    await Promise.all([
+      api.get<{ contactTypes: Choices['types'] }>('/contacts-type'),
+      api.get<{ senders: Choices['senders'] }>('/senders'),
+      api.get<{ segments: Choices['segments'] }>('/segment/list'),
+      ask(request, listGroups, {}),
+      api.get<{ reservedFields: { field_name: string }[] }>('/reserve-fields'),
+      api.get<{ customFields: { field_name: string }[] }>('/custom-fields'),
+      api.get<{ tracking: { mode: string } }>('/tracking'),
+    ]);
+  const fields = [...reservedFields, ...customFields].map((known) => known.field_name);
+  return {
+    types: contactTypes,
+    senders,
+    segments,
+    groups,
+    fields: fields.filter((name) => !NOT_ASKED.has(name)),
+    isByConsent: tracking.mode === 'consent',
+  };
+}
+
+export function draftOf(form: Form): Draft {
+  return {
+    ...form,
+    contact_type_id: String(form.contact_type_id),
+    sender_id: String(form.sender_id),
+    segment_id: String(form.segment_id ?? ''),
+    group_ids: form.group_ids.map(String),
+  };
+}
+
+/** What was typed into the builder. */
+export function typedDraft(request: FastifyRequest): Draft {
+  const typed = (name: string) => field(request, name);
+  const [names, asked, labels] = [fieldList(request, 'field'), fieldList(request, 'ask'), fieldList(request, 'label')];
+  const fields = names.flatMap((name, at): Draft['fields'] => {
+    const how = asked[at] ?? '';
+    return how === '' ? [] : [{ name, label: labels[at] ?? '', required: how === 'required' ? 1 : 0 }];
+  });
+  const texts = Object.fromEntries(TEXTS.map((name) => [name, typed(name).replaceAll('\r\n', '\n')]));
+  return {
+    ...(texts as Record<(typeof TEXTS)[number], string>),
+    name: typed('name'),
+    contact_type_id: typed('contact_type_id'),
+    sender_id: typed('sender_id'),
+    segment_id: typed('segment_id'),
+    language: typed('language') === 'de' ? 'de' : 'en',
+    is_active: typed('is_active') === '1' ? 1 : 0,
+    asks_tracking: typed('asks_tracking') === '1' ? 1 : 0,
+    fields,
+    group_ids: fieldList(request, 'group'),
+  };
+}
+
+/** A draft as it is given to save the form. */
+export function givenBy({ fields, ...draft }: Draft): Given<typeof saveForm.input> {
+  return {
+    ...draft,
+    fields: fields.map(({ name }) => name),
+    labels: fields.map(({ label }) => label),
+    required: fields.flatMap(({ name, required }) => (required === 1 ? [name] : [])),
+  };
+}
