@@ -1,5 +1,6 @@
 /** Every row of every table: to show that a request changed nothing, and to put everything back after one that did. */
 import { isDeepStrictEqual } from 'node:util';
+import type { Statement } from 'better-sqlite3';
 import type { TestApp } from './app.ts';
 
 /** The rows by table. */
@@ -10,12 +11,21 @@ const SEEDED = new Set(['countries', 'states', 'cities']);
 
 export class Tables {
   readonly #db: TestApp['db'];
+  /** What reads each table, prepared once: there are many tables, and they are read after each request that writes. */
+  readonly #readers: ReadonlyMap<string, Statement<[], unknown[]>>;
   #origin: Dump;
   #latest: { stamp: string; dump: Dump };
 
   /** Remembers the rows as they are now. */
   constructor(db: TestApp['db']) {
     this.#db = db;
+    const names = db
+      .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+      .pluck()
+      .all();
+    const reader = (name: string) =>
+      db.prepare<[], unknown[]>(`SELECT ${SEEDED.has(name) ? 'count(*), max(id)' : '*'} FROM "${name}"`).raw();
+    this.#readers = new Map(names.map((name) => [name, reader(name)]));
     this.#origin = this.#read();
     this.#latest = { stamp: this.#stamp(), dump: this.#origin };
   }
@@ -42,40 +52,35 @@ export class Tables {
   /** Puts every row back to the origin, the counters of AUTOINCREMENT included. */
   rewind(): void {
     const changed = this.changed();
-    if (changed.length > 0) {
-      this.#db.pragma('foreign_keys = OFF');
-      this.#db.transaction(() => this.#restore(changed))();
-      this.#db.pragma('foreign_keys = ON');
-      if (this.changed().length > 0) throw new Error(`not put back: ${this.changed().join(', ')}`);
-    }
+    if (changed.length === 0) return;
+    this.#db.pragma('foreign_keys = OFF');
+    this.#db.transaction(() => this.#restore(changed))();
+    this.#db.pragma('foreign_keys = ON');
+    const left = changed.filter((name) => !isDeepStrictEqual(this.#readers.get(name)?.all(), this.#origin.get(name)));
+    if (left.length > 0) throw new Error(`not put back: ${left.join(', ')}`);
+    this.#latest = { stamp: this.#stamp(), dump: this.#origin };
   }
 
   #restore(changed: string[]): void {
     const triggers = this.#db
-      .prepare<[], { name: string; sql: string }>("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
-      .all();
+      .prepare<[string], { name: string; sql: string }>(
+        "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name IN (SELECT value FROM json_each(?))",
+      )
+      .all(JSON.stringify(changed));
     for (const { name } of triggers) this.#db.exec(`DROP TRIGGER "${name}"`);
     // The counters last: every insert moves them.
     for (const table of changed.sort((a, b) => Number(a === 'sqlite_sequence') - Number(b === 'sqlite_sequence'))) {
       this.#db.exec(`DELETE FROM "${table}"`);
-      for (const row of this.#origin.get(table) ?? []) {
-        this.#db.prepare(`INSERT INTO "${table}" VALUES (${row.map(() => '?').join(', ')})`).run(...row);
-      }
+      const rows = this.#origin.get(table) ?? [];
+      if (rows[0] === undefined) continue;
+      const insert = this.#db.prepare(`INSERT INTO "${table}" VALUES (${rows[0].map(() => '?').join(', ')})`);
+      for (const row of rows) insert.run(...row);
     }
     for (const { sql } of triggers) this.#db.exec(sql);
   }
 
   #read(): Dump {
-    const names = this.#db
-      .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
-      .pluck()
-      .all();
-    return new Map(
-      names.map((name) => {
-        const what = SEEDED.has(name) ? 'count(*), max(id)' : '*';
-        return [name, this.#db.prepare<[], unknown[]>(`SELECT ${what} FROM "${name}"`).raw().all()];
-      }),
-    );
+    return new Map([...this.#readers].map(([name, reader]) => [name, reader.all()]));
   }
 
   /** Moves with every write of this connection and with every commit of another. */

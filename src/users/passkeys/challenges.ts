@@ -19,7 +19,7 @@ export type PasskeyPurpose = 'registration' | 'sign-in';
 export class PasskeyChallenges {
   readonly #clock: Clock;
   readonly #key = randomBytes(MAC_BYTES);
-  /** Until when each used challenge has to be remembered, in the order of use. */
+  /** Until when each used challenge is remembered, in this order: five minutes from its use, by when it is too old. */
   readonly #used = new Map<string, number>();
 
   constructor(clock: Clock) {
@@ -44,9 +44,12 @@ export class PasskeyChallenges {
     if (!timingSafeEqual(bytes.subarray(signed.length), this.#mac(signed, purpose, browser))) return false;
     const now = this.#clock.monotonic();
     const until = signed.readUIntBE(NONCE_BYTES, UNTIL_BYTES);
-    for (const [used, ends] of this.#used) if (ends <= now) this.#used.delete(used);
+    for (const [used, ends] of this.#used) {
+      if (ends > now) break;
+      this.#used.delete(used);
+    }
     if (until <= now || this.#used.has(challenge) || this.#used.size >= MOST_USED) return false;
-    this.#used.set(challenge, until);
+    this.#used.set(challenge, now + ANSWER_MS);
     return true;
   }
 
