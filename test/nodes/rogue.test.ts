@@ -139,8 +139,9 @@ t.test('a refused message is counted exactly once, also when the service stops r
   await send.until(() => kept().place === 10);
   t.same(kept(), { place: 10, hits: 10 }, 'in the write that says how far they were taken');
 
+  // Once one is answered, the service listens; the next is answered after the one before was refused.
+  await rogue.beat({ capacity: 0 });
   connection.publish('sendlark.brain.beat.rogue', 'malformed');
-  // Answered after the one before was refused.
   await rogue.beat({ capacity: 0 });
   await ask('malformed');
   await send.service.end('SIGTERM');
