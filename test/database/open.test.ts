@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { assertVersion, connect, lockForServer, migrateAndSeed, schemaState } from '../../src/database/open.ts';
+import { readPlacesIndex } from '../../src/database/seed/places.ts';
 import { MIGRATIONS, oldDatabase, releases } from '../support/releases.ts';
 
 function folder(t: Test): string {
@@ -60,6 +61,11 @@ t.test('a database of any earlier release is brought to the newest schema and tr
   for (let count = 1; count <= releases.length; count++) {
     const db = connect(oldDatabase(t, count));
     t.equal(schemaState(db.$client), 'older');
+    // Writing 150 000 cities takes a quarter of a second of CPU, so only the first database lacks them.
+    if (count > 1)
+      db.$client
+        .prepare("INSERT INTO cities (id, country_id, name) VALUES (?, 1, 'Last')")
+        .run(readPlacesIndex().cities);
     migrateAndSeed(db);
     t.equal(schemaState(db.$client), 'current');
     t.strictSame(schemaOf(db.$client), schemaOf(fresh.$client), `from ${releases[count - 1]?.tag}`);
