@@ -35,6 +35,7 @@ const LAYERS = [
   [
     'relays',
     'senders',
+    'sending-times',
     'designs',
     'pictures',
     'users',

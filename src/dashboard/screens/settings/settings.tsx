@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../../deps.ts';
 import { sendingScreens } from '../../../relays/screens/sending.tsx';
 import { senderScreens } from '../../../senders/screens/senders.tsx';
+import { timesScreen } from '../../../sending-times/screens/times.tsx';
 import { accountScreen } from '../../../users/screens/account.tsx';
 import { auditScreen } from '../../../users/screens/audit.tsx';
 import { keyScreen } from '../../../users/screens/keys.tsx';
@@ -17,7 +18,6 @@ import { brandScreen } from './brand.tsx';
 import { healthScreen } from './health.tsx';
 import { nodeScreen } from './nodes.tsx';
 import { returnScreen } from './returns/returns.tsx';
-import { timesScreen } from './times/times.tsx';
 import { trackingScreen } from './tracking.tsx';
 
 export async function settingsScreens(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {

@@ -9,6 +9,7 @@ import { forms } from '../../../forms/words.de.ts';
 import { pictures } from '../../../pictures/words.de.ts';
 import { relays } from '../../../relays/words.de.ts';
 import { senders } from '../../../senders/words.de.ts';
+import { times } from '../../../sending-times/words.de.ts';
 import { templates } from '../../../templates/words.de.ts';
 import { transactional } from '../../../transactional/words.de.ts';
 import { users } from '../../../users/words.de.ts';
@@ -31,7 +32,6 @@ import { people } from './people.ts';
 import { providers } from './providers.ts';
 import { settings } from './settings.ts';
 import { signIn } from './sign-in.ts';
-import { times } from './times.ts';
 import { versions } from './versions.ts';
 
 export const de = {

@@ -9,6 +9,7 @@ import { forms } from '../../../forms/words.en.ts';
 import { pictures } from '../../../pictures/words.en.ts';
 import { relays } from '../../../relays/words.en.ts';
 import { senders } from '../../../senders/words.en.ts';
+import { times } from '../../../sending-times/words.en.ts';
 import { templates } from '../../../templates/words.en.ts';
 import { transactional } from '../../../transactional/words.en.ts';
 import { users } from '../../../users/words.en.ts';
@@ -31,7 +32,6 @@ import { people } from './people.ts';
 import { providers } from './providers.ts';
 import { settings } from './settings.ts';
 import { signIn } from './sign-in.ts';
-import { times } from './times.ts';
 import { versions } from './versions.ts';
 
 export const en = {

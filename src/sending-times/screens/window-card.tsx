@@ -1,8 +1,8 @@
 /** The form of the days and hours at which mail leaves. */
-import { Button } from '../../../components/button.tsx';
-import { CheckField, TextField } from '../../../components/field.tsx';
-import { Card } from '../../../components/surface.tsx';
-import { useLanguage } from '../../../words/index.ts';
+import { Button } from '../../dashboard/components/button.tsx';
+import { CheckField, TextField } from '../../dashboard/components/field.tsx';
+import { Card } from '../../dashboard/components/surface.tsx';
+import { useLanguage } from '../../dashboard/words/index.ts';
 
 /** The times as they are in the form. */
 export interface WindowFields {

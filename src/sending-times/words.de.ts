@@ -1,6 +1,7 @@
 /** German: how often and when mail leaves. */
-import type { times as english } from '../en/times.ts';
-import type { Translation } from '../translation.ts';
+
+import type { Translation } from '../dashboard/words/translation.ts';
+import type { times as english } from './words.en.ts';
 
 export const times: Translation<typeof english> = {
   'settings.times': 'Häufigkeit und Zeiten',

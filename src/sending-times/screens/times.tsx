@@ -1,16 +1,16 @@
 /** How often and when mail leaves: the limits of mails per person, and the days and hours. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { MAX_CAPS } from '../../../../delivery/timing/mail-caps.ts';
-import { READ } from '../../../../http/pages/layout.ts';
-import { ApiClient, refusalText } from '../../../api-client.ts';
-import { Button } from '../../../components/button.tsx';
-import { TextField } from '../../../components/field.tsx';
-import { Card } from '../../../components/surface.tsx';
-import { field } from '../../../sign-in/fields.ts';
-import { requireOwner } from '../../../signed-in.ts';
-import { useLanguage } from '../../../words/index.ts';
-import { texts } from '../../people/filter.ts';
-import { backTo, sendSettings } from '../frame.tsx';
+import { Button } from '../../dashboard/components/button.tsx';
+import { TextField } from '../../dashboard/components/field.tsx';
+import { Card } from '../../dashboard/components/surface.tsx';
+import { ask, attempt, sentenceOf } from '../../dashboard/operations.ts';
+import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
+import { field, fieldList } from '../../dashboard/sign-in/fields.ts';
+import { requireOwner } from '../../dashboard/signed-in.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { MAX_CAPS } from '../../delivery/timing/mail-caps.ts';
+import { READ } from '../../http/pages/layout.ts';
+import { changeCaps, changeWindow, readCaps, readWindow } from '../operations.ts';
 import { WindowCard, type WindowFields } from './window-card.tsx';
 
 const NUMBERS = Array.from({ length: MAX_CAPS }, (_, at) => at + 1);
@@ -48,30 +48,22 @@ export async function timesScreen(app: FastifyInstance): Promise<void> {
       days: field(request, `days_${number}`).trim(),
     }));
     const caps = given.filter(({ mails, days }) => mails !== '' || days !== '');
-    const answer = await new ApiClient(app, request).send('POST', '/sending/caps/save', {
-      caps: caps.map(({ mails, days }) => `${mails}/${days}`),
-    });
-    if (answer.message !== undefined) return backTo(reply, 'times', 'settings.done.capsSaved');
-    return show(request, reply.code(answer.status), { caps: given, problem: refusalText(answer) });
+    const changed = await attempt(request, changeCaps, { caps: caps.map(({ mails, days }) => `${mails}/${days}`) });
+    if ('output' in changed) return backTo(reply, 'times', 'settings.done.capsSaved');
+    return show(request, reply.code(changed.status), { caps: given, problem: sentenceOf(changed) });
   });
 
   app.post('/settings/times/window', async (request, reply) => {
     requireOwner(request);
-    const { days }: { days?: unknown } = Object.assign(Object.create(null), request.body);
-    const given = { days: texts(days), opens: field(request, 'opens').trim(), closes: field(request, 'closes').trim() };
-    const answer = await new ApiClient(app, request).send('POST', '/sending/window/save', given);
-    if (answer.message !== undefined) return backTo(reply, 'times', 'settings.done.windowSaved');
-    return show(request, reply.code(answer.status), { window: given, problem: refusalText(answer) });
+    const days = fieldList(request, 'days').filter((day) => day !== '');
+    const given = { days, opens: field(request, 'opens').trim(), closes: field(request, 'closes').trim() };
+    const changed = await attempt(request, changeWindow, given);
+    if ('output' in changed) return backTo(reply, 'times', 'settings.done.windowSaved');
+    return show(request, reply.code(changed.status), { window: given, problem: sentenceOf(changed) });
   });
 
   async function show(request: FastifyRequest, reply: FastifyReply, { caps, window, problem }: Shown = {}) {
-    const api = new ApiClient(app, request);
-    const [limits, times] = await Promise.all([
-      api.get<{ caps: { mails: number; days: number }[] }>('/sending/caps'),
-      api.get<{ window: { days: number[]; opens: string; closes: string } | null; time_zone: string }>(
-        '/sending/window',
-      ),
-    ]);
+    const [limits, times] = await Promise.all([ask(request, readCaps, {}), ask(request, readWindow, {})]);
     const storedCaps = limits.caps.map(({ mails, days }) => ({ mails: String(mails), days: String(days) }));
     const { days, opens, closes } = times.window ?? NO_WINDOW;
     const content = (

@@ -1,0 +1,13 @@
+/** The API of the limits of mails per person, and of the weekdays and hours at which mail leaves. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { Deps } from '../deps.ts';
+import { operationRoutes } from '../http/operation-routes.ts';
+import { changeCaps, changeWindow, readCaps, readWindow } from './operations.ts';
+
+export const sendingTimeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  const sends = operationRoutes(app, deps, 'Single sends');
+  sends.read('GET /sending/caps', readCaps);
+  sends.change('POST /sending/caps/save', changeCaps, 'Updated Successfully');
+  sends.read('GET /sending/window', readWindow);
+  sends.change('POST /sending/window/save', changeWindow, 'Updated Successfully');
+};
