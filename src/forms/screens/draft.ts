@@ -1,24 +1,19 @@
 /** A form as it is being edited, and what it can be made of. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { listContactTypes } from '../../audience/contact-types/operations.ts';
+import { listOwnFields, listReservedFields } from '../../audience/fields/operations.ts';
+import { listSegments } from '../../audience/segments/operations/segments.ts';
 import { listGroups } from '../../audience/unsubscribed/groups.ts';
 import { ApiClient } from '../../dashboard/api-client.ts';
 import { ask } from '../../dashboard/operations.ts';
 import { field, fieldList } from '../../dashboard/sign-in/fields.ts';
 import type { Given } from '../../operations/perform.ts';
+import { listSenders } from '../../senders/operations/senders.ts';
 import type { Form, saveForm } from '../operations/forms.ts';
 import { TEXT_NAMES } from '../texts.ts';
 
 /** What a form can be made of. */
-export interface Choices {
-  types: { id: number; name: string }[];
-  senders: { id: number; from_name: string; from_email: string }[];
-  segments: { id: number; segment_name: string; contact_type_id: number }[];
-  groups: { id: number; group_name: string; description: string }[];
-  /** The names of the fields that can be asked for. */
-  fields: string[];
-  /** Whether the account records opens and clicks of people who allow it. */
-  isByConsent: boolean;
-}
+export type Choices = Awaited<ReturnType<typeof readChoices>>;
 
 /** The texts and addresses of a form. */
 const TEXTS = [...TEXT_NAMES, 'intro', 'privacy_url', 'redirect_url'] as const;
@@ -35,25 +30,25 @@ export interface Draft
 /** Fields of a contact that no form can ask for. */
 const NOT_ASKED = new Set(['email', 'alt_email', 'country']);
 
-export async function readChoices(app: FastifyInstance, request: FastifyRequest): Promise<Choices> {
-  const api = new ApiClient(app, request);
-  const [{ contactTypes }, { senders }, { segments }, groups, { reservedFields }, { customFields }, { tracking }] =
-    await Promise.all([
-      api.get<{ contactTypes: Choices['types'] }>('/contacts-type'),
-      api.get<{ senders: Choices['senders'] }>('/senders'),
-      api.get<{ segments: Choices['segments'] }>('/segment/list'),
-      ask(request, listGroups, {}),
-      api.get<{ reservedFields: { field_name: string }[] }>('/reserve-fields'),
-      api.get<{ customFields: { field_name: string }[] }>('/custom-fields'),
-      api.get<{ tracking: { mode: string } }>('/tracking'),
-    ]);
-  const fields = [...reservedFields, ...customFields].map((known) => known.field_name);
+export async function readChoices(app: FastifyInstance, request: FastifyRequest) {
+  const [types, senders, segments, groups, { reservedFields }, ownFields, { tracking }] = await Promise.all([
+    ask(request, listContactTypes, {}),
+    ask(request, listSenders, {}),
+    ask(request, listSegments, {}),
+    ask(request, listGroups, {}),
+    ask(request, listReservedFields, {}),
+    ask(request, listOwnFields, {}),
+    new ApiClient(app, request).get<{ tracking: { mode: string } }>('/tracking'),
+  ]);
+  const fields = [...reservedFields, ...ownFields].map((known) => known.field_name);
   return {
-    types: contactTypes,
+    types,
     senders,
     segments,
     groups,
+    /** The names of the fields that can be asked for. */
     fields: fields.filter((name) => !NOT_ASKED.has(name)),
+    /** Whether the account records opens and clicks of people who allow it. */
     isByConsent: tracking.mode === 'consent',
   };
 }
