@@ -65,7 +65,7 @@ export class ApiClient {
 
   /** Passes on a form with a file as it comes, without keeping it in memory. Throws where the browser hung up before. */
   async upload<Message>(path: string, form: unknown, contentType: string): Promise<ApiAnswer<Message>> {
-    // The API would wait for ever for the end of a form that broke off earlier, and the user would have one page less at a time.
+    // The API would wait for ever for the end of a form that broke off earlier.
     if (form instanceof Readable && form.errored) throw form.errored;
     const response = await this.#app.inject({
       method: 'POST',

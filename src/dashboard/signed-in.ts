@@ -48,7 +48,9 @@ const MOST_WAITING = 100;
 export function limitPages(app: FastifyInstance): void {
   const inTurn = turns(MOST_WAITING, undefined, MOST_AT_ONCE);
   app.addHook('onRoute', (route) => {
-    const { handler } = route;
+    const { handler, config } = route;
+    // A file may take an hour to arrive, and is passed on as it comes.
+    if (config?.upload) return;
     route.handler = function (request, reply) {
       const { promise, resolve, reject } = Promise.withResolvers<unknown>();
       const make = async () => {
