@@ -4,6 +4,7 @@ import { contactTypeRoutes } from '../audience/contact-types/routes.ts';
 import { fieldRoutes } from '../audience/fields/routes.ts';
 import { segmentRoutes } from '../audience/segments/routes.ts';
 import { sunsetRoutes } from '../audience/sunset/routes.ts';
+import { trackingRoutes } from '../audience/tracking/routes.ts';
 import { unsubscribedRoutes } from '../audience/unsubscribed/routes.ts';
 import { useRoutes } from '../audience/uses/routes.ts';
 import type { Deps } from '../deps.ts';
@@ -56,7 +57,6 @@ import { singleSendReportRoutes } from './single-send-reports.ts';
 import { singleSendResendRoutes } from './single-send-resend.ts';
 import { singleSendVariantRoutes } from './single-send-variants.ts';
 import { singleSendRoutes } from './single-sends.ts';
-import { trackingRoutes } from './tracking.ts';
 import { versionRoutes } from './versions.ts';
 
 /** Registers all endpoints under /api. */

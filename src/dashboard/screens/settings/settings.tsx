@@ -1,5 +1,6 @@
 /** The settings: one page for each tab. */
 import type { FastifyInstance } from 'fastify';
+import { trackingScreen } from '../../../audience/tracking/screens/tracking.tsx';
 import type { Deps } from '../../../deps.ts';
 import { sendingScreens } from '../../../relays/screens/sending.tsx';
 import { senderScreens } from '../../../senders/screens/senders.tsx';
@@ -18,7 +19,6 @@ import { brandScreen } from './brand.tsx';
 import { healthScreen } from './health.tsx';
 import { nodeScreen } from './nodes.tsx';
 import { returnScreen } from './returns/returns.tsx';
-import { trackingScreen } from './tracking.tsx';
 
 export async function settingsScreens(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
   app.get('/settings', (request, reply) =>

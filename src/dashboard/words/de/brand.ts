@@ -3,6 +3,8 @@ import type { brand as english } from '../en/brand.ts';
 import type { Translation } from '../translation.ts';
 
 export const brand: Translation<typeof english> = {
+  'settings.brand': 'Marke',
+  'settings.done.brandSaved': 'Die Marke ist gespeichert. Neue Bausteine und die Auswahl beim Gestalten haben sie.',
   'brand.about':
     'Neue Bausteine beginnen beim Gestalten damit, und diese Farben und Schriften stehen dort zuerst. Vorhandene Mails bleiben, wie sie sind.',
   'brand.logo': 'Logo',

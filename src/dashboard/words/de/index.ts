@@ -3,6 +3,7 @@
 import { types } from '../../../audience/contact-types/words.de.ts';
 import { fields } from '../../../audience/fields/words.de.ts';
 import { segments } from '../../../audience/segments/words.de.ts';
+import { tracking } from '../../../audience/tracking/words.de.ts';
 import { left } from '../../../audience/unsubscribed/words.de.ts';
 import { feeds } from '../../../feeds/words.de.ts';
 import { forms } from '../../../forms/words.de.ts';
@@ -30,7 +31,6 @@ import { nodes } from './nodes.ts';
 import { outbox } from './outbox.ts';
 import { people } from './people.ts';
 import { providers } from './providers.ts';
-import { settings } from './settings.ts';
 import { signIn } from './sign-in.ts';
 import { versions } from './versions.ts';
 
@@ -59,11 +59,11 @@ export const de = {
   ...relays,
   ...segments,
   ...senders,
-  ...settings,
   ...signIn,
   ...templates,
   ...transactional,
   ...times,
+  ...tracking,
   ...types,
   ...users,
   ...versions,

@@ -1,6 +1,8 @@
 /** English: the brand of an account. */
 
 export const brand = {
+  'settings.brand': 'Brand',
+  'settings.done.brandSaved': 'The brand was saved. New blocks and the choices in the designer have it.',
   'brand.about':
     'New blocks in the designer begin with this, and it offers these colours and fonts first. Mails that exist stay as they are.',
   'brand.logo': 'Logo',

@@ -1,25 +1,26 @@
 /** What the account learns of opens and clicks. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Button } from '../../../dashboard/components/button.tsx';
+import { Card } from '../../../dashboard/components/surface.tsx';
+import { ask, attempt, sentenceOf } from '../../../dashboard/operations.ts';
+import { backTo, sendSettings } from '../../../dashboard/screens/settings/frame.tsx';
+import { field } from '../../../dashboard/sign-in/fields.ts';
+import { useLanguage } from '../../../dashboard/words/index.ts';
 import { TRACKING_MODES, type TrackingMode } from '../../../database/schema/index.ts';
-import { ApiClient, refusalText } from '../../api-client.ts';
-import { Button } from '../../components/button.tsx';
-import { Card } from '../../components/surface.tsx';
-import { field } from '../../sign-in/fields.ts';
-import { useLanguage } from '../../words/index.ts';
-import { backTo, sendSettings } from './frame.tsx';
+import { changeTracking, readTracking } from '../operations.ts';
 
 export async function trackingScreen(app: FastifyInstance): Promise<void> {
   const show = async (request: FastifyRequest, reply: FastifyReply, problem = '') => {
-    const { tracking } = await new ApiClient(app, request).get<{ tracking: { mode: TrackingMode } }>('/tracking');
+    const { tracking } = await ask(request, readTracking, {});
     return sendSettings(request, reply, 'tracking', <Modes mode={tracking.mode} />, problem);
   };
 
   app.get('/settings/tracking', (request, reply) => show(request, reply));
 
   app.post('/settings/tracking', async (request, reply) => {
-    const answer = await new ApiClient(app, request).send('POST', '/tracking/save', { mode: field(request, 'mode') });
-    if (answer.message !== undefined) return backTo(reply, 'tracking', 'settings.done.changed');
-    return show(request, reply.code(answer.status), refusalText(answer));
+    const changed = await attempt(request, changeTracking, { mode: field(request, 'mode') });
+    if ('output' in changed) return backTo(reply, 'tracking', 'settings.done.changed');
+    return show(request, reply.code(changed.status), sentenceOf(changed));
   });
 }
 

@@ -1,8 +1,5 @@
-/** English: the settings. */
-
-export const settings = {
-  'settings.brand': 'Brand',
-  'settings.done.brandSaved': 'The brand was saved. New blocks and the choices in the designer have it.',
+/** English: what is learnt of opens and clicks. */
+export const tracking = {
   'settings.tracking': 'Opens and clicks',
   'tracking.question': 'What do you want to learn of opens and clicks?',
   'tracking.off': 'Nothing',

@@ -1,10 +1,8 @@
-/** German: the settings. */
-import type { settings as english } from '../en/settings.ts';
-import type { Translation } from '../translation.ts';
+/** German: what is learnt of opens and clicks. */
+import type { Translation } from '../../dashboard/words/translation.ts';
+import type { tracking as english } from './words.en.ts';
 
-export const settings: Translation<typeof english> = {
-  'settings.brand': 'Marke',
-  'settings.done.brandSaved': 'Die Marke ist gespeichert. Neue Bausteine und die Auswahl beim Gestalten haben sie.',
+export const tracking: Translation<typeof english> = {
   'settings.tracking': 'Öffnungen und Klicks',
   'tracking.question': 'Was möchten Sie über Öffnungen und Klicks erfahren?',
   'tracking.off': 'Nichts',

@@ -1,0 +1,146 @@
+/** What the account learns of opens and clicks, and what people said about theirs being recorded (additions). */
+import { and, desc, eq, inArray } from 'drizzle-orm';
+import Type, { type Static } from 'typebox';
+import { isoTimestamp } from '../../clock.ts';
+import { recordId } from '../../database/ownership.ts';
+import { addresses, consentLog, contacts, TRACKING_CHOICE, TRACKING_MODES } from '../../database/schema/index.ts';
+import { notFound } from '../../failure.ts';
+import {
+  choice,
+  flag,
+  identifier,
+  isoTimestampSchema,
+  nullable,
+  reference,
+  text,
+  zeroOrOne,
+} from '../../http/requests/schemas.ts';
+import { type Context, operation } from '../../operations/operation.ts';
+import { auditBy } from '../../users/audit.ts';
+import { ownedContacts } from '../contacts/contacts.ts';
+import {
+  changeTrackingMode,
+  chooseTracking,
+  isMeasuredNow,
+  TRACKING_ACTIONS,
+  trackingMode,
+} from '../tracking-choice.ts';
+
+const MAX_TEXT = 5000;
+
+const mode = () => ({
+  ...choice(...TRACKING_MODES),
+  description:
+    'off: nothing; totals: how many opens and clicks there were; person: who did it; consent: who did it of those who allowed it.',
+});
+
+const CHOICES = Object.keys(TRACKING_CHOICE) as (keyof typeof TRACKING_CHOICE)[];
+
+const PersonChoice = Type.Object(
+  {
+    choice: { ...choice(...CHOICES), description: 'What they chose; none: nothing yet.' },
+    is_measured: zeroOrOne('1: their opens and clicks are recorded now.'),
+    consent_text: nullable(Type.String(), 'The text of their choice.'),
+    source: nullable(choice('api', 'page', 'form', 'import'), 'How they chose.'),
+    created_at: nullable(isoTimestampSchema(), 'When they chose.'),
+  },
+  { description: 'The choice of the person.' },
+);
+
+export const readTracking = operation({
+  name: 'Read what the account learns of opens and clicks (addition)',
+  role: 'viewer',
+  input: Type.Object({}),
+  output: Type.Object({ tracking: Type.Object({ mode: mode() }, { description: 'The choice of the account.' }) }),
+  run: ({ db, accountId }) => ({ tracking: { mode: trackingMode(db, accountId) } }),
+});
+
+export const changeTracking = operation({
+  name: 'Choose what the account learns of opens and clicks (addition)',
+  description:
+    'It holds at once: for mails that leave from now on, those of running campaigns too, and for opens and clicks of mails that were sent.',
+  role: 'owner',
+  input: Type.Object({ mode: mode() }),
+  run(context, { mode }) {
+    const change = () => {
+      changeTrackingMode(context.db, context.accountId, mode);
+      auditBy(context, 'tracking_changed', mode);
+    };
+    context.db.transaction(change, { behavior: 'immediate' });
+  },
+});
+
+export const readPersonChoice = operation({
+  name: 'Read what the person of a contact chose about their opens and clicks (addition)',
+  role: 'viewer',
+  input: Type.Object({ contact_id: identifier('A contact of the person.') }),
+  output: Type.Object({ tracking: PersonChoice }),
+  run(context, { contact_id }): { tracking: Static<typeof PersonChoice> } {
+    const { db } = context;
+    const address = requireAddress(context, contact_id);
+    const said = db.select().from(addresses).where(eq(addresses.id, address)).get()?.tracking_choice;
+    const isMeasured = db.$client
+      .prepare<[number], 0 | 1>(`SELECT ${isMeasuredNow('?')}`)
+      .pluck()
+      .get(address);
+    const newest = db
+      .select()
+      .from(consentLog)
+      .where(and(eq(consentLog.address_id, address), inArray(consentLog.action, TRACKING_ACTIONS)))
+      .orderBy(desc(consentLog.id))
+      .limit(1)
+      .get();
+    const logged = said === TRACKING_CHOICE.none ? undefined : newest;
+    return {
+      tracking: {
+        choice: CHOICES.find((name) => TRACKING_CHOICE[name] === said) ?? 'none',
+        is_measured: isMeasured ?? 0,
+        consent_text: logged?.consent_text ?? null,
+        source: findSource(logged?.source),
+        created_at: logged?.created_at ?? null,
+      },
+    };
+  },
+});
+
+export const keepPersonChoice = operation({
+  name: 'Keep what the person of a contact chose about their opens and clicks (addition)',
+  description:
+    'For a choice that they made elsewhere. It holds for their address, so for all of their contacts. The same choice again changes nothing.',
+  role: 'editor',
+  input: Type.Object({
+    contact_id: reference(),
+    is_allowed: flag('1: they allow that their opens and clicks are recorded; 0: they refuse it.'),
+    consent_text: text({ maxLength: MAX_TEXT, description: 'What they agreed to, or refused: your proof.' }),
+  }),
+  run(context, { contact_id, is_allowed, consent_text }) {
+    const { db, clock, accountId } = context;
+    const change = () =>
+      chooseTracking(db.$client, {
+        accountId,
+        addressId: requireAddress(context, contact_id),
+        isAllowed: is_allowed === 1,
+        source: 'api',
+        text: consent_text,
+        mailingId: null,
+        now: isoTimestamp(clock.now()),
+      });
+    db.transaction(change, { behavior: 'immediate' });
+  },
+});
+
+/** The address of a contact of the account. Throws 404. */
+function requireAddress({ db, accountId }: Context, contactId: unknown): number {
+  const found = db
+    .select({ address: contacts.address_id })
+    .from(contacts)
+    .where(and(eq(contacts.id, recordId(contactId)), ownedContacts(accountId)))
+    .get();
+  if (found === undefined) throw notFound();
+  return found.address;
+}
+
+/** The ways in which a choice about opens and clicks can come, of those of the consent log. */
+function findSource(source: string | undefined): 'api' | 'page' | 'form' | 'import' | null {
+  return source === 'api' || source === 'page' || source === 'form' || source === 'import' ? source : null;
+}
