@@ -6,22 +6,22 @@ const TOO_MANY_REQUESTS = 429;
 
 const tooMany = () => new Failure(TOO_MANY_REQUESTS, SENTENCES.too_many_templates);
 
-/** What an account has under way, and what begins when that has ended. */
+/** What somebody has under way, and what begins when that has ended. */
 interface Turns {
   underWay: number;
   waiting: (() => void)[];
 }
 
 /**
- * Gives a function that runs `work` for an account, or for whatever else has the given id, when fewer than `atOnce` earlier ones are under way.
- * Where `most` are under way or wait, it throws what `refusal` gives.
+ * Gives a function that runs `work` for whoever has an id, such as an account, when fewer than `atOnce` earlier works of theirs are under way.
+ * Where `most` of theirs are under way or wait, it throws what `refusal` gives.
  */
 export function turns(most = Number.POSITIVE_INFINITY, refusal = unavailable, atOnce = 1) {
-  const ofAccounts = new Map<number, Turns>();
-  return async function inTurn<T>(accountId: number, work: () => Promise<T>): Promise<T> {
-    const own = ofAccounts.get(accountId) ?? { underWay: 0, waiting: [] };
+  const byId = new Map<number, Turns>();
+  return async function inTurn<T>(id: number, work: () => Promise<T>): Promise<T> {
+    const own = byId.get(id) ?? { underWay: 0, waiting: [] };
     if (own.underWay + own.waiting.length >= most) throw refusal();
-    ofAccounts.set(accountId, own);
+    byId.set(id, own);
     if (own.underWay < atOnce) own.underWay++;
     else await new Promise<void>((begin) => own.waiting.push(begin));
     try {
@@ -29,7 +29,7 @@ export function turns(most = Number.POSITIVE_INFINITY, refusal = unavailable, at
     } finally {
       const next = own.waiting.shift();
       if (next !== undefined) next();
-      else if (--own.underWay === 0) ofAccounts.delete(accountId);
+      else if (--own.underWay === 0) byId.delete(id);
     }
   };
 }

@@ -23,9 +23,12 @@ export const COPY_POLICY = [
 
 /** Readers of an account's mails who wait at a time. One at a time is shown theirs, so that readers of others wait for no more than that. */
 const MAX_READERS = 100;
+/** Of them those with the links of one recipient, so that nobody who has a link keeps others from reading. */
+const MAX_OF_RECIPIENT = 10;
 
 export async function webCopyPage(app: FastifyInstance, source: RecipientSource): Promise<void> {
   const inTurn = turns(MAX_READERS);
+  const inTurnOfRecipient = turns(MAX_OF_RECIPIENT);
   app.route<{ Params: { token: string } }>({
     method: READ,
     url: '/w/:token',
@@ -33,7 +36,7 @@ export async function webCopyPage(app: FastifyInstance, source: RecipientSource)
       const { token } = request.params;
       const ids = await source.readLink('web', token);
       if (!ids) return unknownLink(reply);
-      const shown = await inTurn(ids.user, async () => {
+      const show = async () => {
         const mail = await source.readMail(ids, token);
         if (mail === null) return null;
         const values: Values = {
@@ -45,7 +48,8 @@ export async function webCopyPage(app: FastifyInstance, source: RecipientSource)
           [OPEN_URL]: '',
         };
         return copy(ids.user, { ...mail, values });
-      });
+      };
+      const shown = await inTurnOfRecipient(ids.address, () => inTurn(ids.user, show));
       if (shown === null) return unknownLink(reply);
       return reply
         .headers({ 'content-security-policy': COPY_POLICY, 'x-robots-tag': 'noindex' })
