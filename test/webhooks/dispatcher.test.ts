@@ -248,7 +248,8 @@ t.test('a redirect is not followed, and a large or endless answer is not read to
   let written = 0;
   receiver.answerWith((_, reply) => {
     reply.writeHead(200);
-    const write = () => {
+    const write = (error?: Error | null) => {
+      if (error) return;
       written += 65_536;
       if (!reply.destroyed && written < 2 ** 30) reply.write(Buffer.alloc(65_536), write);
     };

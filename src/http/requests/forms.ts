@@ -119,14 +119,21 @@ async function readMultipart(request: FastifyRequest): Promise<FormBody> {
 
 /**
  * The text of a field. The plugin parses parts whose content type is JSON, so these are turned back into text. Throws 400 for one that is
- * nested too deeply for that.
+ * nested too deeply.
  */
 export function fieldText(value: unknown): string {
   if (typeof value === 'string') return value;
+  const text = asJson(value);
+  if (text === null || isDeeper(text, MAX_JSON_LEVELS)) throw new Failure(400, 'Malformed Request');
+  return text;
+}
+
+/** A value as JSON; null where it is nested so deeply that it cannot be written, which depends on the release of Node. */
+function asJson(value: unknown): string | null {
   try {
     return JSON.stringify(value);
   } catch {
-    throw new Failure(400, 'Malformed Request');
+    return null;
   }
 }
 
