@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap';
 import { startApp, type TestApp } from '../support/app.ts';
 import { mailsInBrief, withWelcomeSeries } from '../support/automations.ts';
+import { until } from '../support/until.ts';
 
 const FILE =
   'email,first_name,city\nzoe@example.com,Zoë,\nada@example.com,Ada,Wien\nnonsense,X,\nADA@example.com,Ada,Graz\n';
@@ -44,12 +45,10 @@ const ask = (app: TestApp, what: 'preview' | 'start', upload_id: string, options
 
 /** Waits for a preview or an import to end, and gives the upload. */
 async function ended(app: TestApp, upload_id: string) {
-  for (let looks = 0; looks < 500; looks++) {
-    const { upload } = (await app.one.call('GET', '/contacts/imports/progress', { query: { upload_id } })).body.message;
-    if (upload.state !== 'running' && upload.state !== 'previewing') return upload;
-    await new Promise(setImmediate);
-  }
-  throw new Error('it does not end');
+  const upload = async () =>
+    (await app.one.call('GET', '/contacts/imports/progress', { query: { upload_id } })).body.message.upload;
+  await until(async () => !['running', 'previewing'].includes((await upload()).state));
+  return upload();
 }
 
 const previewed = async (app: TestApp, upload_id: string, query = {}) =>

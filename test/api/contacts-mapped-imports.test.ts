@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap';
 import { startApp, type TestApp } from '../support/app.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+import { until } from '../support/until.ts';
 
 async function withType(t: Test): Promise<TestApp> {
   const app = await startApp(t);
@@ -14,12 +15,10 @@ const look = (app: TestApp, content: string, filename = 'list.csv') =>
   app.one.call('POST', '/contacts/imports/look', { multipart: [['file', { filename, content }]] });
 
 async function imported(app: TestApp, upload_id: string) {
-  for (let looks = 0; looks < 500; looks++) {
-    const { upload } = (await app.one.call('GET', '/contacts/imports/progress', { query: { upload_id } })).body.message;
-    if (upload.state !== 'running') return upload;
-    await new Promise(setImmediate);
-  }
-  throw new Error('the import does not end');
+  const upload = async () =>
+    (await app.one.call('GET', '/contacts/imports/progress', { query: { upload_id } })).body.message.upload;
+  await until(async () => (await upload()).state !== 'running');
+  return upload();
 }
 
 const FILE = 'Vorname;Mail;Schuhe;Notiz\nZoë;zoe@example.com;42;x\nIvo;nonsense;43;y\nAda;ada@example.com;big;z\n';

@@ -11,7 +11,10 @@ import { SENTENCES } from '../../../../src/sentences.ts';
 import { localhostCertificate } from '../../../support/smtp/certificate.ts';
 import { startSink } from '../../../support/smtp/scripted-relay.ts';
 
-const WAITS = { replyMs: 300, totalMs: 1_000 };
+/** Long enough for a machine that is busy with much else. */
+const PATIENT = { replyMs: 20_000, totalMs: 30_000 };
+/** For a server that says nothing: long enough for what it does say. */
+const IMPATIENT = { replyMs: 1_000, totalMs: 3_000 };
 const PASSWORD = 'pw-canary-1';
 
 function relayAt(port: number, more: Partial<Relay> = {}): Relay {
@@ -19,8 +22,8 @@ function relayAt(port: number, more: Partial<Relay> = {}): Relay {
 }
 
 /** Tries a relay; gives the stage, the sentence and the reply. */
-async function ask(relay: Relay) {
-  const options = { from: 'shop@example.com', to: 'ann@example.org', name: 'mail.example.com', ...WAITS };
+async function ask(relay: Relay, waits = PATIENT) {
+  const options = { from: 'shop@example.com', to: 'ann@example.org', name: 'mail.example.com', ...waits };
   const trial = await tryRelay(relay, options);
   const { found, advice } = diagnose(trial, relay);
   return { stage: trial.stage, found, advice: advice.length, reply: trial.outcome?.reply ?? null };
@@ -123,7 +126,7 @@ t.test('the wrong port or encryption is named', async (t) => {
   t.match(await ask(relayAt(plain, { tls: 'required' })), { stage: 'tls', found: SENTENCES.relay_test_no_starttls });
   t.match(await ask(relayAt(plain, { tls: 'implicit' })), { stage: 'tls', found: SENTENCES.relay_test_plain_port });
   const implicit = await startServer(t, { key, cert, secure: true });
-  t.match(await ask(relayAt(implicit)), { stage: 'connect', found: SENTENCES.relay_test_silent });
+  t.match(await ask(relayAt(implicit), IMPATIENT), { stage: 'connect', found: SENTENCES.relay_test_silent });
   const broken = await startSink(t, {
     starttls: '220 go\r\n',
     offers: ['STARTTLS'],
@@ -145,9 +148,9 @@ t.test('a relay that is not reached or says nothing is named, in bounded time', 
     found: SENTENCES.relay_test_no_host,
   });
   const silent = await startSink(t, { greeting: null });
-  t.match(await ask(relayAt(silent.port)), { stage: 'connect', found: SENTENCES.relay_test_silent });
+  t.match(await ask(relayAt(silent.port), IMPATIENT), { stage: 'connect', found: SENTENCES.relay_test_silent });
   const late = await startSink(t, { mail: null });
-  t.match(await ask(relayAt(late.port)), { stage: 'mail', found: SENTENCES.relay_test_silent });
+  t.match(await ask(relayAt(late.port), IMPATIENT), { stage: 'mail', found: SENTENCES.relay_test_silent });
   const dripping = await startSink(t, { drip: 100 });
-  t.match(await ask(relayAt(dripping.port)), { found: SENTENCES.relay_test_silent });
+  t.match(await ask(relayAt(dripping.port), IMPATIENT), { found: SENTENCES.relay_test_silent });
 });
