@@ -40,7 +40,8 @@ export interface Account {
 }
 
 const MOST_TURNS = 30;
-let invitations = 0;
+/** How many names that are unique in an application were made there. */
+const namesMade = new WeakMap<TestApp, number>();
 
 /** What the application is started with: sends stay running for a while, the public address may be saved, returned mail tested, and a feed read on this machine. */
 export const SETTINGS = {
@@ -51,6 +52,13 @@ export const SETTINGS = {
   BOUNCE_LISTEN: '127.0.0.1:2525',
   WEBHOOK_PRIVATE_ADDRESSES: 'allow',
 };
+
+/** The number of a name that is unique in an application, the same in each run. */
+function nextName(app: TestApp): number {
+  const nth = namesMade.get(app) ?? 0;
+  namesMade.set(app, nth + 1);
+  return nth;
+}
 
 /** A new account beside those there are, filled through the interface. */
 export async function newAccount(app: TestApp, name: string): Promise<Account> {
@@ -129,10 +137,10 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
   app.clock.advance(11_000);
   await app.background();
   await ask('POST', '/single/send/pause', { query: { utr: paused } });
-  const owner = addPerson(app, 'owner', { accountId: world.user, email: `owner${invitations++}@example.org` });
+  const owner = addPerson(app, 'owner', { accountId: world.user, email: `owner${nextName(app)}@example.org` });
   const invited: number[] = [];
   for (const email of ['left', 'middle', 'right']) {
-    const given = { accountId: world.user, email: `${email}${invitations++}@example.org` };
+    const given = { accountId: world.user, email: `${email}${nextName(app)}@example.org` };
     const { id } = addPerson(app, 'viewer', given);
     invited.push(id);
     createSession(app.drizzle, id, { address: '192.0.2.1', userAgent: 'Test' }, app.clock.now());
@@ -140,11 +148,11 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
   const { sessions } = await ask('GET', '/sessions/list');
   createKeys(app.drizzle, app.clock, world.user);
   const { keys } = await ask('GET', '/keys/list');
-  const operator = callerOf(app, addPerson(app, 'owner', { email: `operator${invitations++}@example.org` }));
+  const operator = callerOf(app, addPerson(app, 'owner', { email: `operator${nextName(app)}@example.org` }));
   const relay = { name: 'Relay', host: '127.0.0.1', port: 1, security: 'none' };
   const addRelay = async () => (await operator.call('POST', '/relays/save', { form: relay })).body.message.id;
   const waitingJob = await startJob(world.contactTypes[0]);
-  const signs = addDomains(app, world.user, invitations++);
+  const signs = addDomains(app, world.user, nextName(app));
   const backup = await app.fastify.inject({ url: '/api/backups/download', headers: operator.headers });
   const { user: _user, ...pairs } = world;
   const idsOf = (list: { id: number }[]) => list.map(({ id }) => String(id));
