@@ -1,44 +1,39 @@
 /** An automation as it is composed (additions): its mails in their order, each as a person would see it, tests, and who waits for which. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import Type, { type Static } from 'typebox';
-import { parseAddress } from '../audience/contacts/addresses.ts';
+import Type from 'typebox';
 import { requireAutomation } from '../automations/automations.ts';
 import { requireMail } from '../automations/changes.ts';
+import {
+  checkAutomationMail,
+  readAutomationMailCode,
+  showAutomationMail,
+  showAutomationMailHtml,
+  testAutomationMail,
+} from '../automations/operations/shown-mails.ts';
 import { peopleInSeries, seriesMails } from '../automations/series.ts';
 import { listWaiting } from '../automations/waiting.ts';
 import { AUTOMATION_STATUS } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
-import { inShowingTurn, withinShare } from '../http/account-share.ts';
 import { changesNothing } from '../http/callers.ts';
-import { AddressList, checkTestAddresses, readAddressList } from '../http/requests/address-list.ts';
+import { operationRoutes } from '../http/operation-routes.ts';
 import {
   choice,
-  done,
-  email,
   identifier,
   integer,
   isoTimestampSchema,
   nullable,
-  plainText,
   stamps,
   successWith,
   zeroOrOne,
 } from '../http/requests/schemas.ts';
-import { check } from '../http/requests/validation.ts';
-import { CompiledDrafts } from '../single-sends/compiled-drafts.ts';
 import { changerName } from '../single-sends/drafts.ts';
-import { checkShownMail, type ShowDeps, showMail, showMailHtml } from '../single-sends/shown-mail.ts';
-import { queueTestMail, testMailMessage } from '../single-sends/test-mail.ts';
 import { WAITING_TYPES } from './automation-schedules.ts';
-import { CheckedMailRecord, checkedRecord, ShownMailRecord, sendCode, sendShown, shownParts } from './shown-mails.ts';
 
 const tags = ['Automations'];
 const DEFAULT_ROWS = 50;
 
 const ByUtr = Type.Object({ utr: identifier('The automation.') });
-const MailQuery = Type.Object({ utr: identifier('The schedule.'), email: Type.Optional(email()) });
-const TestBody = Type.Object({ utr: identifier('The schedule.'), email_address: AddressList });
 const WaitingQuery = Type.Object({
   utr: identifier('The schedule.'),
   limit: Type.Optional(integer({ minimum: 1, maximum: 200, description: 'At most this many; 50 by default.' })),
@@ -84,7 +79,6 @@ const Series = Type.Object({
 
 export const automationSeriesRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const { db, clock, tokens, publicUrl } = deps;
-  const drafts = new CompiledDrafts();
 
   app.get(
     '/automations/series',
@@ -119,117 +113,12 @@ export const automationSeriesRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     },
   );
 
-  app.get(
-    '/automations/schedule/mail',
-    {
-      schema: {
-        tags,
-        summary: 'Read a mail of an automation as a person of its target would see it (addition)',
-        description: 'In the HTML each tracked link has its number as data-link. Nothing is counted.',
-        querystring: Type.Object({ ...MailQuery.properties, ...shownParts }),
-        response: successWith({ mail: ShownMailRecord }),
-      },
-    },
-    async (request, reply) => {
-      const show = () => showMail(...shownTo(request), request.query.html !== 0);
-      return sendShown(reply, await inShowingTurn(request.accountId, show));
-    },
-  );
-
-  app.get(
-    '/automations/schedule/mail/html',
-    {
-      schema: {
-        tags,
-        summary: 'Read the HTML of a mail of an automation as a person of its target would see it (addition)',
-        description: 'The html of `/automations/schedule/mail` as it is; empty where the mail cannot be shown.',
-        querystring: MailQuery,
-        response: plainText,
-      },
-    },
-    async (request, reply) =>
-      sendCode(reply, await inShowingTurn(request.accountId, () => showMailHtml(...shownTo(request)))),
-  );
-
-  app.get(
-    '/automations/schedule/check',
-    {
-      schema: {
-        tags,
-        summary: 'Check a mail of an automation as a person of its target would see it (addition)',
-        description: 'Says what may keep people from reading it. The code of the mail is not in the answer.',
-        querystring: MailQuery,
-        response: successWith({ checked: CheckedMailRecord }),
-      },
-    },
-    async (request) => {
-      // The share holds for the compiling of a draft, too.
-      const check = () => checkShownMail(...shownTo(request, (work) => work()));
-      const checked = checkedRecord(await withinShare(request.accountId, check));
-      return { status: 'success' as const, message: { checked } };
-    },
-  );
-
-  app.get(
-    '/automations/schedule/html',
-    {
-      schema: {
-        tags,
-        summary: 'Read the HTML that a mail of an automation was given (addition)',
-        description: 'The template_html alone, as it was written; empty without any.',
-        querystring: Type.Object({ utr: identifier('The schedule.') }),
-        response: plainText,
-      },
-    },
-    async (request, reply) => {
-      const { schedule } = requireMail(db, request.accountId, request.query.utr);
-      return sendCode(reply, schedule.template_html);
-    },
-  );
-
-  /** What a request asks to see: the mail, and the person of its target. Reads the mail, so a turn is asked for first. */
-  function shownTo(
-    { accountId, query }: { accountId: number; query: Static<typeof MailQuery> },
-    compile: ShowDeps['compile'] = (work) => withinShare(accountId, work),
-  ) {
-    const { schedule, automation } = requireMail(db, accountId, query.utr);
-    const { automation_for: id, automation_for_table: table } = automation;
-    const isTarget = table === 'contacts' || table === 'segments';
-    const source = {
-      ...schedule,
-      single_send: null,
-      recipient_id: isTarget ? [{ id: String(id), table } as const] : [],
-      exclude_specific_recipient_id: [],
-    };
-    const showing = { ...deps, drafts, compile };
-    return [showing, source, query.email === undefined ? null : parseAddress(query.email)] as const;
-  }
-
-  app.post(
-    '/automations/schedule/test',
-    {
-      schema: {
-        tags,
-        summary: 'Send a test of a mail of an automation (addition)',
-        description: 'To ten addresses at most. Tests count in no report.',
-        body: TestBody,
-        response: done,
-      },
-      config: {
-        check: check(TestBody, ({ email_address }, errors) => checkTestAddresses(email_address, errors)),
-      },
-    },
-    async (request) => {
-      const { utr, email_address } = request.body;
-      const addresses = await readAddressList(email_address);
-      await withinShare(request.accountId, async () => {
-        const { schedule, automation } = requireMail(db, request.accountId, utr);
-        const tested = { ...schedule, unsubscribe_group_id: Number(automation.unsubscribe_group_id) };
-        await queueTestMail(deps, tested, addresses);
-      });
-      return { status: 'success' as const, message: testMailMessage(db.$client, deps.config) };
-    },
-  );
+  const mails = operationRoutes(app, deps, 'Automations');
+  mails.record('GET /automations/schedule/mail', showAutomationMail);
+  mails.code('GET /automations/schedule/mail/html', showAutomationMailHtml);
+  mails.read('GET /automations/schedule/check', checkAutomationMail);
+  mails.code('GET /automations/schedule/html', readAutomationMailCode);
+  mails.change('POST /automations/schedule/test', testAutomationMail, (message) => message);
 
   app.get(
     '/automations/schedule/waiting',

@@ -1,37 +1,28 @@
 /** Finding single sends (additions): a short list, newest first, and the recipients of one by what happened to them. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type, { type Static } from 'typebox';
-import { parseAddress } from '../audience/contacts/addresses.ts';
 import { fold } from '../database/fold.ts';
 import { eventsRemovedTime } from '../delivery/feedback/old-events.ts';
 import { keptMails } from '../delivery/reporting/kept-mails.ts';
 import { exportRecipients, findRecipients } from '../delivery/reporting/recipients.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
-import { inShowingTurn, withinShare } from '../http/account-share.ts';
 import { chooseEncoding, encodeStream } from '../http/content-encoding.ts';
 import {
   choice,
   csvFile,
-  email,
   identifier,
   integer,
   isoTimestampSchema,
   line,
   nullable,
-  plainText,
   ShownDeliveryState,
   successWith,
   text,
 } from '../http/requests/schemas.ts';
 import { sentenceCode } from '../sentences.ts';
 import { findSingleSendMailing, requireSingleSend } from '../single-sends/actions.ts';
-import { CompiledDrafts } from '../single-sends/compiled-drafts.ts';
-import { asVariant } from '../single-sends/freeze-variants.ts';
-import { checkShownMail, type ShowDeps, showMail, showMailHtml } from '../single-sends/shown-mail.ts';
 import { FINISHED, SHOWN_STATE, SHOWN_STATES } from '../single-sends/shown-state.ts';
-import { CheckedMailRecord, checkedRecord, ShownMailRecord, sendCode, sendShown, shownParts } from './shown-mails.ts';
-import { variantNumber } from './single-send-variants.ts';
 
 const tags = ['Single sends'];
 const DEFAULT_ROWS = 50;
@@ -95,15 +86,8 @@ const FindQuery = Type.Object({
   after: Type.Optional(line({ description: 'Where to go on: next of the page before.' })),
 });
 
-const MailQuery = Type.Object({
-  utr: identifier('The single send.'),
-  email: Type.Optional(email()),
-  variant: variantNumber('The variant of its A/B test; 0, or not given: A.'),
-});
-export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
-  const { db } = deps;
+export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db }) => {
   const { $client: client } = db;
-  const drafts = new CompiledDrafts();
 
   app.get(
     '/single-send/summaries',
@@ -209,67 +193,4 @@ export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app,
       return reply.send(encodeStream(exportRecipients(client, mailing, filter), coding));
     },
   );
-
-  app.get(
-    '/single-send/mail',
-    {
-      schema: {
-        tags,
-        summary: 'Read the mail of a single send as one of its recipients sees it (addition)',
-        description: 'In the HTML each tracked link has its number in the report as data-link. Nothing is counted.',
-        querystring: Type.Object({ ...MailQuery.properties, ...shownParts }),
-        response: successWith({ mail: ShownMailRecord }),
-      },
-    },
-    async (request, reply) => {
-      const show = () => showMail(...shownTo(request), request.query.html !== 0);
-      return sendShown(reply, await inShowingTurn(request.accountId, show));
-    },
-  );
-
-  app.get(
-    '/single-send/mail/html',
-    {
-      schema: {
-        tags,
-        summary: 'Read the HTML of the mail of a single send as one of its recipients sees it (addition)',
-        description: 'The html of `/single-send/mail` as it is; empty where the mail cannot be shown.',
-        querystring: MailQuery,
-        response: plainText,
-      },
-    },
-    async (request, reply) =>
-      sendCode(reply, await inShowingTurn(request.accountId, () => showMailHtml(...shownTo(request)))),
-  );
-
-  app.get(
-    '/single-send/check',
-    {
-      schema: {
-        tags,
-        summary: 'Check the mail of a single send as one of its recipients sees it (addition)',
-        description: 'Says what may keep people from reading it. The code of the mail is not in the answer.',
-        querystring: MailQuery,
-        response: successWith({ checked: CheckedMailRecord }),
-      },
-    },
-    async (request) => {
-      // The share holds for the compiling of a draft, too.
-      const check = () => checkShownMail(...shownTo(request, (work) => work()));
-      const checked = checkedRecord(await withinShare(request.accountId, check));
-      return { status: 'success' as const, message: { checked } };
-    },
-  );
-
-  /** What a request asks to see: the mail, and the person of its audience. Reads the mail, so a turn is asked for first. */
-  function shownTo(
-    { accountId, query }: { accountId: number; query: Static<typeof MailQuery> },
-    compile: ShowDeps['compile'] = (work) => withinShare(accountId, work),
-  ) {
-    const { utr, email: given, variant = 0 } = query;
-    const send = requireSingleSend(db, accountId, utr);
-    const address = given === undefined ? null : parseAddress(given);
-    const showing = { ...deps, drafts, compile };
-    return [showing, { ...asVariant(db, send, variant), single_send: send, variant }, address] as const;
-  }
 };

@@ -39,11 +39,12 @@ import { check } from '../http/requests/validation.ts';
 import { WarmUpWait } from '../senders/operations/warm-ups.ts';
 import { SENTENCES } from '../sentences.ts';
 import { findSingleSendMailing, requireSingleSend } from '../single-sends/actions.ts';
+import { variantNumber } from '../single-sends/operations/options.ts';
 import { sendTestMail, testMailMessage } from '../single-sends/test-mail.ts';
 import { mailWarnings } from '../templates/content-warnings.ts';
 import { ContentWarnings } from '../templates/operations.ts';
 import { Watch } from './result-limits.ts';
-import { ReportedAbTest, reportedAbTest, variantNumber } from './single-send-variants.ts';
+import { ReportedAbTest, reportedAbTest } from './single-send-variants.ts';
 
 const tags = ['Single sends'];
 

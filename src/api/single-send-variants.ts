@@ -20,15 +20,11 @@ import {
 } from '../http/requests/schemas.ts';
 import { chooseWinner, planAbTest, saveAbTest } from '../single-sends/ab-tests.ts';
 import { requireSingleSend } from '../single-sends/actions.ts';
+import { MAX_VARIANTS } from '../single-sends/operations/options.ts';
 
 const tags = ['Single sends'];
 
-/** Besides A, the mail itself. */
-const MAX_VARIANTS = 3;
 const MAX_HOURS = 168;
-
-/** The number of a variant in a request, where it need not be given. */
-export const variantNumber = (description: string) => Type.Optional(integer({ maximum: MAX_VARIANTS, description }));
 
 const fraction = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 const Plan = {

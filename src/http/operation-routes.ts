@@ -11,7 +11,7 @@ import type {
   RecordOperation,
 } from '../operations/operation.ts';
 import { sendList, sendRecord } from './list-response.ts';
-import { done, doneInErrors, successWith } from './requests/schemas.ts';
+import { done, doneInErrors, plainText, successWith } from './requests/schemas.ts';
 import { passedFields } from './requests/validation.ts';
 
 /**
@@ -59,13 +59,13 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
     change<Input extends TObject, Output>(
       at: At,
       operation: Operation<Input, Output>,
-      message: string,
+      message: string | ((output: Output) => string),
       location?: (output: Output) => string,
     ): void {
       map(at, operation, done, async (context, input, reply) => {
         const output = await operation.run(context, input);
         if (location !== undefined) reply.header('location', location(output));
-        return { status: 'success', message };
+        return { status: 'success', message: typeof message === 'string' ? message : message(output) };
       });
     },
     /** As `change`, for the deletes whose contract has the text in `errors`. */
@@ -75,20 +75,35 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
         return { status: 'success', errors };
       });
     },
-    /** An operation whose output is the answer. */
-    read<Input extends TObject, Output extends TObject>(at: At, operation: DescribedOperation<Input, Output>): void {
-      map(at, operation, successWith(operation.output.properties), async (context, input) => ({
-        status: 'success',
-        message: await operation.run(context, input),
-      }));
+    /** An operation whose output is the answer; `location` gives the address of what it made. */
+    read<Input extends TObject, Output extends TObject>(
+      at: At,
+      operation: DescribedOperation<Input, Output>,
+      location?: (output: Static<Output>) => string,
+    ): void {
+      map(at, operation, successWith(operation.output.properties), async (context, input, reply) => {
+        const message = await operation.run(context, input);
+        if (location !== undefined) reply.header('location', location(message));
+        return { status: 'success', message };
+      });
+    },
+    /** An operation that gives code of a mail, sent as a text, which no browser shows as a page of ours. */
+    code<Input extends TObject>(at: At, operation: Operation<Input, string>): void {
+      map(at, operation, plainText, async (context, input, reply) => {
+        const code = await operation.run(context, input);
+        return reply
+          .headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
+          .type('text/plain; charset=utf-8')
+          .send(code);
+      });
     },
     /** An operation that reads one record. */
     record<Input extends TObject, Record extends TObject>(at: At, operation: RecordOperation<Input, Record>): void {
       const { as, record } = operation;
-      map(at, operation, successWith({ [as]: record }), (context, input, reply) => {
-        const json = operation.json(context, input);
+      map(at, operation, successWith({ [as]: record }), async (context, input, reply) => {
+        const json = await operation.json(context, input);
         if (json === undefined) throw notFound();
-        sendRecord(reply, as, json);
+        return sendRecord(reply, as, json);
       });
     },
     /** An operation that reads records, which are sent in parts. */

@@ -36,8 +36,8 @@ export interface RecordOperation<Input extends TObject, Record extends TObject>
   /** What the API calls the record in its answer. */
   as: string;
   record: Record;
-  /** The record as JSON text made by SQLite; undefined if the caller's account has none. */
-  json(context: Context, input: Static<Input>): string | undefined;
+  /** The record as JSON text, made by SQLite or another thread; undefined if the caller's account has none. */
+  json(context: Context, input: Static<Input>): string | undefined | Promise<string | undefined>;
 }
 
 /** Records to be read: where they are, and which part of them. */
@@ -70,8 +70,8 @@ export function recordOperation<Input extends TObject, Record extends TObject>(
 ): RecordOperation<Input, Record> {
   return {
     ...stated,
-    run(context, input) {
-      const json = stated.json(context, input);
+    async run(context, input) {
+      const json = await stated.json(context, input);
       if (json === undefined) throw notFound();
       return JSON.parse(json);
     },

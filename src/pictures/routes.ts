@@ -53,7 +53,7 @@ export const pictureRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) 
         const { id, isNew } = await inTurn(accountId, async () =>
           storePicture(context, accountId, { bytes: await readFile(path), fileName, name, alt }),
         );
-        const json = readPicture.json(context, { id: String(id) });
+        const json = await readPicture.json(context, { id: String(id) });
         if (json === undefined) throw notFound();
         return sendRecord(reply, 'picture', json, { is_new: isNew ? 1 : 0 });
       } finally {

@@ -7,6 +7,12 @@ const MIN_CANARY_MINUTES = 5;
 const MAX_CANARY_MINUTES = 1440;
 const DEFAULT_CANARY_MINUTES = 30;
 
+/** Besides A, the mail itself. */
+export const MAX_VARIANTS = 3;
+
+/** The number of a variant of an A/B test, where it need not be given. */
+export const variantNumber = (description: string) => Type.Optional(integer({ maximum: MAX_VARIANTS, description }));
+
 const canaryPercent = () =>
   integer({
     maximum: MAX_CANARY_PERCENT,

@@ -1,0 +1,149 @@
+/** A mail as its owner looks at it, and what the checks say of it (additions): of a single send, and what mails of automations have in common with it. */
+import Type, { type Static } from 'typebox';
+import { parseAddress } from '../../audience/contacts/addresses.ts';
+import { inShowingTurn, withinShare } from '../../http/account-share.ts';
+import { email, flag, identifier, integer, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
+import { type Context, operation, recordOperation } from '../../operations/operation.ts';
+import { requireSingleSend } from '../actions.ts';
+import { CompiledDrafts } from '../compiled-drafts.ts';
+import { asVariant } from '../freeze-variants.ts';
+import { checkShownMail, type ShowDeps, type ShownSource, showMail, showMailHtml } from '../shown-mail.ts';
+import { variantNumber } from './options.ts';
+
+/** A mail as one person sees it. */
+export const ShownMailRecord = Type.Object({
+  contact_id: nullable(integer()),
+  subject: Type.String(),
+  html: Type.String(),
+  text: Type.String({ description: 'The beginning of the text part, of 100 000 characters at most.' }),
+  text_length: integer({ description: 'The characters of the whole text part.' }),
+  placeholders_without_value: Type.Array(Type.String()),
+  problem: nullable(Type.String()),
+});
+
+/** What a request for that mail may leave out. */
+export const shownParts = {
+  html: Type.Optional(
+    Type.Unsafe<0 | 1>({ ...flag('0: without the HTML, which is empty then; 1 (default): with it.'), empty: 1 }),
+  ),
+};
+
+const CheckFinding = Type.Object({
+  check: Type.String({ description: 'What was looked at, such as `urls` or `size`.' }),
+  is_good: { ...zeroOrOne(), description: '1: nothing has to be done about it.' },
+  count: integer({ description: 'How many there are of what was found; of the size, bytes.' }),
+  limit: integer({ description: 'The most there should be; 0 where there is no such limit.' }),
+  names: Type.Array(Type.String(), { description: 'The first of what was found, where it has names.' }),
+});
+
+/** What the checks say of a mail. */
+export const CheckedMailRecord = Type.Object({
+  contact_id: nullable(integer()),
+  subject: Type.String(),
+  text: Type.String({ description: 'The beginning of the text part, of 100 000 characters at most.' }),
+  text_length: integer({ description: 'The characters of the whole text part.' }),
+  findings: Type.Array(CheckFinding, { description: 'One for each check.' }),
+  problem: nullable(Type.String()),
+});
+
+/** Which mail is looked at, and the address of the person of its audience who would see it; without one, anybody. */
+interface Looked {
+  /** Reads the mail with its code, so it is called only when it is the account's turn. Throws 404. */
+  find(): ShownSource;
+  email?: string | undefined;
+}
+
+/** The mail as JSON text, made in another thread because it may be large; its `problem` says why it cannot be shown. Throws 422 and 429. */
+export async function shownMailJson(context: Context, looked: Looked, hasHtml: boolean): Promise<string> {
+  const shown = await inShowingTurn(context.accountId, () => showMail(...showing(context, looked), hasHtml));
+  if ('problem' in shown) {
+    const none = { subject: '', html: '', text: '', text_length: 0, placeholders_without_value: [] };
+    return JSON.stringify({ contact_id: null, ...none, ...shown });
+  }
+  const { contact_id, json, withoutValue: placeholders_without_value } = shown;
+  const rest = JSON.stringify({ placeholders_without_value, problem: null });
+  return `{"contact_id":${contact_id},${json.slice(1, -1)},${rest.slice(1)}`;
+}
+
+/** The HTML of the mail; empty where it cannot be shown. Throws 422 and 429. */
+export function shownMailHtml(context: Context, looked: Looked): Promise<string> {
+  return inShowingTurn(context.accountId, () => showMailHtml(...showing(context, looked)));
+}
+
+/** What the checks say of the mail; its `problem` says why it cannot be shown. Throws 422 and 429. */
+export async function checkedMail(context: Context, looked: Looked): Promise<Static<typeof CheckedMailRecord>> {
+  // The share holds for the compiling of a draft, too.
+  const check = () => checkShownMail(...showing(context, looked, (work) => work()));
+  const found = await withinShare(context.accountId, check);
+  if ('problem' in found) return { contact_id: null, subject: '', text: '', text_length: 0, findings: [], ...found };
+  const { own, shared, ...mail } = found;
+  const findings = [...own, ...shared].map(({ check, isGood, values }) => ({
+    check,
+    is_good: isGood ? (1 as const) : (0 as const),
+    count: values.count,
+    limit: 'limit' in values ? values.limit : 0,
+    names: 'names' in values ? [...values.names] : [],
+  }));
+  return { ...mail, findings, problem: null };
+}
+
+const draftsOf = new WeakMap<Context['db'], CompiledDrafts>();
+
+function showing(
+  context: Context,
+  { find, email }: Looked,
+  compile: ShowDeps['compile'] = (work) => withinShare(context.accountId, work),
+) {
+  const drafts = draftsOf.get(context.db) ?? new CompiledDrafts();
+  draftsOf.set(context.db, drafts);
+  return [{ ...context, drafts, compile }, find(), email === undefined ? null : parseAddress(email)] as const;
+}
+
+const Seen = Type.Object({
+  utr: identifier('The single send.'),
+  email: Type.Optional(email()),
+  variant: variantNumber('The variant of its A/B test; 0, or not given: A.'),
+});
+
+function looked({ db, accountId }: Context, { utr, email, variant = 0 }: Static<typeof Seen>): Looked {
+  const find = () => {
+    const single_send = requireSingleSend(db, accountId, utr);
+    return { ...asVariant(db, single_send, variant), single_send, variant };
+  };
+  return { find, email };
+}
+
+export const showSingleSendMail = recordOperation({
+  name: 'Read the mail of a single send as one of its recipients sees it (addition)',
+  description: 'In the HTML each tracked link has its number in the report as data-link. Nothing is counted.',
+  role: 'viewer',
+  input: Type.Object({ ...Seen.properties, ...shownParts }),
+  as: 'mail',
+  record: ShownMailRecord,
+  json: (context, { html, ...seen }) => shownMailJson(context, looked(context, seen), html !== 0),
+});
+
+export const showSingleSendHtml = operation({
+  name: 'Read the HTML of the mail of a single send as one of its recipients sees it (addition)',
+  description: 'The html of `/single-send/mail` as it is; empty where the mail cannot be shown.',
+  role: 'viewer',
+  input: Seen,
+  run: (context, seen) => shownMailHtml(context, looked(context, seen)),
+});
+
+export const checkSingleSendMail = operation({
+  name: 'Check the mail of a single send as one of its recipients sees it (addition)',
+  description: 'Says what may keep people from reading it. The code of the mail is not in the answer.',
+  role: 'viewer',
+  input: Seen,
+  output: Type.Object({ checked: CheckedMailRecord }),
+  run: async (context, seen) => ({ checked: await checkedMail(context, looked(context, seen)) }),
+});
+
+export const readSingleSendCode = operation({
+  name: 'Read the HTML that a single send was given (addition)',
+  description: 'The template_html alone, as it was written; empty without any.',
+  role: 'viewer',
+  input: Type.Object({ utr: identifier('The single send.') }),
+  run: ({ db, accountId }, { utr }) => requireSingleSend(db, accountId, utr).template_html ?? '',
+});
