@@ -14,6 +14,7 @@ import {
   undoJob,
 } from '../audience/bulk/jobs.ts';
 import { hasContactType, ownedContacts } from '../audience/contacts/contacts.ts';
+import { namesErased } from '../audience/contacts/erased.ts';
 import { isoTimestamp } from '../clock.ts';
 import { recordId, requireOwnedIds } from '../database/ownership.ts';
 import { contacts } from '../database/schema/index.ts';
@@ -89,6 +90,12 @@ export const contactJobRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { d
       config: {
         check: check(JobBody, (body, errors, { accountId }) => {
           checkContactFilter(db, accountId, body, errors);
+          // The filter is kept until the action is done.
+          for (const [field, texts] of [
+            ['search', [body.search ?? '']],
+            ['value', body.value ?? []],
+          ] as const)
+            if (namesErased(db.$client, accountId, texts)) errors.add(field, messages.erased(field));
           const { action, contact_type_id, segment_id, to_contact_type_id, to_segment_id, unsubscribe_groups_id } =
             body;
           if (contact_type_id !== undefined)

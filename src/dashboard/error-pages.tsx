@@ -1,7 +1,7 @@
 /** Pages for what went wrong: in the frame for a signed-in user, without it for anyone else. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '../failure.ts';
-import { withRetryAfter } from '../http/errors.ts';
+import { logFailed, withRetryAfter } from '../http/errors.ts';
 import { ApiFailure } from './api-client.ts';
 import { LinkButton } from './components/button.tsx';
 import { languageOf, sendBarePage, sendPage } from './page.tsx';
@@ -53,8 +53,6 @@ export function answerError(
   if (error instanceof Failure) withRetryAfter(reply, error);
   const isOurs = error instanceof Failure || error instanceof ApiFailure;
   const status = isOurs ? error.status : (error.statusCode ?? 500);
-  if (status >= 500 && status !== 503) {
-    request.log.error({ err: error, route: request.routeOptions.url }, 'page failed');
-  }
+  if (status >= 500 && status !== 503) logFailed(request, error);
   return sendErrorPage(request, reply, viewer, status, isOurs ? error.message : undefined);
 }

@@ -29,6 +29,13 @@ export function withRetryAfter(reply: FastifyReply, { status }: Failure): Fastif
   return status === 503 ? reply.header('retry-after', '1') : reply;
 }
 
+/** Logs an error of the service with its route. A request that its sender broke off is no error of the service, and is logged as information. */
+export function logFailed({ log, raw, routeOptions }: FastifyRequest, err: Error): void {
+  const route = routeOptions.url;
+  if (raw.destroyed && !raw.complete) log.info({ route }, 'a request was broken off by its sender');
+  else log.error({ err, route }, 'request failed');
+}
+
 /**
  * Installs the error and not-found handlers. With `STATUS_CODES=always-200` the bodies stay the same and every status is 200, except for
  * the dashboard, which needs to know what happened.
@@ -47,7 +54,7 @@ export function installErrors(app: FastifyInstance, { config }: { config: Config
     if (error instanceof Failure) return fail(withRetryAfter(reply, error), error.status, error.errors);
     const status = error.statusCode ?? 500;
     if (status >= 400 && status < 500) return fail(reply, status, frameworkText(status));
-    request.log.error({ err: error, route: request.routeOptions.url }, 'request failed');
+    logFailed(request, error);
     return fail(reply, 500, 'Internal error');
   });
   app.setNotFoundHandler((_request, reply) => fail(reply, 404, 'Not Found'));

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { Failure } from '../failure.ts';
-import { withRetryAfter } from '../http/errors.ts';
+import { logFailed, withRetryAfter } from '../http/errors.ts';
 import { messagePage } from '../http/pages/layout.ts';
 import { POLICY } from '../http/pages/style.ts';
 import { readUrlencoded } from '../http/requests/form-fields.ts';
@@ -48,7 +48,7 @@ export function installPageRules(app: FastifyInstance): void {
     const status = error instanceof Failure ? error.status : (error.statusCode ?? 500);
     if (status === 503) return messagePage(reply.code(status), 'busy');
     if (status < 500) return messagePage(reply.code(status), 'refused');
-    request.log.error({ err: error, route: request.routeOptions.url }, 'page failed');
+    logFailed(request, error);
     return messagePage(reply.code(500), 'failed');
   });
 }

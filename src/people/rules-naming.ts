@@ -1,6 +1,6 @@
 /** Where rules of segments and filters of actions name an address as a text. */
 import type { Database } from 'better-sqlite3';
-import { spellings } from '../audience/contacts/addresses.ts';
+import { addressesIn, replaceAddress, spellings } from '../audience/contacts/addresses.ts';
 
 /** Columns of an account's rows that can name an address; each holds JSON, in which an address stands as it is. */
 const TEXTS = [
@@ -21,7 +21,7 @@ export function segmentsNaming(client: Database, accountId: number, addresses: r
     )
     .all(accountId);
   return segments.flatMap(({ rules, ...segment }) =>
-    addresses.some((address) => naming(address).test(rules)) ? [segment] : [],
+    addressesIn(rules).some((address) => addresses.includes(address)) ? [segment] : [],
   );
 }
 
@@ -30,7 +30,6 @@ export function segmentsNaming(client: Database, accountId: number, addresses: r
  * address, as none has that of the erased person, so that every segment keeps the people it has. Call it in the transaction of the erasure.
  */
 export function replaceInRules(client: Database, accountId: number, address: string, code: string): void {
-  const pattern = naming(address);
   for (const { table, columns } of TEXTS)
     for (const column of columns) {
       const rows = client
@@ -40,17 +39,6 @@ export function replaceInRules(client: Database, accountId: number, address: str
         )
         .all(accountId, JSON.stringify(spellings(address)));
       const update = client.prepare(`UPDATE ${table} SET ${column} = ? WHERE id = ?`);
-      for (const { id, text } of rows) update.run(text.replace(pattern, code), id);
+      for (const { id, text } of rows) update.run(replaceAddress(text, address, code), id);
     }
-}
-
-/** Matches an address in any case and spelling of its domain, but not within a longer one. */
-function naming(address: string): RegExp {
-  const literal = spellings(address)
-    .map((spelling) => spelling.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
-    .join('|');
-  return new RegExp(
-    `(?<![\\p{L}\\p{N}.!#$%&'*+/=?^_\`{|}~-])(?:${literal})(?![\\p{L}\\p{N}-]|\\.[\\p{L}\\p{N}])`,
-    'giu',
-  );
 }

@@ -1,11 +1,13 @@
 /** Importing people in the dashboard: the columns, what will happen, the import itself, and taking it back. */
 import { on, once } from 'node:events';
 import { connect } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import t from 'tap';
 import { startApp, type TestApp } from '../support/app.ts';
 import { HOSTILE } from '../support/dashboard/filled-account.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+import { until } from '../support/until.ts';
 import { serve } from '../support/walked-pages.ts';
 
 t.test('whoever has no contact type yet makes one with the first import', async (t) => {
@@ -176,7 +178,8 @@ t.test('an import is undone on its page, which says whom that is about and who s
 t.test(
   'a person has their pages beside more uploads than they may have pages at once, and after those broke off',
   async (t) => {
-    const { app, origin } = await serve(t);
+    const log = new PassThrough();
+    const { app, origin } = await serve(t, log);
     const { host, port, hostname } = new URL(origin);
     const cookie = cookieOf(app, addPerson(app));
     const head = {
@@ -201,5 +204,11 @@ t.test(
     t.equal(await open(), 200);
     await Promise.all(sockets.map((socket) => once(socket.destroy(), 'close')));
     t.equal(await open(), 200);
+    let logged = '';
+    await until(() => {
+      logged += log.read() ?? '';
+      return logged.split('broken off by its sender').length > sockets.length;
+    });
+    t.notMatch(logged, '"level":50', 'which is no error of the service');
   },
 );

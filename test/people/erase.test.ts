@@ -173,9 +173,12 @@ t.test('an erased address is refused as the second one of somebody else, however
     'also when the erasure came after the check',
   );
   const rule = { contact_type_id: 1, segment_name: 'Named', select_field: ['email'], select_operator: ['is not'] };
-  for (const value of erased) {
+  for (const value of erased.flatMap((email) => [email, `<${email}>, or others`])) {
     const stored = await app.one.call('POST', '/segment/store', { form: { ...rule, value: [value] } });
-    t.match(stored.body.errors, { value: [/erased/] }, 'nor is a rule about it stored');
+    t.match(stored.body.errors, { value: [/erased/] }, `nor is a rule stored about ${value}`);
+    const filter = { action: 'delete', everything: 1, search: value, field: 'email', value: [value] };
+    const started = await app.one.call('POST', '/contacts/jobs/start', { form: filter });
+    t.match(started.body.errors, { search: [/erased/], value: [/erased/] }, 'nor the filter of an action');
   }
   const path = join(t.testdir(), 'people.csv');
   writeFileSync(

@@ -1,5 +1,6 @@
 /** Pages in a real browser: what a test looks at on each of them. */
 import type { AddressInfo } from 'node:net';
+import type { Writable } from 'node:stream';
 import type { Browser, Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { startApp } from './app.ts';
@@ -82,8 +83,8 @@ export async function look(t: Test, page: Page, name: string): Promise<void> {
 }
 
 /** A listening application and its origin. */
-export async function serve(t: Test) {
-  const app = await startApp(t);
+export async function serve(t: Test, logTo?: Writable) {
+  const app = await startApp(t, {}, undefined, logTo);
   await app.fastify.listen({ host: '127.0.0.1', port: 0 });
   return { app, origin: `http://127.0.0.1:${(app.fastify.server.address() as AddressInfo).port}` };
 }

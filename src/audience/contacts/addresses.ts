@@ -22,6 +22,9 @@ const PARTS_AT_ONCE = 500;
 const LOCAL = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 /** Two or more labels of letters, digits and inner hyphens. The last is not a number, since `a@1.2.3.4` would name an IPv4 address. */
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!(?:\d+|0x[\da-f]*)$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
+/** What can be an address within a longer text. Where a longer word ends with one, it is another address or none. */
+const IN_TEXT =
+  /(?<![\p{L}\p{N}.!#$%&'*+/=?^_`{|}~-])[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[\p{L}\p{N}\p{M}.-]{0,252}[\p{L}\p{N}\p{M}]/gu;
 const NOT_ASCII = /\P{ASCII}/u;
 const ASCII_NOT_IN_DOMAINS = /(?![a-z\d.-])\p{ASCII}/iu;
 /** Invisible characters that the mapping to ASCII drops, such as soft hyphens. The two joiners may be part of a domain name. */
@@ -58,6 +61,16 @@ export function spellings(normalized: string): string[] {
   const domainAt = normalized.lastIndexOf('@') + 1;
   const unicode = normalized.slice(0, domainAt) + fold(domainToUnicode(normalized.slice(domainAt)));
   return unicode === normalized ? [normalized] : [normalized, unicode];
+}
+
+/** The addresses that a text names, normalized. */
+export function addressesIn(text: string): string[] {
+  return [...text.matchAll(IN_TEXT)].flatMap(([found]) => parseAddress(found)?.normalized ?? []);
+}
+
+/** The text with another text in the place of this normalized address, in whatever spelling it stands there. */
+export function replaceAddress(text: string, normalized: string, by: string): string {
+  return text.replace(IN_TEXT, (found) => (parseAddress(found)?.normalized === normalized ? by : found));
 }
 
 /** A domain in ASCII form and lower case; null when it cannot be the domain of an address. */

@@ -6,7 +6,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { addNamedValue, findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import { prepared } from '../../database/prepared.ts';
-import { type Address, parseAddress } from './addresses.ts';
+import { type Address, addressesIn, parseAddress } from './addresses.ts';
 
 const PREFIX = 'erased:';
 /** The condition for rows of `addresses` whose person was erased; in the order of the unique index. */
@@ -76,6 +76,11 @@ export function accountsWithErased(client: Database): number[] {
 /** Whether this address, in any spelling, was erased. False for a text that is not an address. */
 export function isErased(client: Database, accountId: number, email: string | undefined): boolean {
   return email !== undefined && findErasedId(client, accountId, email) !== undefined;
+}
+
+/** Whether one of these texts names an erased address, alone or among other words. */
+export function namesErased(client: Database, accountId: number, texts: readonly string[]): boolean {
+  return erasedRows(client, accountId, texts.flatMap(addressesIn)).length > 0;
 }
 
 /** The id of the row that an erased address left, in any spelling; undefined for one that was not erased, or is no address. */

@@ -14,7 +14,7 @@ import { type Design, findDesign, senderValues, type TemplateCode } from '../../
 import { saveDesign } from '../../designs/save-design.ts';
 import { conflict, Failure, notFound } from '../../failure.ts';
 import { withinShare } from '../../http/account-share.ts';
-import { withRetryAfter } from '../../http/errors.ts';
+import { logFailed, withRetryAfter } from '../../http/errors.ts';
 import { html } from '../../http/pages/html.ts';
 import { page, READ, unknownLink } from '../../http/pages/layout.ts';
 import { MAX_FORM_BYTES } from '../../http/requests/forms.ts';
@@ -66,7 +66,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
       return withRetryAfter(reply, error).code(error.status).send({ problem: error.message });
     if (error instanceof ContentError) return reply.code(422).send({ problem: error.message });
     const status = error.statusCode ?? 500;
-    if (status >= 500) request.log.error({ err: error, route: request.routeOptions.url }, 'design page failed');
+    if (status >= 500) logFailed(request, error);
     return reply
       .code(status)
       .send({ problem: status < 500 ? error.message : 'Something went wrong. Please try again.' });

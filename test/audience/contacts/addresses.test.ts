@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { parseAddress, parseAddressList } from '../../../src/audience/contacts/addresses.ts';
+import {
+  addressesIn,
+  parseAddress,
+  parseAddressList,
+  replaceAddress,
+} from '../../../src/audience/contacts/addresses.ts';
 
 const label63 = 'a'.repeat(63);
 
@@ -118,6 +123,18 @@ t.test('refused', async (t) => {
     ['Punycode with letters outside ASCII', 'a@xn--iñvalid.com'],
   ];
   for (const [why, text] of refused) t.equal(parseAddress(text), null, why);
+});
+
+t.test('addresses are found within a text, but not within a longer address', async (t) => {
+  const texts: [text: string, addresses: string[]][] = [
+    ['write to <Ann@Example.com>, or bo@bücher.example.', ['ann@example.com', 'bo@xn--bcher-kva.example']],
+    ['["ann@example.com","joe-ann@example.com"]', ['ann@example.com', 'joe-ann@example.com']],
+    ['ann@example.com.org äann@example.com ann@ @example.com a@b', ['ann@example.com.org']],
+    ['a'.repeat(1_000_000), []],
+    ['a@'.repeat(500_000), []],
+  ];
+  for (const [text, addresses] of texts) t.strictSame(addressesIn(text), addresses, text.slice(0, 60));
+  t.equal(replaceAddress('<ann@example.com> joe-ann@example.com', 'ann@example.com', '-'), '<-> joe-ann@example.com');
 });
 
 t.test('spellings of one mailbox have the same normalized form', async (t) => {

@@ -8,10 +8,9 @@ import { messages } from '../../../field-errors.ts';
 import { choice, integer, nullable, reference, stringList, text } from '../../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../../http/requests/validation.ts';
 import { type Context, operation } from '../../../operations/operation.ts';
-import { parseAddress } from '../../contacts/addresses.ts';
 import { listCustomFields } from '../../contacts/contact-fields.ts';
 import { hasContactType } from '../../contacts/contacts.ts';
-import { erasedAmong } from '../../contacts/erased.ts';
+import { namesErased } from '../../contacts/erased.ts';
 import { ContactFinder } from '../../search/find-contacts.ts';
 import { Pace } from '../../search/pace.ts';
 import { countMailsRules, namedFinder } from '../activity-rules.ts';
@@ -137,6 +136,5 @@ export function checkRules(
   if (errors.has('value')) return;
   const { errors: found } = parseRules(listCustomFields(db, accountId), given, namedFinder(db, accountId));
   for (const [field, text] of found) errors.add(field, text);
-  const addresses = (given.value ?? []).flatMap((value) => parseAddress(value)?.normalized ?? []);
-  if (erasedAmong(db.$client, accountId, addresses).length > 0) errors.add('value', messages.erased('value'));
+  if (namesErased(db.$client, accountId, given.value ?? [])) errors.add('value', messages.erased('value'));
 }
