@@ -1,10 +1,10 @@
 /** What composing says of a subject and of a mail, without a service. */
 import t from 'tap';
-import { subjectHints, subjectLength } from '../../src/dashboard/screens/compose/content/subject-hints.ts';
-import { missingParts } from '../../src/dashboard/screens/compose/records.ts';
-import { seenValue } from '../../src/dashboard/screens/compose/seen.ts';
 import { type CheckContext, checkContent } from '../../src/delivery/checks/content-checks.ts';
 import { inDark } from '../../src/delivery/shown/dark.ts';
+import { missingParts } from '../../src/single-sends/screens/compose/choices.ts';
+import { seenValue } from '../../src/single-sends/screens/compose/seen.ts';
+import { subjectHints, subjectLength } from '../../src/single-sends/screens/compose/subject-hints.ts';
 import { wallClock } from '../../src/zones.ts';
 
 const hintsOf = (subject: string, preheader = 'News') => subjectHints(subject, preheader).map(({ hint }) => hint);

@@ -2,7 +2,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import type { TObject } from 'typebox';
-import { ApiClient } from '../../dashboard/api-client.ts';
 import { LinkButton } from '../../dashboard/components/button.tsx';
 import { Time } from '../../dashboard/components/figures.tsx';
 import { type FormValues, readForm } from '../../dashboard/components/form.tsx';
@@ -13,13 +12,13 @@ import { sendEmptyFrame, sendMailFrame } from '../../dashboard/mail-frame.ts';
 import { type Attempt, ask, attempt, type Refusal, sentenceOf } from '../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../dashboard/page.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';
-import { readChoices } from '../../dashboard/screens/compose/records.ts';
 import { field } from '../../dashboard/sign-in/fields.ts';
 import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
 import { type PlainKey, useLanguage } from '../../dashboard/words/index.ts';
 import type { Deps } from '../../deps.ts';
 import { READ } from '../../http/pages/layout.ts';
 import type { Operation } from '../../operations/operation.ts';
+import { readChoices } from '../../single-sends/screens/compose/choices.ts';
 import { listTemplates } from '../../templates/operations.ts';
 import {
   decideFeed,
@@ -125,10 +124,7 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
 
   /** What a feed can go to and come from, and its templates. */
   async function readAll(request: FastifyRequest) {
-    const [choices, templates] = await Promise.all([
-      readChoices(new ApiClient(app, request)),
-      ask(request, listTemplates, {}),
-    ]);
+    const [choices, templates] = await Promise.all([readChoices(request), ask(request, listTemplates, {})]);
     return { choices, templates };
   }
 

@@ -2,11 +2,11 @@
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../dashboard/components/field.tsx';
 import { Card } from '../../dashboard/components/surface.tsx';
-import { chosenFirst, Targets } from '../../dashboard/screens/compose/audience.tsx';
-import type { Choices } from '../../dashboard/screens/compose/records.ts';
 import { texts } from '../../dashboard/screens/people/filter.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { FEED_RHYTHMS } from '../../database/schema/index.ts';
+import { chosenFirst, Targets } from '../../single-sends/screens/compose/audience.tsx';
+import type { Choices } from '../../single-sends/screens/compose/choices.ts';
 import type { ListedTemplate } from '../../templates/operations.ts';
 import { saveFeed } from '../operations.ts';
 

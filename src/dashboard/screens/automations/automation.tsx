@@ -2,18 +2,19 @@
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../../clock.ts';
 import { READ } from '../../../http/pages/layout.ts';
+import { readWindow } from '../../../sending-times/operations.ts';
+import type { Target } from '../../../single-sends/screens/compose/choices.ts';
+import { readChoices } from '../../../single-sends/screens/compose/choices.ts';
+import { Waits } from '../../../single-sends/screens/waits.tsx';
 import { ApiClient } from '../../api-client.ts';
 import { StateBadge } from '../../components/campaign-state.tsx';
 import { Stats } from '../../components/figures.tsx';
 import { Card, Notice } from '../../components/surface.tsx';
 import { Table } from '../../components/table.tsx';
+import { ask } from '../../operations.ts';
 import { sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
-import type { Target } from '../compose/records.ts';
-import { readChoices } from '../compose/records.ts';
-import { readLeavingTimes } from '../compose/schedule/leaving.tsx';
-import { Waits } from '../mailings/waits.tsx';
 import { readSeries, type Series } from './edit/series.ts';
 import { Actions } from './edit/state.tsx';
 import { PersonForecast } from './person-forecast.tsx';
@@ -38,9 +39,9 @@ export async function automationScreen(app: FastifyInstance, { clock }: { clock:
       } as const;
       const [series, { targets }, asked, times] = await Promise.all([
         readSeries(api, utr),
-        readChoices(api),
+        readChoices(request),
         readForecast(api, utr, email),
-        readLeavingTimes(api),
+        ask(request, readWindow, {}),
       ]);
       const target = targets.find(({ value }) => value === series.automation_for);
       const canChange = viewer.role !== 'viewer';

@@ -1,6 +1,7 @@
 /** The versions of a mail: what it was made of, when and by whom, how that looks, and bringing it back. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../http/pages/layout.ts';
+import { stepAddress } from '../../../single-sends/screens/compose/frame.tsx';
 import { ApiClient, refusalText } from '../../api-client.ts';
 import { LinkButton } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
@@ -12,7 +13,6 @@ import { recordTime } from '../../record-time.ts';
 import { requireEditor, viewerOf } from '../../signed-in.ts';
 import { type Language, useLanguage } from '../../words/index.ts';
 import { mailAddress } from '../automations/edit/addresses.ts';
-import { stepAddress } from '../compose/frame.tsx';
 
 const SEE_OTHER = 303;
 

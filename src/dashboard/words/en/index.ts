@@ -11,6 +11,7 @@ import { pictures } from '../../../pictures/words.en.ts';
 import { relays } from '../../../relays/words.en.ts';
 import { senders } from '../../../senders/words.en.ts';
 import { times } from '../../../sending-times/words.en.ts';
+import { campaigns } from '../../../single-sends/words.en.ts';
 import { templates } from '../../../templates/words.en.ts';
 import { transactional } from '../../../transactional/words.en.ts';
 import { users } from '../../../users/words.en.ts';
@@ -19,14 +20,12 @@ import { archive } from './archive.ts';
 import { automations } from './automations.ts';
 import { backup } from './backup.ts';
 import { brand } from './brand.ts';
-import { compose } from './compose.ts';
 import { designer } from './designer.ts';
 import { frame } from './frame.ts';
 import { holding } from './holding.ts';
 import { home } from './home.ts';
 import { installation } from './installation.ts';
 import { mail } from './mail.ts';
-import { mailings } from './mailings.ts';
 import { nodes } from './nodes.ts';
 import { outbox } from './outbox.ts';
 import { people } from './people.ts';
@@ -39,7 +38,7 @@ export const en = {
   ...automations,
   ...backup,
   ...brand,
-  ...compose,
+  ...campaigns,
   ...designer,
   ...feeds,
   ...fields,
@@ -50,7 +49,6 @@ export const en = {
   ...installation,
   ...left,
   ...mail,
-  ...mailings,
   ...nodes,
   ...outbox,
   ...people,

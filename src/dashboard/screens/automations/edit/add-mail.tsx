@@ -1,6 +1,7 @@
 /** Adding a mail to an automation, at the end or before another, with the template it begins with. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../../http/pages/layout.ts';
+import { readChoices, type SenderChoice } from '../../../../single-sends/screens/compose/choices.ts';
 import { type ListedTemplate, listTemplates } from '../../../../templates/operations.ts';
 import { type ApiAnswer, ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
@@ -11,7 +12,6 @@ import { languageOf, sendPage } from '../../../page.tsx';
 import { field } from '../../../sign-in/fields.ts';
 import { viewerOf } from '../../../signed-in.ts';
 import { useLanguage } from '../../../words/index.ts';
-import { readChoices, type SenderChoice } from '../../compose/records.ts';
 import { automationAddress, editAddress, mailAddress } from './addresses.ts';
 import { changedMeanwhile } from './changed-meanwhile.ts';
 import { changed } from './mail-content.tsx';
@@ -42,7 +42,7 @@ export async function addMailScreen(app: FastifyInstance): Promise<void> {
     const api = new ApiClient(app, request);
     const series = await readSeries(api, request.params.utr);
     const [{ senders }, templates] = await Promise.all([
-      readChoices(api),
+      readChoices(request),
       ask(request, listTemplates, { built_in: 1 }),
     ]);
     const given = sent.given ?? begin(series, senders, request.query.before ?? '');

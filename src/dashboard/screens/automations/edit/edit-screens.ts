@@ -1,11 +1,13 @@
 /** The pages for making and editing automations, which only those see who may change something. */
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../../../deps.ts';
+import { checkStep } from '../../../../single-sends/screens/compose/check.tsx';
+import {
+  designScreen,
+  htmlScreen,
+  templatesScreen,
+} from '../../../../single-sends/screens/compose/content-screens.tsx';
 import { requireEditor } from '../../../signed-in.ts';
-import { checkStep } from '../../compose/check/check.tsx';
-import { designScreen } from '../../compose/content/design.tsx';
-import { htmlScreen } from '../../compose/content/html.tsx';
-import { templatesScreen } from '../../compose/content/templates.tsx';
 import { addMailScreen } from './add-mail.tsx';
 import { editScreen } from './edit.tsx';
 import { AUTOMATION_MAIL } from './mail.tsx';

@@ -2,6 +2,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../../../deps.ts';
 import { READ } from '../../../../http/pages/layout.ts';
+import { readHasCaps } from '../../../../sending-times/screens/cap-field.tsx';
+import { type Choices, readChoices } from '../../../../single-sends/screens/compose/choices.ts';
 import { type ApiAnswer, ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
 import type { Problems } from '../../../components/field.tsx';
@@ -12,7 +14,6 @@ import { recordTime } from '../../../record-time.ts';
 import { field } from '../../../sign-in/fields.ts';
 import { viewerOf } from '../../../signed-in.ts';
 import { useLanguage } from '../../../words/index.ts';
-import { type Choices, readChoices, readHasCaps } from '../../compose/records.ts';
 import { PersonForecast } from '../person-forecast.tsx';
 import { readForecast } from '../records.ts';
 import { automationAddress, editAddress } from './addresses.ts';
@@ -42,9 +43,9 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
     const { email = '' } = request.query;
     const series = await readSeries(api, request.params.utr);
     const [choices, asked, hasCaps] = await Promise.all([
-      readChoices(api),
+      readChoices(request),
       readForecast(api, series.utr, email),
-      readHasCaps(api),
+      readHasCaps(request),
     ]);
     const frame = { title: series.automation_name, section: 'automations', action: <Back utr={series.utr} /> } as const;
     const content = (

@@ -1,9 +1,9 @@
 /** The fields of an automation: its name, who enters it, its unsubscribe group and when people leave. */
 
+import { CapField } from '../../../../sending-times/screens/cap-field.tsx';
+import type { Choices } from '../../../../single-sends/screens/compose/choices.ts';
 import { CheckField, type Problems, SelectField, TextField } from '../../../components/field.tsx';
 import { useLanguage } from '../../../words/index.ts';
-import { CapField } from '../../compose/cap-field.tsx';
-import type { Choices } from '../../compose/records.ts';
 
 export interface AutomationFields {
   automation_name: string;

@@ -1,6 +1,14 @@
 /** A mail of an automation: its subject, preview text, sender and wait, and the ways to make it. While people wait it says what happens to them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../../http/pages/layout.ts';
+import { readChoices, type SenderChoice } from '../../../../single-sends/screens/compose/choices.ts';
+import type { Composed, ComposedParams } from '../../../../single-sends/screens/compose/composed.tsx';
+import {
+  findTemplateName,
+  Hints,
+  MailContent,
+  Placeholders,
+} from '../../../../single-sends/screens/compose/content.tsx';
 import { type ApiAnswer, ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
 import { Button } from '../../../components/button.tsx';
 import type { Problems } from '../../../components/field.tsx';
@@ -9,9 +17,6 @@ import { languageOf } from '../../../page.tsx';
 import { field } from '../../../sign-in/fields.ts';
 import { viewerOf } from '../../../signed-in.ts';
 import { type Language, useLanguage } from '../../../words/index.ts';
-import type { Composed, ComposedParams } from '../../compose/composed.ts';
-import { findTemplateName, Hints, MailContent, Placeholders } from '../../compose/content/content.tsx';
-import { readChoices, type SenderChoice } from '../../compose/records.ts';
 import { mailAddress } from './addresses.ts';
 import { changedMeanwhile } from './changed-meanwhile.ts';
 import { AUTOMATION_MAIL, composedMail, readMail, sendMailPage } from './mail.tsx';
@@ -36,7 +41,7 @@ export async function mailContentScreen(app: FastifyInstance): Promise<void> {
     const { series, mail } = await readMail(api, automation, utr);
     const composed = composedMail(request, series, mail);
     const [{ senders }, { contents }, template] = await Promise.all([
-      readChoices(api),
+      readChoices(request),
       api.get<{ contents: string[] }>('/get-dynamic/content'),
       mail.content === 'template' ? findTemplateName(request, mail.template_id) : '',
     ]);

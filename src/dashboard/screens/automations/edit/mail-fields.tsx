@@ -1,10 +1,10 @@
 /** The fields of a mail of an automation: subject, preview text, sender and how long it waits. */
 
 import type { FastifyRequest } from 'fastify';
+import type { SenderChoice } from '../../../../single-sends/screens/compose/choices.ts';
 import { type Problems, SelectField, TextField } from '../../../components/field.tsx';
 import { field } from '../../../sign-in/fields.ts';
 import { useLanguage } from '../../../words/index.ts';
-import type { SenderChoice } from '../../compose/records.ts';
 import { type SeriesMail, WAITING_TYPES } from './series.ts';
 
 /** What a form for a mail has. */

@@ -2,13 +2,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import { notFound } from '../../../../failure.ts';
+import type { Composed, ComposedKind } from '../../../../single-sends/screens/compose/composed.tsx';
 import { ApiClient, refusalOf } from '../../../api-client.ts';
 import { LinkButton } from '../../../components/button.tsx';
 import { Notice, Problem, Tabs } from '../../../components/surface.tsx';
 import { sendPage } from '../../../page.tsx';
 import { viewerOf } from '../../../signed-in.ts';
 import { useLanguage } from '../../../words/index.ts';
-import type { Composed, ComposedKind } from '../../compose/composed.ts';
 import { editAddress, mailAddress } from './addresses.ts';
 import { readSeries, type Series, type SeriesMail } from './series.ts';
 

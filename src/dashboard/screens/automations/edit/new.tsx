@@ -1,6 +1,7 @@
 /** A new automation: its name, who enters it and its unsubscribe group; its mails come next. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../../http/pages/layout.ts';
+import { type Choices, readChoices } from '../../../../single-sends/screens/compose/choices.ts';
 import { type ApiAnswer, ApiClient, problemsOf } from '../../../api-client.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
 import type { Problems } from '../../../components/field.tsx';
@@ -9,7 +10,6 @@ import { languageOf, sendPage } from '../../../page.tsx';
 import { field } from '../../../sign-in/fields.ts';
 import { viewerOf } from '../../../signed-in.ts';
 import { useLanguage } from '../../../words/index.ts';
-import { type Choices, readChoices } from '../../compose/records.ts';
 import { editAddress } from './addresses.ts';
 import { type AutomationFields, AutomationFieldset } from './form.tsx';
 
@@ -35,7 +35,7 @@ export async function newAutomationScreen(app: FastifyInstance): Promise<void> {
     problems: Problems = {},
   ) => {
     const viewer = viewerOf(request);
-    const choices = await readChoices(new ApiClient(app, request));
+    const choices = await readChoices(request);
     const title = languageOf(request, viewer).say('automations.new');
     const first = {
       automation_name: '',

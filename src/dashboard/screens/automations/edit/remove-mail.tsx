@@ -1,12 +1,12 @@
 /** Removing a mail of an automation, after saying what happens to who waits for it. */
 import type { FastifyInstance } from 'fastify';
 import { READ } from '../../../../http/pages/layout.ts';
+import type { ComposedParams } from '../../../../single-sends/screens/compose/composed.tsx';
 import { type ApiAnswer, ApiClient, refusalText } from '../../../api-client.ts';
 import { setFlash } from '../../../flash.ts';
 import { languageOf } from '../../../page.tsx';
 import { field } from '../../../sign-in/fields.ts';
 import { viewerOf } from '../../../signed-in.ts';
-import type { ComposedParams } from '../../compose/composed.ts';
 import { editAddress, mailAddress } from './addresses.ts';
 import { changedMeanwhile } from './changed-meanwhile.ts';
 import { AUTOMATION_MAIL, readMail } from './mail.tsx';

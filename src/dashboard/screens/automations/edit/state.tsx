@@ -1,11 +1,11 @@
 /** Starting, pausing, duplicating and deleting an automation. Each says in numbers what happens. */
 import type { FastifyInstance } from 'fastify';
+import type { Target } from '../../../../single-sends/screens/compose/choices.ts';
 import { type ApiAnswer, ApiClient, refusalText } from '../../../api-client.ts';
 import { LinkButton } from '../../../components/button.tsx';
 import { Confirm } from '../../../components/confirm.tsx';
 import { setFlash } from '../../../flash.ts';
 import { useLanguage } from '../../../words/index.ts';
-import type { Target } from '../../compose/records.ts';
 import { automationAddress, editAddress } from './addresses.ts';
 import type { Series } from './series.ts';
 

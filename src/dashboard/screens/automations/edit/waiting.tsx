@@ -1,6 +1,7 @@
 /** The people who wait for one mail of an automation. */
 import type { FastifyInstance } from 'fastify';
 import { READ } from '../../../../http/pages/layout.ts';
+import type { ComposedParams } from '../../../../single-sends/screens/compose/composed.tsx';
 import { ApiClient } from '../../../api-client.ts';
 import { LinkButton } from '../../../components/button.tsx';
 import { Pager, Table } from '../../../components/table.tsx';
@@ -8,7 +9,6 @@ import { sendPage } from '../../../page.tsx';
 import { viewerOf } from '../../../signed-in.ts';
 import { withQuery } from '../../../with-query.ts';
 import { useLanguage } from '../../../words/index.ts';
-import type { ComposedParams } from '../../compose/composed.ts';
 import { automationAddress, mailAddress } from './addresses.ts';
 import { AUTOMATION_MAIL, readMail } from './mail.tsx';
 import type { Series } from './series.ts';

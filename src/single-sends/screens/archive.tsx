@@ -1,0 +1,63 @@
+/** Whether anybody can read a mailing in the public archive, and the forms that put it in and take it out. */
+import type { FastifyInstance } from 'fastify';
+import { ApiClient, refusalText } from '../../dashboard/api-client.ts';
+import { Button } from '../../dashboard/components/button.tsx';
+import { Confirm } from '../../dashboard/components/confirm.tsx';
+import { Card } from '../../dashboard/components/surface.tsx';
+import { setFlash } from '../../dashboard/flash.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+
+const SEE_OTHER = 303;
+
+/** Where a single send stands. */
+export interface Archived {
+  is_archived: 0 | 1;
+  /** Where anybody can read it; null while nobody can. */
+  url: string | null;
+}
+
+/** Registers the forms that put a mailing into the archive and take it out. */
+export async function archiveActions(app: FastifyInstance): Promise<void> {
+  for (const [action, is_archived, done] of [
+    ['archive', 1, 'archive.done.added'],
+    ['unarchive', 0, 'archive.done.removed'],
+  ] as const)
+    app.post<{ Params: { utr: string } }>(`/mailings/:utr/${action}`, async (request, reply) => {
+      const { utr } = request.params;
+      const answer = await new ApiClient(app, request).send('POST', '/single/send/archive', { utr, is_archived });
+      if (answer.message === undefined) setFlash(reply, 'bad', 'mailings.refused', { reason: refusalText(answer) });
+      else setFlash(reply, 'good', done);
+      return reply.redirect(`/mailings/${encodeURIComponent(utr)}`, SEE_OTHER);
+    });
+}
+
+/** The card with its state; `mayChange` adds the button. */
+export function ArchiveCard({ utr, archived, mayChange }: { utr: string; archived: Archived; mayChange: boolean }) {
+  const language = useLanguage();
+  const { is_archived: isArchived, url } = archived;
+  return (
+    <Card title={language.say('archive.mail')}>
+      <p>
+        {language.say(isArchived === 0 ? 'archive.mail.off' : url === null ? 'archive.mail.waits' : 'archive.mail.on')}{' '}
+        {url !== null && <a href={url}>{url}</a>}
+      </p>
+      {mayChange && isArchived === 0 && (
+        <form method="post" action={`/mailings/${utr}/archive`}>
+          <Button look="plain">{language.say('archive.mail.add')}</Button>
+        </form>
+      )}
+      {mayChange && isArchived === 1 && (
+        <div>
+          <Confirm
+            id="unarchive"
+            action={`/mailings/${utr}/unarchive`}
+            label={language.say('archive.mail.remove')}
+            title={language.say('archive.mail.remove.title')}
+          >
+            <p>{language.say('archive.mail.remove.text')}</p>
+          </Confirm>
+        </div>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,186 @@
+/** Mailings: the single sends, newest first, found by their state, name or subject. */
+import type { FastifyInstance } from 'fastify';
+import { ApiClient } from '../../dashboard/api-client.ts';
+import { LinkButton } from '../../dashboard/components/button.tsx';
+import { StateBadge, StateChoice } from '../../dashboard/components/campaign-state.tsx';
+import { Meter, Time } from '../../dashboard/components/figures.tsx';
+import { SearchForm } from '../../dashboard/components/search.tsx';
+import { Empty } from '../../dashboard/components/surface.tsx';
+import { Pager, Table } from '../../dashboard/components/table.tsx';
+import { languageOf, sendPage } from '../../dashboard/page.tsx';
+import { recordTime } from '../../dashboard/record-time.ts';
+import { viewerOf } from '../../dashboard/signed-in.ts';
+import { withQuery } from '../../dashboard/with-query.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import type { Deps } from '../../deps.ts';
+import { READ } from '../../http/pages/layout.ts';
+import { SHOWN_STATES } from '../shown-state.ts';
+import { mailingScreen } from './campaign.tsx';
+import type { Summary } from './records.ts';
+
+interface ListQuery {
+  search?: string;
+  state?: string;
+  before?: string;
+}
+
+/** Registers the list and the pages of one mailing. */
+export async function mailingScreens(app: FastifyInstance, { clock }: Deps): Promise<void> {
+  app.route<{ Querystring: ListQuery }>({
+    method: READ,
+    url: '/mailings',
+    handler: async (request, reply) => {
+      const viewer = viewerOf(request);
+      const { search = '', before } = request.query;
+      const state = SHOWN_STATES.find((name) => name === request.query.state);
+      const { summaries, next_before_id: next } = await new ApiClient(app, request).get<{
+        summaries: Summary[];
+        next_before_id: number | null;
+      }>('/single-send/summaries', {
+        ...(search && { search }),
+        ...(state && { state }),
+        ...(before !== undefined && { before_id: before }),
+      });
+      const action = viewer.role !== 'viewer' && <NewMailing />;
+      const frame = { title: languageOf(request, viewer).say('nav.mailings'), section: 'mailings', action } as const;
+      const list = { summaries, next, search, state, isLater: before !== undefined, now: clock.now() };
+      return sendPage(request, reply, viewer, frame, <Mailings {...list} />);
+    },
+  });
+  await mailingScreen(app, { clock });
+}
+
+function NewMailing() {
+  return (
+    <LinkButton icon="plus" href="/mailings/new">
+      {useLanguage().say('compose.new')}
+    </LinkButton>
+  );
+}
+
+interface MailingList {
+  summaries: readonly Summary[];
+  /** Where the next page goes on; null where this is the last. */
+  next: number | null;
+  search: string;
+  state: (typeof SHOWN_STATES)[number] | undefined;
+  isLater: boolean;
+  now: Date;
+}
+
+function Mailings({ summaries, next, search, state, isLater, now }: MailingList) {
+  const language = useLanguage();
+  const href = (before?: number) => withQuery('/mailings', { search, state, before });
+  const isFiltered = search !== '' || state !== undefined;
+  if (summaries.length === 0 && !isFiltered && !isLater) {
+    return (
+      <>
+        <Empty icon="mail" title={language.say('mailings.empty.title')}>
+          {language.say('mailings.empty.text')}
+        </Empty>
+        <TransactionalLink />
+      </>
+    );
+  }
+  return (
+    <>
+      <SearchForm
+        name="search"
+        label={language.say('mailings.search')}
+        find={language.say('mailings.find')}
+        value={search}
+      >
+        <StateChoice
+          states={SHOWN_STATES}
+          chosen={state}
+          label={language.say('mailings.state')}
+          any={language.say('mailings.state.any')}
+        />
+      </SearchForm>
+      {summaries.length === 0 ? (
+        <p>{language.say(next === null ? 'mailings.none' : 'mailings.noneHere')}</p>
+      ) : (
+        <MailingTable summaries={summaries} now={now} />
+      )}
+      <Pager first={isLater ? href() : null} next={next === null ? null : href(next)} />
+      <TransactionalLink />
+    </>
+  );
+}
+
+/** To the mails that are of no mailing. */
+function TransactionalLink() {
+  return (
+    <p>
+      <a href="/transactional">{useLanguage().say('transactional.all')}</a>
+    </p>
+  );
+}
+
+function MailingTable({ summaries, now }: { summaries: readonly Summary[]; now: Date }) {
+  const language = useLanguage();
+  const share = (part: number, whole: number) => (whole <= 0 ? '–' : language.percent(part / whole));
+  return (
+    <Table
+      caption={language.say('nav.mailings')}
+      rows={summaries}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          heading: language.say('mailings.name'),
+          cell: ({ utr, single_send_name: name, subject }) => (
+            <span class="named">
+              <a href={`/mailings/${utr}`}>
+                <bdi>{name}</bdi>
+              </a>
+              {subject !== name && <bdi class="small quiet-text">{subject}</bdi>}
+            </span>
+          ),
+        },
+        { heading: language.say('mailings.state'), cell: (summary) => <State summary={summary} /> },
+        {
+          heading: language.say('mailings.start'),
+          cell: ({ state, starts_at: at }) => (state === 'draft' ? '–' : <Time at={recordTime(at)} now={now} />),
+        },
+        {
+          heading: language.say('mailings.delivered'),
+          isNumber: true,
+          cell: ({ delivered, kept }) => language.number(delivered - kept),
+        },
+        {
+          heading: language.say('mailings.opened'),
+          isNumber: true,
+          cell: (row) => share(row.people_opens, row.delivered - row.kept - row.unmeasured),
+        },
+        {
+          heading: language.say('mailings.clicked'),
+          isNumber: true,
+          cell: (row) => share(row.people_clicks, row.delivered - row.kept - row.unmeasured),
+        },
+        {
+          heading: language.say('mailings.left'),
+          isNumber: true,
+          cell: (row) => share(row.unsubscribes, row.delivered - row.kept),
+        },
+      ]}
+    />
+  );
+}
+
+/** The state, and how far it is while that is still open. */
+function State({ summary: { state, recipients, finished } }: { summary: Summary }) {
+  const language = useLanguage();
+  const isOpen = finished < recipients;
+  return (
+    <span class="progress-cell">
+      <StateBadge state={state} />
+      {isOpen && (
+        <Meter
+          label={language.say('mailings.progress', { finished, count: recipients })}
+          value={finished}
+          max={recipients}
+        />
+      )}
+    </span>
+  );
+}

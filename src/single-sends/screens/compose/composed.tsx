@@ -1,0 +1,84 @@
+/** What is composed: a campaign or a mail of an automation. The pages for the content and its checks are the same for both. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { VNode } from 'preact';
+import { ApiClient } from '../../../dashboard/api-client.ts';
+import { ask, attempt, type Refusal } from '../../../dashboard/operations.ts';
+import { countAudience, type Draft, readDraft, saveDraft } from '../../operations/drafts.ts';
+import { missingParts } from './choices.ts';
+import { sendStep, stepAddress } from './frame.tsx';
+import { MissingParts } from './missing.tsx';
+
+export interface Composed
+  extends Pick<
+    Draft,
+    'utr' | 'subject' | 'preheader' | 'content' | 'html_size' | 'template_id' | 'sender_id' | 'variants' | 'updated_at'
+  > {
+  name: string;
+  /** Saves other content, unless it was changed since; gives null when it was saved, else why not. */
+  save(content: Readonly<Record<string, string>>, unchangedSince: string): Promise<Refusal | null>;
+  /** Where it is shown and tested, and where its code is: paths below /api. */
+  endpoints: { mail: string; html: string; check: string; test: string };
+  /** The address of one of its pages. */
+  address(step: string): string;
+  /** What it still lacks before it can be sent, as a part of the page. */
+  missing(): Promise<VNode | null>;
+  /** The link to its designer. */
+  readDesignUrl(): Promise<string>;
+  /** Sends one of its pages. `problem` is what went wrong with the form that was sent. */
+  send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    page: { step: string; content: VNode; problem?: string | undefined },
+  ): unknown;
+}
+
+/** The parameters of its addresses. */
+export interface ComposedParams {
+  utr: string;
+  /** The utr of its automation, if it is in one. */
+  automation?: string;
+}
+
+export interface ComposedKind {
+  /** What the addresses of its pages begin with, with parameters. */
+  route: string;
+  section: 'mailings' | 'automations';
+  /** Throws 404 where the account has none. */
+  read(request: FastifyRequest, params: ComposedParams): Promise<Composed>;
+}
+
+export const MAILING: ComposedKind = {
+  route: '/mailings/:utr/edit',
+  section: 'mailings',
+  read: async (request, { utr }) => composedMailing(request, (await ask(request, readDraft, { utr })).draft),
+};
+
+/** The mailing of this draft. */
+export function composedMailing(request: FastifyRequest, draft: Draft): Composed {
+  const { utr } = draft;
+  return {
+    ...draft,
+    name: draft.single_send_name,
+    async save(content, unchanged_since) {
+      const saved = await attempt(request, saveDraft, { ...content, utr, unchanged_since });
+      return 'problems' in saved ? saved : null;
+    },
+    endpoints: {
+      mail: '/single-send/mail',
+      html: '/single-send/html',
+      check: '/single-send/check',
+      test: '/single/send/test',
+    },
+    address: (step) => stepAddress(utr, step),
+    async missing() {
+      const { audience } = await ask(request, countAudience, { utr });
+      return <MissingParts utr={utr} missing={missingParts(draft, audience)} />;
+    },
+    async readDesignUrl() {
+      const api = new ApiClient(request.server, request);
+      return (await api.get<{ report: { design_url: string } }>('/single-send/report', { utr })).report.design_url;
+    },
+    send: (request, reply, { step, content, problem }) =>
+      sendStep(request, reply, draft, step === 'check' ? 'check' : 'content', content, problem),
+  };
+}

@@ -1,0 +1,221 @@
+/** The ways to make the content of a mail: its designer, templates, and pasting HTML. Code that is too long for a page can be downloaded and replaced. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiClient } from '../../../dashboard/api-client.ts';
+import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
+import { Notice } from '../../../dashboard/components/surface.tsx';
+import { TemplatePicture } from '../../../dashboard/components/template-picture.tsx';
+import { ask, type Refusal, sentenceOf } from '../../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../../dashboard/page.tsx';
+import { field } from '../../../dashboard/sign-in/fields.ts';
+import { viewerOf } from '../../../dashboard/signed-in.ts';
+import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
+import { READ } from '../../../http/pages/layout.ts';
+import { MAX_FORM_BYTES } from '../../../http/requests/forms.ts';
+import { isOwn } from '../../../templates/mail-content.ts';
+import { type ListedTemplate, listTemplates } from '../../../templates/operations.ts';
+import type { Composed, ComposedKind, ComposedParams } from './composed.tsx';
+
+export async function designScreen(app: FastifyInstance, kind: ComposedKind): Promise<void> {
+  app.route<{ Params: ComposedParams }>({
+    method: READ,
+    url: `${kind.route}/design`,
+    handler: async (request, reply) => {
+      const viewer = viewerOf(request);
+      const mail = await kind.read(request, request.params);
+      // The page may be open at another address than the one in links.
+      const token = (await mail.readDesignUrl()).split('/').at(-1) ?? '';
+      const language = languageOf(request, viewer);
+      const title = language.say('compose.design.title');
+      const frame = { title, section: kind.section, action: <Back href={mail.address('content')} /> } as const;
+      return sendPage(request, reply, viewer, frame, <Designer source={`/design/${token}?lang=${language.code}`} />);
+    },
+  });
+}
+
+function Back({ href }: { href: string }) {
+  return <LinkButton href={href}>{useLanguage().say('compose.design.back')}</LinkButton>;
+}
+
+function Designer({ source }: { source: string }) {
+  return <iframe class="designer" src={source} title={useLanguage().say('compose.design.frame')} />;
+}
+
+export async function templatesScreen(app: FastifyInstance, kind: ComposedKind): Promise<void> {
+  const show = async (request: FastifyRequest, reply: FastifyReply, params: ComposedParams, problem?: string) => {
+    const mail = await kind.read(request, params);
+    const templates = await ask(request, listTemplates, { built_in: 1 });
+    const content = <Templates mail={mail} templates={templates.filter(({ is_blank }) => is_blank === 0)} />;
+    return mail.send(request, reply, { step: 'templates', content, problem });
+  };
+
+  app.route<{ Params: ComposedParams }>({
+    method: READ,
+    url: `${kind.route}/templates`,
+    handler: (request, reply) => show(request, reply, request.params),
+  });
+
+  app.post<{ Params: ComposedParams }>(`${kind.route}/templates`, async (request, reply) => {
+    const mail = await kind.read(request, request.params);
+    const changes = { template_id: field(request, 'template_id'), template_json: '', template_html: '' };
+    const language = languageOf(request, viewerOf(request));
+    const refusal = await replaceContent(language, mail, changes, field(request, 'unchanged_since'));
+    if (refusal === null) return reply.redirect(mail.address('content'), 303);
+    return show(request, reply.code(refusal.status), request.params, refusal.problem);
+  });
+}
+
+interface Choice {
+  mail: Composed;
+  templates: readonly ListedTemplate[];
+}
+
+function Templates({ mail, templates }: Choice) {
+  const language = useLanguage();
+  const own = templates.filter(isOwn);
+  return (
+    <section class="stack">
+      <h2>{language.say('compose.templates.title')}</h2>
+      <p class="quiet-text">
+        {language.say('compose.templates.about')}{' '}
+        {(mail.content === 'json' || mail.content === 'html') && language.say('compose.templates.replace')}
+      </p>
+      {own.length > 0 && (
+        <>
+          <h3>{language.say('templates.own')}</h3>
+          <Pictures mail={mail} templates={own} />
+          <h3>{language.say('templates.builtIn')}</h3>
+        </>
+      )}
+      <Pictures mail={mail} templates={templates.filter((template) => !isOwn(template))} />
+      <LinkButton look="quiet" href={mail.address('content')}>
+        {language.say('compose.design.back')}
+      </LinkButton>
+    </section>
+  );
+}
+
+function Pictures({ mail, templates }: Choice) {
+  const language = useLanguage();
+  return (
+    <ul class="templates">
+      {templates.map((template) => (
+        <li key={template.id} class="card">
+          <TemplatePicture id={template.id} image={template.preview_image} isOwn={isOwn(template)} />
+          <form method="post" action={mail.address('templates')}>
+            <Button look="plain">{language.say('compose.templates.use', { name: template.template_name })}</Button>
+            <input type="hidden" name="unchanged_since" value={mail.updated_at} />
+            <input type="hidden" name="template_id" value={template.id} />
+          </form>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Bytes that are shown for editing. A mail that programs show whole has at most a third of that. */
+const MAX_SHOWN = 300_000;
+
+/** Bytes of refused code that are shown again. */
+const MAX_SHOWN_AGAIN = 512 * 1024;
+
+export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Promise<void> {
+  app.route<{ Params: ComposedParams }>({
+    method: READ,
+    url: `${kind.route}/html`,
+    handler: async (request, reply) => {
+      const api = new ApiClient(app, request);
+      const mail = await kind.read(request, request.params);
+      const html = mail.html_size > MAX_SHOWN ? null : await readHtml(api, mail);
+      return show(request, reply, mail, { html, size: mail.html_size });
+    },
+  });
+
+  app.route<{ Params: ComposedParams }>({
+    method: READ,
+    url: `${kind.route}/html/code`,
+    handler: async (request, reply) => {
+      const api = new ApiClient(app, request);
+      const html = await readHtml(api, await kind.read(request, request.params));
+      reply.headers({ 'content-disposition': 'attachment; filename="mail.html"', 'cache-control': 'no-store' });
+      return reply.type('text/plain; charset=utf-8').send(html);
+    },
+  });
+
+  app.post<{ Params: ComposedParams }>(`${kind.route}/html`, { bodyLimit: MAX_FORM_BYTES }, async (request, reply) => {
+    const mail = await kind.read(request, request.params);
+    const values: Record<string, unknown> = Object.assign(Object.create(null), request.body);
+    const html = typeof values.template_html === 'string' ? values.template_html : '';
+    const changes = { template_html: html, template_json: '' };
+    const language = languageOf(request, viewerOf(request));
+    const refusal = await replaceContent(language, mail, changes, field(request, 'unchanged_since'));
+    if (refusal === null) return reply.redirect(mail.address('content'), 303);
+    const now = await kind.read(request, request.params);
+    // What was refused is stored nowhere, so it is shown again, unless escaping it would keep others waiting.
+    const size = Buffer.byteLength(html);
+    const code = { html: size > MAX_SHOWN_AGAIN ? null : html, size };
+    return show(request, reply.code(refusal.status), now, code, refusal.problem);
+  });
+}
+
+/** The HTML that a mail was given. */
+function readHtml(api: ApiClient, { utr, endpoints }: Composed): Promise<string> {
+  return api.text(endpoints.html, { utr });
+}
+
+/** The code in the form, null where the stored one is too long to be shown, and its bytes. */
+interface Code {
+  html: string | null;
+  size: number;
+}
+
+function show(request: FastifyRequest, reply: FastifyReply, mail: Composed, code: Code, problem?: string) {
+  return mail.send(request, reply, { step: 'html', content: <PasteHtml mail={mail} {...code} />, problem });
+}
+
+function PasteHtml({ mail, html, size }: { mail: Composed } & Code) {
+  const language = useLanguage();
+  return (
+    <form method="post" action={mail.address('html')} class="stack">
+      <h2>{language.say('compose.html.title')}</h2>
+      <input type="hidden" name="unchanged_since" value={mail.updated_at} />
+      <p class="quiet-text">
+        {language.say('compose.html.about')} {mail.content === 'json' && language.say('compose.templates.replace')}
+      </p>
+      {html === null && (
+        <Notice>
+          {language.say('compose.html.long', { size: language.bytes(size) })}{' '}
+          <a href={mail.address('html/code')} download>
+            {language.say('compose.html.download')}
+          </a>
+        </Notice>
+      )}
+      <div class="field">
+        <label for="template_html">{language.say('compose.html.label')}</label>
+        <textarea id="template_html" name="template_html" rows={20} spellcheck={false} class="code" required>
+          {html}
+        </textarea>
+      </div>
+      <div class="buttons">
+        <Button>{language.say('compose.html.save')}</Button>
+        <LinkButton look="quiet" href={mail.address('content')}>
+          {language.say('compose.design.back')}
+        </LinkButton>
+      </div>
+    </form>
+  );
+}
+
+const CONFLICT = 409;
+
+/** Gives null when it was saved, else why not. */
+export async function replaceContent(
+  language: Language,
+  mail: Composed,
+  content: Readonly<Record<string, string>>,
+  unchangedSince: string,
+): Promise<Pick<Refusal, 'status' | 'problem'> | null> {
+  const refusal = await mail.save(content, unchangedSince);
+  if (refusal === null) return null;
+  const { status } = refusal;
+  return { status, problem: status === CONFLICT ? language.say('compose.schedule.changed') : sentenceOf(refusal) };
+}

@@ -1,0 +1,127 @@
+/** What is around each step of composing: the steps as tabs, and whether everything is saved. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ComponentChildren, VNode } from 'preact';
+import { LinkButton } from '../../../dashboard/components/button.tsx';
+import { Island } from '../../../dashboard/components/island.tsx';
+import { Notice, Tabs } from '../../../dashboard/components/surface.tsx';
+import { sendPage } from '../../../dashboard/page.tsx';
+import { recordTime } from '../../../dashboard/record-time.ts';
+import { viewerOf } from '../../../dashboard/signed-in.ts';
+import { useLanguage } from '../../../dashboard/words/index.ts';
+import type { Draft } from '../../operations/drafts.ts';
+import { QUEUED } from './choices.ts';
+
+export const STEPS = ['audience', 'content', 'check', 'schedule'] as const;
+export type Step = (typeof STEPS)[number];
+
+/** The address of a step. */
+export function stepAddress(utr: string, step: string): string {
+  return `/mailings/${encodeURIComponent(utr)}/edit/${step}`;
+}
+
+/** Sends a step as a page. `problem` is what went wrong with the form that was sent. */
+export function sendStep(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  draft: Draft,
+  current: Step,
+  content: VNode,
+  problem = '',
+) {
+  const frame = { title: draft.single_send_name, section: 'mailings', action: <ToMailing utr={draft.utr} /> } as const;
+  const page = (
+    <>
+      <StepTabs utr={draft.utr} current={current} />
+      {draft.status === QUEUED && (
+        <Notice>
+          <QueuedNote />
+        </Notice>
+      )}
+      {problem !== '' && (
+        <Notice tone="bad" isNews>
+          {problem}
+        </Notice>
+      )}
+      {content}
+    </>
+  );
+  return sendPage(request, reply, viewerOf(request), frame, page);
+}
+
+function QueuedNote() {
+  return <>{useLanguage().say('compose.isQueued')}</>;
+}
+
+function ToMailing({ utr }: { utr: string }) {
+  return (
+    <LinkButton look="plain" href={`/mailings/${utr}`}>
+      {useLanguage().say('compose.back')}
+    </LinkButton>
+  );
+}
+
+function StepTabs({ utr, current }: { utr: string; current: Step }) {
+  const language = useLanguage();
+  return (
+    <Tabs
+      label={language.say('compose.steps')}
+      tabs={STEPS.map((step) => ({
+        href: stepAddress(utr, step),
+        label: language.say(`compose.step.${step}`),
+        isCurrent: step === current,
+      }))}
+    />
+  );
+}
+
+/**
+ * A form that is saved by itself a few seconds after the last change, and on submit without scripts. `seen` is what `seenValue` gives for
+ * the fields in it. What the service knows anew after saving stands in elements with `data-fresh` and an id, in `children` or `beside`.
+ */
+export function SavedForm({
+  draft,
+  step,
+  seen,
+  children,
+  beside,
+}: {
+  draft: Draft;
+  step: Step;
+  seen: string;
+  children: ComponentChildren;
+  beside?: ComponentChildren;
+}) {
+  const language = useLanguage();
+  const saved = recordTime(draft.updated_at);
+  const texts = {
+    unsaved: language.say('compose.unsaved'),
+    saving: language.say('compose.saving'),
+    failed: language.say('compose.noNetwork'),
+    refused: language.fill('compose.notSaved', {}),
+    conflict: language.say('compose.changedElsewhere'),
+    signedOut: language.say('compose.signedOut'),
+  };
+  return (
+    <Island name="autosave" data={texts}>
+      <div class="compose">
+        <form method="post" action={stepAddress(draft.utr, step)} class="stack" data-autosave>
+          {children}
+          <div class="buttons">
+            <button type="submit" class="primary" name="next" value="1">
+              {language.say('compose.saveAndNext')}
+            </button>
+            <button type="submit" class="plain">
+              {language.say('compose.save')}
+            </button>
+            <span class="small quiet-text" role="status" id="save-state" data-fresh>
+              {saved !== null && language.say('compose.savedAt', { time: language.dateTime(saved) })}
+            </span>
+          </div>
+          <input type="hidden" name="unchanged_since" value={draft.updated_at} />
+          <input type="hidden" name="seen" value={seen} />
+        </form>
+        {beside && <div class="stack compose-beside">{beside}</div>}
+      </div>
+    </Island>
+  );
+}

@@ -1,0 +1,235 @@
+/** The results of a mailing: how many got how far, why others did not, and what happened by the hour. */
+
+import { Chart } from '../../dashboard/components/chart.tsx';
+import { Stats } from '../../dashboard/components/figures.tsx';
+import { Card, Notice } from '../../dashboard/components/surface.tsx';
+import { Table } from '../../dashboard/components/table.tsx';
+import { recordTime } from '../../dashboard/record-time.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import type { ShownDeliveryState } from '../../delivery/reporting/kept-mails.ts';
+import type { ReportedHour } from '../../delivery/reporting/mailing-report.ts';
+import type { Report, Summary } from './records.ts';
+import { Waits } from './waits.tsx';
+import { Watched } from './watch.tsx';
+
+const HOUR_MS = 3_600_000;
+/** The chart shows this many hours from the first open or click; most happen in them. */
+const MAX_HOURS = 72;
+
+export function Overview({ summary, report }: { summary: Summary; report: Report }) {
+  const language = useLanguage();
+  const isSending = summary.state === 'preparing' || summary.state === 'sending';
+  return (
+    <>
+      {report.funnel.kept > 0 && <Kept report={report} />}
+      {report.held_code === 'sending_held' && (
+        <Notice tone="warn">{language.sentence(report.held_reason ?? '')}</Notice>
+      )}
+      {isSending && (
+        <Waits
+          paced={report.paced}
+          warm_up={report.warm_up}
+          waits_until={report.waits_until}
+          local_wait={report.local_wait}
+        />
+      )}
+      <Watched watch={report.watch} isHeld={summary.state === 'held'} isKept={isAllKept(report)} />
+      <Results summary={summary} report={report} />
+    </>
+  );
+}
+
+/** Whether the outbox took every mail that was handed over. */
+function isAllKept({ funnel }: Report): boolean {
+  return funnel.kept > 0 && funnel.kept === funnel.delivered;
+}
+
+/** Says before any figure that mails stayed on this machine. */
+function Kept({ report }: { report: Report }) {
+  const { funnel, courier } = report;
+  const language = useLanguage();
+  return (
+    <Notice tone="warn">
+      {language.say(isAllKept(report) ? 'mailings.kept.all' : 'mailings.kept.some', { count: funnel.kept })}{' '}
+      {language.say(courier === 'outbox' ? 'mailings.kept.relay' : 'mailings.kept.before')}{' '}
+      <a href="/outbox">{language.say('mailings.kept.see')}</a>
+    </Notice>
+  );
+}
+
+function Results({ summary, report }: { summary: Summary; report: Report }) {
+  const language = useLanguage();
+  if (report.funnel.recipients === 0) {
+    return (
+      <div id="mailing-results" class="stack">
+        <Card>
+          <p class="quiet-text">
+            {language.say(summary.state === 'draft' ? 'mailings.nothing.draft' : 'mailings.nothing.yet')}
+          </p>
+        </Card>
+      </div>
+    );
+  }
+  return (
+    <>
+      <div id="mailing-results" class="stack">
+        <Funnel summary={summary} report={report} />
+        {report.reasons.length > 0 && <Reasons utr={summary.utr} reasons={report.reasons} />}
+      </div>
+      {report.hours.some(({ opens, clicks }) => opens + clicks > 0) && <Hours hours={report.hours} />}
+    </>
+  );
+}
+
+function Funnel({ summary, report }: { summary: Summary; report: Report }) {
+  const language = useLanguage();
+  const { funnel, tracking, opens_by_class, machine_clicks } = report;
+  const delivered = funnel.delivered - funnel.kept;
+  const ofDelivered = (count: number) =>
+    delivered === 0 ? undefined : language.say('mailings.ofDelivered', { share: language.percent(count / delivered) });
+  const figure = (label: string, count: number, detail?: string) => ({
+    label,
+    value: language.number(count),
+    ...(detail !== undefined && { detail }),
+  });
+  const ofState = (label: string, count: number, state: ShownDeliveryState, detail?: string) => ({
+    ...figure(label, count, detail),
+    ...(count > 0 && { href: `/mailings/${summary.utr}/recipients?state=${state}` }),
+  });
+  const measured = Math.max(0, delivered - funnel.unmeasured);
+  const ofMeasured = (count: number) =>
+    funnel.unmeasured === 0
+      ? ofDelivered(count)
+      : language.say('mailings.ofMeasured', { share: language.percent(count / measured) });
+  // Until anybody has the mail nothing is known, and nobody is unmeasured.
+  const followed = (label: string, count: number) =>
+    tracking === 1 && (measured > 0 || funnel.unmeasured === 0)
+      ? figure(label, count, ofMeasured(count))
+      : { label, value: '–' };
+  return (
+    <Card title={language.say('mailings.results')}>
+      <Stats
+        figures={[
+          figure(language.say('mailings.recipients'), funnel.recipients),
+          ofState(
+            language.say('mailings.delivered'),
+            delivered,
+            'accepted',
+            language.say('mailings.ofRecipients', { share: language.percent(delivered / funnel.recipients) }),
+          ),
+          ...(funnel.kept > 0 ? [ofState(language.say('delivery.kept'), funnel.kept, 'kept')] : []),
+          followed(language.say('mailings.opened'), funnel.people_opens),
+          followed(language.say('mailings.clicked'), funnel.people_clicks),
+          figure(language.say('mailings.left'), funnel.unsubscribes, ofDelivered(funnel.unsubscribes)),
+        ]}
+      />
+      <Stats
+        figures={[
+          figure(language.say('mailings.waiting'), summary.recipients - summary.finished),
+          ofState(language.say('mailings.bounced'), funnel.bounces, 'bounced'),
+          ofState(language.say('mailings.failed'), funnel.failed, 'failed'),
+          ofState(language.say('mailings.suppressed'), funnel.suppressed, 'suppressed'),
+          ofState(language.say('mailings.cancelled'), funnel.cancelled, 'cancelled'),
+        ]}
+      />
+      {tracking === 1 && delivered > 0 && funnel.unmeasured > 0 && (
+        <p class="small quiet-text">
+          {language.say('mailings.measured', { share: language.percent(measured / delivered) })}
+        </p>
+      )}
+      {tracking === 0 ? (
+        <p class="small quiet-text">{language.say('mailings.untracked')}</p>
+      ) : (
+        opens_by_class.proxied + opens_by_class.machine + machine_clicks > 0 && (
+          <p class="small quiet-text">
+            {language.say('mailings.ofPeople')}
+            {opens_by_class.proxied > 0 && ` ${language.say('mailings.proxied', { count: opens_by_class.proxied })}`}
+            {opens_by_class.machine + machine_clicks > 0 &&
+              ` ${language.say('mailings.machines', {
+                opens: language.say('mailings.machines.opens', { count: opens_by_class.machine }),
+                clicks: language.say('mailings.machines.clicks', { count: machine_clicks }),
+              })}`}
+          </p>
+        )
+      )}
+    </Card>
+  );
+}
+
+function Reasons({ utr, reasons }: { utr: string; reasons: Report['reasons'] }) {
+  const language = useLanguage();
+  const title = language.say('mailings.reasons');
+  return (
+    <section class="list">
+      <header class="card-head">
+        <h2>{title}</h2>
+      </header>
+      <Table
+        caption={title}
+        rows={reasons}
+        keyOf={({ state, reason }) => `${state} ${reason}`}
+        columns={[
+          {
+            heading: language.say('mailings.reason'),
+            cell: ({ state, reason }) => (
+              <a href={`/mailings/${utr}/recipients?${new URLSearchParams({ state, reason })}`}>
+                <bdi class="opening">{language.sentence(reason)}</bdi>
+              </a>
+            ),
+          },
+          { heading: language.say('mailings.state'), cell: ({ state }) => language.say(`delivery.${state}`) },
+          {
+            heading: language.say('mailings.people'),
+            isNumber: true,
+            cell: ({ count }) => language.number(count),
+          },
+        ]}
+      />
+    </section>
+  );
+}
+
+function Hours({ hours }: { hours: readonly ReportedHour[] }) {
+  const language = useLanguage();
+  const title = language.say('mailings.hours');
+  const shown = withoutGaps(hours);
+  const series = (
+    label: string,
+    colour: 1 | 2 | 3,
+    kind: 'bars' | 'line',
+    count: (hour: ReportedHour | undefined) => number,
+  ) => ({
+    label,
+    colour,
+    kind,
+    values: shown.map(({ counts }) => count(counts)),
+  });
+  return (
+    <Card title={title}>
+      <Chart
+        title={title}
+        heading={language.say('mailings.hour')}
+        labels={shown.map(({ at }) => language.hour(at))}
+        series={[
+          series(language.say('mailings.opens'), 1, 'bars', (hour) =>
+            hour ? hour.opens - hour.machine_opens - hour.proxied_opens : 0,
+          ),
+          series(language.say('mailings.clicks'), 2, 'line', (hour) => (hour ? hour.clicks - hour.machine_clicks : 0)),
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** The hours from the first to the last, at most MAX_HOURS, with those in which nothing happened. */
+function withoutGaps(hours: readonly ReportedHour[]): { at: Date; counts: ReportedHour | undefined }[] {
+  const known = hours.filter(({ opens, clicks }) => opens + clicks > 0);
+  const byTime = new Map(known.map((hour) => [recordTime(hour.hour)?.getTime() ?? 0, hour]));
+  const times = [...byTime.keys()];
+  const first = Math.min(...times);
+  const count = Math.min((Math.max(...times) - first) / HOUR_MS + 1, MAX_HOURS);
+  return Array.from({ length: count }, (_, at) => first + at * HOUR_MS).map((time) => ({
+    at: new Date(time),
+    counts: byTime.get(time),
+  }));
+}

@@ -1,0 +1,224 @@
+/** The recipients of a mailing: found by state, reason, clicked link or the beginning of their address, each with why. */
+import type { FastifyInstance } from 'fastify';
+import type { Clock } from '../../clock.ts';
+import { ApiClient } from '../../dashboard/api-client.ts';
+import { LinkButton } from '../../dashboard/components/button.tsx';
+import { DeliveryBadge } from '../../dashboard/components/campaign-state.tsx';
+import { Time } from '../../dashboard/components/figures.tsx';
+import { SearchForm } from '../../dashboard/components/search.tsx';
+import { Pager, Table } from '../../dashboard/components/table.tsx';
+import { recordTime } from '../../dashboard/record-time.ts';
+import { withQuery } from '../../dashboard/with-query.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { SHOWN_DELIVERY_STATES, type ShownDeliveryState } from '../../delivery/reporting/kept-mails.ts';
+import { READ } from '../../http/pages/layout.ts';
+import { sendPart } from './head.tsx';
+import { type Report, readSummary } from './records.ts';
+
+interface Recipient {
+  id: number;
+  email: string;
+  contact_id: number | null;
+  state: ShownDeliveryState;
+  reply: string | null;
+  opens: number;
+  clicks: number;
+  updated_at: string | null;
+}
+
+interface FoundPage {
+  recipients: Recipient[];
+  next: string | null;
+  events_removed_before: string | null;
+}
+
+interface Filter {
+  search?: string;
+  state?: ShownDeliveryState;
+  reason?: string;
+  link?: string;
+}
+
+/** Registers the recipients of a mailing. */
+export async function recipientsScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
+  app.route<{ Params: { utr: string }; Querystring: Record<string, string | undefined> }>({
+    method: READ,
+    url: '/mailings/:utr/recipients',
+    handler: async (request, reply) => {
+      const api = new ApiClient(app, request);
+      const { utr } = request.params;
+      const summary = await readSummary(api, utr);
+      const filter = readFilter(request.query);
+      const { after } = request.query;
+      const found = await api.get<FoundPage>('/single-send/recipients/find', {
+        utr,
+        ...filter,
+        ...(after && { after }),
+      });
+      const links = filter.link === undefined ? [] : await readLinks(api, utr);
+      const link = links.find(({ number }) => String(number) === filter.link)?.url ?? filter.link;
+      const now = clock.now();
+      const action = summary.recipients > 0 && <ExportLink href={listAddress(utr, filter, '/recipients.csv')} />;
+      const content = (
+        <Recipients
+          {...found}
+          startsAt={summary.starts_at}
+          utr={utr}
+          filter={filter}
+          link={link}
+          isLater={Boolean(after)}
+          now={now}
+        />
+      );
+      return sendPart(request, reply, { summary, now, current: 'recipients' }, content, action);
+    },
+  });
+
+  app.get<{ Params: { utr: string }; Querystring: Record<string, string | undefined> }>(
+    '/mailings/:utr/recipients.csv',
+    async (request, reply) => {
+      const query = { utr: request.params.utr, ...readFilter(request.query) };
+      const { headers, body } = await new ApiClient(app, request).file('/single-send/recipients/export', query);
+      return reply.headers({ ...headers, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }).send(body);
+    },
+  );
+}
+
+async function readLinks(api: ApiClient, utr: string): Promise<Report['links']> {
+  return (await api.get<{ report: Report }>('/single-send/report', { utr })).report.links;
+}
+
+/** The filter in the address of a page, without empty and unknown parameters. */
+function readFilter({ search, state, reason, link }: Record<string, string | undefined>): Filter {
+  const known = SHOWN_DELIVERY_STATES.find((name) => name === state);
+  return {
+    ...(search && { search }),
+    ...(known && { state: known }),
+    ...(reason && { reason }),
+    ...(link && /^\d{1,6}$/.test(link) && { link }),
+  };
+}
+
+/** The address of the recipients whom a filter finds, as a page or as a file. */
+function listAddress(utr: string, filter: Filter & { after?: string }, page = '/recipients'): string {
+  return withQuery(`/mailings/${utr}${page}`, { ...filter });
+}
+
+function ExportLink({ href }: { href: string }) {
+  return (
+    <LinkButton href={href} look="plain">
+      {useLanguage().say('recipients.export')}
+    </LinkButton>
+  );
+}
+
+interface RecipientsProps extends FoundPage {
+  startsAt: string;
+  utr: string;
+  filter: Filter;
+  /** The address of the link in the filter. */
+  link: string | undefined;
+  isLater: boolean;
+  now: Date;
+}
+
+function Recipients({
+  recipients,
+  next,
+  events_removed_before: removed,
+  startsAt,
+  utr,
+  filter,
+  link,
+  isLater,
+  now,
+}: RecipientsProps) {
+  const language = useLanguage();
+  const href = (after?: string) => listAddress(utr, { ...filter, ...(after !== undefined && { after }) });
+  return (
+    <>
+      <SearchForm
+        name="search"
+        label={language.say('recipients.search')}
+        find={language.say('mailings.find')}
+        value={filter.search ?? ''}
+      >
+        <select name="state" aria-label={language.say('mailings.state')}>
+          <option value="">{language.say('mailings.state.any')}</option>
+          {SHOWN_DELIVERY_STATES.map((name) => (
+            <option key={name} value={name} selected={name === filter.state}>
+              {language.say(`delivery.${name}`)}
+            </option>
+          ))}
+        </select>
+        {filter.reason && <input type="hidden" name="reason" value={filter.reason} />}
+        {filter.link && <input type="hidden" name="link" value={filter.link} />}
+      </SearchForm>
+      {(filter.reason || filter.link) && (
+        <p class="small">
+          {filter.reason && (
+            <>
+              {language.say('mailings.reason')}: <bdi>{language.sentence(filter.reason)}</bdi>{' '}
+            </>
+          )}
+          {link && (
+            <>
+              {language.say('recipients.ofLink')}: <bdi>{link}</bdi>{' '}
+            </>
+          )}
+          <a href={`/mailings/${utr}/recipients`}>{language.say('recipients.all')}</a>
+        </p>
+      )}
+      {link && removed !== null && startsAt < removed && (
+        <p class="quiet-text">{language.say('recipients.eventsRemoved', { day: language.date(new Date(removed)) })}</p>
+      )}
+      {recipients.length === 0 ? (
+        <p>{language.say(next === null ? 'recipients.none' : 'recipients.noneHere')}</p>
+      ) : (
+        <Found recipients={recipients} now={now} />
+      )}
+      <Pager first={isLater ? href() : null} next={next === null ? null : href(next)} />
+    </>
+  );
+}
+
+function Found({ recipients, now }: Pick<RecipientsProps, 'recipients' | 'now'>) {
+  const language = useLanguage();
+  return (
+    <Table
+      caption={language.say('mailings.recipients')}
+      rows={recipients}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          heading: language.say('recipients.email'),
+          cell: ({ email, contact_id: id }) => <Address email={email} contactId={id} />,
+        },
+        {
+          heading: language.say('mailings.state'),
+          cell: ({ state }) => <DeliveryBadge state={state} />,
+        },
+        {
+          heading: language.say('recipients.why'),
+          cell: ({ reply }) => <bdi class="small">{language.sentence(reply ?? '')}</bdi>,
+        },
+        {
+          heading: language.say('mailings.opens'),
+          isNumber: true,
+          cell: ({ opens }) => language.number(opens),
+        },
+        { heading: language.say('mailings.clicks'), isNumber: true, cell: ({ clicks }) => language.number(clicks) },
+        {
+          heading: language.say('recipients.when'),
+          cell: ({ updated_at: at }) => <Time at={recordTime(at)} now={now} />,
+        },
+      ]}
+    />
+  );
+}
+
+/** The address, which leads to the person while their record is there. */
+function Address({ email, contactId }: { email: string; contactId: number | null }) {
+  const address = <bdi>{email}</bdi>;
+  return contactId === null ? address : <a href={`/people/${contactId}`}>{address}</a>;
+}

@@ -1,0 +1,131 @@
+/** The A/B test of a mailing: its variants side by side, what was decided, and the choice by hand. */
+import type { FastifyInstance } from 'fastify';
+import { ApiClient, refusalText } from '../../dashboard/api-client.ts';
+import { Confirm } from '../../dashboard/components/confirm.tsx';
+import { Badge, Notice } from '../../dashboard/components/surface.tsx';
+import { Table } from '../../dashboard/components/table.tsx';
+import { setFlash } from '../../dashboard/flash.ts';
+import { field } from '../../dashboard/sign-in/fields.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import type { AbTestReport } from '../../delivery/variants/report.ts';
+import { variantName } from '../../delivery/variants/variant-name.ts';
+
+/** A test as the API reports it: its times are texts. */
+export type ReportedTest = Omit<AbTestReport, 'decides_at'> & { decides_at: string | null };
+
+/** Registers the form that chooses a variant. */
+export async function variantChoice(app: FastifyInstance): Promise<void> {
+  app.post<{ Params: { utr: string } }>('/mailings/:utr/variant', async (request, reply) => {
+    const { utr } = request.params;
+    const variant = field(request, 'variant');
+    const answer = await new ApiClient(app, request).send('POST', '/single/send/variants/decide', { utr, variant });
+    if (answer.message === undefined) setFlash(reply, 'bad', 'mailings.refused', { reason: refusalText(answer) });
+    else setFlash(reply, 'good', 'variants.isChosen', { name: variantName(Number(variant)) });
+    return reply.redirect(`/mailings/${encodeURIComponent(utr)}`, 303);
+  });
+}
+
+export function Variants({ utr, test, mayChoose }: { utr: string; test: ReportedTest; mayChoose: boolean }) {
+  const language = useLanguage();
+  const title = language.say('variants.title');
+  const rate = ({ people, rate: share, low, high }: ReportedTest['variants'][number]['opens']) => (
+    <span class="named">
+      <span>
+        {language.percent(share)} ({language.number(people)})
+      </span>
+      <span class="small quiet-text">
+        {language.percent(low)} – {language.percent(high)}
+      </span>
+    </span>
+  );
+  return (
+    <div class="stack">
+      <section class="list">
+        <header class="card-head">
+          <h2>{title}</h2>
+        </header>
+        <Notice tone={test.verdict === 'winner' ? 'good' : 'plain'}>{outcome(language, test)}</Notice>
+        <Table
+          caption={title}
+          rows={test.variants}
+          keyOf={({ variant }) => variant}
+          columns={[
+            {
+              heading: language.say('variants.variant'),
+              cell: ({ variant, subject, preheader, sender_name }) => (
+                <span class="named">
+                  <span>
+                    {variantName(variant)} <bdi>{subject}</bdi>{' '}
+                    {variant === test.winner && <Won verdict={test.verdict} />}
+                  </span>
+                  <span class="small quiet-text">
+                    <bdi>{preheader}</bdi> {sender_name !== '' && <bdi>({sender_name})</bdi>}
+                  </span>
+                </span>
+              ),
+            },
+            {
+              heading: language.say('mailings.delivered'),
+              isNumber: true,
+              cell: ({ delivered, kept }) => language.number(delivered - kept),
+            },
+            ...(test.variants.some(({ kept }) => kept > 0)
+              ? [
+                  {
+                    heading: language.say('delivery.kept'),
+                    isNumber: true,
+                    cell: ({ kept }: ReportedTest['variants'][number]) => language.number(kept),
+                  },
+                ]
+              : []),
+            { heading: language.say('mailings.opened'), isNumber: true, cell: ({ opens }) => rate(opens) },
+            { heading: language.say('mailings.clicked'), isNumber: true, cell: ({ clicks }) => rate(clicks) },
+          ]}
+        />
+      </section>
+      <p class="small quiet-text">{language.say('variants.about')}</p>
+      {mayChoose && test.winner === null && test.state !== 'cancelled' && (
+        <div class="buttons">
+          {test.variants.map(({ variant }) => (
+            <Confirm
+              key={variant}
+              id={`variant-${variant}`}
+              action={`/mailings/${utr}/variant`}
+              look="plain"
+              label={language.say('variants.choose', { name: variantName(variant) })}
+              title={language.say('variants.choose.title', { name: variantName(variant) })}
+            >
+              <input type="hidden" name="variant" value={variant} />
+              <p>{language.say('variants.choose.text', { count: test.rest })}</p>
+            </Confirm>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Marks the variant that everybody else gets because of the test or of a choice; nothing where the test found no difference. */
+function Won({ verdict }: Pick<ReportedTest, 'verdict'>) {
+  const language = useLanguage();
+  if (verdict === 'winner') return <Badge tone="good">{language.say('variants.isWinner')}</Badge>;
+  return verdict === 'chosen' ? <Badge>{language.say('variants.isChoice')}</Badge> : null;
+}
+
+/** What the test does now, or what was decided. */
+function outcome(
+  language: ReturnType<typeof useLanguage>,
+  { state, winner_by, hours, decides_at, verdict, winner, better_than, rest }: ReportedTest,
+): string {
+  const count = rest;
+  if (state === 'cancelled') return language.say('variants.cancelled');
+  if (verdict === 'no_difference') return language.say('variants.noDifference', { count });
+  const name = variantName(winner ?? 0);
+  if (verdict === 'chosen') return language.say('variants.chosen', { name, count });
+  if (verdict === 'winner')
+    return language.say('variants.winner', { name, others: better_than.map(variantName).join(', '), count });
+  if (winner_by === 'hand') return language.say('variants.byHand', { count });
+  if (decides_at === null) return language.say('variants.sending', { hours, count });
+  const time = `${language.dateTime(new Date(decides_at))} ${language.zone}`;
+  return language.say('variants.waiting', { time, count });
+}
