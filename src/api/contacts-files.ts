@@ -4,10 +4,7 @@ import { join } from 'node:path';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { listCustomFields, RESERVED_FIELDS } from '../audience/contacts/contact-fields.ts';
 import { hasContactType } from '../audience/contacts/contacts.ts';
-import { exportContacts } from '../audience/contacts/export.ts';
-import { csvWriter } from '../audience/import/csv-write.ts';
 import { DEFAULT_OPTIONS } from '../audience/import/import-options.ts';
 import { isUndoable } from '../audience/import/undo/undo.ts';
 import { makeUploadFolder } from '../audience/import/uploads.ts';
@@ -18,12 +15,10 @@ import { contactImports } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { Failure, notFound } from '../failure.ts';
 import { messages } from '../field-errors.ts';
-import { chooseEncoding, encodeStream } from '../http/content-encoding.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import { normalize } from '../http/requests/normalize.ts';
 import {
   choice,
-  csvFile,
   done,
   eitherOrderQuery,
   flag,
@@ -65,67 +60,10 @@ const UploadBody = Type.Object({
   start_automations: Type.Optional(flag()),
 });
 
-const SAMPLE: Record<string, string> = {
-  first_name: 'Zoë',
-  last_name: 'Müller',
-  email: 'zoe@example.com',
-  alt_email: 'zoe.mueller@example.org',
-  country: 'Germany',
-  state: 'Bavaria',
-  city: 'Munich',
-  address_line1: 'Lindenstr. 4',
-  address_line2: '',
-  state_province_region: 'Upper Bavaria',
-  postal_code: '80331',
-};
-const SAMPLE_VALUES: Record<string, string> = { text: 'text', number: '42', 'datetime-local': '2026-01-31T09:30' };
-
 export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (
   app,
   { db, clock, config, importContacts },
 ) => {
-  app.get(
-    '/contacts/csv-sample/download',
-    { schema: { tags, summary: 'Download a sample of the CSV to upload', response: csvFile } },
-    async (request, reply) => {
-      const own = listCustomFields(db, request.accountId);
-      const header = [...RESERVED_FIELDS, ...own.map((field) => field.field_name)];
-      const row = [
-        ...RESERVED_FIELDS.map((field) => SAMPLE[field] ?? ''),
-        ...own.map((field) => SAMPLE_VALUES[field.field_type] ?? ''),
-      ];
-      reply.type('text/csv; charset=utf-8').header('content-disposition', 'attachment; filename="contacts-sample.csv"');
-      const csv = csvWriter(header);
-      csv.end(row);
-      return reply.send(csv);
-    },
-  );
-
-  app.get(
-    '/contacts/export',
-    {
-      schema: {
-        tags,
-        summary: 'Download the contacts of a type as CSV',
-        querystring: Type.Object({ contact_type_id: identifier('The contact type.') }),
-        response: csvFile,
-      },
-    },
-    async (request, reply) => {
-      const { contact_type_id } = request.query;
-      if (!hasContactType(db, request.accountId, contact_type_id)) throw notFound();
-      const contacts = exportContacts(db, request.accountId, recordId(contact_type_id));
-      const coding = chooseEncoding(request.headers['accept-encoding']);
-      if (coding !== 'identity') reply.header('content-encoding', coding);
-      reply.headers({
-        'content-type': 'text/csv; charset=utf-8',
-        'content-disposition': 'attachment; filename="contacts.csv"',
-        vary: 'Accept-Encoding',
-      });
-      return reply.send(encodeStream(contacts, coding));
-    },
-  );
-
   app.post(
     '/contacts/upload-csv',
     {

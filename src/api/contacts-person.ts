@@ -4,6 +4,7 @@ import { and, asc, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { customFieldRecord, listCustomFields } from '../audience/contacts/contact-fields.ts';
 import { ownedContacts } from '../audience/contacts/contacts.ts';
+import { Contact } from '../audience/contacts/operations.ts';
 import { isoTimestamp } from '../clock.ts';
 import { recordId } from '../database/ownership.ts';
 import { recordObject } from '../database/record-json.ts';
@@ -30,7 +31,6 @@ import { MOMENTS, type Moment as PersonMoment } from '../people/moments.ts';
 import { segmentsNaming } from '../people/rules-naming.ts';
 import { MAX_MOMENTS, personTimeline, timelineSlices } from '../people/timeline.ts';
 import { sentenceCode } from '../sentences.ts';
-import { Contact } from './contacts.ts';
 
 const tags = ['Contacts'];
 const MAX_PAGE = 200;

@@ -1,7 +1,9 @@
 /** Registers the API: first what applies to every endpoint, then one file per resource. */
 import type { FastifyInstance } from 'fastify';
 import { contactTypeRoutes } from '../audience/contact-types/routes.ts';
+import { contactRoutes } from '../audience/contacts/routes.ts';
 import { fieldRoutes } from '../audience/fields/routes.ts';
+import { placeRoutes } from '../audience/places/routes.ts';
 import { segmentRoutes } from '../audience/segments/routes.ts';
 import { sunsetRoutes } from '../audience/sunset/routes.ts';
 import { trackingRoutes } from '../audience/tracking/routes.ts';
@@ -31,7 +33,6 @@ import { automationSeriesRoutes } from './automation-series.ts';
 import { automationRoutes } from './automations.ts';
 import { backupRoutes } from './backups.ts';
 import { brandRoutes } from './brand.ts';
-import { contactRoutes } from './contacts.ts';
 import { contactFileRoutes } from './contacts-files.ts';
 import { contactImportUndoRoutes } from './contacts-import-undo.ts';
 import { contactJobRoutes } from './contacts-jobs.ts';
@@ -45,7 +46,6 @@ import { liveRoutes } from './live.ts';
 import { nodeRoutes } from './nodes.ts';
 import { outboxRoutes } from './outbox.ts';
 import { overviewRoutes } from './overview.ts';
-import { placeRoutes } from './places.ts';
 import { providerEventRoutes } from './provider-events.ts';
 import { resultLimitRoutes } from './result-limits.ts';
 import { roleMailRoutes } from './role-mails.ts';

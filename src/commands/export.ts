@@ -2,7 +2,7 @@
 import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { exportContacts } from '../audience/contacts/export.ts';
+import { contactsCsv } from '../audience/contacts/export.ts';
 import type { Db } from '../database/open.ts';
 import { type Call, type Command, UsageError } from './command.ts';
 import { requireContactType, typeOption } from './contact-type.ts';
@@ -24,7 +24,7 @@ The service may run meanwhile.`,
     if (file === undefined && call.json) throw new UsageError('--json needs a FILE: the CSV goes to standard output');
     await withDatabase(async (db, { DATABASE_PATH: database }) => {
       const { accountId } = requireContactType(db, typeId);
-      if (file === undefined) return pipeline(exportContacts(db, accountId, typeId), process.stdout);
+      if (file === undefined) return pipeline(contactsCsv(db, accountId, typeId), process.stdout);
       assertWritable({ file, force: call.flag('force'), database, replaces: 'no database' });
       const contacts = await writeFile(db, { accountId, typeId, file }, call);
       call.answer({ file: resolve(file), contacts }, [`${contacts} contacts written to ${file}`]);
@@ -43,7 +43,7 @@ async function writeFile(db: Db, { accountId, typeId, file }: Wanted, call: Call
   const whole = contactsOf(db, typeId);
   const progress = startProgress(call, 'Exporting', 'contacts');
   let written = 0;
-  const contacts = exportContacts(db, accountId, typeId, (count) => {
+  const contacts = contactsCsv(db, accountId, typeId, (count) => {
     written = count;
     progress.update(count, whole);
   });

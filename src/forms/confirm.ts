@@ -7,9 +7,9 @@ import { and, eq } from 'drizzle-orm';
 import { type Address, parseAddress } from '../audience/contacts/addresses.ts';
 import { listCustomFields } from '../audience/contacts/contact-fields.ts';
 import {
-  addContact,
   type ContactInput,
   hasContactType,
+  insertContact,
   ownedContacts,
   updateContact,
 } from '../audience/contacts/contacts.ts';
@@ -126,7 +126,7 @@ function addNew(db: Db, form: Form, request: FormRequest, { address }: Address, 
     ...columns,
     custom_field: custom,
   };
-  return addContact(db, form.user_id, input, now);
+  return insertContact(db, form.user_id, input, now);
 }
 
 /** Fills in what is empty in a contact. What it has stays, since whoever filled in the form may be a stranger. */

@@ -2,9 +2,10 @@
 import {
   type CustomField,
   type FieldType,
+  isLineField,
   isValidValue,
+  type LineName,
   listCustomFields,
-  TEXT_COLUMNS,
 } from '../audience/contacts/contact-fields.ts';
 import type { Db } from '../database/open.ts';
 import type { FormField } from '../database/schema/index.ts';
@@ -14,8 +15,6 @@ export const MAX_FIELDS = 20;
 /** The longest value, in characters. */
 export const MAX_VALUE_CHARACTERS = 255;
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
-
-type Column = (typeof TEXT_COLUMNS)[number];
 
 /** A field as the page asks for it. */
 export interface AskedField {
@@ -31,7 +30,7 @@ export interface AskedField {
 
 /** The field with this name as a form keeps it; undefined if the account has none that a form may ask for. */
 export function findField(db: Db, accountId: number, name: string): FormField['field'] | undefined {
-  if (isColumn(name)) return name;
+  if (isLineField(name)) return name;
   return listCustomFields(db, accountId).find((field) => field.field_name === name)?.id;
 }
 
@@ -61,18 +60,14 @@ export function valueFault({ required, type }: AskedField, value: string): 'requ
 export function contactValues(
   fields: readonly AskedField[],
   given: Readonly<Record<string, string>>,
-): { columns: Partial<Record<Column, string>>; custom: Record<string, string> } {
-  const columns: Partial<Record<Column, string>> = {};
+): { columns: Partial<Record<LineName, string>>; custom: Record<string, string> } {
+  const columns: Partial<Record<LineName, string>> = {};
   const custom: Record<string, string> = Object.create(null);
   for (const { key, name } of fields) {
     const value = given[key];
     if (value === undefined || value === '') continue;
-    if (isColumn(key)) columns[key] = value;
+    if (isLineField(key)) columns[key] = value;
     else custom[name] = value;
   }
   return { columns, custom };
-}
-
-function isColumn(name: string): name is Column {
-  return TEXT_COLUMNS.some((column) => column === name);
 }

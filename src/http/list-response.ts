@@ -91,3 +91,17 @@ export function sendRecord(reply: FastifyReply, name: string, json: string, more
   const message = `{"${name}":${json}${rest === '}' ? '' : ','}${rest}`;
   return reply.type('application/json; charset=utf-8').send(`{"status":"success","message":${message}}`);
 }
+
+/** Sends a CSV file that is saved under this name. */
+export function sendCsv(reply: FastifyReply, csv: Readable, fileName: string): FastifyReply {
+  reply.type('text/csv; charset=utf-8').header('content-disposition', `attachment; filename="${fileName}"`);
+  return reply.send(csv);
+}
+
+/** The same for a file of any size, compressed when the client accepts it. */
+export function sendLongCsv(reply: FastifyReply, csv: Readable, fileName: string): FastifyReply {
+  const coding = chooseEncoding(reply.request.headers['accept-encoding']);
+  if (coding !== 'identity') reply.header('content-encoding', coding);
+  reply.header('vary', 'Accept-Encoding');
+  return sendCsv(reply, encodeStream(csv, coding), fileName);
+}

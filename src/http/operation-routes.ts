@@ -97,6 +97,15 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
           .send(code);
       });
     },
+    /** An operation whose output is answered in a way of its own, such as a file. */
+    send<Input extends TObject, Output>(
+      at: At,
+      operation: Operation<Input, Output>,
+      response: FastifySchema['response'],
+      send: (output: Output, reply: FastifyReply) => unknown,
+    ): void {
+      map(at, operation, response, async (context, input, reply) => send(await operation.run(context, input), reply));
+    },
     /** An operation that reads one record. */
     record<Input extends TObject, Record extends TObject>(at: At, operation: RecordOperation<Input, Record>): void {
       const { as, record } = operation;

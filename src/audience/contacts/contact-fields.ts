@@ -3,32 +3,145 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { contacts, type customFields } from '../../database/schema/index.ts';
 
-/** The reserved fields in the order of their ids, from 1. */
-export const RESERVED_FIELDS = [
-  'first_name',
-  'last_name',
-  'email',
-  'alt_email',
-  'country',
-  'state',
-  'city',
-  'address_line1',
-  'address_line2',
-  'state_province_region',
-  'postal_code',
-] as const;
+/** What is known of a field that every contact has. */
+interface ReservedField {
+  /** Other names that the column of a file has, in English and German; compared without case, spaces and signs. */
+  headings: readonly string[];
+  /** Its cell in the sample of a file. */
+  sample: string;
+  /** What browsers may fill in by themselves (HTML, 4.10.18.7.1). */
+  autocomplete?: string;
+  /** A part of a postal address: the lines of its cell in a file become one. */
+  isOfAddress?: true;
+}
+
+/** The fields that every contact has, in the order of their ids, from 1. Their columns are in src/database/schema/audience.ts. */
+const RESERVED = {
+  first_name: {
+    headings: ['given name', 'forename', 'vorname', 'rufname'],
+    sample: 'Zoë',
+    autocomplete: 'given-name',
+  },
+  last_name: {
+    headings: ['surname', 'family name', 'nachname', 'familienname', 'zuname'],
+    sample: 'Müller',
+    autocomplete: 'family-name',
+  },
+  email: {
+    headings: [
+      'e-mail address',
+      'mail',
+      'mail address',
+      'primary e-mail',
+      'subscriber e-mail',
+      'e-mail-adresse',
+      'e-mail-anschrift',
+      'mailadresse',
+    ],
+    sample: 'zoe@example.com',
+    autocomplete: 'email',
+  },
+  alt_email: {
+    headings: [
+      'alternative e-mail',
+      'alternate e-mail',
+      'secondary e-mail',
+      'e-mail 2',
+      'alternative e-mail-adresse',
+      'zweite e-mail',
+      'weitere e-mail',
+    ],
+    sample: 'zoe.mueller@example.org',
+  },
+  country: {
+    headings: ['country name', 'country code', 'nation', 'land', 'staat', 'ländercode'],
+    sample: 'Germany',
+  },
+  state: {
+    headings: ['province', 'bundesland', 'kanton'],
+    sample: 'Bavaria',
+    autocomplete: 'address-level1',
+    isOfAddress: true,
+  },
+  city: {
+    headings: ['town', 'city name', 'stadt', 'ort', 'wohnort'],
+    sample: 'Munich',
+    autocomplete: 'address-level2',
+    isOfAddress: true,
+  },
+  address_line1: {
+    headings: [
+      'address',
+      'address 1',
+      'street',
+      'street address',
+      'street 1',
+      'adresse',
+      'adresse 1',
+      'anschrift',
+      'adresszeile 1',
+      'straße',
+      'strasse',
+      'straße und hausnummer',
+      'straße hausnummer',
+      'straße nr',
+    ],
+    sample: 'Lindenstr. 4',
+    autocomplete: 'address-line1',
+    isOfAddress: true,
+  },
+  address_line2: {
+    headings: ['address 2', 'street 2', 'adresse 2', 'adresszeile 2', 'adresszusatz', 'zusatz'],
+    sample: '',
+    autocomplete: 'address-line2',
+    isOfAddress: true,
+  },
+  state_province_region: {
+    headings: ['region', 'state or province', 'state or region'],
+    sample: 'Upper Bavaria',
+    autocomplete: 'address-level1',
+    isOfAddress: true,
+  },
+  postal_code: {
+    headings: ['zip', 'zip code', 'postcode', 'post code', 'zip or postal code', 'plz', 'postleitzahl'],
+    sample: '80331',
+    autocomplete: 'postal-code',
+    isOfAddress: true,
+  },
+} as const satisfies Record<string, ReservedField>;
+
+export type ReservedName = keyof typeof RESERVED;
+/** The fields that are a line of text in a column of the same name. */
+export type LineName = Exclude<ReservedName, 'email' | 'alt_email' | 'country'>;
+
+/** The names of the reserved fields in the order of their ids, from 1. */
+export const RESERVED_FIELDS = Object.keys(RESERVED) as readonly ReservedName[];
+
+/** What is known of the reserved field with this name; undefined where no reserved field has it. */
+export function reservedField(name: string): ReservedField | undefined {
+  return isReservedField(name) ? RESERVED[name] : undefined;
+}
+
+function isReservedField(name: string): name is ReservedName {
+  return Object.hasOwn(RESERVED, name);
+}
+
+/** Whether this is the name of a field that is a line of text in a column of the same name. */
+export function isLineField(name: string): name is LineName {
+  return isReservedField(name) && name !== 'email' && name !== 'alt_email' && name !== 'country';
+}
 
 /** The contact columns that hold free text. */
-export const TEXT_COLUMNS = [
-  'first_name',
-  'last_name',
-  'state',
-  'city',
-  'address_line1',
-  'address_line2',
-  'state_province_region',
-  'postal_code',
-] as const;
+export const TEXT_COLUMNS: readonly LineName[] = RESERVED_FIELDS.filter(isLineField);
+
+/** A value for each reserved field by its name, in their order: `others`, and for those of one line of text what `line` gives. */
+export function byField<Others extends Record<Exclude<ReservedName, LineName>, unknown>, Line>(
+  others: Others,
+  line: (name: LineName) => Line,
+): Others & Record<LineName, Line> {
+  const entries = RESERVED_FIELDS.map((name) => [name, isLineField(name) ? line(name) : others[name]]);
+  return Object.fromEntries(entries);
+}
 
 const RESERVED_NAMES = new Set<string>([
   ...RESERVED_FIELDS,
@@ -63,9 +176,13 @@ export function listCustomFields(db: Db, accountId: number): CustomField[] {
   return reader(accountId);
 }
 
-/** Prepares the query once, since every request about contacts runs it. SQLite would need more time to sort the few rows than to find them. */
-function customFieldsReader(db: Db): (accountId: number) => CustomField[] {
-  const statement = db.$client.prepare<[number], CustomField>('SELECT * FROM custom_fields WHERE user_id = ?');
+/**
+ * Prepares the query once, since every request about contacts runs it, and adds the SQL function that `storedFieldRecord` calls. SQLite would
+ * need more time to sort the few rows than to find them.
+ */
+function customFieldsReader({ $client }: Db): (accountId: number) => CustomField[] {
+  $client.function('field_title', { deterministic: true }, (name) => fieldTitle(String(name)));
+  const statement = $client.prepare<[number], CustomField>('SELECT * FROM custom_fields WHERE user_id = ?');
   return (accountId) => statement.all(accountId).sort((one, other) => one.id - other.id);
 }
 
@@ -82,11 +199,6 @@ export function customValuePath(fieldId: number): string {
 /** The most fields in one `json_object` call: SQLite allows 1,000 arguments, and a field takes two. */
 const MAX_INLINE_FIELDS = 300;
 
-/** Registers on the connection the SQL function that `storedFieldRecord` calls. */
-export function installFieldTitle({ $client }: Db): void {
-  $client.function('field_title', { deterministic: true }, (name) => fieldTitle(String(name)));
-}
-
 /** The SQL for a contact's `custom_field` in answers: an object of every defined field by name, or null when the account has none. */
 export function customFieldRecord(fields: readonly CustomField[]): SQL {
   if (fields.length === 0) return sql`NULL`;
@@ -98,7 +210,7 @@ export function customFieldRecord(fields: readonly CustomField[]): SQL {
   return sql`json_object(${sql.join(pairs, sql`, `)})`;
 }
 
-/** The same for any number of fields. It reads their table for each contact, so one statement serves all accounts. */
+/** The same for any number of fields, on a connection on which `listCustomFields` was called. It reads their table for each contact, so one statement serves all accounts. */
 export function storedFieldRecord(): SQL {
   return sql`json((SELECT nullif(json_group_object(field_name, json_object(
       'field_name', field_title(field_name), 'field_value', ${contacts.custom_values} ->> ('$."' || field_id || '"'))), '{}')

@@ -9,11 +9,11 @@ import { readdressRecords } from '../import/undo/readdress.ts';
 import { readdressRecipients, recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
 import { addressId } from './address-rows.ts';
 import { type Address, parseAddress } from './addresses.ts';
-import { type CustomField, isValidValue, listCustomFields, TEXT_COLUMNS } from './contact-fields.ts';
+import { type CustomField, isValidValue, type LineName, listCustomFields, TEXT_COLUMNS } from './contact-fields.ts';
 import { isErased } from './erased.ts';
 
 /** The fields of a contact in a request. A field that is absent stays as it is. */
-export interface ContactInput extends Partial<Record<(typeof TEXT_COLUMNS)[number], string>> {
+export interface ContactInput extends Partial<Record<LineName, string>> {
   contact_type_id: number;
   email: string;
   alt_email?: string;
@@ -94,7 +94,7 @@ export function findWithEmail(
 }
 
 /** Adds a contact and returns its id. The caller has checked it with `contactErrors` and `findWithEmail`. */
-export function addContact(db: Db, accountId: number, input: ContactInput, now: string): number {
+export function insertContact(db: Db, accountId: number, input: ContactInput, now: string): number {
   return db.transaction(
     (tx) => {
       const values = contactColumns(db, accountId, input, {});

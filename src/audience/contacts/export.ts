@@ -14,7 +14,7 @@ const PAGE_CELLS = 5500;
  * called after each page with the number of rows so far. The caller has checked that the type belongs to the account. A contact
  * whose e-mail address changes during the export may appear twice or not at all.
  */
-export function exportContacts(db: Db, accountId: number, typeId: number, onRows?: (rows: number) => void): Readable {
+export function contactsCsv(db: Db, accountId: number, typeId: number, onRows?: (rows: number) => void): Readable {
   const own = listCustomFields(db, accountId);
   const pageRows = Math.max(1, Math.floor(PAGE_CELLS / (RESERVED_FIELDS.length + own.length)));
   const csv = csvWriter([...RESERVED_FIELDS, ...own.map((field) => field.field_name)]);

@@ -2,7 +2,7 @@
 import { TRACKING_CHOICE } from '../../database/schema/index.ts';
 import { messages } from '../../field-errors.ts';
 import { parseAddress } from '../contacts/addresses.ts';
-import { type CustomField, isValidValue, RESERVED_FIELDS } from '../contacts/contact-fields.ts';
+import { type CustomField, isValidValue, RESERVED_FIELDS, reservedField } from '../contacts/contact-fields.ts';
 import { countryId } from '../contacts/countries.ts';
 import type { ImportOptions } from './import-options.ts';
 
@@ -42,14 +42,7 @@ const TRACKING_CELLS: Readonly<Record<string, number>> = {
   nein: TRACKING_CHOICE.refused,
 };
 /** The fields of a postal address. */
-const ADDRESS_FIELDS: ReadonlySet<string> = new Set([
-  'address_line1',
-  'address_line2',
-  'city',
-  'state',
-  'state_province_region',
-  'postal_code',
-]);
+const ADDRESS_FIELDS: ReadonlySet<string> = new Set(RESERVED_FIELDS.filter((name) => reservedField(name)?.isOfAddress));
 const LINE_BREAKS = /[\r\n\u2028\u2029]+/;
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
@@ -63,7 +56,7 @@ export function parseHeader(cells: readonly string[], customFields: readonly Cus
   const columns = cells.map((cell): Column => {
     const name = cell.trim().toLowerCase().replace(/\s+/g, '_');
     const custom = customFields.find((field) => field.field_name.toLowerCase() === name) ?? null;
-    const isKnown = custom !== null || name === TRACKING_COLUMN || RESERVED_FIELDS.some((field) => field === name);
+    const isKnown = custom !== null || name === TRACKING_COLUMN || reservedField(name) !== undefined;
     if (!isKnown || used.has(name)) {
       unknown.push(cell.trim().slice(0, MAX_LENGTH));
       return null;

@@ -8,7 +8,7 @@ import {
   isReservedName,
   isValidValue,
   MAX_FIELDS,
-  RESERVED_FIELDS,
+  reservedField,
 } from '../contacts/contact-fields.ts';
 import { countryId } from '../contacts/countries.ts';
 import { fieldNameFor } from '../contacts/field-names.ts';
@@ -68,14 +68,14 @@ export class ColumnCollector {
     const used = new Set<string>();
     const columns: MigratedColumn[] = [];
     for (const [column, { isNumber, isMoment, samples }] of this.#seen) {
-      const reserved = RESERVED_FIELDS.find((field) => field === fieldNameFor(column, columns.length + 1));
-      if (reserved !== undefined && reserved !== 'email' && !used.has(reserved)) {
-        used.add(reserved);
-        columns.push({ column, field: reserved, type: 'text', isNew: false, samples });
+      const name = fieldNameFor(column, columns.length + 1);
+      if (reservedField(name) !== undefined && name !== 'email' && !used.has(name)) {
+        used.add(name);
+        columns.push({ column, field: name, type: 'text', isNew: false, samples });
         continue;
       }
       const type = isNumber ? 'number' : isMoment ? 'datetime-local' : 'text';
-      const field = freeName(fieldNameFor(column, columns.length + 1), type, fields, used);
+      const field = freeName(name, type, fields, used);
       const isNew = !fields.has(field);
       if (isNew && fields.size >= MAX_FIELDS) {
         this.leftOut.add(column);
@@ -131,6 +131,6 @@ export function migratedValue({ field, type }: MigratedColumn, value: string): s
   if (value === '' || value.length > MAX_VALUE) return '';
   if (field === 'country') return countryId(value) === null ? '' : value;
   if (field === 'alt_email') return parseAddress(value) === null ? '' : value;
-  if (RESERVED_FIELDS.some((reserved) => reserved === field)) return value.replaceAll(CONTROL, ' ').trim();
+  if (reservedField(field) !== undefined) return value.replaceAll(CONTROL, ' ').trim();
   return type === 'datetime-local' ? (moment(value) ?? '') : value;
 }

@@ -4,23 +4,20 @@
  */
 import { fold } from '../../database/fold.ts';
 import type { SegmentRule } from '../../database/schema/index.ts';
-import { customValuePath, type FieldType } from '../contacts/contact-fields.ts';
+import { byField, customValuePath, type FieldType } from '../contacts/contact-fields.ts';
 import { ACTIVITY_VALUES, activityHolds, activityKnown, possibleActivity } from './activity-sql.ts';
 
 const DAY_MS = 86_400_000;
 
 const RESERVED: Readonly<Record<string, string>> = {
-  first_name: 'c.first_name',
-  last_name: 'c.last_name',
-  email: 'c.email',
-  alt_email: "ifnull(c.alt_email, '')",
-  country: "ifnull((SELECT name FROM countries WHERE id = c.country_id), '')",
-  state: 'c.state',
-  city: 'c.city',
-  address_line1: 'c.address_line1',
-  address_line2: 'c.address_line2',
-  state_province_region: 'c.state_province_region',
-  postal_code: 'c.postal_code',
+  ...byField(
+    {
+      email: 'c.email',
+      alt_email: "ifnull(c.alt_email, '')",
+      country: "ifnull((SELECT name FROM countries WHERE id = c.country_id), '')",
+    },
+    (name) => `c.${name}`,
+  ),
   created_at: 'c.created_at',
   ...ACTIVITY_VALUES,
 };

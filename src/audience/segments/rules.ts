@@ -1,7 +1,7 @@
 /** Parses segment rules: the operators of each field type, how many operands each takes, and which operands are valid. */
 import type { SegmentRule } from '../../database/schema/index.ts';
 import { messages } from '../../field-errors.ts';
-import { type CustomField, type FieldType, isValidValue, RESERVED_FIELDS } from '../contacts/contact-fields.ts';
+import { type CustomField, type FieldType, isValidValue, reservedField } from '../contacts/contact-fields.ts';
 import {
   ACTIVITY_FIELDS,
   ACTIVITY_OPERATORS,
@@ -138,7 +138,7 @@ export function findRuleField(
   given: string,
 ): Pick<SegmentRule, 'field' | 'customId' | 'type'> | null {
   const name = given.toLowerCase();
-  if (RESERVED_FIELDS.some((field) => field === name)) return { field: name, customId: null, type: 'text' };
+  if (reservedField(name) !== undefined) return { field: name, customId: null, type: 'text' };
   if (name === 'created_at') return { field: name, customId: null, type: 'datetime-local' };
   const custom = fields.find(({ field_name }) => field_name.toLowerCase() === name);
   const type = parseFieldType(custom?.field_type);

@@ -1,6 +1,6 @@
 /** The values of placeholders for a contact: reserved fields first, then the account's custom fields. */
 import type { Database } from 'better-sqlite3';
-import { RESERVED_FIELDS } from '../../audience/contacts/contact-fields.ts';
+import { RESERVED_FIELDS, TEXT_COLUMNS } from '../../audience/contacts/contact-fields.ts';
 
 const PERSON_FIELDS = [...RESERVED_FIELDS, 'custom_values'] as const;
 
@@ -24,8 +24,7 @@ export interface CustomName {
 export function findPerson(client: Database, contactId: number): Person | undefined {
   return client
     .prepare<[number], Person>(`
-      SELECT email, alt_email, first_name, last_name, countries.name AS country, state, city, address_line1, address_line2,
-        state_province_region, postal_code, custom_values
+      SELECT email, alt_email, countries.name AS country, ${TEXT_COLUMNS.join(', ')}, custom_values
       FROM contacts LEFT JOIN countries ON countries.id = contacts.country_id WHERE contacts.id = ?`)
     .get(contactId);
 }
@@ -36,22 +35,10 @@ export function mergeValues(
   names: readonly CustomName[],
   email: string,
 ): Record<string, string> {
-  const first = person.first_name ?? '';
-  const last = person.last_name ?? '';
-  const values: Record<string, string> = {
-    first_name: first,
-    last_name: last,
-    full_name: `${first} ${last}`.trim(),
-    email: person.email ?? email,
-    alt_email: person.alt_email ?? '',
-    country: person.country ?? '',
-    state: person.state ?? '',
-    city: person.city ?? '',
-    address_line1: person.address_line1 ?? '',
-    address_line2: person.address_line2 ?? '',
-    state_province_region: person.state_province_region ?? '',
-    postal_code: person.postal_code ?? '',
-  };
+  const values: Record<string, string> = {};
+  for (const name of RESERVED_FIELDS) values[name] = person[name] ?? '';
+  values.email = person.email ?? email;
+  values.full_name = `${values.first_name} ${values.last_name}`.trim();
   if (!person.custom_values) return values;
   const own: Record<string, string> = JSON.parse(person.custom_values);
   for (const { id, field_name } of names) values[field_name] = own[id] ?? '';

@@ -1,4 +1,5 @@
 /** The fields of a public form as HTML: those of its page, and those that a website embeds. */
+import { reservedField } from '../../audience/contacts/contact-fields.ts';
 import type { AskedField } from '../../forms/fields.ts';
 import type { ShownForm } from '../../forms/shown.ts';
 import { Html, html } from './html.ts';
@@ -23,18 +24,6 @@ export type Faults = ReadonlyMap<string, Fault>;
 /** A field that people do not see and robots fill in. */
 export const TRAP = 'message';
 
-/** What browsers may fill in by themselves (HTML, 4.10.18.7.1). */
-const AUTOCOMPLETE: Readonly<Record<string, string>> = {
-  email: 'email',
-  first_name: 'given-name',
-  last_name: 'family-name',
-  state: 'address-level1',
-  city: 'address-level2',
-  address_line1: 'address-line1',
-  address_line2: 'address-line2',
-  state_province_region: 'address-level1',
-  postal_code: 'postal-code',
-};
 const INPUTS = {
   text: html`type="text"`,
   number: html`type="text" inputmode="decimal"`,
@@ -87,7 +76,7 @@ interface Input {
 
 function input(words: PageWords['form'], field: Input, value: string, faults: Faults): Html {
   const { key, name, label, required, attributes } = field;
-  const autocomplete = AUTOCOMPLETE[name];
+  const autocomplete = reservedField(name)?.autocomplete;
   return html`<label class="field"><span>${label}${required ? '' : html` <small>(${words.optional})</small>`}</span>
 <input ${attributes} name="${key === 'email' ? key : `value[${key}]`}" value="${value}" maxlength="${key === 'email' ? 254 : 255}"${
     required ? html` required` : ''

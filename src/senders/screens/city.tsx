@@ -1,20 +1,10 @@
 /** The city of a sender: typed by name, and found among the cities of its country. */
-import type { FastifyInstance } from 'fastify';
-import { ApiClient } from '../../dashboard/api-client.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type City, findPlaces, type Places } from '../../audience/places/operations.ts';
 import { type Problems, TextField } from '../../dashboard/components/field.tsx';
 import { Island } from '../../dashboard/components/island.tsx';
+import { ask } from '../../dashboard/operations.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-
-interface City {
-  id: number;
-  name: string;
-  state_id: number | null;
-}
-
-interface Found {
-  states: readonly { id: number; name: string }[];
-  cities: readonly City[];
-}
 
 const MOST_OFFERED = 20;
 
@@ -25,26 +15,26 @@ export interface CityIds {
 }
 
 /** Gives the cities of a country whose name begins with what was typed, which may end with the name of a state after a comma. */
-async function findCities(api: ApiClient, country: number, typed: string): Promise<Found> {
+async function findCities(request: FastifyRequest, country: number, typed: string): Promise<Places> {
   const [city = ''] = typed.split(',');
   if (country === 0 || city.trim() === '') return { states: [], cities: [] };
-  return await api.get<Found>('/get/states-cities', { country_id: String(country), city });
+  return await ask(request, findPlaces, { country_id: country, city });
 }
 
 /** A city with its state, by which cities of one name differ. */
-function cityName({ name, state_id }: City, { states }: Found): string {
+function cityName({ name, state_id }: City, { states }: Places): string {
   const state = states.find(({ id }) => id === state_id)?.name;
   return state === undefined ? name : `${name}, ${state}`;
 }
 
 /** The ids of the city that was typed, of several of its name in one state those of the city `kept`; why there are none otherwise. */
 export async function readCity(
-  api: ApiClient,
+  request: FastifyRequest,
   country: number,
   typed: string,
   kept: number,
 ): Promise<CityIds | 'unknown' | 'ambiguous'> {
-  const found = await findCities(api, country, typed);
+  const found = await findCities(request, country, typed);
   const plain = (text: string) => text.toLowerCase().normalize('NFC').replaceAll(/\s+/g, ' ').trim();
   const asked = plain(typed);
   const named = found.cities.filter((city) => plain(cityName(city, found)) === asked);
@@ -56,12 +46,13 @@ export async function readCity(
 }
 
 /** The city with these ids as it is typed; empty for none. */
-export async function cityText(api: ApiClient, country: number, { state_id, city_id }: CityIds): Promise<string> {
+export async function cityText(
+  request: FastifyRequest,
+  country: number,
+  { state_id, city_id }: CityIds,
+): Promise<string> {
   if (city_id === 0) return '';
-  const found = await api.get<Found>('/get/states-cities', {
-    country_id: String(country),
-    state_id: String(state_id),
-  });
+  const found = await ask(request, findPlaces, { country_id: country, state_id });
   const city = found.cities.find(({ id }) => id === city_id);
   return city === undefined ? '' : cityName(city, found);
 }
@@ -91,8 +82,11 @@ export async function cityOffers(app: FastifyInstance): Promise<void> {
     '/settings/senders/cities',
     async (request, reply) => {
       const { country_id = '', city = '' } = request.query;
-      const api = new ApiClient(app, request);
-      const found = await findCities(api, /^\d{1,9}$/.test(country_id) ? Number(country_id) : 0, city.slice(0, 255));
+      const found = await findCities(
+        request,
+        /^\d{1,9}$/.test(country_id) ? Number(country_id) : 0,
+        city.slice(0, 255),
+      );
       return reply.send(found.cities.slice(0, MOST_OFFERED).map((one) => cityName(one, found)));
     },
   );

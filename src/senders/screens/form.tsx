@@ -1,7 +1,7 @@
 /** The form by which a sender is added or changed, and the question before it is deleted. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import { ApiClient } from '../../dashboard/api-client.ts';
+import { type Country, listCountries } from '../../audience/places/operations.ts';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import { Confirm } from '../../dashboard/components/confirm.tsx';
 import { type Problems, SelectField, TextField } from '../../dashboard/components/field.tsx';
@@ -49,11 +49,6 @@ interface Form {
   problems?: Problems;
 }
 
-interface Country {
-  id: number;
-  name: string;
-}
-
 type Sending = Static<typeof readRelays.output>;
 type ById = { Params: { id: string } };
 
@@ -72,7 +67,7 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
     const { id } = request.params;
     const sender = await ask(request, readSender, { sender_id: id });
     const values = Object.fromEntries(FIELDS.map((name) => [name, String(sender[name] || '')]));
-    const city = await cityText(new ApiClient(app, request), sender.country_id, sender);
+    const city = await cityText(request, sender.country_id, sender);
     const sending = await readSending(request);
     const relay = sending?.relays.find(({ sender_ids: ids }) => ids.includes(sender.id));
     return show(request, reply, id, { ...typed(request), ...values, city, relay_id: String(relay?.id ?? '') });
@@ -88,14 +83,13 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
   async function save(request: FastifyRequest, reply: FastifyReply, id: string | null) {
     requireOwner(request);
     const values = typed(request);
-    const api = new ApiClient(app, request);
     const { relay_id, city, ...given } = values;
     const country_id = asId(given.country_id);
     const stored = id === null ? null : await ask(request, readSender, { sender_id: id });
     const place =
       city === ''
-        ? await keptPlace(api, stored, country_id)
-        : await readCity(api, country_id || 0, city, stored?.city_id ?? 0);
+        ? await keptPlace(request, stored, country_id)
+        : await readCity(request, country_id || 0, city, stored?.city_id ?? 0);
     if (typeof place === 'string') {
       const text = languageOf(request, viewerOf(request)).say(
         country_id === '' ? 'senders.city.country' : `senders.city.${place}`,
@@ -129,7 +123,7 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
     problems: Problems = {},
     problem = '',
   ) {
-    const { countries } = await new ApiClient(app, request).get<{ countries: Country[] }>('/get/countries');
+    const { countries } = await ask(request, listCountries, {});
     const changed = id === null ? null : { id, ...(await readUse(request, id)) };
     const sending = await readSending(request);
     const form = <SenderForm {...{ changed, values, countries, sending, problems }} />;
@@ -146,11 +140,11 @@ async function readUse(request: FastifyRequest, id: string) {
 }
 
 /** State and city of a sender where the form shows no city, such as one that is not in the sender's state, as long as the country stays. */
-async function keptPlace(api: ApiClient, stored: Sender | null, country: number | ''): Promise<CityIds> {
+async function keptPlace(request: FastifyRequest, stored: Sender | null, country: number | ''): Promise<CityIds> {
   const none = { state_id: 0, city_id: 0 };
   if (stored === null) return none;
   const { country_id, state_id, city_id } = stored;
-  return country_id === country && (await cityText(api, country_id, stored)) === '' ? { state_id, city_id } : none;
+  return country_id === country && (await cityText(request, country_id, stored)) === '' ? { state_id, city_id } : none;
 }
 
 /** An id from a list; the text as it is where it is none, for the API to name the fault. */
