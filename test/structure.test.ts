@@ -46,6 +46,7 @@ const LAYERS = [
     'feeds',
     'forms',
     'transactional',
+    'outbox',
   ],
   ['deps.ts', 'http', 'operations'],
   ['*/operations', '*/operations.ts', 'audience/unsubscribed'],

@@ -149,7 +149,7 @@ export function installCallers(
 }
 
 /** Whether the caller is a person who may change nothing. They get no links that work without signing in, such as those to a design page. */
-export function changesNothing({ role }: FastifyRequest): boolean {
+export function changesNothing({ role }: Pick<Caller, 'role'>): boolean {
   return role === 'viewer';
 }
 

@@ -9,7 +9,8 @@ import { outbox } from '../../database/schema/index.ts';
 import { SENTENCES } from '../../sentences.ts';
 import type { Courier, Handoff, MailOwner, Outcome } from './courier.ts';
 
-const MAX_MAILS = 1000;
+/** How many mails the outbox keeps at most. */
+export const MAX_MAILS = 1000;
 const MAX_BYTES = 128 * 2 ** 20;
 /** While no mail is larger, `MAX_MAILS` of them stay below `MAX_BYTES`. */
 const LARGE_BYTES = MAX_BYTES / MAX_MAILS;

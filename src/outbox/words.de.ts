@@ -1,6 +1,7 @@
 /** German: the outbox. */
-import type { outbox as english } from '../en/outbox.ts';
-import type { Translation } from '../translation.ts';
+
+import type { Translation } from '../dashboard/words/translation.ts';
+import type { outbox as english } from './words.en.ts';
 
 export const outbox: Translation<typeof english> = {
   'outbox.kept': {

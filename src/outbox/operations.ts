@@ -1,0 +1,113 @@
+/** The built-in outbox (additions): the mails that are kept because no relay is configured. */
+import { and, eq, sql } from 'drizzle-orm';
+import Type, { type Static } from 'typebox';
+import { parseAddress } from '../audience/contacts/addresses.ts';
+import { fold } from '../database/fold.ts';
+import { ownedBy, ownedRecord } from '../database/ownership.ts';
+import { readRecord, recordObject } from '../database/record-json.ts';
+import { addresses, deliveries, mailings, outbox } from '../database/schema/index.ts';
+import { HIDDEN, withoutTokens } from '../delivery/links/hidden-links.ts';
+import { changesNothing } from '../http/callers.ts';
+import { eitherOrderQuery, identifier, integer, isoTimestampSchema, line, nullable } from '../http/requests/schemas.ts';
+import { type Context, listOperation, recordOperation } from '../operations/operation.ts';
+
+const ListedMail = Type.Object({
+  id: integer(),
+  envelope_from: Type.String({ description: 'Return path of the mail.' }),
+  envelope_to: Type.String({ description: 'Address it was sent to.' }),
+  from: Type.String({ description: 'From header of the mail, decoded.' }),
+  to: Type.String({ description: 'To header of the mail, decoded.' }),
+  subject: Type.String(),
+  created_at: isoTimestampSchema(),
+});
+const Mail = Type.Object({
+  ...ListedMail.properties,
+  web_copy: nullable(Type.String(), 'URL of the mail for a browser; null when its recipient was deleted for good.'),
+  raw: Type.String({ description: 'The source of the mail as it would have been sent.' }),
+});
+
+export type ListedMail = Static<typeof ListedMail>;
+export type Mail = Static<typeof Mail>;
+
+const from = sql`${outbox}`;
+
+/** The envelope sender without the signature with which anybody could report a bounce of the recipient. */
+const unsignedReturnPath = sql`iif(instr(${outbox.envelope_from}, '+') = 0, ${outbox.envelope_from},
+  substr(${outbox.envelope_from}, 1, instr(${outbox.envelope_from}, '+')) || ${HIDDEN} || substr(${outbox.envelope_from}, instr(${outbox.envelope_from}, '@')))`;
+
+export const listMails = listOperation({
+  name: 'List the mails in the built-in outbox',
+  description: 'Without a relay, mails are kept here instead of being sent.',
+  role: 'viewer',
+  input: Type.Object({
+    ...eitherOrderQuery.properties,
+    search: Type.Optional(line({ description: 'Only mails with this in their sender, recipient or subject.' })),
+  }),
+  as: 'mails',
+  record: ListedMail,
+  select: (context, { search, ...part }) => ({
+    record: recordObject(ListedMail, outbox, hiddenFrom(context)),
+    from,
+    where: and(ownedBy(outbox, context.accountId), search ? includes(search) : undefined),
+    id: outbox.id,
+    part,
+  }),
+});
+
+export const readMail = recordOperation({
+  name: 'Read a mail in the built-in outbox',
+  description: 'A user who may only look gets it without the tokens in its links, which act for its recipient.',
+  role: 'viewer',
+  input: Type.Object({ id: identifier('The mail.') }),
+  as: 'mail',
+  record: Mail,
+  json(context, { id }) {
+    const { db, accountId } = context;
+    const where = ownedRecord(outbox, id, accountId);
+    const raw = sql<string>`CAST(${outbox.raw} AS TEXT)`;
+    const mail = db.select({ mailing: outbox.mailing_id, to: outbox.envelope_to, raw }).from(outbox).where(where).get();
+    if (mail === undefined) return undefined;
+    const isHidden = changesNothing(context);
+    const record = recordObject(Mail, outbox, {
+      raw: isHidden ? sql`${withoutTokens(mail.raw)}` : raw,
+      web_copy: sql`${isHidden ? null : findWebCopyUrl(context, mail)}`,
+      ...hiddenFrom(context),
+    });
+    return readRecord(db, record, from, where);
+  },
+});
+
+/** What a caller's mails show instead of their columns: to whoever may only look, nothing by which they could act for a recipient. */
+function hiddenFrom(context: Context) {
+  return changesNothing(context) ? { envelope_from: unsignedReturnPath } : {};
+}
+
+/** Whether a mail's sender, recipient or subject includes a text, regardless of case. */
+function includes(search: string) {
+  return sql`instr(fold(concat_ws(char(10), ${outbox.from}, ${outbox.to}, ${outbox.subject})), ${fold(search)}) > 0`;
+}
+
+/** The URL of a mail's web copy; null when its recipient is no longer in the database. */
+function findWebCopyUrl({ db, tokens, publicUrl }: Context, { mailing, to }: { mailing: number; to: string }) {
+  const ids = db
+    .select({
+      delivery: deliveries.id,
+      mailing: deliveries.mailing_id,
+      address: deliveries.address_id,
+      group: sql<number>`ifnull(${mailings.unsubscribe_group_id}, 0)`,
+      user: mailings.user_id,
+      email: addresses.normalized_email,
+    })
+    .from(deliveries)
+    .innerJoin(mailings, eq(mailings.id, deliveries.mailing_id))
+    .innerJoin(addresses, eq(addresses.id, deliveries.address_id))
+    .where(
+      and(
+        eq(deliveries.mailing_id, mailing),
+        eq(addresses.user_id, mailings.user_id),
+        eq(addresses.normalized_email, parseAddress(to)?.normalized ?? ''),
+      ),
+    )
+    .get();
+  return ids === undefined ? null : `${publicUrl()}/w/${tokens.recipient(ids).web}`;
+}

@@ -1,0 +1,284 @@
+/**
+ * The outbox: the list of the mails that are kept here because no relay is configured, newest first, and one mail with its text, headers,
+ * source and links, and what may keep people from reading it.
+ */
+import type { FastifyInstance } from 'fastify';
+import { Time } from '../../dashboard/components/figures.tsx';
+import { MailFrames } from '../../dashboard/components/mail-frames.tsx';
+import { SearchForm } from '../../dashboard/components/search.tsx';
+import { Badge, Card, Empty, Notice, Tabs } from '../../dashboard/components/surface.tsx';
+import { Pager, Table } from '../../dashboard/components/table.tsx';
+import { sendMailFrame } from '../../dashboard/mail-frame.ts';
+import { ask } from '../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../dashboard/page.tsx';
+import { viewerOf } from '../../dashboard/signed-in.ts';
+import { withQuery } from '../../dashboard/with-query.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { checkMail, type MailParts } from '../../delivery/checks/mail-checks.ts';
+import { MAX_MAILS } from '../../delivery/transport/outbox.ts';
+import { courierInUse } from '../../delivery/transport/relays/in-use.ts';
+import type { Deps } from '../../deps.ts';
+import { READ } from '../../http/pages/layout.ts';
+import { type ListedMail, listMails, type Mail, readMail } from '../operations.ts';
+
+const ROWS = 50;
+
+/** Registers the list and the page of one mail. */
+export async function outboxScreens(app: FastifyInstance, { db, config, clock }: Deps): Promise<void> {
+  app.route<{ Querystring: { search?: string; before?: string } }>({
+    method: READ,
+    url: '/outbox',
+    handler: async (request, reply) => {
+      const viewer = viewerOf(request);
+      const { search = '', before } = request.query;
+      const part = { order: 'newest', limit: ROWS + 1, search, ...(before !== undefined && { before_id: before }) };
+      const mails = await ask(request, listMails, part);
+      const frame = { title: languageOf(request, viewer).say('nav.outbox'), section: 'outbox' } as const;
+      const list = {
+        mails,
+        search,
+        isLater: before !== undefined,
+        leaves: courierInUse(db.$client, config) !== 'outbox',
+      };
+      return sendPage(request, reply, viewer, frame, <Outbox {...list} now={clock.now()} />);
+    },
+  });
+  await mailScreen(app);
+}
+
+interface OutboxList {
+  /** One more than a page shows where there is a further page. */
+  mails: readonly ListedMail[];
+  search: string;
+  isLater: boolean;
+  /** Whether mail leaves this machine now. */
+  leaves: boolean;
+  now: Date;
+}
+
+function Outbox({ mails, search, isLater, leaves, now }: OutboxList) {
+  const language = useLanguage();
+  const shown = mails.slice(0, ROWS);
+  const href = (before?: number) => withQuery('/outbox', { search, before });
+  if (shown.length === 0 && search === '' && !isLater) {
+    return (
+      <Empty icon="tray" title={language.say(leaves ? 'outbox.relay.title' : 'outbox.empty.title')}>
+        {language.say(leaves ? 'outbox.relay.text' : 'outbox.empty.text')}
+      </Empty>
+    );
+  }
+  return (
+    <>
+      {leaves ? (
+        <Notice>{language.say('outbox.relay.text')}</Notice>
+      ) : (
+        <p class="quiet-text">{language.say('outbox.about', { count: MAX_MAILS })}</p>
+      )}
+      <SearchForm
+        name="search"
+        label={language.say('outbox.search')}
+        find={language.say('outbox.find')}
+        value={search}
+      />
+      {shown.length === 0 ? (
+        <p>{language.say('outbox.none')}</p>
+      ) : (
+        <Table
+          caption={language.say('nav.outbox')}
+          rows={shown}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              heading: language.say('outbox.subject'),
+              cell: ({ id, subject }) => (
+                <a href={`/outbox/${id}`}>
+                  <bdi>{subject || language.say('outbox.noSubject')}</bdi>
+                </a>
+              ),
+            },
+            { heading: language.say('outbox.to'), cell: ({ to }) => <bdi>{to}</bdi> },
+            { heading: language.say('outbox.from'), cell: ({ from }) => <bdi>{from}</bdi> },
+            {
+              heading: language.say('outbox.time'),
+              cell: ({ created_at: at }) => <Time at={new Date(at)} now={now} />,
+            },
+          ]}
+        />
+      )}
+      <Pager first={isLater ? href() : null} next={mails.length > ROWS ? href(shown.at(-1)?.id) : null} />
+    </>
+  );
+}
+
+const VIEWS = ['look', 'text', 'headers', 'source', 'links', 'check'] as const;
+type View = (typeof VIEWS)[number];
+
+/** Registers the page of a mail and the mail's HTML for the frame in it. */
+async function mailScreen(app: FastifyInstance): Promise<void> {
+  app.route<{ Params: { id: string }; Querystring: { view?: string } }>({
+    method: READ,
+    url: '/outbox/:id',
+    handler: async (request, reply) => {
+      const viewer = viewerOf(request);
+      const mail = await ask(request, readMail, request.params);
+      const view = VIEWS.find((name) => name === request.query.view) ?? 'look';
+      const title = mail.subject || languageOf(request, viewer).say('outbox.noSubject');
+      const content = (
+        <WholeMail mail={mail} parts={await takeApart(mail.raw)} view={view} isHidden={viewer.role === 'viewer'} />
+      );
+      return sendPage(request, reply, viewer, { title, section: 'outbox' }, content);
+    },
+  });
+
+  app.route<{ Params: { id: string } }>({
+    method: READ,
+    url: '/outbox/:id/html',
+    handler: async (request, reply) => {
+      const mail = await ask(request, readMail, request.params);
+      const { html } = await takeApart(mail.raw);
+      return sendMailFrame(reply, html ?? '', viewerOf(request).accountId);
+    },
+  });
+}
+
+interface MailProps {
+  mail: Mail;
+  parts: MailParts;
+  view: View;
+  /** Whether the tokens in its links were left out for this user. */
+  isHidden: boolean;
+}
+
+function WholeMail({ mail, parts, view, isHidden }: MailProps) {
+  const language = useLanguage();
+  return (
+    <>
+      <dl class="mail-facts">
+        <dt>{language.say('outbox.from')}</dt>
+        <dd>
+          <bdi>{mail.from}</bdi>
+        </dd>
+        <dt>{language.say('outbox.to')}</dt>
+        <dd>
+          <bdi>{mail.to}</bdi>
+        </dd>
+        <dt>{language.say('outbox.time')}</dt>
+        <dd>
+          <Time at={new Date(mail.created_at)} />
+        </dd>
+      </dl>
+      <Tabs
+        label={language.say('outbox.views')}
+        tabs={VIEWS.map((name) => ({
+          href: name === 'look' ? `/outbox/${mail.id}` : `/outbox/${mail.id}?view=${name}`,
+          label: language.say(`outbox.view.${name}`),
+          isCurrent: name === view,
+        }))}
+      />
+      {isHidden && ['text', 'headers', 'source', 'links'].includes(view) && (
+        <Notice>{language.say('outbox.hidden')}</Notice>
+      )}
+      <Content mail={mail} parts={parts} view={view} />
+    </>
+  );
+}
+
+function Content({ mail, parts, view }: { mail: Mail; parts: MailParts; view: View }) {
+  const language = useLanguage();
+  switch (view) {
+    case 'look':
+      return <Looks mail={mail} />;
+    case 'text':
+      return <pre class="source">{parts.text ?? language.say('mail.noText')}</pre>;
+    case 'headers':
+      return (
+        <Table
+          caption={language.say('outbox.view.headers')}
+          rows={parts.headers.map((header, at) => ({ ...header, at }))}
+          keyOf={({ at }) => at}
+          columns={[
+            { heading: language.say('outbox.header'), cell: ({ name }) => name },
+            { heading: language.say('outbox.value'), cell: ({ value }) => <code>{value}</code> },
+          ]}
+        />
+      );
+    case 'source':
+      return <pre class="source">{mail.raw}</pre>;
+    case 'links':
+      return <Links parts={parts} />;
+    case 'check':
+      return <Checks parts={parts} />;
+  }
+}
+
+function Looks({ mail }: { mail: Mail }) {
+  const language = useLanguage();
+  return (
+    <>
+      <p class="quiet-text">
+        {language.say('mail.note')}{' '}
+        {mail.web_copy && (
+          <a href={mail.web_copy} target="_blank" rel="noreferrer">
+            {language.say('outbox.webCopy')}
+          </a>
+        )}
+      </p>
+      <MailFrames source={`/outbox/${mail.id}/html`} />
+    </>
+  );
+}
+
+function Links({ parts }: { parts: MailParts }) {
+  const language = useLanguage();
+  const { links } = checkMail(parts);
+  if (links.length === 0) return <p>{language.say('outbox.noLinks')}</p>;
+  return (
+    <Table
+      caption={language.say('outbox.view.links')}
+      rows={links.map((link, at) => ({ ...link, at }))}
+      keyOf={({ at }) => at}
+      columns={[
+        {
+          heading: language.say('outbox.linkText'),
+          cell: ({ text }) => text || <em>{language.say('outbox.linkBare')}</em>,
+        },
+        { heading: language.say('outbox.linkUrl'), cell: ({ url }) => <code>{url}</code> },
+      ]}
+    />
+  );
+}
+
+function Checks({ parts }: { parts: MailParts }) {
+  const language = useLanguage();
+  return (
+    <Card>
+      <ul class="checks">
+        {checkMail(parts).findings.map(({ check, isGood, values: { count, limit } }) => (
+          <li key={check}>
+            <Badge tone={isGood ? 'good' : 'warn'}>
+              {language.say(isGood ? 'outbox.check.good' : 'outbox.check.look')}
+            </Badge>
+            <span>
+              {check === 'size'
+                ? language.say('outbox.check.size', { size: language.bytes(count), limit: language.bytes(limit) })
+                : language.fill(`outbox.check.${check}.${isGood ? 'good' : 'bad'}`, { count })}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+/** Takes a mail apart (RFC 5322, RFC 2045), its headers unfolded and in their order. */
+async function takeApart(raw: string): Promise<MailParts> {
+  // Imported only here, since a service with a relay never needs it.
+  const { default: PostalMime } = await import('postal-mime');
+  const { html, text, headerLines } = await PostalMime.parse(raw);
+  const headers = headerLines.map(({ line }) => {
+    const at = line.indexOf(':');
+    const value = line.slice(at + 1).replaceAll(/\r?\n[ \t]+/g, ' ');
+    return { name: line.slice(0, at), value: value.trim() };
+  });
+  return { html: html ?? null, text: text ?? null, headers };
+}
