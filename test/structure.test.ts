@@ -47,6 +47,7 @@ const LAYERS = [
     'forms',
     'transactional',
     'outbox',
+    'brand',
   ],
   ['deps.ts', 'http', 'operations'],
   ['*/operations', '*/operations.ts', 'audience/unsubscribed'],

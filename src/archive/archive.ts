@@ -1,13 +1,14 @@
-/** The public archive of an account: its address and title, and which single sends are in it. */
+/** The public archive of an account: its address and title, which single sends are in it, and what anybody can read of it. */
 import { randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { eq } from 'drizzle-orm';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { archivedMails, archives } from '../database/schema/index.ts';
+import { mergeLine } from '../delivery/content/merge.ts';
+import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 import { conflict } from '../failure.ts';
 import { sentence } from '../sentences.ts';
-import { publishSent } from './publish.ts';
 
 /** The most mails in the archive of one account. */
 export const MAX_ARCHIVED = 5000;
@@ -80,4 +81,84 @@ export function addToArchive(db: Db, accountId: number, singleSendId: number, no
 /** Takes a single send out of the archive; its address is not known from then on. */
 export function removeFromArchive(db: Db, singleSendId: number): void {
   db.delete(archivedMails).where(eq(archivedMails.single_send_id, singleSendId)).run();
+}
+
+/**
+ * Lets everybody read those of these single sends that are in an archive and were sent to the end; one that was cancelled stays hidden.
+ * Those that are published already stay as they are. Of an A/B test it is the winner. To be called within a transaction.
+ */
+export function publishSent(client: Database, singleSendIds: readonly number[]): void {
+  const sent = client
+    .prepare<[string], { id: number; subject: string; finished_at: string }>(`
+      SELECT a.id, ifnull(CASE WHEN t.winner > 0 THEN m.content ->> ('$.variants[' || (t.winner - 1) || '].content.subject') END, s.subject) AS subject, m.finished_at
+      FROM json_each(?) j
+        CROSS JOIN archived_mails a ON a.single_send_id = j.value
+        CROSS JOIN single_sends s ON s.id = a.single_send_id
+        CROSS JOIN mailings m ON m.owner_kind = 'single' AND m.owner_id = a.single_send_id
+        LEFT JOIN ab_tests t ON t.mailing_id = m.id
+      WHERE a.published_at IS NULL AND m.state = 'done' AND m.finished_at IS NOT NULL`)
+    .all(JSON.stringify(singleSendIds));
+  const publish = client.prepare('UPDATE archived_mails SET title = ?, published_at = ? WHERE id = ?');
+  for (const { id, subject, finished_at } of sent) publish.run(mergeLine(subject, {}), finished_at, id);
+}
+
+/** An archive that somebody opens. */
+export interface PublicArchive {
+  user_id: number;
+  slug: string;
+  title: string;
+}
+
+/** A mail in the list of an archive. */
+export interface PublishedMail {
+  token: string;
+  title: string;
+  published_at: string;
+}
+
+/** The archive with this address, or null where there is none with a mail that can be read. */
+export function findPublicArchive(client: Database, slug: string): PublicArchive | null {
+  return (
+    client
+      .prepare<[string], PublicArchive>(`
+        SELECT user_id, slug, title FROM archives
+        WHERE slug = ? AND EXISTS (SELECT 1 FROM archived_mails a WHERE a.user_id = archives.user_id AND a.published_at IS NOT NULL)`)
+      .get(slug) ?? null
+  );
+}
+
+/** At most `limit` mails of an archive after the `offset` newest, newest first. */
+export function listPublished(client: Database, accountId: number, limit: number, offset: number): PublishedMail[] {
+  return client
+    .prepare<[number, number, number], PublishedMail>(`
+      SELECT token, title, published_at FROM archived_mails WHERE user_id = ? AND published_at IS NOT NULL
+      ORDER BY published_at DESC, id DESC LIMIT ? OFFSET ?`)
+    .all(accountId, limit, offset);
+}
+
+/** A mail of an account's archive, or null where there is none that can be read. */
+export function findPublishedMail(client: Database, accountId: number, token: string): PublishedMail | null {
+  return (
+    client
+      .prepare<[string, number], PublishedMail>(
+        'SELECT token, title, published_at FROM archived_mails WHERE token = ? AND user_id = ? AND published_at IS NOT NULL',
+      )
+      .get(token, accountId) ?? null
+  );
+}
+
+/** The content with which a published mail was sent, of an A/B test that of the winner; undefined where it is gone. */
+export function findPublishedContent(client: Database, token: string): FrozenContent | undefined {
+  const found = client
+    .prepare<[string], { content: string; winner: number | null }>(`
+      SELECT m.content, t.winner FROM archived_mails a
+        CROSS JOIN mailings m ON m.owner_kind = 'single' AND m.owner_id = a.single_send_id
+        LEFT JOIN ab_tests t ON t.mailing_id = m.id
+      WHERE a.token = ?`)
+    .get(token);
+  if (found === undefined) return undefined;
+  const frozen: FrozenContent = JSON.parse(found.content);
+  const variant = frozen.variants?.[(found.winner ?? 0) - 1];
+  if (variant === undefined) return frozen;
+  return { ...frozen, content: variant.content, sender_name: variant.sender_name ?? frozen.sender_name };
 }

@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import { healthPages } from '../http/health.ts';
 import { metricsPage } from '../http/metrics.ts';
 import { referencePage } from '../http/openapi/reference-page.ts';
-import { archivePages } from './archive/archive.ts';
+import { archivePages } from './archive.ts';
 import { countriesPage } from './countries.ts';
 import { databaseSource } from './database-source.ts';
 import { confirmRoutes } from './forms/confirm.ts';

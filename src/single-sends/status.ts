@@ -1,7 +1,7 @@
 /** Creates single sends and moves their status; no other file does. A held send is a draft with the reason. */
 
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm';
-import { publishSent } from '../archive/publish.ts';
+import { publishSent } from '../archive/archive.ts';
 import { type Clock, isoTimestamp, plainTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';

@@ -1,6 +1,7 @@
 /** The design page: whoever has a mail's signed link can edit, preview and test the mail there. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
+import { designerBrand } from '../../brand/brand.ts';
 import { compileFrozen, editTemplate, renderTemplate, viewTemplate } from '../../delivery/content/compile.ts';
 import { ContentError } from '../../delivery/content/compiled-content.ts';
 import { hasMoreParts } from '../../delivery/content/json-size.ts';
@@ -8,7 +9,6 @@ import { PREFERENCES, slotProblem, WEB_COPY } from '../../delivery/content/merge
 import { show } from '../../delivery/shown/show.ts';
 import { courierInUse } from '../../delivery/transport/relays/in-use.ts';
 import type { Deps } from '../../deps.ts';
-import { designerBrand } from '../../designs/brand.ts';
 import { allowTest, sampleValues } from '../../designs/design-people.ts';
 import { type Design, findDesign, senderValues, type TemplateCode } from '../../designs/designs.ts';
 import { saveDesign } from '../../designs/save-design.ts';

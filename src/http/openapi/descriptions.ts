@@ -22,8 +22,6 @@ const DESCRIPTIONS: Record<string, string> = {
   after: 'Where to go on: next of the page before.',
   after_id: 'Addition: only records with a higher id.',
   alt_email: 'A second e-mail address; null when there is none. It gets no mail.',
-  archive: 'The archive.',
-  archived: 'Where the single send stands.',
   attempts: 'How many times sending it was tried.',
   audience: 'Who would get the mail.',
   audit: 'The entries of the log.',

@@ -1,6 +1,8 @@
 /** The settings: one page for each tab. */
 import type { FastifyInstance } from 'fastify';
+import { archiveScreen } from '../../../archive/screens/archive.tsx';
 import { trackingScreen } from '../../../audience/tracking/screens/tracking.tsx';
+import { brandScreen } from '../../../brand/screens/brand.tsx';
 import type { Deps } from '../../../deps.ts';
 import { sendingScreens } from '../../../relays/screens/sending.tsx';
 import { senderScreens } from '../../../senders/screens/senders.tsx';
@@ -13,9 +15,7 @@ import { userScreen } from '../../../users/screens/users.tsx';
 import type { SignIns } from '../../../users/sign-in.ts';
 import { webhookScreens } from '../../../webhooks/screens/webhooks.tsx';
 import { viewerOf } from '../../signed-in.ts';
-import { archiveScreen } from './archive.tsx';
 import { backupScreen } from './backup/backup.tsx';
-import { brandScreen } from './brand.tsx';
 import { healthScreen } from './health.tsx';
 import { nodeScreen } from './nodes.tsx';
 import { returnScreen } from './returns/returns.tsx';

@@ -1,10 +1,12 @@
 /** German: all texts of the dashboard, by screen. */
 
+import { archive } from '../../../archive/words.de.ts';
 import { types } from '../../../audience/contact-types/words.de.ts';
 import { fields } from '../../../audience/fields/words.de.ts';
 import { segments } from '../../../audience/segments/words.de.ts';
 import { tracking } from '../../../audience/tracking/words.de.ts';
 import { left } from '../../../audience/unsubscribed/words.de.ts';
+import { brand } from '../../../brand/words.de.ts';
 import { feeds } from '../../../feeds/words.de.ts';
 import { forms } from '../../../forms/words.de.ts';
 import { outbox } from '../../../outbox/words.de.ts';
@@ -17,10 +19,8 @@ import { templates } from '../../../templates/words.de.ts';
 import { transactional } from '../../../transactional/words.de.ts';
 import { users } from '../../../users/words.de.ts';
 import { webhooks } from '../../../webhooks/words.de.ts';
-import { archive } from './archive.ts';
 import { automations } from './automations.ts';
 import { backup } from './backup.ts';
-import { brand } from './brand.ts';
 import { designer } from './designer.ts';
 import { frame } from './frame.ts';
 import { holding } from './holding.ts';

@@ -1,10 +1,12 @@
 /** English: all texts of the dashboard, by screen. */
 
+import { archive } from '../../../archive/words.en.ts';
 import { types } from '../../../audience/contact-types/words.en.ts';
 import { fields } from '../../../audience/fields/words.en.ts';
 import { segments } from '../../../audience/segments/words.en.ts';
 import { tracking } from '../../../audience/tracking/words.en.ts';
 import { left } from '../../../audience/unsubscribed/words.en.ts';
+import { brand } from '../../../brand/words.en.ts';
 import { feeds } from '../../../feeds/words.en.ts';
 import { forms } from '../../../forms/words.en.ts';
 import { outbox } from '../../../outbox/words.en.ts';
@@ -17,10 +19,8 @@ import { templates } from '../../../templates/words.en.ts';
 import { transactional } from '../../../transactional/words.en.ts';
 import { users } from '../../../users/words.en.ts';
 import { webhooks } from '../../../webhooks/words.en.ts';
-import { archive } from './archive.ts';
 import { automations } from './automations.ts';
 import { backup } from './backup.ts';
-import { brand } from './brand.ts';
 import { designer } from './designer.ts';
 import { frame } from './frame.ts';
 import { holding } from './holding.ts';

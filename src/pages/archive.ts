@@ -1,5 +1,7 @@
 /** The public archive of an account: its list, its feed and its mails, for anybody and without cookies. */
-import type { FastifyInstance } from 'fastify';
+
+import { createHash } from 'node:crypto';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import {
   findPublicArchive,
   findPublishedContent,
@@ -7,16 +9,14 @@ import {
   listPublished,
   type PublicArchive,
   type PublishedMail,
-} from '../../archive/published.ts';
-import { readersCopy, type Surroundings } from '../../archive/readers-copy.ts';
-import type { Deps } from '../../deps.ts';
-import { type Html, html } from '../../http/pages/html.ts';
-import { documentText, READ, unknownPage } from '../../http/pages/layout.ts';
-import { chooseWords, type PageWords } from '../../http/pages/words/index.ts';
-import { BytesCache } from '../bytes-cache.ts';
-import { COPY_POLICY } from '../web-copy.ts';
-import { sendTagged } from './answer.ts';
-import { atomFeed } from './feed.ts';
+} from '../archive/archive.ts';
+import { readersCopy, type Surroundings } from '../archive/readers-copy.ts';
+import type { Deps } from '../deps.ts';
+import { type Html, html } from '../http/pages/html.ts';
+import { documentText, READ, unknownPage } from '../http/pages/layout.ts';
+import { chooseWords, type PageWords } from '../http/pages/words/index.ts';
+import { BytesCache } from './bytes-cache.ts';
+import { COPY_POLICY } from './web-copy.ts';
 
 const PAGE_SIZE = 50;
 const FEED_SIZE = 20;
@@ -123,4 +123,52 @@ function listContent(
 <ul class="entries">${rows}</ul>
 ${links.length === 0 ? '' : html`<nav class="pages" aria-label="${archive.pages}">${links}</nav>`}
 <p class="quiet"><a href="${address}/feed.xml">${archive.feed}</a></p>`;
+}
+
+/** The feed of the archive at `address`; there is at least one mail. */
+export function atomFeed(address: string, title: string, mails: readonly PublishedMail[]): string {
+  const entries = mails.map(
+    (mail) => html`<entry>
+<id>${idOf(mail.token)}</id>
+<title>${xmlText(mail.title)}</title>
+<link rel="alternate" type="text/html" href="${address}/${mail.token}"/>
+<published>${mail.published_at}</published>
+<updated>${mail.published_at}</updated>
+</entry>
+`,
+  );
+  return html`<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom">
+<id>${address}</id>
+<title>${xmlText(title)}</title>
+<author><name>${xmlText(title)}</name></author>
+<link rel="self" type="application/atom+xml" href="${address}/feed.xml"/>
+<link rel="alternate" type="text/html" href="${address}"/>
+<updated>${mails[0]?.published_at ?? ''}</updated>
+${entries}</feed>
+`.text;
+}
+
+/** An id that stays when the address of the archive changes (RFC 4287, 4.2.6), as a UUID of the token's hash (RFC 9562, 5.8). */
+function idOf(token: string): string {
+  const hash = createHash('sha256').update(token).digest('hex');
+  return `urn:uuid:${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-a${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
+}
+
+/** The text without the characters that XML 1.0 does not have (2.2). */
+function xmlText(text: string): string {
+  return text.replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '');
+}
+
+/** A mail that was withdrawn can be in caches for as long. */
+const MAX_AGE_S = 300;
+
+/** Sends a text with its tag, or only says that a client has it already (RFC 9110, 13.1.2). */
+export function sendTagged(reply: FastifyReply, type: string, text: string | Buffer): FastifyReply {
+  const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
+  reply.headers({ etag, 'cache-control': `public, max-age=${MAX_AGE_S}` });
+  const known = reply.request.headers['if-none-match'] ?? '';
+  if (known.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*'))
+    return reply.code(304).send();
+  return reply.type(type).send(text);
 }

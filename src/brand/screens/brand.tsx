@@ -1,37 +1,27 @@
 /** The brand: the logo, colours, fonts and shape of buttons with which new blocks of mails begin. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { BRAND_FONTS, BUTTON_SHAPES } from '../../../database/schema/index.ts';
-import { contrast, hexDigits } from '../../../delivery/content/contrast.ts';
-import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient, refusalOf } from '../../api-client.ts';
-import { Button } from '../../components/button.tsx';
-import { type Problems, SelectField } from '../../components/field.tsx';
-import { Island } from '../../components/island.tsx';
-import { Card } from '../../components/surface.tsx';
-import { field } from '../../sign-in/fields.ts';
-import { requireEditor, viewerOf } from '../../signed-in.ts';
-import { useLanguage } from '../../words/index.ts';
-import { backTo, sendSettings } from './frame.tsx';
+import { Button } from '../../dashboard/components/button.tsx';
+import { type Problems, SelectField } from '../../dashboard/components/field.tsx';
+import { Island } from '../../dashboard/components/island.tsx';
+import { Card } from '../../dashboard/components/surface.tsx';
+import { ask, attempt, type Refusal } from '../../dashboard/operations.ts';
+import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
+import { field } from '../../dashboard/sign-in/fields.ts';
+import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { BRAND_FONTS, BUTTON_SHAPES } from '../../database/schema/index.ts';
+import { contrast, hexDigits } from '../../delivery/content/contrast.ts';
+import { READ } from '../../http/pages/layout.ts';
+import { listPictures, type Picture } from '../../pictures/operations.ts';
+import { COLOUR, MAX_COLOURS } from '../brand.ts';
+import { type Brand, changeBrand, readBrandWithLogo } from '../operations.ts';
 
-const MAX_COLOURS = 6;
 /** How many pictures the choice of the logo offers, the newest first. */
 const MAX_OFFERED = 200;
-const COLOUR = /^#[0-9a-f]{6}$/i;
 const RADIUS = { square: 0, rounded: 6, pill: 20 } as const;
 
-interface Brand {
-  logo_picture_id: number | null;
-  logo_url: string | null;
-  colours: string[];
-  text_font: string;
-  heading_font: string;
-  button_shape: string;
-}
-
-interface Offered {
-  id: number;
-  name: string;
-}
+/** The brand as it is stored, or as it was typed. */
+type Shown = { [Name in keyof Omit<Brand, 'updated_at'>]: Brand[Name] extends string ? string : Brand[Name] };
 
 export async function brandScreen(app: FastifyInstance): Promise<void> {
   app.route({ method: READ, url: '/settings/brand', handler: (request, reply) => show(request, reply) });
@@ -45,27 +35,20 @@ export async function brandScreen(app: FastifyInstance): Promise<void> {
       heading_font: field(request, 'heading_font'),
       button_shape: field(request, 'button_shape'),
     };
-    const answer = await new ApiClient(app, request).send('POST', '/brand/save', {
-      ...given,
-      logo_picture_id: given.logo_picture_id ?? 0,
-    });
-    if (answer.message !== undefined) return backTo(reply, 'brand', 'settings.done.brandSaved');
-    const { problems, problem } = refusalOf(answer);
-    return show(request, reply.code(answer.status), given, problems, problem);
+    const saved = await attempt(request, changeBrand, { ...given, logo_picture_id: given.logo_picture_id ?? 0 });
+    if ('output' in saved) return backTo(reply, 'brand', 'settings.done.brandSaved');
+    return show(request, reply.code(saved.status), given, saved);
   });
 
   async function show(
     request: FastifyRequest,
     reply: FastifyReply,
-    given: Partial<Brand> = {},
-    problems: Problems = {},
-    problem = '',
+    given: Partial<Shown> = {},
+    { problems = {}, problem = '' }: Partial<Refusal> = {},
   ) {
-    const api = new ApiClient(app, request);
-    const query = { order: 'newest', limit: String(MAX_OFFERED) };
-    const [{ brand }, { pictures }] = await Promise.all([
-      api.get<{ brand: Brand }>('/brand'),
-      api.get<{ pictures: Offered[] }>('/pictures', query),
+    const [{ brand }, pictures] = await Promise.all([
+      ask(request, readBrandWithLogo, {}),
+      ask(request, listPictures, { order: 'newest', limit: MAX_OFFERED }),
     ]);
     const mayChange = viewerOf(request).role !== 'viewer';
     const form = <BrandForm brand={{ ...brand, ...given }} {...{ pictures, problems, mayChange }} />;
@@ -74,8 +57,8 @@ export async function brandScreen(app: FastifyInstance): Promise<void> {
 }
 
 interface FormProps {
-  brand: Brand;
-  pictures: readonly Offered[];
+  brand: Shown;
+  pictures: readonly Picture[];
   problems: Problems;
   mayChange: boolean;
 }
@@ -144,7 +127,7 @@ function BrandForm({ brand, pictures, problems, mayChange }: FormProps) {
 
 function Colours({ colours, problems }: Pick<FormProps, 'problems'> & { colours: readonly string[] }) {
   const language = useLanguage();
-  const problem = problems.colours?.map((text) => language.sentence(text)).join(' ');
+  const problem = problems.colours?.join(' ');
   return (
     <Island name="colours">
       <fieldset class="brand-colours" aria-describedby={problem ? 'colours-hint colours-problem' : 'colours-hint'}>
@@ -182,7 +165,7 @@ function Colours({ colours, problems }: Pick<FormProps, 'problems'> & { colours:
 }
 
 /** A heading, a text and a button, drawn so that no style is needed. */
-function Sample({ brand }: { brand: Brand }) {
+function Sample({ brand }: { brand: Shown }) {
   const language = useLanguage();
   const { heading_font: heading, text_font: text, button_shape: shape } = brand;
   const colours = brand.colours.filter((colour) => COLOUR.test(colour));

@@ -1,6 +1,7 @@
 /** German: the public archive. */
-import type { archive as english } from '../en/archive.ts';
-import type { Translation } from '../translation.ts';
+
+import type { Translation } from '../dashboard/words/translation.ts';
+import type { archive as english } from './words.en.ts';
 
 export const archive: Translation<typeof english> = {
   'settings.archive': 'Archiv',

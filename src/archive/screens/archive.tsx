@@ -1,22 +1,15 @@
 /** The public archive: where it is, and what its owner calls it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient, refusalOf } from '../../api-client.ts';
-import { Button } from '../../components/button.tsx';
-import { type Problems, TextField } from '../../components/field.tsx';
-import { Card } from '../../components/surface.tsx';
-import { field } from '../../sign-in/fields.ts';
-import { requireOwner } from '../../signed-in.ts';
-import { useLanguage } from '../../words/index.ts';
-import { backTo, sendSettings } from './frame.tsx';
-
-interface Archive {
-  slug: string;
-  title: string;
-  /** Empty while there is no page. */
-  url: string;
-  mails: number;
-}
+import { Button } from '../../dashboard/components/button.tsx';
+import { type Problems, TextField } from '../../dashboard/components/field.tsx';
+import { Card } from '../../dashboard/components/surface.tsx';
+import { ask, attempt, type Refusal } from '../../dashboard/operations.ts';
+import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
+import { field } from '../../dashboard/sign-in/fields.ts';
+import { requireOwner } from '../../dashboard/signed-in.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { READ } from '../../http/pages/layout.ts';
+import { type Archive, changeArchive, readArchive } from '../operations.ts';
 
 export async function archiveScreen(app: FastifyInstance): Promise<void> {
   app.addHook('onRequest', async (request) => requireOwner(request));
@@ -25,20 +18,18 @@ export async function archiveScreen(app: FastifyInstance): Promise<void> {
 
   app.post('/settings/archive', async (request, reply) => {
     const given = { slug: field(request, 'slug'), title: field(request, 'title') };
-    const answer = await new ApiClient(app, request).send('POST', '/archive/save', given);
-    if (answer.message !== undefined) return backTo(reply, 'archive', 'settings.done.archiveSaved');
-    const { problems, problem } = refusalOf(answer);
-    return show(request, reply.code(answer.status), given, problems, problem);
+    const saved = await attempt(request, changeArchive, given);
+    if ('output' in saved) return backTo(reply, 'archive', 'settings.done.archiveSaved');
+    return show(request, reply.code(saved.status), given, saved);
   });
 
   async function show(
     request: FastifyRequest,
     reply: FastifyReply,
     given: Partial<Archive> = {},
-    problems: Problems = {},
-    problem = '',
+    { problems = {}, problem = '' }: Partial<Refusal> = {},
   ) {
-    const { archive } = await new ApiClient(app, request).get<{ archive: Archive }>('/archive');
+    const { archive } = await ask(request, readArchive, {});
     const content = <ArchiveForm archive={{ ...archive, ...given }} problems={problems} />;
     return sendSettings(request, reply, 'archive', content, problem);
   }

@@ -1,6 +1,7 @@
 /** German: the brand of an account. */
-import type { brand as english } from '../en/brand.ts';
-import type { Translation } from '../translation.ts';
+
+import type { Translation } from '../dashboard/words/translation.ts';
+import type { brand as english } from './words.en.ts';
 
 export const brand: Translation<typeof english> = {
   'settings.brand': 'Marke',

@@ -5,6 +5,8 @@ import type { Db } from '../database/open.ts';
 import { type BRAND_FONTS, brands, pictures } from '../database/schema/index.ts';
 
 export const MAX_COLOURS = 6;
+/** A colour as it is given, such as `#1d5b46`. */
+export const COLOUR = /^#[0-9a-f]{6}$/i;
 /** The width at which a logo stands in a header, unless it is narrower. */
 const LOGO_WIDTH = 180;
 
@@ -31,7 +33,7 @@ const NO_BRAND: Brand = {
   button_shape: 'rounded',
 };
 
-/** The brand of an account, and when it was saved; null if never. */
+/** The brand of an account, and when it was saved as an ISO timestamp; null if never. */
 export function readBrand(db: Db, accountId: number): Brand & { updated_at: string | null } {
   const {
     user_id: _account,

@@ -1,0 +1,11 @@
+/** The API of the brand. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { Deps } from '../deps.ts';
+import { operationRoutes } from '../http/operation-routes.ts';
+import { changeBrand, readBrandWithLogo } from './operations.ts';
+
+export const brandRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  const brand = operationRoutes(app, deps, 'Brand');
+  brand.read('GET /brand', readBrandWithLogo);
+  brand.change('POST /brand/save', changeBrand, 'Updated Successfully');
+};
