@@ -18,13 +18,11 @@ import { findWarmUpWait } from '../delivery/warm-up/store.ts';
 import { findWatch } from '../delivery/watch/watched-mailings.ts';
 import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
-import { withinShare } from '../http/account-share.ts';
 import { changesNothing } from '../http/callers.ts';
 import { sendList } from '../http/list-response.ts';
-import { AddressList, checkTestAddresses, readAddressList } from '../http/requests/address-list.ts';
+import { operationRoutes } from '../http/operation-routes.ts';
 import {
   choice,
-  done,
   identifier,
   integer,
   isoTimestampSchema,
@@ -35,12 +33,10 @@ import {
   successWith,
   zeroOrOne,
 } from '../http/requests/schemas.ts';
-import { check } from '../http/requests/validation.ts';
 import { WarmUpWait } from '../senders/operations/warm-ups.ts';
 import { SENTENCES } from '../sentences.ts';
 import { findSingleSendMailing, requireSingleSend } from '../single-sends/actions.ts';
-import { variantNumber } from '../single-sends/operations/options.ts';
-import { sendTestMail, testMailMessage } from '../single-sends/test-mail.ts';
+import { testSingleSend } from '../single-sends/operations/shown-mails.ts';
 import { mailWarnings } from '../templates/content-warnings.ts';
 import { ContentWarnings } from '../templates/operations.ts';
 import { Watch } from './result-limits.ts';
@@ -49,12 +45,6 @@ import { ReportedAbTest, reportedAbTest } from './single-send-variants.ts';
 const tags = ['Single sends'];
 
 const ByUtr = Type.Object({ utr: identifier('The single send.') });
-const TestBody = Type.Object({
-  utr: identifier('The single send.'),
-  email_address: AddressList,
-  variant: variantNumber('The variant of its A/B test to send; 0, or not given: A (addition).'),
-});
-
 const stateNames = Object.entries(DELIVERY_STATE).map(([name, state]) => sql`WHEN ${state} THEN ${name}`);
 const Recipient = Type.Object({
   id: integer(),
@@ -228,25 +218,5 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     },
   );
 
-  app.post(
-    '/single/send/test',
-    {
-      schema: {
-        tags,
-        summary: 'Send a test of a single send',
-        description: 'To ten addresses at most. Tests count in no report.',
-        body: TestBody,
-        response: done,
-      },
-      config: {
-        check: check(TestBody, ({ email_address }, errors) => checkTestAddresses(email_address, errors)),
-      },
-    },
-    async (request) => {
-      const { utr, email_address, variant = 0 } = request.body;
-      const addresses = await readAddressList(email_address);
-      await withinShare(request.accountId, () => sendTestMail(deps, request.accountId, utr, variant, addresses));
-      return { status: 'success' as const, message: testMailMessage(db.$client, deps.config) };
-    },
-  );
+  operationRoutes(app, deps, 'Single sends').change('POST /single/send/test', testSingleSend, (message) => message);
 };

@@ -5,7 +5,7 @@ import { escapeHtml } from '../delivery/content/merge.ts';
 import type { FrameLook } from '../delivery/shown/mail-frame.ts';
 import { frame, pictureIds } from '../delivery/shown/show.ts';
 import type { Deps } from '../deps.ts';
-import { type ApiClient, ApiFailure } from './api-client.ts';
+import { Failure } from '../failure.ts';
 import type { Language } from './words/index.ts';
 
 declare module 'fastify' {
@@ -42,18 +42,14 @@ export function installMailFrames(app: FastifyInstance, { db, publicUrl }: Pick<
 }
 
 /**
- * The HTML of a mail as somebody sees it, from what the API shows at `endpoint`: empty where it cannot be shown to them, null while too many
- * templates of the account are being compiled.
+ * What shows a mail to somebody gives, such as its HTML: empty where it cannot be shown to them, null while too many templates of the account
+ * are being compiled.
  */
-export async function readMailHtml(
-  api: ApiClient,
-  endpoint: string,
-  query: Readonly<Record<string, string>>,
-): Promise<string | null> {
+export async function orBusy(html: Promise<string>): Promise<string | null> {
   try {
-    return await api.text(`${endpoint}/html`, query);
+    return await html;
   } catch (error) {
-    if (!(error instanceof ApiFailure)) throw error;
+    if (!(error instanceof Failure)) throw error;
     if (error.status === TOO_MANY_REQUESTS) return null;
     if (error.status === UNPROCESSABLE) return '';
     throw error;

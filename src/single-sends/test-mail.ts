@@ -19,8 +19,7 @@ import { courierInUse, verificationRequired } from '../delivery/transport/relays
 import { conflict, invalid } from '../failure.ts';
 import { messages } from '../field-errors.ts';
 import { sentence } from '../sentences.ts';
-import { requireSingleSend, type SingleSendActionDeps } from './actions.ts';
-import { asVariant } from './freeze-variants.ts';
+import type { SingleSendActionDeps } from './actions.ts';
 
 /** The single send or schedule that is tested. */
 export interface TestMailSource {
@@ -36,17 +35,6 @@ export interface TestMailSource {
   tracking: number;
   /** In place of the sender's name, unless it is empty. */
   sender_name?: string;
-}
-
-/** Queues a test of a stored single send, or of a variant of it, like `queueTestMail`. Also throws 404, and 422 for no variant of it. */
-export async function sendTestMail(
-  deps: SingleSendActionDeps,
-  accountId: number,
-  utr: unknown,
-  variant: number,
-  addresses: readonly Address[],
-): Promise<void> {
-  await queueTestMail(deps, asVariant(deps.db, requireSingleSend(deps.db, accountId, utr), variant), addresses);
 }
 
 /**

@@ -36,11 +36,14 @@ const PREFERENCES_PREVIEW = '/u/preview';
 const MOST_NAMES = 5;
 const MAX_NAME = 80;
 
+/** What a mail of the outbox is checked for, too. */
+export type SharedFinding = Finding & { check: Exclude<Finding['check'], 'unsubscribe'> };
+
 /** Looks at a mail as one person of its audience would get it. */
 export function checkContent(
   { html, text }: { html: string; text: string },
   { withoutValue, known, unknown, foreign, address, lacking, template }: CheckContext,
-): { shared: Finding[]; own: ContentFinding[] } {
+): { shared: SharedFinding[]; own: ContentFinding[] } {
   const { links, findings } = checkMail({ html, text, headers: [] });
   const finding = (check: ContentFinding['check'], { count, names }: Named): ContentFinding => ({
     check,
@@ -51,7 +54,7 @@ export function checkContent(
   return {
     // The headers for unsubscribing are on every mail when it is sent.
     shared: findings
-      .filter(({ check }) => check !== 'unsubscribe')
+      .filter((found): found is SharedFinding => found.check !== 'unsubscribe')
       .map((found) => (found.check === 'images' ? withSilent(found, template) : found)),
     own: [
       finding('leave', { count: html.includes(PREFERENCES_PREVIEW) ? 0 : 1, names: [] }),
@@ -71,7 +74,7 @@ function named(all: readonly string[]): Named {
 }
 
 /** Counts pictures of a design, too, of which nobody said that they are decoration: MJML gives them an empty text. */
-function withSilent(found: Finding, template: string): Finding {
+function withSilent(found: SharedFinding, template: string): SharedFinding {
   // The mail was made of it, so it can be parsed.
   const count = found.values.count + (template === '' ? 0 : countSilent(parseMjml(template)));
   return { ...found, isGood: count === 0, values: { ...found.values, count } };

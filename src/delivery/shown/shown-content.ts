@@ -1,7 +1,6 @@
 /** Shows an owner a mail as one recipient would see it. */
-import { type CheckContext, type ContentFinding, checkContent } from '../checks/content-checks.ts';
+import { type CheckContext, type ContentFinding, checkContent, type SharedFinding } from '../checks/content-checks.ts';
 import { type ContentWarning, contentWarnings } from '../checks/content-warnings.ts';
-import type { Finding } from '../checks/mail-checks.ts';
 import { mergeHtml, mergeLine, mergeText, type Values } from '../content/merge.ts';
 import { untracked, untrackedText, withMarkedLinks } from '../content/web-copy.ts';
 import { MergedSize } from '../mime/merged-size.ts';
@@ -89,7 +88,7 @@ export interface CheckedContent {
   text: string;
   text_length: number;
   own: ContentFinding[];
-  shared: Finding[];
+  shared: SharedFinding[];
 }
 
 /** Merges a mail and checks it. Throws MergedTooLarge. */

@@ -1,13 +1,17 @@
 /** A mail as its owner looks at it, and what the checks say of it (additions): of a single send, and what mails of automations have in common with it. */
 import Type, { type Static } from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
+import type { ContentFinding, SharedFinding } from '../../delivery/checks/content-checks.ts';
+import { designToken } from '../../designs/designs.ts';
 import { inShowingTurn, withinShare } from '../../http/account-share.ts';
+import { AddressList, checkTestAddresses, readAddressList } from '../../http/requests/address-list.ts';
 import { email, flag, identifier, integer, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
 import { type Context, operation, recordOperation } from '../../operations/operation.ts';
 import { requireSingleSend } from '../actions.ts';
 import { CompiledDrafts } from '../compiled-drafts.ts';
 import { asVariant } from '../freeze-variants.ts';
 import { checkShownMail, type ShowDeps, type ShownSource, showMail, showMailHtml } from '../shown-mail.ts';
+import { queueTestMail, testMailMessage } from '../test-mail.ts';
 import { variantNumber } from './options.ts';
 
 /** A mail as one person sees it. */
@@ -21,6 +25,8 @@ export const ShownMailRecord = Type.Object({
   problem: nullable(Type.String()),
 });
 
+export type ShownMail = Static<typeof ShownMailRecord>;
+
 /** What a request for that mail may leave out. */
 export const shownParts = {
   html: Type.Optional(
@@ -28,8 +34,9 @@ export const shownParts = {
   ),
 };
 
+type Check = (ContentFinding | SharedFinding)['check'];
 const CheckFinding = Type.Object({
-  check: Type.String({ description: 'What was looked at, such as `urls` or `size`.' }),
+  check: Type.Unsafe<Check>(Type.String({ description: 'What was looked at, such as `urls` or `size`.' })),
   is_good: { ...zeroOrOne(), description: '1: nothing has to be done about it.' },
   count: integer({ description: 'How many there are of what was found; of the size, bytes.' }),
   limit: integer({ description: 'The most there should be; 0 where there is no such limit.' }),
@@ -147,3 +154,37 @@ export const readSingleSendCode = operation({
   input: Type.Object({ utr: identifier('The single send.') }),
   run: ({ db, accountId }, { utr }) => requireSingleSend(db, accountId, utr).template_html ?? '',
 });
+
+export const testSingleSend = operation({
+  name: 'Send a test of a single send',
+  description: 'To ten addresses at most. Tests count in no report.',
+  role: 'editor',
+  input: Type.Object({
+    utr: identifier('The single send.'),
+    email_address: AddressList,
+    variant: variantNumber('The variant of its A/B test to send; 0, or not given: A (addition).'),
+  }),
+  check: (_context, { email_address }, errors) => checkTestAddresses(email_address, errors),
+  async run(context, { utr, email_address, variant = 0 }) {
+    const { db, config, accountId } = context;
+    const addresses = await readAddressList(email_address);
+    await withinShare(accountId, () =>
+      queueTestMail(context, asVariant(db, requireSingleSend(db, accountId, utr), variant), addresses),
+    );
+    return testMailMessage(db.$client, config);
+  },
+});
+
+/** For the page with the designer. */
+export const readDesignUrl = operation({
+  name: 'Read the link to the designer of a single send',
+  role: 'editor',
+  input: Type.Object({ utr: identifier('The single send.') }),
+  run: (context, { utr }) => designUrl(context, requireSingleSend(context.db, context.accountId, utr)),
+});
+
+/** The link to the designer of a single send. It works without signing in, so it is empty for people who may change nothing. */
+export function designUrl({ role, tokens, clock, actor, publicUrl }: Context, { utr }: { utr: string }): string {
+  if (role === 'viewer') return '';
+  return `${publicUrl()}/design/${designToken(tokens, 'single', utr, actor.userId ?? 0, clock.now())}`;
+}

@@ -1,16 +1,18 @@
 /** The links of a mailing by their clicks: as a table that leads to who clicked, and beside each link in the mail. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../../clock.ts';
 import { ApiClient } from '../../dashboard/api-client.ts';
 import { Card, Empty } from '../../dashboard/components/surface.tsx';
 import { Table } from '../../dashboard/components/table.tsx';
-import { readMailHtml, sendBusyFrame, sendMailFrame } from '../../dashboard/mail-frame.ts';
+import { orBusy, sendBusyFrame, sendMailFrame } from '../../dashboard/mail-frame.ts';
+import { ask } from '../../dashboard/operations.ts';
 import { languageOf } from '../../dashboard/page.tsx';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import type { MarkedLink } from '../../delivery/shown/click-map.ts';
 import { namesOfLinks } from '../../delivery/shown/show.ts';
 import { READ } from '../../http/pages/layout.ts';
+import { showSingleSendHtml } from '../operations/shown-mails.ts';
 import { sendPart } from './head.tsx';
 import { type Report, readSummary } from './records.ts';
 
@@ -35,7 +37,7 @@ export async function linksScreen(app: FastifyInstance, { clock }: { clock: Cloc
       const api = new ApiClient(app, request);
       const { utr } = request.params;
       const summary = await readSummary(api, utr);
-      const { report, html } = await readClicks(api, utr);
+      const { report, html } = await readClicks(request, utr);
       const names = await namesOfLinks(viewerOf(request).accountId, html ?? '');
       const content = <Links utr={utr} report={report} links={linksOf(report, names)} hasMail={html !== ''} />;
       return sendPart(request, reply, { summary, now: clock.now(), current: 'links' }, content);
@@ -47,7 +49,7 @@ export async function linksScreen(app: FastifyInstance, { clock }: { clock: Cloc
     url: '/mailings/:utr/links/mail',
     handler: async (request, reply) => {
       const language = languageOf(request, viewerOf(request));
-      const { report, html } = await readClicks(new ApiClient(app, request), request.params.utr);
+      const { report, html } = await readClicks(request, request.params.utr);
       if (html === null) return sendBusyFrame(reply, language);
       const badges = linksOf(report, []).map(
         ({ number, people }) => [number, { text: language.number(people), isQuiet: people === 0 }] as const,
@@ -57,10 +59,11 @@ export async function linksScreen(app: FastifyInstance, { clock }: { clock: Cloc
   });
 }
 
-async function readClicks(api: ApiClient, utr: string): Promise<{ report: Report; html: string | null }> {
+async function readClicks(request: FastifyRequest, utr: string): Promise<{ report: Report; html: string | null }> {
+  const api = new ApiClient(request.server, request);
   const [{ report }, html] = await Promise.all([
     api.get<{ report: Report }>('/single-send/report', { utr }),
-    readMailHtml(api, '/single-send/mail', { utr }),
+    orBusy(ask(request, showSingleSendHtml, { utr })),
   ]);
   return { report, html };
 }

@@ -1,21 +1,23 @@
 /** The mail of a mailing as somebody of its audience sees it: on a desk, on a phone, and as plain text. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../../clock.ts';
-import { ApiClient, ApiFailure } from '../../dashboard/api-client.ts';
+import { ApiClient } from '../../dashboard/api-client.ts';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import { MailFrames, PlainText } from '../../dashboard/components/mail-frames.tsx';
 import { Card, Empty, Notice } from '../../dashboard/components/surface.tsx';
-import { readMailHtml, sendBusyFrame, sendKeptMailFrame } from '../../dashboard/mail-frame.ts';
+import { orBusy, sendBusyFrame, sendKeptMailFrame } from '../../dashboard/mail-frame.ts';
 import { ask } from '../../dashboard/operations.ts';
 import { languageOf } from '../../dashboard/page.tsx';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { withQuery } from '../../dashboard/with-query.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
+import { Failure } from '../../failure.ts';
 import { READ } from '../../http/pages/layout.ts';
 import { readDraft } from '../operations/drafts.ts';
+import { type ShownMail, showSingleSendHtml, showSingleSendMail } from '../operations/shown-mails.ts';
 import { VariantField } from './compose/card.tsx';
 import { sendPart } from './head.tsx';
-import { readSummary, type ShownMail } from './records.ts';
+import { readSummary } from './records.ts';
 
 interface Call {
   Params: { utr: string };
@@ -37,7 +39,7 @@ export async function previewScreen(app: FastifyInstance, { clock }: { clock: Cl
       const { utr } = request.params;
       const { variant = '' } = request.query;
       const summary = await readSummary(api, utr);
-      const mail = await readMail(api, utr, variant);
+      const mail = await readMail(request, mailQuery(utr, variant));
       const { variants } = (await ask(request, readDraft, { utr })).draft;
       if (mail === null) reply.code(TOO_MANY_REQUESTS).header('retry-after', RETRY_SECONDS);
       // Viewers add no templates.
@@ -52,23 +54,21 @@ export async function previewScreen(app: FastifyInstance, { clock }: { clock: Cl
     url: '/mailings/:utr/preview/mail',
     handler: async (request, reply) => {
       const query = mailQuery(request.params.utr, request.query.variant);
-      const html = await readMailHtml(new ApiClient(app, request), MAIL, query);
+      const html = await orBusy(ask(request, showSingleSendHtml, query));
       if (html !== null) return sendKeptMailFrame(reply, html, viewerOf(request).accountId);
       return sendBusyFrame(reply, languageOf(request, viewerOf(request)));
     },
   });
 }
 
-/** Where the API shows the mail, and the parameters for it. */
-const MAIL = '/single-send/mail';
 const mailQuery = (utr: string, variant = '') => ({ utr, ...(variant && { variant }) });
 
 /** The mail as somebody sees it, without its HTML; null while too many templates of the account are being compiled. */
-async function readMail(api: ApiClient, utr: string, variant = ''): Promise<ShownMail | null> {
+async function readMail(request: FastifyRequest, query: ReturnType<typeof mailQuery>): Promise<ShownMail | null> {
   try {
-    return (await api.get<{ mail: ShownMail }>(MAIL, { ...mailQuery(utr, variant), html: '0' })).mail;
+    return await ask(request, showSingleSendMail, { ...query, html: 0 });
   } catch (error) {
-    if (error instanceof ApiFailure && error.status === TOO_MANY_REQUESTS) return null;
+    if (error instanceof Failure && error.status === TOO_MANY_REQUESTS) return null;
     throw error;
   }
 }

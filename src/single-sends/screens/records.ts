@@ -48,15 +48,6 @@ export interface Report extends MailingReport {
   ab_test: ReportedTest | null;
 }
 
-/** The mail as somebody of the audience sees it; `problem` says why it cannot be shown. */
-export interface ShownMail {
-  subject: string;
-  /** The beginning of the text part, and how many characters all of it has. */
-  text: string;
-  text_length: number;
-  problem: string | null;
-}
-
 /** The single send with this utr; throws an ApiFailure where the account has none. */
 export async function readSummary(api: ApiClient, utr: string): Promise<Summary> {
   const { summaries } = await api.get<{ summaries: Summary[] }>('/single-send/summaries', { utr });

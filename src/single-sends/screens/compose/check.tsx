@@ -1,36 +1,32 @@
 /** The third step: the mail as a person of the audience sees it, what may keep them from reading it, and a test mail. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ApiClient, refusalOf, refusalText } from '../../../dashboard/api-client.ts';
+import type { Static } from 'typebox';
 import { Button } from '../../../dashboard/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../dashboard/components/field.tsx';
 import { MailFrames, PlainText } from '../../../dashboard/components/mail-frames.tsx';
 import { Badge, Card, Notice } from '../../../dashboard/components/surface.tsx';
 import { setFlash } from '../../../dashboard/flash.ts';
-import { readMailHtml, sendBusyFrame, sendMailFrame } from '../../../dashboard/mail-frame.ts';
+import { orBusy, sendBusyFrame, sendMailFrame } from '../../../dashboard/mail-frame.ts';
+import { sentenceOf } from '../../../dashboard/operations.ts';
 import { languageOf } from '../../../dashboard/page.tsx';
 import { field } from '../../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../../dashboard/signed-in.ts';
 import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
-import type { ContentFinding } from '../../../delivery/checks/content-checks.ts';
-import type { Finding } from '../../../delivery/checks/mail-checks.ts';
 import { courierInUse } from '../../../delivery/transport/relays/in-use.ts';
 import { variantName } from '../../../delivery/variants/variant-name.ts';
 import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
+import type { CheckedMailRecord } from '../../operations/shown-mails.ts';
 import { VariantField } from './card.tsx';
-import type { Composed, ComposedKind, ComposedParams } from './composed.tsx';
+import type { Composed, ComposedKind, ComposedParams, Seen } from './composed.tsx';
 
-interface Seen {
-  /** The address of the person whose values are shown; empty: anybody of the audience. */
-  email?: string;
-  colours?: string;
-  /** The number of the variant of its A/B test. */
-  variant?: string;
-}
 interface Call {
   Params: ComposedParams;
-  Querystring: Seen;
+  Querystring: Seen & { colours?: string };
 }
+/** The mail as it was checked. */
+type CheckedMail = Static<typeof CheckedMailRecord>;
+type Found = CheckedMail['findings'][number];
 
 export async function checkStep(
   app: FastifyInstance,
@@ -47,10 +43,9 @@ export async function checkStep(
     method: READ,
     url: `${kind.route}/mail`,
     handler: async (request, reply) => {
-      const api = new ApiClient(app, request);
-      const { utr, endpoints } = await kind.read(request, request.params);
+      const composed = await kind.read(request, request.params);
       const { colours, ...seen } = request.query;
-      const html = await readMailHtml(api, endpoints.mail, seenBy(utr, seen));
+      const html = await orBusy(composed.html(given(seen)));
       const viewer = viewerOf(request);
       if (html === null) return sendBusyFrame(reply, languageOf(request, viewer));
       return sendMailFrame(reply, html, viewer.accountId, { isDark: colours === 'dark' });
@@ -58,15 +53,13 @@ export async function checkStep(
   });
 
   app.post<Call>(`${kind.route}/test`, async (request, reply) => {
-    const api = new ApiClient(app, request);
     const composed = await kind.read(request, request.params);
     const address = field(request, 'email_address').trim();
     const variant = composed.variants > 1 ? field(request, 'test_variant') : '';
-    const fields = { utr: composed.utr, email_address: address, ...(variant && { variant }) };
-    const answer = await api.send('POST', composed.endpoints.test, fields);
-    if (answer.message === undefined) {
-      const test = { address, problem: refusalText(answer) };
-      return show(request, reply.code(answer.status), { variant }, test);
+    const tested = await composed.test({ email_address: address, ...(variant && { variant }) });
+    if ('problems' in tested) {
+      const test = { address, problem: sentenceOf(tested) };
+      return show(request, reply.code(tested.status), { variant }, test);
     }
     const isKept = courierInUse(db.$client, config) === 'outbox';
     if (variant === '') setFlash(reply, 'good', isKept ? 'compose.test.kept' : 'compose.test.sent', { address });
@@ -80,15 +73,14 @@ export async function checkStep(
   async function show(
     request: FastifyRequest<Call>,
     reply: FastifyReply,
-    { email = '', colours, variant = '' }: Seen,
+    { email = '', colours, variant = '' }: Call['Querystring'],
     test = { address: viewerOf(request).email, problem: '' },
   ) {
-    const api = new ApiClient(app, request);
     const composed = await kind.read(request, request.params);
-    const [missing, { mail, problems, problem }] = await Promise.all([
-      composed.missing(),
-      readChecked(api, composed, { email, variant }),
-    ]);
+    const [missing, checked] = await Promise.all([composed.missing(), composed.check(given({ email, variant }))]);
+    // Nobody of the audience has the address, there is no such variant, or the service asks for patience.
+    const { problems, problem } = 'problems' in checked ? checked : { problems: {}, problem: '' };
+    const mail = 'problems' in checked ? null : checked.output.checked;
     const content = (
       <div class="stack">
         {missing}
@@ -101,38 +93,9 @@ export async function checkStep(
   }
 }
 
-/** The mail as the API checked it. */
-interface CheckedMail {
-  subject: string;
-  /** The beginning of the text part, and how many characters all of it has. */
-  text: string;
-  text_length: number;
-  findings: Found[];
-  problem: string | null;
-}
-
-interface Found {
-  check: ContentFinding['check'] | Exclude<Finding['check'], 'unsubscribe'>;
-  is_good: 0 | 1;
-  count: number;
-  limit: number;
-  names: string[];
-}
-
-/** The parameters by which the API shows the mail to this person. */
-function seenBy(utr: string, { email = '', variant = '' }: Omit<Seen, 'colours'>): Record<string, string> {
-  return { utr, ...(email.trim() !== '' && { email }), ...(variant && { variant }) };
-}
-
-/** The mail as this person sees it; null where nobody of the audience has the address, there is no such variant, or the service asks for patience. */
-async function readChecked(
-  api: ApiClient,
-  { utr, endpoints }: Composed,
-  seen: Seen,
-): Promise<{ mail: CheckedMail | null; problems: Problems; problem: string }> {
-  const query = new URLSearchParams(seenBy(utr, seen));
-  const answer = await api.send<{ checked: CheckedMail }>('GET', `${endpoints.check}?${query}`);
-  return { mail: answer.message?.checked ?? null, ...refusalOf(answer) };
+/** Who sees which variant, without what is empty. */
+function given({ email = '', variant = '' }: Seen): Seen {
+  return { ...(email.trim() !== '' && { email }), ...(variant && { variant }) };
 }
 
 interface LookProps {
@@ -207,7 +170,7 @@ function Checks({ findings }: { findings: readonly Found[] }) {
             <Badge tone={found.is_good ? 'good' : 'warn'}>
               {language.say(found.is_good ? 'outbox.check.good' : 'outbox.check.look')}
             </Badge>
-            <span>{sentenceOf(found, language)}</span>
+            <span>{findingText(found, language)}</span>
           </li>
         ))}
       </ul>
@@ -215,7 +178,7 @@ function Checks({ findings }: { findings: readonly Found[] }) {
   );
 }
 
-function sentenceOf({ check, is_good, count, limit, names: all }: Found, language: Language): string {
+function findingText({ check, is_good, count, limit, names: all }: Found, language: Language): string {
   const state = is_good ? 'good' : 'bad';
   const names = all.join(', ');
   switch (check) {

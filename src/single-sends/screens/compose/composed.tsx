@@ -1,12 +1,28 @@
 /** What is composed: a campaign or a mail of an automation. The pages for the content and its checks are the same for both. */
+
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
-import { ApiClient } from '../../../dashboard/api-client.ts';
-import { ask, attempt, type Refusal } from '../../../dashboard/operations.ts';
+import type { Static } from 'typebox';
+import { type Attempt, ask, attempt, type Refusal } from '../../../dashboard/operations.ts';
 import { countAudience, type Draft, readDraft, saveDraft } from '../../operations/drafts.ts';
+import {
+  checkSingleSendMail,
+  readDesignUrl,
+  readSingleSendCode,
+  showSingleSendHtml,
+  testSingleSend,
+} from '../../operations/shown-mails.ts';
 import { missingParts } from './choices.ts';
 import { sendStep, stepAddress } from './frame.tsx';
 import { MissingParts } from './missing.tsx';
+
+/** As whom somebody sees a mail, and which variant of its A/B test. */
+export interface Seen {
+  /** The address of a person of its audience; without one, anybody of it. */
+  email?: string;
+  /** The number of the variant. */
+  variant?: string;
+}
 
 export interface Composed
   extends Pick<
@@ -16,8 +32,14 @@ export interface Composed
   name: string;
   /** Saves other content, unless it was changed since; gives null when it was saved, else why not. */
   save(content: Readonly<Record<string, string>>, unchangedSince: string): Promise<Refusal | null>;
-  /** Where it is shown and tested, and where its code is: paths below /api. */
-  endpoints: { mail: string; html: string; check: string; test: string };
+  /** The HTML that it was given. */
+  code(): Promise<string>;
+  /** Its HTML as somebody sees it. */
+  html(seen: Seen): Promise<string>;
+  /** What its checks say of it as somebody sees it. */
+  check(seen: Seen): Promise<Attempt<Static<typeof checkSingleSendMail.output>>>;
+  /** Sends it as a test. */
+  test(given: { email_address: string; variant?: string }): Promise<Attempt<unknown>>;
   /** The address of one of its pages. */
   address(step: string): string;
   /** What it still lacks before it can be sent, as a part of the page. */
@@ -63,21 +85,16 @@ export function composedMailing(request: FastifyRequest, draft: Draft): Composed
       const saved = await attempt(request, saveDraft, { ...content, utr, unchanged_since });
       return 'problems' in saved ? saved : null;
     },
-    endpoints: {
-      mail: '/single-send/mail',
-      html: '/single-send/html',
-      check: '/single-send/check',
-      test: '/single/send/test',
-    },
+    code: () => ask(request, readSingleSendCode, { utr }),
+    html: (seen) => ask(request, showSingleSendHtml, { utr, ...seen }),
+    check: (seen) => attempt(request, checkSingleSendMail, { utr, ...seen }),
+    test: (given) => attempt(request, testSingleSend, { utr, ...given }),
     address: (step) => stepAddress(utr, step),
     async missing() {
       const { audience } = await ask(request, countAudience, { utr });
       return <MissingParts utr={utr} missing={missingParts(draft, audience)} />;
     },
-    async readDesignUrl() {
-      const api = new ApiClient(request.server, request);
-      return (await api.get<{ report: { design_url: string } }>('/single-send/report', { utr })).report.design_url;
-    },
+    readDesignUrl: () => ask(request, readDesignUrl, { utr }),
     send: (request, reply, { step, content, problem }) =>
       sendStep(request, reply, draft, step === 'check' ? 'check' : 'content', content, problem),
   };

@@ -1,6 +1,5 @@
 /** The ways to make the content of a mail: its designer, templates, and pasting HTML. Code that is too long for a page can be downloaded and replaced. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ApiClient } from '../../../dashboard/api-client.ts';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
 import { Notice } from '../../../dashboard/components/surface.tsx';
 import { TemplatePicture } from '../../../dashboard/components/template-picture.tsx';
@@ -123,9 +122,8 @@ export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Prom
     method: READ,
     url: `${kind.route}/html`,
     handler: async (request, reply) => {
-      const api = new ApiClient(app, request);
       const mail = await kind.read(request, request.params);
-      const html = mail.html_size > MAX_SHOWN ? null : await readHtml(api, mail);
+      const html = mail.html_size > MAX_SHOWN ? null : await mail.code();
       return show(request, reply, mail, { html, size: mail.html_size });
     },
   });
@@ -134,8 +132,7 @@ export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Prom
     method: READ,
     url: `${kind.route}/html/code`,
     handler: async (request, reply) => {
-      const api = new ApiClient(app, request);
-      const html = await readHtml(api, await kind.read(request, request.params));
+      const html = await (await kind.read(request, request.params)).code();
       reply.headers({ 'content-disposition': 'attachment; filename="mail.html"', 'cache-control': 'no-store' });
       return reply.type('text/plain; charset=utf-8').send(html);
     },
@@ -155,11 +152,6 @@ export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Prom
     const code = { html: size > MAX_SHOWN_AGAIN ? null : html, size };
     return show(request, reply.code(refusal.status), now, code, refusal.problem);
   });
-}
-
-/** The HTML that a mail was given. */
-function readHtml(api: ApiClient, { utr, endpoints }: Composed): Promise<string> {
-  return api.text(endpoints.html, { utr });
 }
 
 /** The code in the form, null where the stored one is too long to be shown, and its bytes. */

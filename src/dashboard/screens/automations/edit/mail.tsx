@@ -1,11 +1,18 @@
 /** A mail of an automation, as the pages for the content and its checks compose it. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
+import {
+  checkAutomationMail,
+  readAutomationMailCode,
+  showAutomationMailHtml,
+  testAutomationMail,
+} from '../../../../automations/operations/shown-mails.ts';
 import { notFound } from '../../../../failure.ts';
 import type { Composed, ComposedKind } from '../../../../single-sends/screens/compose/composed.tsx';
 import { ApiClient, refusalOf } from '../../../api-client.ts';
 import { LinkButton } from '../../../components/button.tsx';
 import { Notice, Problem, Tabs } from '../../../components/surface.tsx';
+import { ask, attempt } from '../../../operations.ts';
 import { sendPage } from '../../../page.tsx';
 import { viewerOf } from '../../../signed-in.ts';
 import { useLanguage } from '../../../words/index.ts';
@@ -41,12 +48,10 @@ export function composedMail(request: FastifyRequest, series: Series, mail: Seri
       const answer = await api.send('POST', '/automations/schedule/update', changes);
       return answer.message === undefined ? { status: answer.status, ...refusalOf(answer) } : null;
     },
-    endpoints: {
-      mail: '/automations/schedule/mail',
-      html: '/automations/schedule/html',
-      check: '/automations/schedule/check',
-      test: '/automations/schedule/test',
-    },
+    code: () => ask(request, readAutomationMailCode, { utr: mail.utr }),
+    html: ({ email }) => ask(request, showAutomationMailHtml, { utr: mail.utr, ...(email && { email }) }),
+    check: ({ email }) => attempt(request, checkAutomationMail, { utr: mail.utr, ...(email && { email }) }),
+    test: (given) => attempt(request, testAutomationMail, { utr: mail.utr, ...given }),
     address,
     missing: async () => (mail.content === 'none' ? <NoContent /> : null),
     readDesignUrl: async () => mail.design_url,
