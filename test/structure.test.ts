@@ -39,7 +39,7 @@ const LAYERS = [
     'designs',
     'pictures',
     'users',
-    'people',
+    'audience/person',
     'health-checks',
     'backups',
     'webhooks',

@@ -1,6 +1,7 @@
 /** The work beside HTTP: segments, launching, enqueueing, delivering. It is done in steps, so that tests can run one at a time. */
 import { continueJobs } from '../audience/bulk/work.ts';
 import { continueUndos } from '../audience/import/undo/work.ts';
+import { emptyLogAfterErasure } from '../audience/person/erase.ts';
 import { continueIndexing } from '../audience/search/search-index.ts';
 import { followActivity } from '../audience/segments/follow-activity.ts';
 import { recomputeDueSegments } from '../audience/segments/recompute.ts';
@@ -36,7 +37,6 @@ import { Canaries } from '../delivery/watch/canary.ts';
 import { DomainCounts } from '../delivery/watch/domain-counts.ts';
 import { FeedWork } from '../feeds/feed-work.ts';
 import { OldRequests } from '../forms/old-requests.ts';
-import { emptyLogAfterErasure } from '../people/erase.ts';
 import { HoldLog } from '../senders/list-holds.ts';
 import { Launcher } from '../single-sends/launch.ts';
 import { completeFinishedSends } from '../single-sends/status.ts';

@@ -84,7 +84,8 @@ const FIELD_COST_BYTES = 300;
 /** The statements kept for reading contacts. */
 const MAX_READERS = 100;
 
-const fullname = sql`trim(${contacts.first_name} || ' ' || ${contacts.last_name})`;
+/** The full name of a contact, as SQL. */
+export const fullname = sql`trim(${contacts.first_name} || ' ' || ${contacts.last_name})`;
 
 /** The path of a contact's details, for the header Location. */
 export const detailsPath = (id: number) => `/api/contacts/details?contact_id=${id}`;

@@ -1,9 +1,12 @@
-/** The API of contacts: one by one, as a CSV file, found by filters, many at once, and everything about one person. */
+/** The API of contacts: one by one, as CSV files, found by filters, many at once, and everything about one person. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { Deps } from '../../deps.ts';
-import { sendCsv, sendLongCsv } from '../../http/list-response.ts';
+import { sendCsv, sendLongCsv, sendMessage } from '../../http/list-response.ts';
 import { operationRoutes } from '../../http/operation-routes.ts';
-import { csvFile } from '../../http/requests/schemas.ts';
+import { csvFile, successWith } from '../../http/requests/schemas.ts';
+import { cancelAction, confirmAction, listActions, readAction, startAction, undoAction } from '../bulk/operations.ts';
+import { erase, exportPerson, KnownOfPerson, readPerson, readTimeline } from '../person/operations.ts';
+import { findContacts } from '../search/operations.ts';
 import {
   addContact,
   changeContact,
@@ -32,4 +35,25 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) 
   contacts.send('GET /contacts/export', exportContacts, csvFile, (csv, reply) =>
     sendLongCsv(reply, csv, 'contacts.csv'),
   );
+};
+
+export const personRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  const people = operationRoutes(app, deps, TAG);
+  people.read('GET /contacts/search', findContacts);
+  people.read('GET /contacts/person', readPerson);
+  people.read('GET /contacts/timeline', readTimeline);
+  people.send('GET /contacts/person/export', exportPerson, successWith(KnownOfPerson.properties), (known, reply) =>
+    sendMessage(reply.header('content-disposition', 'attachment; filename="person.json"'), known),
+  );
+  people.change('POST /contacts/person/erase', erase, 'Erased Successfully');
+};
+
+export const actionRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  const actions = operationRoutes(app, deps, TAG);
+  actions.read('POST /contacts/jobs/start', startAction);
+  actions.read('GET /contacts/jobs', listActions);
+  actions.read('GET /contacts/jobs/details', readAction);
+  actions.change('POST /contacts/jobs/confirm', confirmAction, 'Confirmed Successfully');
+  actions.change('POST /contacts/jobs/cancel', cancelAction, 'Cancelled Successfully');
+  actions.change('POST /contacts/jobs/undo', undoAction, 'Undoing');
 };

@@ -1,12 +1,12 @@
 /** Keeps erased people erased: what they chose is removed from JetStream, and a restored database that still has them erases them again. */
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { erasePerson } from '../../audience/person/erase.ts';
 import { forgetWrite, notedWrites } from '../../audience/unfinished-writes.ts';
 import type { Clock } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import type { WriteLock } from '../../database/write-lock.ts';
 import type { ErasedPerson } from '../../delivery/feedback/choice.ts';
-import { erasePerson } from '../../people/erase.ts';
 import { SENTENCES } from '../../sentences.ts';
 import { erasedSubject, personSubjects } from '../feedback-messages.ts';
 import { STREAM } from '../streams.ts';

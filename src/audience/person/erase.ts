@@ -1,24 +1,23 @@
 /** Erases a person: nothing that names them stays, except a keyed hash of their address, so that they are not added again. */
 import type { Database } from 'better-sqlite3';
-import { parseAddress, spellings } from '../audience/contacts/addresses.ts';
-import { deleteContacts } from '../audience/contacts/contacts.ts';
-import { erasedForm } from '../audience/contacts/erased.ts';
-import { forgetRemoved } from '../audience/search/search-index.ts';
-import { eraseSunset } from '../audience/sunset/lift.ts';
-import { eraseSuppression } from '../audience/suppressions.ts';
-import { finishInSteps, forgetWrite, notedWrites, noteWrite } from '../audience/unfinished-writes.ts';
-import { eraseUnsubscriptions } from '../audience/unsubscribes.ts';
-import type { Clock } from '../clock.ts';
-import { isoTimestamp } from '../clock.ts';
-import type { Db } from '../database/open.ts';
-import { eraseFromRoleMails } from '../delivery/feedback/bounces/kept-mails.ts';
-import { noteChoicesToErase } from '../delivery/feedback/choice.ts';
-import { deliveryEraser } from '../delivery/queue/ledger/erase.ts';
-import { conflict } from '../failure.ts';
-import { SENTENCES } from '../sentences.ts';
-import { type Actor, audit } from '../users/audit.ts';
+import type { Clock } from '../../clock.ts';
+import { isoTimestamp } from '../../clock.ts';
+import type { Db } from '../../database/open.ts';
+import { eraseFromRoleMails } from '../../delivery/feedback/bounces/kept-mails.ts';
+import { noteChoicesToErase } from '../../delivery/feedback/choice.ts';
+import { deliveryEraser } from '../../delivery/queue/ledger/erase.ts';
+import { conflict } from '../../failure.ts';
+import { SENTENCES } from '../../sentences.ts';
+import { type Actor, audit } from '../../users/audit.ts';
+import { parseAddress, replaceAddress, spellings } from '../contacts/addresses.ts';
+import { deleteContacts } from '../contacts/contacts.ts';
+import { erasedForm } from '../contacts/erased.ts';
+import { forgetRemoved } from '../search/search-index.ts';
+import { eraseSunset } from '../sunset/lift.ts';
+import { eraseSuppression } from '../suppressions.ts';
+import { finishInSteps, forgetWrite, notedWrites, noteWrite } from '../unfinished-writes.ts';
+import { eraseUnsubscriptions } from '../unsubscribes.ts';
 import { personAddresses } from './addresses.ts';
-import { replaceInRules } from './rules-naming.ts';
 
 /** What is removed at once, in this order, so that rows go before those they refer to. From then on the person gets no mail. */
 const REMOVED_FIRST = [
@@ -293,4 +292,28 @@ async function removeTheRest(client: Database, id: number, erasure: Erasure | Na
     forgetRemoved(client);
     noteWrite(client, 'empty-log', null);
   });
+}
+
+/** Columns of an account's rows that can name an address; each holds JSON, in which an address stands as it is. */
+const TEXTS = [
+  { table: 'segments', columns: ['value', 'rules'] },
+  { table: 'contact_jobs', columns: ['filter', 'place'] },
+] as const;
+
+/**
+ * Puts a code in the place of a normalized address wherever a rule or filter of the account names it. No contact has the code as its
+ * address, as none has that of the erased person, so that every segment keeps the people it has. Call it in the transaction of the erasure.
+ */
+function replaceInRules(client: Database, accountId: number, address: string, code: string): void {
+  for (const { table, columns } of TEXTS)
+    for (const column of columns) {
+      const rows = client
+        .prepare<[number, string], { id: number; text: string }>(
+          `SELECT id, ${column} AS text FROM ${table} WHERE user_id = ? AND EXISTS (
+             SELECT 1 FROM json_each(?) WHERE instr(fold(${column}), value) > 0)`,
+        )
+        .all(accountId, JSON.stringify(spellings(address)));
+      const update = client.prepare(`UPDATE ${table} SET ${column} = ? WHERE id = ?`);
+      for (const { id, text } of rows) update.run(replaceAddress(text, address, code), id);
+    }
 }

@@ -1,18 +1,10 @@
 /** Finding contacts: search as you type over any number of them, filters, pages. */
 import { setImmediate } from 'node:timers/promises';
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import Type from 'typebox';
-import { type CustomField, listCustomFields } from '../audience/contacts/contact-fields.ts';
-import { CONTACT_STATE, CONTACT_STATES, type ContactFilter } from '../audience/search/contact-filter.ts';
-import { CONTACT_ORDERS, ContactFinder } from '../audience/search/find-contacts.ts';
-import { Pace } from '../audience/search/pace.ts';
-import { fieldValue } from '../audience/segments/rule-sql.ts';
-import { findRuleField, parseRules } from '../audience/segments/rules.ts';
-import { isoTimestamp } from '../clock.ts';
-import type { Db } from '../database/open.ts';
-import { recordId } from '../database/ownership.ts';
-import type { Deps } from '../deps.ts';
-import { messages } from '../field-errors.ts';
+import Type, { type Static } from 'typebox';
+import { isoTimestamp } from '../../clock.ts';
+import type { Db } from '../../database/open.ts';
+import { recordId } from '../../database/ownership.ts';
+import { messages } from '../../field-errors.ts';
 import {
   choice,
   integer,
@@ -21,13 +13,17 @@ import {
   nullable,
   optionalIdentifier,
   stringList,
-  successWith,
   text,
   zeroOrOne,
-} from '../http/requests/schemas.ts';
-import { check, type FieldErrorCollector } from '../http/requests/validation.ts';
-
-const tags = ['Contacts'];
+} from '../../http/requests/schemas.ts';
+import type { FieldErrorCollector } from '../../http/requests/validation.ts';
+import { type Context, operation } from '../../operations/operation.ts';
+import { type CustomField, listCustomFields } from '../contacts/contact-fields.ts';
+import { fieldValue } from '../segments/rule-sql.ts';
+import { findRuleField, parseRules } from '../segments/rules.ts';
+import { CONTACT_STATE, CONTACT_STATES, type ContactFilter } from './contact-filter.ts';
+import { CONTACT_ORDERS, ContactFinder } from './find-contacts.ts';
+import { Pace } from './pace.ts';
 
 const MAX_FIELDS = 20;
 const MAX_ROWS = 200;
@@ -49,14 +45,7 @@ export const contactFilterProperties = {
     stringList({ maxItems: 2, description: 'What `field` is compared with; two values for a range.' }),
   ),
 };
-const ContactFilterQuery = Type.Object(contactFilterProperties);
-const SearchQuery = Type.Object({
-  ...contactFilterProperties,
-  order: Type.Optional(choice(...CONTACT_ORDERS)),
-  fields: Type.Optional(stringList({ maxItems: MAX_FIELDS, description: 'Names of further fields to answer.' })),
-  limit: Type.Optional(integer({ minimum: 1, maximum: MAX_ROWS, description: 'At most this many; 50 if absent.' })),
-  after: Type.Optional(text({ maxLength: 300, description: '`next` of the page before.' })),
-});
+type GivenFilter = Static<ReturnType<typeof Type.Object<typeof contactFilterProperties>>>;
 
 const FoundContact = Type.Object({
   id: integer(),
@@ -71,13 +60,21 @@ const FoundContact = Type.Object({
   updated_at: isoTimestampSchema(),
   fields: Type.Record(Type.String(), nullable(Type.String())),
 });
-type FoundContact = Type.Static<typeof FoundContact>;
+export type FoundContact = Static<typeof FoundContact>;
+
+const Found = Type.Object({
+  contacts: Type.Array(FoundContact),
+  next: nullable(Type.String()),
+  total: nullable(integer()),
+  is_total_exact: zeroOrOne(),
+  is_indexing: zeroOrOne(),
+});
+export type Found = Static<typeof Found>;
 
 /** Adds the errors of the filter's `field`, `operator` and `value`. */
 export function checkContactFilter(
-  db: Db,
-  accountId: number,
-  { field, operator, value }: Partial<Type.Static<typeof ContactFilterQuery>>,
+  { db, accountId }: Context,
+  { field, operator, value }: GivenFilter,
   errors: FieldErrorCollector,
 ): void {
   if (field === undefined || field === '') return;
@@ -102,9 +99,9 @@ function parseFieldRule(
   });
 }
 
-/** The filter that a checked request means. */
-export function contactFilter(db: Db, accountId: number, query: Type.Static<typeof ContactFilterQuery>): ContactFilter {
-  const { search, contact_type_id, segment_id, mail_state, field, operator, value } = query;
+/** The filter that checked parameters mean. */
+export function contactFilter({ db, accountId }: Context, given: GivenFilter): ContactFilter {
+  const { search, contact_type_id, segment_id, mail_state, field, operator, value } = given;
   const rules = field ? parseFieldRule(listCustomFields(db, accountId), field, operator, value).rules : [];
   return {
     accountId,
@@ -123,62 +120,51 @@ const PAGE_MS = 150;
 const COUNT_MS = 8;
 const MAX_COUNT = 10_000;
 
-export const contactSearchRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
-  app.get(
-    '/contacts/search',
-    {
-      schema: {
-        tags,
-        summary: 'Find contacts by parts of names and addresses, and by filters (addition)',
-        querystring: SearchQuery,
-        response: successWith({
-          contacts: Type.Array(FoundContact),
-          next: nullable(Type.String()),
-          total: nullable(integer()),
-          is_total_exact: zeroOrOne(),
-          is_indexing: zeroOrOne(),
-        }),
-      },
-      config: {
-        check: check(SearchQuery, (query, errors, { accountId }) => {
-          checkContactFilter(db, accountId, query, errors);
-          const known = listCustomFields(db, accountId);
-          if (query.fields?.some((name) => findRuleField(known, name) === null))
-            errors.add('fields', messages.selected('fields'));
-        }),
-      },
-    },
-    async (request) => {
-      const { order = 'newest', limit = DEFAULT_ROWS, after, fields = [] } = request.query;
-      const filter = contactFilter(db, request.accountId, request.query);
-      const finder = new ContactFinder(db, filter, order, isoTimestamp(clock.now()));
-      const known = listCustomFields(db, request.accountId);
-      const shown = [...new Set(fields)].flatMap((name) => findRuleField(known, name) ?? []);
-      const columns = [...COLUMNS, ...shown.map(fieldValue)].join(', ');
-      const contacts: FoundContact[] = [];
-      const pace = new Pace();
-      let next: string | null = after || null;
-      for (const until = performance.now() + (after ? PAGE_MS : FIRST_PAGE_MS); ; await setImmediate()) {
-        // After each step other requests are served.
-        const step = pace.step((candidates) => finder.step(next, columns, limit - contacts.length, candidates));
-        contacts.push(...step.rows.map((row) => foundContact(row, shown)));
-        next = step.next;
-        if (next === null || contacts.length === limit || performance.now() > until) break;
-      }
-      const total = after ? null : (findStoredTotal(db, filter) ?? countOn(finder, pace, contacts.length, next));
-      return {
-        status: 'success' as const,
-        message: {
-          contacts,
-          next,
-          total: total?.count ?? null,
-          is_total_exact: total?.isExact ? 1 : 0,
-          is_indexing: finder.isIndexing ? 1 : 0,
-        },
-      };
-    },
-  );
-};
+export const findContacts = operation({
+  name: 'Find contacts by parts of names and addresses, and by filters (addition)',
+  role: 'viewer',
+  input: Type.Object({
+    ...contactFilterProperties,
+    order: Type.Optional(choice(...CONTACT_ORDERS)),
+    fields: Type.Optional(stringList({ maxItems: MAX_FIELDS, description: 'Names of further fields to answer.' })),
+    limit: Type.Optional(integer({ minimum: 1, maximum: MAX_ROWS, description: 'At most this many; 50 if absent.' })),
+    after: Type.Optional(text({ maxLength: 300, description: '`next` of the page before.' })),
+  }),
+  output: Found,
+  check(context, given, errors) {
+    checkContactFilter(context, given, errors);
+    const known = listCustomFields(context.db, context.accountId);
+    if (given.fields?.some((name) => findRuleField(known, name) === null))
+      errors.add('fields', messages.selected('fields'));
+  },
+  async run(context, given): Promise<Found> {
+    const { db, accountId, clock } = context;
+    const { order = 'newest', limit = DEFAULT_ROWS, after, fields = [] } = given;
+    const filter = contactFilter(context, given);
+    const finder = new ContactFinder(db, filter, order, isoTimestamp(clock.now()));
+    const known = listCustomFields(db, accountId);
+    const shown = [...new Set(fields)].flatMap((name) => findRuleField(known, name) ?? []);
+    const columns = [...COLUMNS, ...shown.map(fieldValue)].join(', ');
+    const contacts: FoundContact[] = [];
+    const pace = new Pace();
+    let next: string | null = after || null;
+    for (const until = performance.now() + (after ? PAGE_MS : FIRST_PAGE_MS); ; await setImmediate()) {
+      // After each step other requests are served.
+      const step = pace.step((candidates) => finder.step(next, columns, limit - contacts.length, candidates));
+      contacts.push(...step.rows.map((row) => foundContact(row, shown)));
+      next = step.next;
+      if (next === null || contacts.length === limit || performance.now() > until) break;
+    }
+    const total = after ? null : (findStoredTotal(db, filter) ?? countOn(finder, pace, contacts.length, next));
+    return {
+      contacts,
+      next,
+      total: total?.count ?? null,
+      is_total_exact: total?.isExact ? 1 : 0,
+      is_indexing: finder.isIndexing ? 1 : 0,
+    };
+  },
+});
 
 /** SQL over a contact `c`; `foundContact` takes the values in this order. */
 const COLUMNS = [

@@ -1,7 +1,8 @@
 /** What happened with a person at one time. */
-import { isoTimestamp } from '../clock.ts';
-import { MADE_BY } from '../database/schema/index.ts';
-import { stateName } from '../delivery/reporting/mailing-report.ts';
+import { isoTimestamp } from '../../clock.ts';
+import { MADE_BY } from '../../database/schema/index.ts';
+import { stateName } from '../../delivery/reporting/mailing-report.ts';
+import { sentenceCode } from '../../sentences.ts';
 
 /** The kinds of moments. `Moment` says what its other fields mean for each. */
 export const MOMENTS = [
@@ -36,26 +37,28 @@ export interface Moment {
   key: string;
   kind: (typeof MOMENTS)[number];
   /** ISO timestamp. */
-  at: string;
+  happened_at: string;
   /** The contact type, the file, the segment, the automation, the group (null: all mail), the form, or the campaign of the mail. */
   name: string | null;
   /** Of a move: the contact type before; null where it was purged. */
-  from: string | null;
+  from_name: string | null;
   /** The utr of the single send, of the mail of an automation, or of the automation; null where that was deleted. */
   utr: string | null;
   /** The utr of the automation that the mail belongs to. */
-  automationUtr: string | null;
+  automation_utr: string | null;
   subject: string | null;
   /** Of a mail: its state in the ledger. Of an automation: where the person is. Of inactivity: what was done, or who ended it. */
   state: string | null;
   /** Why a mail was not sent or what the relay said, why somebody left, how they unsubscribed, or what they agreed to. */
   reason: string | null;
+  /** The reason for programs; null where there is none, and for what mail servers say. */
+  reason_code: string | null;
   /** The link that was clicked. */
   url: string | null;
   /** Whether a machine opened or clicked, as far as can be told. */
-  isMachine: boolean;
+  is_machine: 0 | 1;
   /** A proxy loaded the pictures, whether or not the person read the mail. */
-  isProxied: boolean;
+  is_proxied: 0 | 1;
   /** Of a mail: how many opens and clicks of it were counted, those included that are no moments any more. */
   opens: number | null;
   clicks: number | null;
@@ -81,21 +84,23 @@ export interface MomentRow {
 }
 
 /** The moment of a row. */
-export function moment(key: string, { kind, at, state, ...row }: MomentRow): Moment {
+export function moment(key: string, { kind, at, state, made_by, ...row }: MomentRow): Moment {
+  const reason = row.reason ?? null;
   return {
     key,
     kind,
-    at: typeof at === 'number' ? isoTimestamp(new Date(at)) : at,
+    happened_at: typeof at === 'number' ? isoTimestamp(new Date(at)) : at,
     name: row.name ?? null,
-    from: row.from_name ?? null,
+    from_name: row.from_name ?? null,
     utr: row.utr ?? null,
-    automationUtr: row.automation_utr ?? null,
+    automation_utr: row.automation_utr ?? null,
     subject: row.subject ?? null,
     state: typeof state === 'number' ? stateName(state) : (state ?? null),
-    reason: row.reason ?? null,
+    reason,
+    reason_code: sentenceCode(reason),
     url: row.url ?? null,
-    isMachine: row.made_by === MADE_BY.machine,
-    isProxied: row.made_by === MADE_BY.proxied,
+    is_machine: made_by === MADE_BY.machine ? 1 : 0,
+    is_proxied: made_by === MADE_BY.proxied ? 1 : 0,
     opens: row.opens ?? null,
     clicks: row.clicks ?? null,
   };

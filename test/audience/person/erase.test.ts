@@ -2,16 +2,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { deleteContacts, updateContact } from '../../src/audience/contacts/contacts.ts';
-import { importContacts } from '../../src/audience/import/import.ts';
-import { isoTimestamp } from '../../src/clock.ts';
-import { connect } from '../../src/database/open.ts';
-import { purge } from '../../src/database/purge.ts';
-import { recordBounce } from '../../src/delivery/feedback/bounces/record.ts';
-import { erasePerson, finishErasures } from '../../src/people/erase.ts';
-import { COMMAND_LINE } from '../../src/users/audit.ts';
-import { startApp } from '../support/app.ts';
-import { mustSucceed, sendCampaign } from '../support/campaign.ts';
+import { deleteContacts, updateContact } from '../../../src/audience/contacts/contacts.ts';
+import { importContacts } from '../../../src/audience/import/import.ts';
+import { erasePerson, finishErasures } from '../../../src/audience/person/erase.ts';
+import { isoTimestamp } from '../../../src/clock.ts';
+import { connect } from '../../../src/database/open.ts';
+import { purge } from '../../../src/database/purge.ts';
+import { recordBounce } from '../../../src/delivery/feedback/bounces/record.ts';
+import { COMMAND_LINE } from '../../../src/users/audit.ts';
+import { startApp } from '../../support/app.ts';
+import { mustSucceed, sendCampaign } from '../../support/campaign.ts';
 
 t.test('erasing a person removes every address they ever had from the bytes of the file and its log', async (t) => {
   const app = await startApp(t, { WEBHOOK_PRIVATE_ADDRESSES: 'allow' });

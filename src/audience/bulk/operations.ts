@@ -1,0 +1,175 @@
+/** Actions on many contacts: chosen ones or all that match. The background does them; they can be watched, cancelled and undone. */
+import Type, { type Static } from 'typebox';
+import { isoTimestamp } from '../../clock.ts';
+import { recordId, requireOwnedIds } from '../../database/ownership.ts';
+import { contacts } from '../../database/schema/index.ts';
+import { notFound } from '../../failure.ts';
+import { messages } from '../../field-errors.ts';
+import {
+  choice,
+  flag,
+  identifier,
+  identifiers,
+  integer,
+  isoTimestampSchema,
+  nullable,
+  optionalReference,
+  zeroOrOne,
+} from '../../http/requests/schemas.ts';
+import { type Context, operation } from '../../operations/operation.ts';
+import { hasContactType, ownedContacts } from '../contacts/contacts.ts';
+import { namesErased } from '../contacts/erased.ts';
+import { checkContactFilter, contactFilter, contactFilterProperties } from '../search/operations.ts';
+import { hasSegment } from '../segments/targets.ts';
+import { hasGroup } from '../unsubscribed/groups.ts';
+import {
+  cancelJob,
+  confirmJob,
+  isUndoable,
+  JOB_ACTIONS,
+  JOB_STATES,
+  type Job,
+  listJobs,
+  requireJob,
+  startJob,
+  undoJob,
+} from './jobs.ts';
+
+const MAX_LISTED = 50;
+
+const Action = Type.Object({
+  id: integer(),
+  action: choice(...JOB_ACTIONS),
+  target_id: nullable(integer()),
+  state: choice(...JOB_STATES),
+  whole: integer(),
+  done: integer(),
+  skipped: integer(),
+  is_undoable: zeroOrOne(),
+  created_at: isoTimestampSchema(),
+  finished_at: nullable(isoTimestampSchema()),
+});
+export type Action = Static<typeof Action>;
+const OneAction = Type.Object({ job: Action });
+const ById = Type.Object({ id: identifier('The action.') });
+
+/** The parameter that names what contacts are moved to, added to or unsubscribed from. */
+export const TARGETS = {
+  move: 'to_contact_type_id',
+  segment: 'to_segment_id',
+  unsubscribe: 'unsubscribe_groups_id',
+  delete: null,
+} as const;
+
+export const startAction = operation({
+  name: 'Move, delete, unsubscribe or add to a segment many contacts, in the background (addition)',
+  role: 'editor',
+  input: Type.Object({
+    action: choice(...JOB_ACTIONS),
+    strIds: identifiers('Contact ids.'),
+    everything: Type.Optional(flag('1: all contacts that match the filter below, instead of `strIds`.')),
+    ...contactFilterProperties,
+    needs_confirmation: Type.Optional(
+      flag('1: it changes nobody until `/contacts/jobs/confirm`, when the number of contacts is known.'),
+    ),
+    to_contact_type_id: optionalReference(),
+    unsubscribe_groups_id: optionalReference(),
+    to_segment_id: optionalReference(),
+  }),
+  output: OneAction,
+  check(context, given, errors) {
+    const { db, accountId } = context;
+    checkContactFilter(context, given, errors);
+    // The filter is kept until the action is done.
+    for (const [field, texts] of [
+      ['search', [given.search ?? '']],
+      ['value', given.value ?? []],
+    ] as const)
+      if (namesErased(db.$client, accountId, texts)) errors.add(field, messages.erased(field));
+    const { action, contact_type_id, segment_id, to_contact_type_id, to_segment_id, unsubscribe_groups_id } = given;
+    const ownsType = (id: unknown) => () => hasContactType(db, accountId, id);
+    const ownsSegment = (id: unknown) => () => hasSegment(db, accountId, id);
+    if (contact_type_id !== undefined) errors.reference('contact_type_id', ownsType(contact_type_id));
+    if (segment_id !== undefined) errors.reference('segment_id', ownsSegment(segment_id));
+    if (action === 'move') {
+      if (to_contact_type_id) errors.reference('to_contact_type_id', ownsType(to_contact_type_id));
+      else errors.add('to_contact_type_id', messages.required('to_contact_type_id'));
+    }
+    if (action === 'segment') {
+      if (to_segment_id) errors.reference('to_segment_id', ownsSegment(to_segment_id));
+      else errors.add('to_segment_id', messages.required('to_segment_id'));
+    }
+    if (action === 'unsubscribe' && unsubscribe_groups_id)
+      errors.reference('unsubscribe_groups_id', () => hasGroup(context, unsubscribe_groups_id));
+  },
+  async run(context, given) {
+    const { db, clock, accountId, wake } = context;
+    const { action, strIds, everything } = given;
+    const target = TARGETS[action];
+    const id = startJob(db, {
+      accountId,
+      action,
+      targetId: (target && given[target]) || null,
+      contacts:
+        everything === 1
+          ? contactFilter(context, given)
+          : await requireOwnedIds(db, contacts, strIds, ownedContacts(accountId), notFound()),
+      needsConfirmation: given.needs_confirmation === 1,
+      now: isoTimestamp(clock.now()),
+    });
+    wake();
+    return { job: record(context, requireJob(db, accountId, id)) };
+  },
+});
+
+export const listActions = operation({
+  name: 'List the newest actions on many contacts (addition)',
+  role: 'viewer',
+  input: Type.Object({}),
+  output: Type.Object({ jobs: Type.Array(Action) }),
+  run: (context) => ({
+    jobs: listJobs(context.db, context.accountId, MAX_LISTED).map((job) => record(context, job)),
+  }),
+});
+
+export const readAction = operation({
+  name: 'Read how far an action on many contacts is (addition)',
+  role: 'viewer',
+  input: ById,
+  output: OneAction,
+  run: (context, { id }) => ({ job: record(context, requireJob(context.db, context.accountId, recordId(id))) }),
+});
+
+export const confirmAction = operation({
+  name: 'Let an action on many contacts that was started with `needs_confirmation` change them (addition)',
+  description: 'Once its state is ready. One that nobody confirms within an hour is cancelled.',
+  role: 'editor',
+  input: ById,
+  run({ db, accountId, wake }, { id }) {
+    confirmJob(db, accountId, recordId(id));
+    wake();
+  },
+});
+
+export const cancelAction = operation({
+  name: 'Stop an action on many contacts; what it did so far stays (addition)',
+  role: 'editor',
+  input: ById,
+  run: ({ db, clock, accountId }, { id }) => cancelJob(db, accountId, recordId(id), isoTimestamp(clock.now())),
+});
+
+export const undoAction = operation({
+  name: 'Take back a move or delete of many contacts, within an hour (addition)',
+  role: 'editor',
+  input: ById,
+  run({ db, clock, accountId, wake }, { id }) {
+    undoJob(db, accountId, recordId(id), clock.now().getTime());
+    wake();
+  },
+});
+
+function record({ clock }: Context, job: Job): Action {
+  const { id, action, target_id, state, whole, done, skipped, created_at, finished_at } = job;
+  const is_undoable = isUndoable(job, clock.now().getTime()) ? 1 : 0;
+  return { id, action, target_id, state, whole, done, skipped, is_undoable, created_at, finished_at };
+}

@@ -1,0 +1,222 @@
+/** One person: everything that happened with them, all that is known about them, and erasing them. */
+import { and, asc, eq, sql } from 'drizzle-orm';
+import Type, { type Static } from 'typebox';
+import { isoTimestamp } from '../../clock.ts';
+import { recordId } from '../../database/ownership.ts';
+import { recordObject } from '../../database/record-json.ts';
+import { contacts, contactTypes } from '../../database/schema/index.ts';
+import { eventsRemovedTime } from '../../delivery/feedback/old-events.ts';
+import { notFound } from '../../failure.ts';
+import {
+  choice,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  nullable,
+  text,
+  zeroOrOne,
+} from '../../http/requests/schemas.ts';
+import { type Context, operation } from '../../operations/operation.ts';
+import { addressesIn } from '../contacts/addresses.ts';
+import { customFieldRecord, listCustomFields } from '../contacts/contact-fields.ts';
+import { ownedContacts } from '../contacts/contacts.ts';
+import { Contact, fullname } from '../contacts/operations.ts';
+import { findSuppressionReason } from '../suppressions.ts';
+import { listUnsubscriptions } from '../unsubscribes.ts';
+import { personAddresses } from './addresses.ts';
+import { erasePerson } from './erase.ts';
+import { MOMENTS, type Moment as PersonMoment } from './moments.ts';
+import { MAX_MOMENTS, personTimeline, timelineSlices } from './timeline.ts';
+
+const MAX_PAGE = 200;
+const DEFAULT_MOMENTS = 50;
+
+const Moment = Type.Object({
+  kind: choice(...MOMENTS),
+  happened_at: isoTimestampSchema(),
+  name: nullable(Type.String()),
+  from_name: nullable(Type.String()),
+  utr: nullable(Type.String()),
+  automation_utr: nullable(Type.String()),
+  subject: nullable(Type.String()),
+  state: nullable(Type.String()),
+  reason: nullable(Type.String()),
+  reason_code: nullable(Type.String()),
+  url: nullable(Type.String()),
+  is_machine: zeroOrOne(),
+  is_proxied: zeroOrOne(),
+  opens: nullable(integer()),
+  clicks: nullable(integer()),
+});
+export type Moment = Static<typeof Moment>;
+
+const NamedSegment = { segment_id: integer(), segment_name: Type.String() };
+const Person = Type.Object({
+  email: Type.String(),
+  contacts: Type.Array(Type.Object({ ...Contact.properties, contact_type_name: Type.String() })),
+  unsubscribed: Type.Array(
+    Type.Object({
+      unsubscribe_groups_id: nullable(integer()),
+      group_name: nullable(Type.String()),
+      created_at: isoTimestampSchema(),
+    }),
+  ),
+  segments: Type.Array(Type.Object({ ...NamedSegment, by_hand: zeroOrOne() })),
+  suppression: nullable(Type.String()),
+  earlier_emails: Type.Array(Type.String()),
+  named_in_segments: Type.Array(Type.Object(NamedSegment)),
+});
+export type Person = Static<typeof Person>;
+
+const removedBefore = nullable(isoTimestampSchema());
+const Timeline = Type.Object({
+  moments: Type.Array(Moment),
+  next: nullable(Type.String()),
+  events_removed_before: removedBefore,
+});
+export type Timeline = Static<typeof Timeline>;
+
+const ById = { contact_id: identifier('A contact of the person.') };
+
+export const readPerson = operation({
+  name: 'Read the person of a contact: their contacts of every type, lists and segments (addition)',
+  role: 'viewer',
+  input: Type.Object(ById),
+  output: Type.Object({ person: Person }),
+  run: (context, { contact_id }) => ({ person: personOf(context, requireAddress(context, contact_id)) }),
+});
+
+export const readTimeline = operation({
+  name: 'List everything that happened with the person of a contact, newest first (addition)',
+  role: 'viewer',
+  input: Type.Object({
+    ...ById,
+    limit: Type.Optional(integer({ minimum: 1, maximum: MAX_PAGE, description: 'At most this many; 50 if absent.' })),
+    after: Type.Optional(text({ maxLength: 100, description: '`next` of the page before.' })),
+  }),
+  output: Timeline,
+  async run(context, { contact_id, limit = DEFAULT_MOMENTS, after }) {
+    const { db, accountId } = context;
+    const address = requireAddress(context, contact_id);
+    // One more than is shown tells whether there is another page.
+    const range = { before: after || undefined, limit: limit + 1 };
+    const moments = await personTimeline(db.$client, accountId, address, range);
+    const page = moments.slice(0, limit);
+    const next = moments.length > limit ? (page.at(-1)?.key ?? null) : null;
+    return { moments: page.map(withoutKey), next, events_removed_before: eventsRemovedTime(db.$client) };
+  },
+});
+
+/** What is known of a person, as an export has it. */
+export const KnownOfPerson = Type.Object({
+  exported_at: isoTimestampSchema(),
+  person: Person,
+  is_complete: zeroOrOne(),
+  events_removed_before: removedBefore,
+  moments: Type.Array(Moment),
+});
+
+export const exportPerson = operation({
+  name: 'Download all that is known about the person of a contact (addition)',
+  role: 'viewer',
+  input: Type.Object(ById),
+  /** The parts of the JSON text of a `KnownOfPerson`: a person can have thousands of moments. */
+  run(context, { contact_id }): AsyncGenerator<string> {
+    return knownOf(context, requireAddress(context, contact_id));
+  },
+});
+
+export const erase = operation({
+  name: 'Erase the person of a contact for good; their address is not accepted again (addition)',
+  description:
+    'Removes every address that their contacts ever had (`earlier_emails` of the person). Rules of segments that name one (`named_in_segments`) name a code in its place, which no contact has.',
+  role: 'editor',
+  input: Type.Object(ById),
+  async run(context, { contact_id }) {
+    const { db, clock, accountId, actor, wake } = context;
+    await erasePerson(db, clock, accountId, requireAddress(context, contact_id), actor);
+    wake();
+  },
+});
+
+/** The address of a contact of the account. Throws 404. */
+function requireAddress({ db, accountId }: Context, contactId: unknown): number {
+  const found = db
+    .select({ address: contacts.address_id })
+    .from(contacts)
+    .where(and(eq(contacts.id, recordId(contactId)), ownedContacts(accountId)))
+    .get();
+  if (found === undefined) throw notFound();
+  return found.address;
+}
+
+/** The person of an address: their contacts of every type, and the lists and segments they are on. */
+function personOf(context: Context, addressId: number): Person {
+  const { db, accountId } = context;
+  const client = db.$client;
+  const record = recordObject(Contact, contacts, {
+    country: sql`ifnull((SELECT name FROM countries WHERE id = ${contacts.country_id}), '')`,
+    fullname,
+    custom_field: customFieldRecord(listCustomFields(db, accountId)),
+  });
+  const rows = db
+    .select({ json: sql<string>`${record}`, type: contactTypes.name })
+    .from(contacts)
+    .innerJoin(contactTypes, eq(contactTypes.id, contacts.contact_type_id))
+    .where(and(eq(contacts.address_id, addressId), ownedContacts(accountId)))
+    .orderBy(asc(contacts.id))
+    .all();
+  const records = rows.map(({ json, type }): Person['contacts'][number] => ({
+    ...JSON.parse(json),
+    contact_type_name: type,
+  }));
+  const addresses = personAddresses(client, accountId, addressId).map(({ normalized }) => normalized);
+  const segments = client
+    .prepare<[number, number], Person['segments'][number]>(`
+      SELECT s.id AS segment_id, s.segment_name, r.by_hand
+      FROM segments s CROSS JOIN segment_recipients r ON r.segment_id = s.id AND r.address_id = ? AND r.is_removed = 0
+      WHERE s.user_id = ? AND s.deleted_at IS NULL ORDER BY s.id`)
+    .all(addressId, accountId);
+  return {
+    email: records[0]?.email ?? '',
+    contacts: records,
+    unsubscribed: listUnsubscriptions(client, accountId, addressId),
+    segments,
+    suppression: findSuppressionReason(client, accountId, addressId),
+    earlier_emails: addresses.slice(1),
+    named_in_segments: segmentsNaming(context, addresses),
+  };
+}
+
+/** The segments of the account, those not deleted, whose rules name one of these normalized addresses. */
+function segmentsNaming({ db, accountId }: Context, addresses: readonly string[]): Person['named_in_segments'] {
+  const segments = db.$client
+    .prepare<[number], Person['named_in_segments'][number] & { rules: string }>(
+      'SELECT id AS segment_id, segment_name, rules FROM segments WHERE user_id = ? AND deleted_at IS NULL ORDER BY id',
+    )
+    .all(accountId);
+  return segments.flatMap(({ rules, ...segment }) =>
+    addressesIn(rules).some((address) => addresses.includes(address)) ? [segment] : [],
+  );
+}
+
+async function* knownOf(context: Context, addressId: number): AsyncGenerator<string> {
+  const { db, clock, accountId } = context;
+  const known = {
+    exported_at: isoTimestamp(clock.now()),
+    person: personOf(context, addressId),
+    events_removed_before: eventsRemovedTime(db.$client),
+  };
+  yield `${JSON.stringify(known).slice(0, -1)},"moments":[`;
+  let count = 0;
+  for await (const some of timelineSlices(db.$client, accountId, addressId, { limit: MAX_MOMENTS + 1 })) {
+    const moments = some.slice(0, MAX_MOMENTS - count).map((moment) => JSON.stringify(withoutKey(moment)));
+    if (moments.length > 0) yield `${count === 0 ? '' : ','}\n${moments.join(',\n')}`;
+    count += some.length;
+  }
+  yield `],"is_complete":${count > MAX_MOMENTS ? 0 : 1}}`;
+}
+
+function withoutKey({ key: _key, ...moment }: PersonMoment): Moment {
+  return moment;
+}
