@@ -5,6 +5,7 @@ import { Failure } from '../failure.ts';
 import { turns } from '../http/account-share.ts';
 import { messagePage, unknownPage } from '../http/pages/layout.ts';
 import { isSameOrigin } from '../http/same-origin.ts';
+import { readSession } from '../http/session-cookie.ts';
 import { SENTENCES, sentence } from '../sentences.ts';
 import { isOperator } from '../users/operators.ts';
 import type { Session } from '../users/sessions.ts';
@@ -32,8 +33,12 @@ export function guardPages(app: FastifyInstance): void {
 export function requireSignIn(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, next) => {
     if (request.session !== null) next();
-    else reply.redirect(request.method === 'POST' ? '/login' : loginPath(request.url), 303);
+    else askToSignIn(request, reply);
   });
+}
+
+function askToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return reply.redirect(request.method === 'POST' ? '/login' : loginPath(request.url), 303);
 }
 
 /** Pages of a user that are made at once, as many as a browser asks for, and those that are made or wait. */
@@ -42,8 +47,8 @@ const MOST_WAITING = 100;
 
 /**
  * Makes the pages of a user a few at a time, so that somebody who asks for hundreds takes neither the memory for all of them nor the time of
- * others. A page ends when it has been sent; one that the browser gave up before its turn is not made. For the routes registered after this
- * call.
+ * others. A page ends when it has been sent; one that the browser gave up before its turn is not made, nor one whose session has ended. For the
+ * routes registered after this call.
  */
 export function limitPages(app: FastifyInstance): void {
   const inTurn = turns(MOST_WAITING, undefined, MOST_AT_ONCE);
@@ -57,7 +62,9 @@ export function limitPages(app: FastifyInstance): void {
         // The browser has gone on to another page meanwhile.
         if (request.method === 'GET' && reply.raw.closed) return resolve(reply.hijack());
         try {
-          resolve(await handler.call(this, request, reply));
+          // While the form arrived or the page waited, the session may have ended or its user got another role.
+          request.session = readSession(request, app.deps);
+          resolve(request.session === null ? askToSignIn(request, reply) : await handler.call(this, request, reply));
         } catch (error) {
           reject(error);
         }

@@ -25,13 +25,18 @@ const VISIT_SECONDS = 24 * 3600;
 const SECRET = /^[\w-]{43}$/;
 
 /** Sets `request.session` of every request to the routes registered after this call. */
-export function installSessions(app: FastifyInstance, { db, clock }: { db: Db; clock: Clock }): void {
+export function installSessions(app: FastifyInstance, deps: { db: Db; clock: Clock }): void {
   app.decorateRequest('session', null);
   app.addHook('onRequest', (request, _reply, next) => {
-    const secret = sessionSecret(request);
-    if (secret !== null) request.session = findSession(db, secret, clock.now());
+    request.session = readSession(request, deps);
     next();
   });
+}
+
+/** The session of a request as it is at this moment; null for everybody who has not signed in. */
+export function readSession(request: FastifyRequest, { db, clock }: { db: Db; clock: Clock }): Session | null {
+  const secret = sessionSecret(request);
+  return secret === null ? null : findSession(db, secret, clock.now());
 }
 
 /** The secret in a request's session cookie, or null. */

@@ -1,5 +1,9 @@
 /** Sessions in place of keys: when the API takes one, for how long, and what each role may do with it. */
+import { Readable } from 'node:stream';
 import t from 'tap';
+import { COMMAND_LINE } from '../../src/users/audit.ts';
+import { endSessionsOf } from '../../src/users/sessions.ts';
+import { changeUser } from '../../src/users/users.ts';
 import { type Caller, type CallOptions, startApp, type TestApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';
 import { type Operation, operationsOf, readDocument } from '../support/openapi-operations.ts';
@@ -223,4 +227,33 @@ t.test('ending a session, changing a role and removing a user work at the next r
   await owner.call('DELETE', '/users/delete', { query: { id: person.id } });
   t.equal((await again.call('GET', '/contacts-type')).status, 401);
   t.equal(app.db.prepare('SELECT count(*) FROM sessions').pluck().get(), 1, 'only the owner has a session');
+});
+
+t.test('a page does nothing for whoever is signed out, or may do it no more, while their form arrives', async (t) => {
+  const app = await startApp(t);
+  const person = addPerson(app, 'editor');
+  const addType = async (meanwhile: () => void) => {
+    const parts = async function* () {
+      yield 'name=Re';
+      meanwhile();
+      yield 'aders';
+    };
+    const { statusCode, headers } = await app.fastify.inject({
+      method: 'POST',
+      url: '/settings/types',
+      headers: {
+        ...FROM_PAGE,
+        cookie: cookieOf(app, person),
+        'content-type': 'application/x-www-form-urlencoded',
+        'content-length': '12',
+      },
+      payload: Readable.from(parts()),
+    });
+    return [statusCode, headers.location];
+  };
+  const lower = () => changeUser(app.drizzle, person, { name: '', role: 'viewer' }, COMMAND_LINE, app.clock.now());
+  t.strictSame(await addType(() => undefined), [303, '/settings/types']);
+  t.strictSame(await addType(() => endSessionsOf(app.drizzle, person.id)), [303, '/login']);
+  t.strictSame(await addType(lower), [403, undefined]);
+  t.equal(app.db.prepare('SELECT count(*) FROM contact_types').pluck().get(), 1);
 });
