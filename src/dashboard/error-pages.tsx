@@ -1,7 +1,7 @@
 /** Pages for what went wrong: in the frame for a signed-in user, without it for anyone else. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '../failure.ts';
-import { logFailed, withRetryAfter } from '../http/errors.ts';
+import { logFailed, refusing } from '../http/errors.ts';
 import { ApiFailure } from './api-client.ts';
 import { LinkButton } from './components/button.tsx';
 import { languageOf, sendBarePage, sendPage } from './page.tsx';
@@ -50,7 +50,7 @@ export function answerError(
   reply: FastifyReply,
   viewer: Viewer | null,
 ) {
-  if (error instanceof Failure) withRetryAfter(reply, error);
+  if (error instanceof Failure) refusing(reply, error);
   const isOurs = error instanceof Failure || error instanceof ApiFailure;
   const status = isOurs ? error.status : (error.statusCode ?? 500);
   if (status >= 500 && status !== 503) logFailed(request, error);

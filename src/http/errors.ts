@@ -24,9 +24,11 @@ export function frameworkText(status: number): string {
   return FRAMEWORK_TEXTS.get(status) ?? 'Malformed Request';
 }
 
-/** Adds Retry-After (RFC 9110, 10.2.3) to the reply when the failure is a 503. */
-export function withRetryAfter(reply: FastifyReply, { status }: Failure): FastifyReply {
-  return status === 503 ? reply.header('retry-after', '1') : reply;
+/** Logs the cause of a failure, if it has one, and adds Retry-After (RFC 9110, 10.2.3) to the reply at 503. */
+export function refusing(reply: FastifyReply, failure: Failure): FastifyReply {
+  const { log, routeOptions } = reply.request;
+  if (failure.cause !== undefined) log.error({ err: failure, route: routeOptions.url }, 'request refused');
+  return failure.status === 503 ? reply.header('retry-after', '1') : reply;
 }
 
 /** Logs an error of the service with its route. A request that its sender broke off is no error of the service, and is logged as information. */
@@ -49,9 +51,7 @@ export function installErrors(app: FastifyInstance, { config }: { config: Config
 
   app.setErrorHandler((error: FastifyError | Failure, request: FastifyRequest, reply) => {
     if (error instanceof Failure && error.location !== undefined) reply.header('location', error.location);
-    if (error instanceof Failure && error.cause !== undefined)
-      request.log.error({ err: error, route: request.routeOptions.url }, 'request refused');
-    if (error instanceof Failure) return fail(withRetryAfter(reply, error), error.status, error.errors);
+    if (error instanceof Failure) return fail(refusing(reply, error), error.status, error.errors);
     const status = error.statusCode ?? 500;
     if (status >= 400 && status < 500) return fail(reply, status, frameworkText(status));
     logFailed(request, error);

@@ -15,7 +15,7 @@ import { readSparkpost } from '../delivery/feedback/providers/sparkpost.ts';
 import { readAll, takeIn } from '../delivery/feedback/providers/take-in.ts';
 import type { Deps } from '../deps.ts';
 import { Failure } from '../failure.ts';
-import { failedBody, frameworkText, withRetryAfter } from '../http/errors.ts';
+import { failedBody, frameworkText, refusing } from '../http/errors.ts';
 import { networkOf } from '../users/throttle.ts';
 
 interface Addressed {
@@ -63,7 +63,7 @@ export async function providerEventRoutes(app: FastifyInstance, deps: Deps): Pro
       if (error.code === 'login') reply.header('www-authenticate', 'Basic realm="Sendlark"');
       return answer(reply, STATUSES[error.code], TEXTS[error.code]);
     }
-    if (error instanceof Failure) return answer(withRetryAfter(reply, error), error.status, error.message);
+    if (error instanceof Failure) return answer(refusing(reply, error), error.status, error.message);
     const status = error.statusCode ?? 500;
     if (status < 500) return answer(reply, status, frameworkText(status));
     request.log.error({ err: error, route: request.routeOptions.url }, 'events could not be taken in');

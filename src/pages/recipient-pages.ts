@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { Failure } from '../failure.ts';
-import { logFailed, withRetryAfter } from '../http/errors.ts';
+import { logFailed, refusing } from '../http/errors.ts';
 import { messagePage } from '../http/pages/layout.ts';
 import { POLICY } from '../http/pages/style.ts';
 import { readUrlencoded } from '../http/requests/form-fields.ts';
@@ -44,7 +44,7 @@ export function installPageRules(app: FastifyInstance): void {
   });
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
     if (error instanceof ContentError) return messagePage(reply.code(UNPROCESSABLE), 'tooLarge');
-    if (error instanceof Failure) withRetryAfter(reply, error);
+    if (error instanceof Failure) refusing(reply, error);
     const status = error instanceof Failure ? error.status : (error.statusCode ?? 500);
     if (status === 503) return messagePage(reply.code(status), 'busy');
     if (status < 500) return messagePage(reply.code(status), 'refused');

@@ -1,6 +1,7 @@
 /** Pages around a large mail: the thread that answers requests never reads the whole mail, and answers are bounded. */
 import { on, once } from 'node:events';
 import { connect } from 'node:net';
+import { Writable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import type { TestApp } from '../support/app.ts';
@@ -183,3 +184,24 @@ function countReads(t: Test, app: TestApp): { count(): number } {
   });
   return { count: () => count };
 }
+
+t.test('a page that cannot be made at the moment says so, and the log says why', async (t) => {
+  const log: string[] = [];
+  const logTo = new Writable({ write: (line, _encoding, done) => done(void log.push(String(line))) });
+  const { app, body } = await readyToSend(t, {}, undefined, logTo);
+  const template_json = JSON.stringify({ tagName: 'mjml', children: [{ tagName: 'mj-body', children: [] }] });
+  const mail = await createSend(app, { ...body, template_json, template_html: '' });
+  const { postMessage } = Worker.prototype;
+  Worker.prototype.postMessage = function () {
+    void this.terminate();
+  };
+  t.teardown(() => {
+    Worker.prototype.postMessage = postMessage;
+  });
+  const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };
+  const form = { template_name: 'Spring', mail };
+  const { status, text } = await app.page('POST', '/templates/new', { form, headers });
+  t.equal(status, 503);
+  t.notMatch(text, 'ended without an answer');
+  t.match(log.join(''), 'ended without an answer');
+});

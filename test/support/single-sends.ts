@@ -10,8 +10,9 @@ export async function readyToSend(
   t: Test,
   settings: Record<string, string> = {},
   courierOf?: Parameters<typeof startApp>[2],
+  logTo?: Parameters<typeof startApp>[3],
 ) {
-  const app = await startApp(t, settings, courierOf);
+  const app = await startApp(t, settings, courierOf, logTo);
   const { one } = app;
   await one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
   for (const name of ['Ann', 'Bob', 'Zoë']) await addContact(one, 1, name);

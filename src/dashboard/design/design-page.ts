@@ -14,7 +14,7 @@ import { type Design, findDesign, senderValues, type TemplateCode } from '../../
 import { saveDesign } from '../../designs/save-design.ts';
 import { conflict, Failure, notFound } from '../../failure.ts';
 import { withinShare } from '../../http/account-share.ts';
-import { logFailed, withRetryAfter } from '../../http/errors.ts';
+import { logFailed, refusing } from '../../http/errors.ts';
 import { html } from '../../http/pages/html.ts';
 import { page, READ, unknownLink } from '../../http/pages/layout.ts';
 import { MAX_FORM_BYTES } from '../../http/requests/forms.ts';
@@ -63,7 +63,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
   );
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
     if (error instanceof Failure)
-      return withRetryAfter(reply, error).code(error.status).send({ problem: error.message });
+      return refusing(reply, error).code(error.status).send({ problem: error.message });
     if (error instanceof ContentError) return reply.code(422).send({ problem: error.message });
     const status = error.statusCode ?? 500;
     if (status >= 500) logFailed(request, error);
