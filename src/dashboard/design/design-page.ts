@@ -62,8 +62,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     },
   );
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
-    if (error instanceof Failure)
-      return refusing(reply, error).code(error.status).send({ problem: error.message });
+    if (error instanceof Failure) return refusing(reply, error).code(error.status).send({ problem: error.message });
     if (error instanceof ContentError) return reply.code(422).send({ problem: error.message });
     const status = error.statusCode ?? 500;
     if (status >= 500) logFailed(request, error);
