@@ -5,6 +5,7 @@ import { Card } from '../../../dashboard/components/surface.tsx';
 import { ask, attempt, sentenceOf } from '../../../dashboard/operations.ts';
 import { backTo, sendSettings } from '../../../dashboard/screens/settings/frame.tsx';
 import { field } from '../../../dashboard/sign-in/fields.ts';
+import { requireOwner } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
 import { TRACKING_MODES, type TrackingMode } from '../../../database/schema/index.ts';
 import { changeTracking, readTracking } from '../operations.ts';
@@ -15,7 +16,10 @@ export async function trackingScreen(app: FastifyInstance): Promise<void> {
     return sendSettings(request, reply, 'tracking', <Modes mode={tracking.mode} />, problem);
   };
 
-  app.get('/settings/tracking', (request, reply) => show(request, reply));
+  app.get('/settings/tracking', (request, reply) => {
+    requireOwner(request);
+    return show(request, reply);
+  });
 
   app.post('/settings/tracking', async (request, reply) => {
     const changed = await attempt(request, changeTracking, { mode: field(request, 'mode') });
