@@ -1,10 +1,10 @@
 /** A form as it is being edited, and what it can be made of. */
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { listContactTypes } from '../../audience/contact-types/operations.ts';
 import { listOwnFields, listReservedFields } from '../../audience/fields/operations.ts';
 import { listSegments } from '../../audience/segments/operations/segments.ts';
+import { readTracking } from '../../audience/tracking/operations.ts';
 import { listGroups } from '../../audience/unsubscribed/groups.ts';
-import { ApiClient } from '../../dashboard/api-client.ts';
 import { ask } from '../../dashboard/operations.ts';
 import { field, fieldList } from '../../dashboard/sign-in/fields.ts';
 import type { Given } from '../../operations/perform.ts';
@@ -30,7 +30,8 @@ export interface Draft
 /** Fields of a contact that no form can ask for. */
 const NOT_ASKED = new Set(['email', 'alt_email', 'country']);
 
-export async function readChoices(app: FastifyInstance, request: FastifyRequest) {
+/** Reads what the account has for forms. */
+export async function readChoices(request: FastifyRequest) {
   const [types, senders, segments, groups, { reservedFields }, ownFields, { tracking }] = await Promise.all([
     ask(request, listContactTypes, {}),
     ask(request, listSenders, {}),
@@ -38,7 +39,7 @@ export async function readChoices(app: FastifyInstance, request: FastifyRequest)
     ask(request, listGroups, {}),
     ask(request, listReservedFields, {}),
     ask(request, listOwnFields, {}),
-    new ApiClient(app, request).get<{ tracking: { mode: string } }>('/tracking'),
+    ask(request, readTracking, {}),
   ]);
   const fields = [...reservedFields, ...ownFields].map((known) => known.field_name);
   return {

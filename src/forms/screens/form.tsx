@@ -56,7 +56,7 @@ export async function formScreen(app: FastifyInstance): Promise<void> {
   ) {
     const viewer = viewerOf(request);
     const { form, snippet } = await ask(request, readForm, request.params);
-    const choices = await readChoices(app, request);
+    const choices = await readChoices(request);
     const canChange = viewer.role !== 'viewer';
     const frame = {
       title: form.name,

@@ -63,7 +63,7 @@ export async function formScreens(app: FastifyInstance): Promise<void> {
     { problems = {}, problem }: Partial<Refusal> = {},
   ) {
     const viewer = viewerOf(request);
-    const choices = await readChoices(app, request);
+    const choices = await readChoices(request);
     const frame = {
       title: languageOf(request, viewer).say('forms.new'),
       section: 'people',
