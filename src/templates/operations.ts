@@ -2,6 +2,7 @@
 import { eq, type SQL, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { fold } from '../database/fold.ts';
+import { ownedRecord } from '../database/ownership.ts';
 import { readRecord, recordObject, totalBytes } from '../database/record-json.ts';
 import { designTemplates, ownTemplates } from '../database/schema/index.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
@@ -27,7 +28,7 @@ import type { FieldErrorCollector } from '../http/requests/validation.ts';
 import { type Context, listOperation, operation, recordOperation } from '../operations/operation.ts';
 import { sentence } from '../sentences.ts';
 import { templateErrors } from '../single-sends/single-sends.ts';
-import { type AuditAction, audit } from '../users/audit.ts';
+import { type AuditAction, auditBy } from '../users/audit.ts';
 import { findTemplateCodes, OWN_PREVIEW, requireMail, type TemplateCodes } from './mail-content.ts';
 import { addTemplate, changeTemplate, requireTemplate, templateCodes } from './own-templates.ts';
 
@@ -128,14 +129,17 @@ export const readTemplate = recordOperation({
   as: 'template',
   record: OwnTemplate,
   json({ db, accountId, actor, role, publicUrl, tokens, clock }, input) {
-    const { id, utr } = requireTemplate(db, accountId, input.id);
-    const token = () => designToken(tokens, 'template', utr, actor.userId ?? 0, clock.now());
+    const where = ownedRecord(ownTemplates, input.id, accountId);
+    // Not the whole template, whose code can have megabytes.
+    const found = db.select({ utr: ownTemplates.utr }).from(ownTemplates).where(where).get();
+    if (found === undefined) throw notFound('Record not found');
+    const token = designToken(tokens, 'template', found.utr, actor.userId ?? 0, clock.now());
     const record = recordObject(OwnTemplate, ownTemplates, {
       is_html: sql`${ownTemplates.json_code} = ''`,
       // It works without signing in, so nobody gets one who may change nothing.
-      design_url: sql`${role === 'viewer' ? '' : `${publicUrl()}/design/${token()}`}`,
+      design_url: sql`${role === 'viewer' ? '' : `${publicUrl()}/design/${token}`}`,
     });
-    return readRecord(db, record, sql`${ownTemplates}`, eq(ownTemplates.id, id));
+    return readRecord(db, record, sql`${ownTemplates}`, where);
   },
 });
 
@@ -155,10 +159,10 @@ export const createTemplate = operation({
   output: Type.Object({ id: integer() }),
   check: addTemplateErrors,
   async run(context, { template_name, mail_utr, template_id, ...given }) {
-    const { db, clock, accountId, actor } = context;
+    const { db, accountId } = context;
     const codes = (await compiled(accountId, given)) ?? (await copied(context, mail_utr, template_id));
     const add = () => {
-      audit(db, { accountId, actor, action: 'template_added', subject: template_name }, clock.now());
+      auditBy(context, 'template_added', template_name);
       return { id: addTemplate(context, accountId, template_name, codes) };
     };
     return db.transaction(add, { behavior: 'immediate' });
@@ -199,14 +203,15 @@ function addTemplateErrors(_context: Context, given: GivenCode, errors: FieldErr
 
 /** Does something to a template of the account and writes it down, in one transaction. Throws 404. */
 function change(
-  { db, clock, accountId, actor }: Context,
+  context: Context,
   id: unknown,
   action: AuditAction,
   work: (template: ReturnType<typeof requireTemplate>) => void,
 ): void {
+  const { db, accountId } = context;
   const both = () => {
     const template = requireTemplate(db, accountId, id);
-    audit(db, { accountId, actor, action, subject: template.template_name }, clock.now());
+    auditBy(context, action, template.template_name);
     work(template);
   };
   db.transaction(both, { behavior: 'immediate' });
