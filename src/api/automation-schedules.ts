@@ -13,7 +13,6 @@ import { recordObject, totalBytes } from '../database/record-json.ts';
 import { automationSchedules, senders } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
-import { changesNothing } from '../http/callers.ts';
 import { sendList } from '../http/list-response.ts';
 import {
   choice,
@@ -30,6 +29,7 @@ import {
   trackingFlag,
 } from '../http/requests/schemas.ts';
 import { check } from '../http/requests/validation.ts';
+import { changesNothing } from '../operations/callers.ts';
 import { templateErrors } from '../single-sends/single-sends.ts';
 import { hasTemplate, withTemplateCopied } from '../templates/mail-content.ts';
 

@@ -15,7 +15,6 @@ import { listWaiting } from '../automations/waiting.ts';
 import { AUTOMATION_STATUS } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
-import { changesNothing } from '../http/callers.ts';
 import { operationRoutes } from '../http/operation-routes.ts';
 import {
   choice,
@@ -27,6 +26,7 @@ import {
   successWith,
   zeroOrOne,
 } from '../http/requests/schemas.ts';
+import { changesNothing } from '../operations/callers.ts';
 import { changerName } from '../single-sends/drafts.ts';
 import { WAITING_TYPES } from './automation-schedules.ts';
 

@@ -18,7 +18,6 @@ import { findWarmUpWait } from '../delivery/warm-up/store.ts';
 import { findWatch } from '../delivery/watch/watched-mailings.ts';
 import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
-import { changesNothing } from '../http/callers.ts';
 import { sendList } from '../http/list-response.ts';
 import { operationRoutes } from '../http/operation-routes.ts';
 import {
@@ -33,6 +32,7 @@ import {
   successWith,
   zeroOrOne,
 } from '../http/requests/schemas.ts';
+import { changesNothing } from '../operations/callers.ts';
 import { WarmUpWait } from '../senders/operations/warm-ups.ts';
 import { SENTENCES } from '../sentences.ts';
 import { findSingleSendMailing, requireSingleSend } from '../single-sends/actions.ts';

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
 import type { Deps } from '../deps.ts';
 import { Failure } from '../failure.ts';
-import { callerWithSession } from '../http/callers.ts';
+import { callerWithSession } from '../operations/callers.ts';
 import type { Context, Operation } from '../operations/operation.ts';
 import { type Given, perform } from '../operations/perform.ts';
 import type { Problems } from './components/field.tsx';

@@ -4,74 +4,25 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { findAccount } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
-import { ROLES, type Role } from '../database/schema/index.ts';
 import { Failure, type FieldErrors } from '../failure.ts';
 import { messages } from '../field-errors.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
-import type { Actor } from '../users/audit.ts';
-import { isOperator } from '../users/operators.ts';
+import { type Allowed, type Caller, callerWithSession, requireAllowed } from '../operations/callers.ts';
 import { findSession, type Session } from '../users/sessions.ts';
 import { isSameOrigin } from './same-origin.ts';
 import { sessionSecret } from './session-cookie.ts';
 
 declare module 'fastify' {
-  interface FastifyRequest {
-    /** The account of the caller: the `user_id` of every record the request may see. */
-    accountId: number;
-    /** Who acts, for the audit log. */
-    actor: Actor;
-    /** What the caller may do. A pair of keys has the role of an owner, except where only people may act (`isForPeople`). */
-    role: Role;
-    /** The session by which a person calls; null for a pair of keys. */
-    sessionId: number | null;
+  interface FastifyRequest extends Caller {
     /** Checks the caller again, for long answers: throws 401 or 403 if the keys or session are no longer valid. The session counts as idle meanwhile. */
     requireCaller(): void;
   }
-  interface FastifyContextConfig {
-    /** The least role that a person needs for this endpoint. By default a GET needs viewer, everything else editor. */
-    role?: Role;
-    /** Whether the endpoint concerns the whole installation: then it takes a signed-in operator, and keys are not enough. */
-    isForOperators?: true;
-    /**
-     * Whether only people who are signed in may do this, because it makes, changes or removes who has access: whoever has got hold of a
-     * key pair must not be able to become an operator with it, or keep access after the pair is revoked.
-     */
-    isForPeople?: true;
-  }
+  /** Who may call a route: by default a person needs the role of a viewer for a GET, that of an editor for everything else. */
+  interface FastifyContextConfig extends Partial<Allowed> {}
 }
 
 /** How long a correct pair is accepted without asking the database again. A revoked pair stops working within this time. */
 const CACHE_MS = 1000;
 const MAX_CACHED = 1000;
-const FORBIDDEN = 403;
-
-/** Who calls, for which account and with which rights. */
-export interface Caller {
-  /** The `user_id` of every record that the caller may see. */
-  accountId: number;
-  /** Who acts, for the audit log. */
-  actor: Actor;
-  role: Role;
-  /** The session by which a person calls; null for a pair of keys. */
-  sessionId: number | null;
-}
-
-/** Who may do something: the least role, and whether only people or only operators may (see the configuration of routes above). */
-export interface Allowed {
-  role: Role;
-  isForPeople?: true | undefined;
-  isForOperators?: true | undefined;
-}
-
-/** Throws 403 unless a caller is among those who may do something. */
-export function requireAllowed({ role: least, isForPeople, isForOperators }: Allowed, caller: Caller): void {
-  const { role, sessionId } = caller;
-  const required = isForOperators ? 'owner' : least;
-  if (sessionId === null && isForPeople && !isForOperators) throw new Failure(FORBIDDEN, SENTENCES.people_only);
-  if (ROLES.indexOf(role) < ROLES.indexOf(required))
-    throw new Failure(FORBIDDEN, sentence('role_too_low', { role, required }));
-  if (isForOperators && !isOperatorsSession(caller)) throw new Failure(FORBIDDEN, SENTENCES.operators_only);
-}
 
 /**
  * Installs the check of the caller, which sets `request.accountId`, `actor` and `role`, or answers 401 or 403. It runs before the body is
@@ -148,24 +99,8 @@ export function installCallers(
   }
 }
 
-/** Whether the caller is a person who may change nothing. They get no links that work without signing in, such as those to a design page. */
-export function changesNothing({ role }: Pick<Caller, 'role'>): boolean {
-  return role === 'viewer';
-}
-
-/** The caller of a request that has a session. */
-export function callerWithSession({ id: sessionId, user }: Session, address: string): Caller {
-  const { id: userId, accountId, email: name, role } = user;
-  return { accountId, actor: { userId, name, address }, role, sessionId };
-}
-
 /** Who may call a route. An address without a route needs only a session, and is answered 404. */
 function allowedBy({ method, routeOptions: { config } }: FastifyRequest): Allowed {
   const { role = method === 'GET' ? 'viewer' : 'editor', isForPeople, isForOperators } = config;
   return { role, isForPeople, isForOperators };
-}
-
-/** Whether a signed-in operator calls. */
-export function isOperatorsSession({ sessionId, accountId, role }: Omit<Caller, 'actor'>): boolean {
-  return sessionId !== null && isOperator({ accountId, role });
 }

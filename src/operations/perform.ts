@@ -1,9 +1,9 @@
 /** Performs an operation for a caller in this process, such as a page: checks who may do it, reads and checks the input, and runs it. */
 import type { Static, TObject } from 'typebox';
-import { requireAllowed } from '../http/callers.ts';
 import { normalize } from '../http/requests/normalize.ts';
 import { FieldErrorCollector, passedFields } from '../http/requests/validation.ts';
 import { isValid, type SchemaError } from '../http/schema-compilers.ts';
+import { requireAllowed } from './callers.ts';
 import type { Context, Operation } from './operation.ts';
 
 /** What a caller gives: the operation's own names; values may be texts, as a form has them. */

@@ -7,8 +7,8 @@ import { ownedBy, ownedRecord } from '../database/ownership.ts';
 import { readRecord, recordObject } from '../database/record-json.ts';
 import { addresses, deliveries, mailings, outbox } from '../database/schema/index.ts';
 import { HIDDEN, withoutTokens } from '../delivery/links/hidden-links.ts';
-import { changesNothing } from '../http/callers.ts';
 import { eitherOrderQuery, identifier, integer, isoTimestampSchema, line, nullable } from '../http/requests/schemas.ts';
+import { changesNothing } from '../operations/callers.ts';
 import { type Context, listOperation, recordOperation } from '../operations/operation.ts';
 
 const ListedMail = Type.Object({

@@ -25,6 +25,7 @@ import {
   zeroOrOne,
 } from '../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../http/requests/validation.ts';
+import { changesNothing } from '../operations/callers.ts';
 import { type Context, listOperation, operation, recordOperation } from '../operations/operation.ts';
 import { sentence } from '../sentences.ts';
 import { templateErrors } from '../single-sends/single-sends.ts';
@@ -128,7 +129,8 @@ export const readTemplate = recordOperation({
   input: Type.Object(ById),
   as: 'template',
   record: OwnTemplate,
-  json({ db, accountId, actor, role, publicUrl, tokens, clock }, input) {
+  json(context, input) {
+    const { db, accountId, actor, publicUrl, tokens, clock } = context;
     const where = ownedRecord(ownTemplates, input.id, accountId);
     // Not the whole template, whose code can have megabytes.
     const found = db.select({ utr: ownTemplates.utr }).from(ownTemplates).where(where).get();
@@ -136,8 +138,7 @@ export const readTemplate = recordOperation({
     const token = designToken(tokens, 'template', found.utr, actor.userId ?? 0, clock.now());
     const record = recordObject(OwnTemplate, ownTemplates, {
       is_html: sql`${ownTemplates.json_code} = ''`,
-      // It works without signing in, so nobody gets one who may change nothing.
-      design_url: sql`${role === 'viewer' ? '' : `${publicUrl()}/design/${token}`}`,
+      design_url: sql`${changesNothing(context) ? '' : `${publicUrl()}/design/${token}`}`,
     });
     return readRecord(db, record, sql`${ownTemplates}`, where);
   },

@@ -14,8 +14,8 @@ import {
   findSeenDomain,
   recordSeenDomains,
 } from '../../health-checks/doctor-findings.ts';
-import { isOperatorsSession } from '../../http/callers.ts';
 import { choice, integer, isoTimestampSchema, line, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
+import { isOperatorsSession } from '../../operations/callers.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { sentenceCode } from '../../sentences.ts';
 import { DKIM_KEY_STATES, useDkimKeys } from '../dkim-keys.ts';

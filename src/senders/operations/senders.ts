@@ -20,7 +20,6 @@ import { stateName } from '../../delivery/reporting/mailing-report.ts';
 import { countRelayChange } from '../../delivery/transport/relays/changes.ts';
 import { invalid, notFound } from '../../failure.ts';
 import { messages } from '../../field-errors.ts';
-import { isOperatorsSession } from '../../http/callers.ts';
 import {
   choice,
   DeliveryState,
@@ -37,6 +36,7 @@ import {
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
+import { isOperatorsSession } from '../../operations/callers.ts';
 import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
 import { SENTENCES } from '../../sentences.ts';
 import { auditBy } from '../../users/audit.ts';
