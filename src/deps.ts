@@ -1,9 +1,6 @@
 /** What the routes and pages are given to work with. */
 import type { Resolver } from 'node:dns/promises';
-import type { ImportReport } from './audience/import/import.ts';
-import type { ImportJob } from './audience/import/import-options.ts';
-import type { ImportPreview } from './audience/import/preview/preview.ts';
-import type { ExportJob, ReadExport } from './audience/migrate/read-export.ts';
+import type { Importer, ImportJobs } from './audience/import/import-jobs.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Db } from './database/open.ts';
@@ -29,17 +26,15 @@ export interface Deps {
   resolver(): Resolver;
   /** Gives what is at an address of Amazon SNS, which signs what it sends and asks to be visited once. */
   fetchFromAmazon: Download;
-  /** Runs an import outside this thread and gives what happened. */
-  importContacts(job: ImportJob): Promise<ImportReport>;
+  /** Imports contacts outside this thread. */
+  importer: Importer;
+  /** The uploaded files that are to be imported. */
+  imports: ImportJobs;
   /**
    * With sender nodes: keeps what a recipient chose where a restored backup finds it again, and has carried it out when it resolves.
    * Throws 503 when that is not possible now.
    */
   keepChoice?: (token: string, ids: RecipientIds, choice: Choice) => Promise<void>;
-  /** Computes outside this thread what an import would do. */
-  previewImport(job: ImportJob): Promise<ImportPreview>;
-  /** Reads the export of another service outside this thread; gives why where it is none. */
-  readExport(job: ExportJob): Promise<ReadExport | { refusal: string }>;
   /** Stops the service when open requests are answered, and starts it anew. */
   restart(): void;
 }

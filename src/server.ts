@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
 import type { ImportReport } from './audience/import/import.ts';
+import { ImportJobs } from './audience/import/import-jobs.ts';
 import type { ImportJob } from './audience/import/import-options.ts';
 import { countImport } from './audience/import/imports-under-way.ts';
 import type { ImportPreview } from './audience/import/preview/preview.ts';
@@ -135,9 +136,8 @@ async function serveFrom(
       wakeWebhooks: () => webhooks.wake(),
       resolver: () => dnsResolver(),
       fetchFromAmazon: amazonDownload(),
-      importContacts: importer.run,
-      previewImport: importer.preview,
-      readExport: importer.read,
+      importer,
+      imports: new ImportJobs(importer, (error, text) => app.log.error({ err: error }, text)),
       restart: askForRestart,
       ...(feedback && { keepChoice: feedback.keepChoice }),
     },

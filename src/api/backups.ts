@@ -11,9 +11,9 @@ import { isoTimestamp } from '../clock.ts';
 import { lastBackupAt, recordBackup } from '../database/backups.ts';
 import { makePrivateFile } from '../database/private-file.ts';
 import type { Deps } from '../deps.ts';
+import { readFileUpload } from '../http/requests/file-upload.ts';
 import { done, identifier, integer, nullable, successWith, zeroOrOne } from '../http/requests/schemas.ts';
 import { audit } from '../users/audit.ts';
-import { readFileUpload } from './file-upload.ts';
 
 const Restore = Type.Object(
   {

@@ -11,6 +11,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Test } from 'tap';
 import { buildApp } from '../../src/app.ts';
 import { importContacts } from '../../src/audience/import/import.ts';
+import { type Importer, ImportJobs } from '../../src/audience/import/import-jobs.ts';
 import { previewImport } from '../../src/audience/import/preview/preview.ts';
 import { readExport } from '../../src/audience/migrate/read-export.ts';
 import type { Clock } from '../../src/clock.ts';
@@ -168,6 +169,15 @@ export async function startApp(
     new Background({ db: on, config, clock, tokens, publicUrl, courier, log });
   let backgroundDb = db;
   let background = startBackground(db, courierOf?.(db) ?? new OutboxCourier(db, clock));
+  const onOwn = async <Result>(work: (own: Db) => Promise<Result>) => {
+    const own = connect(path);
+    return work(own).finally(() => own.$client.close());
+  };
+  const importer: Importer = {
+    run: (job) => onOwn((own) => importContacts(own, job, clock)),
+    preview: (job) => onOwn((own) => previewImport(own, job)),
+    read: (job) => onOwn((own) => readExport(own, job)),
+  };
   let dns = NO_DNS;
   let amazon: Deps['fetchFromAmazon'] = async (url) => assert.fail(`asked for ${url}`);
   const deps: Deps = {
@@ -186,18 +196,8 @@ export async function startApp(
       return resolver;
     },
     restart: () => undefined,
-    importContacts: async (job) => {
-      const own = connect(job.databasePath);
-      return importContacts(own, job, clock).finally(() => own.$client.close());
-    },
-    previewImport: async (job) => {
-      const own = connect(job.databasePath);
-      return previewImport(own, job).finally(() => own.$client.close());
-    },
-    readExport: async (job) => {
-      const own = connect(job.databasePath);
-      return readExport(own, job).finally(() => own.$client.close());
-    },
+    importer,
+    imports: new ImportJobs(importer, (error, text) => log({ err: String(error) }, text)),
   };
   const fastify = await buildApp(deps, logTo && { ...logOptions(config), stream: logTo });
   t.teardown(async () => {

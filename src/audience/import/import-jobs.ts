@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { Failure } from '../../failure.ts';
 import { SENTENCES } from '../../sentences.ts';
+import type { ExportJob, ReadExport, UploadedExport } from '../migrate/read-export.ts';
 import type { GuessedColumns } from './guess-columns.ts';
 import type { ImportReport } from './import.ts';
 import type { ImportJob } from './import-options.ts';
-import type { MigrationJob } from './lists/migration-job.ts';
 import type { ImportPreview } from './preview/preview.ts';
 
 /** A file that is kept longer than this without being imported is removed. */
@@ -37,32 +37,31 @@ export interface UploadedFile extends GuessedColumns {
   preview: ImportPreview | null;
 }
 
-/** The export of another service. */
-export interface UploadedExport {
-  migration: MigrationJob;
-  /** Columns and files that are not taken over. */
-  leftOut: { columns: string[]; files: string[] };
-  /** Its templates, and where the HTML of each is. */
-  templates: { name: string; path: string }[];
-}
-
 /** How a file is to be imported. */
 export type PlannedImport = Required<Pick<ImportJob, 'typeId' | 'mapping' | 'options'>>;
 
 const isBusy = ({ state }: UploadedFile) => state === 'running' || state === 'previewing';
 
+/** What is done outside the thread of requests. */
+export interface Importer {
+  /** Runs an import and gives what happened. */
+  run(job: ImportJob): Promise<ImportReport>;
+  /** Computes what an import would do. */
+  preview(job: ImportJob): Promise<ImportPreview>;
+  /** Reads the export of another service; gives why where it is none. */
+  read(job: ExportJob): Promise<ReadExport | { refusal: string }>;
+}
+
 /** The uploads of one running service. */
 export class ImportJobs {
   readonly #files = new Map<string, UploadedFile>();
-  readonly #importContacts: (job: ImportJob) => Promise<ImportReport>;
-  readonly #previewImport: (job: ImportJob) => Promise<ImportPreview>;
+  readonly #importer: Pick<Importer, 'run' | 'preview'>;
+  readonly #onFailure: (error: unknown, text: string) => void;
 
-  constructor(
-    importContacts: (job: ImportJob) => Promise<ImportReport>,
-    previewImport: (job: ImportJob) => Promise<ImportPreview>,
-  ) {
-    this.#importContacts = importContacts;
-    this.#previewImport = previewImport;
+  /** What fails and is not the fault of the file goes to `onFailure`. */
+  constructor(importer: Pick<Importer, 'run' | 'preview'>, onFailure: (error: unknown, text: string) => void) {
+    this.#importer = importer;
+    this.#onFailure = onFailure;
   }
 
   /** Keeps a file that was looked at. Files of the account that were kept too long or are too many are removed. */
@@ -100,38 +99,37 @@ export class ImportJobs {
     return file?.accountId === accountId ? file : undefined;
   }
 
-  /** Computes in the import thread what importing a file would do. Errors and refusals are as those of `start`. */
-  startPreview(file: UploadedFile, databasePath: string, planned: PlannedImport, onFailure: (error: unknown) => void) {
+  /** Computes in the import thread what importing a file would do. Throws as `start` does. */
+  startPreview(file: UploadedFile, databasePath: string, planned: PlannedImport): void {
     this.#requireRoom(file.accountId);
     file.state = 'previewing';
     file.planned = planned;
     file.preview = null;
-    void this.#previewImport(jobOf(file, databasePath, planned))
+    void this.#importer
+      .preview(jobOf(file, databasePath, planned))
       .then((preview) => {
         file.preview = preview;
       })
-      .catch(onFailure)
+      .catch((error: unknown) => this.#onFailure(error, 'a preview failed'))
       .finally(() => {
         file.state = 'looked';
         file.progress.fill(0);
       });
   }
 
-  /**
-   * Imports a file in the import thread. An error that is not the fault of the file goes to `onFailure`. Throws 429 while too many of the
-   * account have not ended.
-   */
-  start(file: UploadedFile, databasePath: string, planned: PlannedImport, onFailure: (error: unknown) => void) {
+  /** Imports a file in the import thread. Throws 429 while too many of the account have not ended. */
+  start(file: UploadedFile, databasePath: string, planned: PlannedImport): void {
     this.#requireRoom(file.accountId);
     file.state = 'running';
-    void this.#importContacts(jobOf(file, databasePath, planned))
+    void this.#importer
+      .run(jobOf(file, databasePath, planned))
       .then((report) => {
         file.report = report;
         file.state = report.id === 0 ? 'failed' : 'done';
       })
       .catch((error: unknown) => {
         file.state = 'failed';
-        onFailure(error);
+        this.#onFailure(error, 'an import failed');
       })
       .finally(() => rm(file.folder, { recursive: true, force: true }));
   }

@@ -14,7 +14,7 @@ import { listCustomFields } from '../contacts/contact-fields.ts';
 import { escapeFormula } from '../import/csv-cell.ts';
 import { CsvError } from '../import/csv-parse.ts';
 import type { GuessedColumns } from '../import/guess-columns.ts';
-import type { UploadedExport } from '../import/import-jobs.ts';
+import type { MigrationJob } from '../import/lists/migration-job.ts';
 import type { ExportedPerson, ExportedTemplate, LeftOut } from './exports.ts';
 import { ColumnCollector, type MigratedColumn, migratedValue } from './fields.ts';
 import { VENDORS, type VendorName } from './vendors/index.ts';
@@ -29,6 +29,15 @@ export interface ExportJob {
   fileName: string;
   /** Where the files for the import are written. */
   folder: string;
+}
+
+/** The export of another service. */
+export interface UploadedExport {
+  migration: MigrationJob;
+  /** Columns and files that are not taken over. */
+  leftOut: { columns: string[]; files: string[] };
+  /** Its templates, and where the HTML of each is. */
+  templates: { name: string; path: string }[];
 }
 
 /** What an export has, ready to be previewed and imported. */

@@ -10,8 +10,11 @@ import { DEFAULT_OPTIONS } from '../../../src/audience/import/import-options.ts'
 t.test('an account has five imports under way; one more begins when one has ended', async (t) => {
   const ends: (() => void)[] = [];
   const jobs = new ImportJobs(
-    () => new Promise<ImportReport>((_resolve, reject) => ends.push(() => reject(new Error('ended')))),
-    () => Promise.reject(new Error('not asked for')),
+    {
+      run: () => new Promise<ImportReport>((_resolve, reject) => ends.push(() => reject(new Error('ended')))),
+      preview: () => Promise.reject(new Error('not asked for')),
+    },
+    () => undefined,
   );
   const looked = async (accountId: number) => {
     const folder = await mkdtemp(join(tmpdir(), 'sendlark-test-'));
@@ -27,12 +30,7 @@ t.test('an account has five imports under way; one more begins when one has ende
     return jobs.add(file, 0);
   };
   const start = async (accountId: number) =>
-    jobs.start(
-      await looked(accountId),
-      '',
-      { typeId: 1, mapping: ['email'], options: DEFAULT_OPTIONS },
-      () => undefined,
-    );
+    jobs.start(await looked(accountId), '', { typeId: 1, mapping: ['email'], options: DEFAULT_OPTIONS });
   for (let at = 0; at < 5; at++) await start(1);
   await t.rejects(start(1), /Too many imports/);
   await start(2);

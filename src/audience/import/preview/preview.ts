@@ -22,8 +22,8 @@ export interface PreviewPerson {
 }
 
 export interface ImportPreview {
-  /** False when the file has no valid row: then nothing would be imported. */
-  is_possible: boolean;
+  /** 0 when the file has no valid row: then nothing would be imported. */
+  is_possible: 0 | 1;
   rows: number;
   failed: number;
   /** Rows whose address a later row has too; that one counts. */
@@ -54,18 +54,16 @@ const CHUNK = 1000;
 
 type Cell = string | number | null;
 
+/** A value for each kind of people. */
+export function perKind<T>(make: () => T): Record<PreviewKind, T> {
+  return { new: make(), changed: make(), unchanged: make(), skipped: make(), left: make() };
+}
+
 /** Computes what `importContacts` would do with this job at this moment. */
 export async function previewImport(db: Db, job: ImportJob, progress?: ImportProgress): Promise<ImportPreview> {
   const told = progress ?? (job.progress && sharedProgress(job.progress));
-  const perKind = <T>(make: () => T): Record<PreviewKind, T> => ({
-    new: make(),
-    changed: make(),
-    unchanged: make(),
-    skipped: make(),
-    left: make(),
-  });
   const preview: ImportPreview = {
-    is_possible: false,
+    is_possible: 0,
     rows: 0,
     failed: 0,
     repeated: 0,
@@ -81,7 +79,8 @@ export async function previewImport(db: Db, job: ImportJob, progress?: ImportPro
   try {
     const { columns, rows, failed, notes, errors } = await stage(db, job, told);
     const leaving = await stageLeavers(db, job);
-    Object.assign(preview, { rows, failed, notes, errors, leaving, is_possible: rows > failed || leaving.length > 0 });
+    const is_possible = rows > failed || leaving.length > 0 ? 1 : 0;
+    Object.assign(preview, { rows, failed, notes, errors, leaving, is_possible });
     if (rows > failed) await compare(db, job, columns, preview, told);
     return preview;
   } catch (error) {

@@ -9,8 +9,8 @@ export interface StartingAutomation {
   automation_name: string;
   /** How many would enter; the most who could where it is not exact. */
   people: number;
-  /** False for a segment: who belongs to it is known only once the contacts are written. */
-  is_exact: boolean;
+  /** 0 for a segment: who belongs to it is known only once the contacts are written. */
+  is_exact: 0 | 1;
 }
 
 /** So many automations are named. */
@@ -66,7 +66,7 @@ export function automationCounter(db: Db, { accountId, typeId, options = DEFAULT
               : segment === options.segmentId
                 ? everybody
                 : counts.new + counts.changed,
-          is_exact: segment === null,
+          is_exact: segment === null ? (1 as const) : (0 as const),
         }))
         .filter(({ people }) => people > 0);
     },

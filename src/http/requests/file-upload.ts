@@ -2,12 +2,12 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { FastifyRequest } from 'fastify';
-import { Failure } from '../failure.ts';
-import { messages } from '../field-errors.ts';
-import { assembleFields } from '../http/requests/form-fields.ts';
-import { asFailure, fieldText, readParts } from '../http/requests/forms.ts';
-import { FieldErrorCollector } from '../http/requests/validation.ts';
-import { sentence } from '../sentences.ts';
+import { Failure } from '../../failure.ts';
+import { messages } from '../../field-errors.ts';
+import { sentence } from '../../sentences.ts';
+import { assembleFields } from './form-fields.ts';
+import { asFailure, fieldText, readParts } from './forms.ts';
+import { FieldErrorCollector } from './validation.ts';
 
 /** A file on disk with the other fields of its form, and what is wrong with the file. */
 export interface FileUpload {

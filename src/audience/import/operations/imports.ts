@@ -1,0 +1,129 @@
+/** What past imports did, and undoing them. */
+import { eq, sql } from 'drizzle-orm';
+import Type, { type Static } from 'typebox';
+import { isoTimestamp } from '../../../clock.ts';
+import { ownedBy, ownedRecord, recordId } from '../../../database/ownership.ts';
+import { readRecord, recordObject, totalBytes } from '../../../database/record-json.ts';
+import { contactImports, contacts, importKept } from '../../../database/schema/index.ts';
+import { notFound } from '../../../failure.ts';
+import {
+  choice,
+  eitherOrderQuery,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  listQuery,
+  nullable,
+  zeroOrOne,
+} from '../../../http/requests/schemas.ts';
+import { type Context, listOperation, operation, recordOperation } from '../../../operations/operation.ts';
+import { isUndoable, undoImport } from '../undo/undo.ts';
+
+/** Why a row of a file was not imported. */
+export const RowProblem = Type.Object({ line: integer(), field: Type.String(), text: Type.String() });
+export type RowProblem = Static<typeof RowProblem>;
+
+const Import = Type.Object({
+  id: integer(),
+  contact_type_id: integer(),
+  file_name: Type.String(),
+  rows: integer(),
+  created: integer(),
+  updated: integer(),
+  failed: integer(),
+  notes: Type.Array(Type.String()),
+  errors: Type.Array(RowProblem),
+  state: choice('writing', 'done', 'undoing', 'undone'),
+  undo_until: nullable(isoTimestampSchema()),
+  is_undoable: zeroOrOne(),
+  removed: integer(),
+  restored: integer(),
+  kept: integer(),
+  created_at: isoTimestampSchema(),
+});
+export type Import = Static<typeof Import>;
+
+const KeptContact = Type.Object({
+  contact_id: integer(),
+  email: nullable(Type.String()),
+  reason: choice('changed', 'moved', 'deleted', 'segment'),
+});
+export type KeptContact = Static<typeof KeptContact>;
+
+const ById = { id: identifier('The import.') };
+
+const recordOf = ({ clock }: Context) =>
+  recordObject(Import, contactImports, {
+    notes: sql`json(${contactImports.notes})`,
+    errors: sql`json(${contactImports.errors})`,
+    is_undoable: sql.raw(isUndoable(`'${isoTimestamp(clock.now())}'`)),
+  });
+
+export const listImports = listOperation({
+  name: 'List the imports',
+  role: 'viewer',
+  input: eitherOrderQuery,
+  as: 'imports',
+  record: Import,
+  select: (context, part) => ({
+    record: recordOf(context),
+    from: sql`${contactImports}`,
+    where: ownedBy(contactImports, context.accountId),
+    id: contactImports.id,
+    bytes: totalBytes(contactImports.notes, contactImports.errors),
+    part,
+  }),
+});
+
+export const readImport = recordOperation({
+  name: 'Read what an import did',
+  role: 'viewer',
+  input: Type.Object(ById),
+  as: 'import',
+  record: Import,
+  json: (context, { id }) =>
+    readRecord(
+      context.db,
+      recordOf(context),
+      sql`${contactImports}`,
+      ownedRecord(contactImports, id, context.accountId),
+    ),
+});
+
+export const takeBackImport = operation({
+  name: 'Take back what an import did, within 30 days (addition)',
+  description:
+    'The background does it; the details of the import tell how far it is. Contacts that the import added are removed, others get back what they had before. Who was changed since the import stays as they are, and is at `/contacts/imports/kept`.',
+  role: 'editor',
+  input: Type.Object(ById),
+  run({ db, clock, accountId, wake }, { id }) {
+    undoImport(db, accountId, recordId(id), isoTimestamp(clock.now()));
+    wake();
+  },
+});
+
+const keptContact = recordObject(KeptContact, importKept, { email: sql`${contacts.email}` });
+
+export const listKept = listOperation({
+  name: 'List the contacts that the undo of an import left as they were (addition)',
+  description: 'For 30 days after the import.',
+  role: 'viewer',
+  input: Type.Object({ ...ById, ...listQuery.properties }),
+  as: 'contacts',
+  record: KeptContact,
+  select({ db, accountId }, { id, ...part }) {
+    const owned = db
+      .select({ id: contactImports.id })
+      .from(contactImports)
+      .where(ownedRecord(contactImports, id, accountId))
+      .get();
+    if (owned === undefined) throw notFound();
+    return {
+      record: keptContact,
+      from: sql`${importKept} LEFT JOIN ${contacts} ON ${contacts.id} = ${importKept.contact_id}`,
+      where: eq(importKept.import_id, owned.id),
+      id: importKept.contact_id,
+      part,
+    };
+  },
+});

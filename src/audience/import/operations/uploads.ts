@@ -1,0 +1,320 @@
+/** Importing an uploaded file in steps: what its columns become, what would happen, the import in the background, and its failed rows. */
+import type { Readable } from 'node:stream';
+import Type, { type Static } from 'typebox';
+import { ownedRecord } from '../../../database/ownership.ts';
+import { contactImports } from '../../../database/schema/index.ts';
+import { conflict, notFound } from '../../../failure.ts';
+import { messages } from '../../../field-errors.ts';
+import {
+  choice,
+  flag,
+  identifier,
+  integer,
+  nullable,
+  optionalReference,
+  reference,
+  stringList,
+  zeroOrOne,
+} from '../../../http/requests/schemas.ts';
+import type { FieldErrorCollector } from '../../../http/requests/validation.ts';
+import { type Context, operation } from '../../../operations/operation.ts';
+import { SENTENCES } from '../../../sentences.ts';
+import { addMissingTemplates } from '../../../templates/own-templates.ts';
+import { FIELD_TYPES } from '../../contacts/contact-fields.ts';
+import { hasContactType } from '../../contacts/contacts.ts';
+import type { UploadedExport } from '../../migrate/read-export.ts';
+import { hasSegment } from '../../segments/targets.ts';
+import { hasGroup } from '../../unsubscribed/groups.ts';
+import { csvWriter } from '../csv-write.ts';
+import { MAX_MAPPED_COLUMNS } from '../guess-columns.ts';
+import type { ImportReport } from '../import.ts';
+import type { PlannedImport, UploadedFile } from '../import-jobs.ts';
+import { DEFAULT_OPTIONS } from '../import-options.ts';
+import { parseHeader } from '../import-rows.ts';
+import { plannedFields } from '../lists/make-lists.ts';
+import { LEAVING_KINDS } from '../lists/migration-job.ts';
+import { MAX_PREVIEWED, PREVIEW_KINDS, type PreviewKind, perKind } from '../preview/preview.ts';
+import { RowProblem } from './imports.ts';
+
+/** The parameters that say how a file is to be imported. */
+const GivenPlan = Type.Object({
+  upload_id: identifier('The uploaded file.'),
+  contact_type_id: reference(),
+  mapping: stringList({
+    maxItems: MAX_MAPPED_COLUMNS,
+    description:
+      'The field of each column, in order; empty: none. `tracking_allowed`: whether opens and clicks of the person may be recorded, 1 or 0.',
+  }),
+  existing: Type.Optional(choice('update', 'keep')),
+  empty_cells: Type.Optional(choice('clear', 'keep')),
+  to_segment_id: optionalReference(),
+  start_automations: Type.Optional(flag()),
+  unsubscribe: Type.Optional(
+    flag(
+      '1: everybody in the file is marked as unsubscribed, from `unsubscribe_groups_id` or, without it, from all mail.',
+    ),
+  ),
+  unsubscribe_groups_id: optionalReference(),
+});
+type GivenPlan = Static<typeof GivenPlan>;
+
+/** A plan as it is answered: what was last previewed. */
+const Plan = Type.Object({
+  contact_type_id: integer(),
+  mapping: Type.Array(Type.String()),
+  existing: choice('update', 'keep'),
+  empty_cells: choice('clear', 'keep'),
+  to_segment_id: nullable(integer()),
+  start_automations: zeroOrOne(),
+  unsubscribe: zeroOrOne(),
+  unsubscribe_groups_id: nullable(integer()),
+});
+export type Plan = Static<typeof Plan>;
+
+/** What the export of another service has beside people. */
+const Migration = Type.Object({
+  source: Type.String(),
+  new_fields: Type.Array(Type.Object({ field_name: Type.String(), field_type: choice(...FIELD_TYPES) })),
+  lists: Type.Array(Type.String()),
+  templates: Type.Array(Type.String()),
+  left_out_columns: Type.Array(Type.String()),
+  left_out_files: Type.Array(Type.String()),
+});
+export type Migration = Static<typeof Migration>;
+
+const Upload = Type.Object({
+  id: Type.String(),
+  state: choice('looked', 'previewing', 'running', 'done', 'failed'),
+  file_name: Type.String(),
+  columns: Type.Array(
+    Type.Object({ name: Type.String(), field: nullable(Type.String()), samples: Type.Array(Type.String()) }),
+  ),
+  notes: Type.Array(Type.String()),
+  bytes_read: integer(),
+  bytes: integer(),
+  written: integer(),
+  whole: integer(),
+  plan: nullable(Plan),
+  migration: nullable(Migration),
+  import_id: nullable(integer()),
+  failed: integer(),
+  errors: Type.Array(RowProblem),
+});
+export type Upload = Static<typeof Upload>;
+export const OneUpload = Type.Object({ upload: Upload });
+
+const KIND =
+  'Whom to list: new (default), changed, unchanged, skipped, or left: people of any of these who had unsubscribed or are suppressed.';
+
+const Preview = Type.Object({
+  is_possible: zeroOrOne(),
+  rows: integer(),
+  failed: integer(),
+  repeated: integer(),
+  counts: Type.Object(perKind(integer)),
+  removed: integer(),
+  automations: Type.Array(
+    Type.Object({ utr: Type.String(), automation_name: Type.String(), people: integer(), is_exact: zeroOrOne() }),
+  ),
+  fields: Type.Array(Type.Object({ field: Type.String(), count: integer() })),
+  leaving: Type.Array(
+    Type.Object({ kind: choice(...LEAVING_KINDS), name: Type.String(), people: integer(), added: integer() }),
+  ),
+  notes: Type.Array(Type.String()),
+  errors: Type.Array(RowProblem),
+});
+export type Preview = Static<typeof Preview>;
+const PreviewedPerson = Type.Object({
+  line: integer(),
+  email: Type.String(),
+  changes: Type.Array(
+    Type.Object({ field: Type.String(), before: nullable(Type.String()), after: nullable(Type.String()) }),
+  ),
+});
+export type PreviewedPerson = Static<typeof PreviewedPerson>;
+
+const ByUpload = { upload_id: identifier('The uploaded file.') };
+
+export const startPreview = operation({
+  name: 'Compute what importing an uploaded file would do, in the background (addition)',
+  description:
+    'It takes what `/contacts/imports/start` takes, and changes nothing. `/contacts/imports/previewed` has the result once the state is looked again.',
+  role: 'editor',
+  input: GivenPlan,
+  output: OneUpload,
+  check: checkPlan,
+  run(context, given) {
+    const upload = requireLooked(context, given.upload_id);
+    context.imports.startPreview(upload, context.config.DATABASE_PATH, plannedImport(given));
+    return { upload: uploadRecord(upload) };
+  },
+});
+
+export const readPreview = operation({
+  name: 'Read what importing an uploaded file would do, and to whom (addition)',
+  description: `Gives the first ${MAX_PREVIEWED} people of a kind. As long as there is no preview, preview is null.`,
+  role: 'viewer',
+  input: Type.Object({
+    ...ByUpload,
+    kind: Type.Optional(Type.Unsafe<PreviewKind>({ ...choice(...PREVIEW_KINDS), description: KIND })),
+  }),
+  output: Type.Object({ preview: nullable(Preview), people: Type.Array(PreviewedPerson) }),
+  run(context, { upload_id, kind = 'new' }) {
+    const upload = requireUpload(context, upload_id);
+    if (upload.preview === null) return { preview: null, people: [] };
+    const { people, ...preview } = upload.preview;
+    return { preview, people: people[kind] };
+  },
+});
+
+export const startImport = operation({
+  name: 'Import an uploaded file with its columns as these fields, in the background (addition)',
+  role: 'editor',
+  input: GivenPlan,
+  output: OneUpload,
+  check: checkPlan,
+  async run(context, given) {
+    const { exported } = requireLooked(context, given.upload_id);
+    await addMissingTemplates(context, context.accountId, exported?.templates ?? []);
+    // Once more, since another request may have started it meanwhile.
+    const upload = requireLooked(context, given.upload_id);
+    context.imports.start(upload, context.config.DATABASE_PATH, plannedImport(given));
+    return { upload: uploadRecord(upload) };
+  },
+});
+
+export const readUpload = operation({
+  name: 'Read how far the import of an uploaded file is (addition)',
+  role: 'viewer',
+  input: Type.Object(ByUpload),
+  output: OneUpload,
+  run: (context, { upload_id }) => ({ upload: uploadRecord(requireUpload(context, upload_id)) }),
+});
+
+export const failedRowsCsv = operation({
+  name: 'Download the rows of an import that failed, as CSV (addition)',
+  description:
+    'Of an import, or with `upload_id` of an upload that imported nobody. Where not all rows are kept, the last line says how many.',
+  role: 'viewer',
+  input: Type.Object({
+    id: identifier('The import.'),
+    upload_id: identifier('The uploaded file, instead of the import.'),
+  }),
+  run(context, { id, upload_id }): Readable {
+    const report = upload_id === undefined ? null : requireUpload(context, upload_id).report;
+    const { failed, errors } = report?.id === 0 ? report : requireReport(context, report?.id ?? id);
+    const csv = csvWriter(['line', 'field', 'text']);
+    for (const { line, field, text } of errors) csv.write([line, field, text]);
+    const kept = new Set(errors.map(({ line }) => line)).size;
+    if (kept < failed)
+      csv.write([null, '', `These are the first ${kept} of ${failed} rows that failed. More are not kept.`]);
+    csv.end();
+    return csv;
+  },
+});
+
+/** The stored report of an import. Throws 404. */
+function requireReport({ db, accountId }: Context, id: unknown): Pick<ImportReport, 'failed' | 'errors'> {
+  const found = db
+    .select({ failed: contactImports.failed, errors: contactImports.errors })
+    .from(contactImports)
+    .where(ownedRecord(contactImports, id, accountId))
+    .get();
+  if (found === undefined) throw notFound();
+  return found;
+}
+
+/** The account's upload with this id. Throws 404. */
+function requireUpload({ imports, accountId }: Context, id: unknown): UploadedFile {
+  const upload = imports.find(accountId, id);
+  if (upload === undefined) throw notFound();
+  return upload;
+}
+
+/** The account's upload that can be previewed or imported now. Throws 404, and 409 when it cannot. */
+function requireLooked(context: Context, id: unknown): UploadedFile {
+  const upload = requireUpload(context, id);
+  if (upload.state === 'previewing') throw conflict(SENTENCES.file_previewing);
+  if (upload.state !== 'looked') throw conflict(SENTENCES.file_imported);
+  return upload;
+}
+
+/** Adds what the schema does not find: that records are not the account's, that the mapping names unknown fields or no address. */
+function checkPlan(context: Context, given: Partial<GivenPlan>, errors: FieldErrorCollector): void {
+  const { db, accountId, imports } = context;
+  const { upload_id, contact_type_id, mapping, to_segment_id, unsubscribe_groups_id } = given;
+  if (contact_type_id !== undefined)
+    errors.reference('contact_type_id', () => hasContactType(db, accountId, contact_type_id));
+  if (to_segment_id) errors.reference('to_segment_id', () => hasSegment(db, accountId, to_segment_id));
+  if (unsubscribe_groups_id) errors.reference('unsubscribe_groups_id', () => hasGroup(context, unsubscribe_groups_id));
+  if (mapping === undefined) return;
+  const migration = imports.find(accountId, upload_id)?.exported?.migration;
+  const fields = plannedFields(db, { accountId, ...(migration && { migration }) });
+  const { columns, unknown } = parseHeader(mapping, fields);
+  if (unknown.some((name) => name !== '')) errors.add('mapping', messages.selected('mapping'));
+  else if (!columns.some((column) => column?.field === 'email' && column.custom === null))
+    errors.add('mapping', SENTENCES.column_email);
+}
+
+/** The plan that checked parameters describe. */
+function plannedImport(given: GivenPlan): PlannedImport {
+  return {
+    typeId: given.contact_type_id,
+    mapping: given.mapping,
+    options: {
+      existing: given.existing ?? 'update',
+      emptyCells: given.empty_cells ?? DEFAULT_OPTIONS.emptyCells,
+      segmentId: given.to_segment_id || null,
+      startsAutomations: given.start_automations !== 0,
+      unsubscribe: given.unsubscribe === 1 ? given.unsubscribe_groups_id || 'all' : 'nothing',
+    },
+  };
+}
+
+function planRecord({ typeId, mapping, options }: PlannedImport): Plan {
+  const { existing, emptyCells, segmentId, startsAutomations, unsubscribe } = options;
+  return {
+    contact_type_id: typeId,
+    mapping,
+    existing,
+    empty_cells: emptyCells,
+    to_segment_id: segmentId,
+    start_automations: startsAutomations ? 1 : 0,
+    unsubscribe: unsubscribe === 'nothing' ? 0 : 1,
+    unsubscribe_groups_id: typeof unsubscribe === 'number' ? unsubscribe : null,
+  };
+}
+
+/** The record of an uploaded file. */
+export function uploadRecord(upload: UploadedFile): Upload {
+  const { id, state, fileName, columns, notes, progress, planned, exported, report } = upload;
+  const [bytes_read = 0, bytes = 0, written = 0, whole = 0] = progress;
+  const failure = report?.id === 0 ? report : null;
+  return {
+    id,
+    state,
+    file_name: fileName,
+    columns,
+    notes: report?.notes ?? notes,
+    bytes_read,
+    bytes,
+    written,
+    whole,
+    plan: planned && planRecord(planned),
+    migration: exported && migrationRecord(exported),
+    import_id: report?.id || null,
+    failed: failure?.failed ?? 0,
+    errors: failure?.errors ?? [],
+  };
+}
+
+function migrationRecord({ migration, leftOut, templates }: UploadedExport): Migration {
+  return {
+    source: migration.source,
+    new_fields: [...migration.newFields],
+    lists: [...migration.lists],
+    templates: templates.map(({ name }) => name),
+    left_out_columns: leftOut.columns,
+    left_out_files: leftOut.files,
+  };
+}
