@@ -6,7 +6,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
 import { AudienceGrowth } from '../audience/growth.ts';
-import { listAutomationSummaries } from '../automations/summaries.ts';
+import { listAutomationSummaries } from '../automations/operations/summaries.ts';
 import { isoTimestamp, RELEASED } from '../clock.ts';
 import { lastBackupAt } from '../database/backups.ts';
 import { HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';

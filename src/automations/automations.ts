@@ -43,12 +43,24 @@ export interface AutomationActionDeps extends AutomationDeps {
   wake(): void;
 }
 
-/** The account's automation with this utr; throws 404 with this text. */
-export function requireAutomation(db: Db, accountId: number, utr: unknown, text: string): Automation {
+/** The account's automation with this utr; throws 404. */
+export function requireAutomation(db: Db, accountId: number, utr: unknown): Automation {
   const where = and(ownedBy(automations, accountId), eq(automations.utr, recordUtr(utr)));
   const automation = db.select().from(automations).where(where).get();
-  if (automation === undefined) throw notFound(text);
+  if (automation === undefined) throw notFound('Record not found');
   return automation;
+}
+
+/** The account's mail of an automation with this utr, and the automation; throws 404. */
+export function requireMail(db: Db, accountId: number, utr: unknown): { schedule: Schedule; automation: Automation } {
+  const found = db
+    .select()
+    .from(automationSchedules)
+    .innerJoin(automations, eq(automations.id, automationSchedules.automation_id))
+    .where(and(eq(automationSchedules.utr, recordUtr(utr)), ownedBy(automations, accountId)))
+    .get();
+  if (found === undefined) throw notFound('Record not found');
+  return { schedule: found.automation_schedules, automation: found.automations };
 }
 
 const { template_json, template_html, ...LISTED } = getTableColumns(automationSchedules);
@@ -105,7 +117,7 @@ export function insertSchedule(
 /** Copies an automation and its mails as a draft with new utrs: `Copy of <name>`, with nobody enrolled. Gives the new utr. */
 export function duplicateAutomation({ db, clock }: AutomationDeps, accountId: number, given: unknown): string {
   const now = isoTimestamp(clock.now());
-  const { id: sourceId, ...source } = requireAutomation(db, accountId, given, 'Record not found');
+  const { id: sourceId, ...source } = requireAutomation(db, accountId, given);
   const utr = randomUUID();
   db.transaction(
     () => {
@@ -130,7 +142,7 @@ export async function setLive(deps: AutomationActionDeps, accountId: number, utr
 
 /** The automation and its mails, with their senders. Throws 409 when it cannot go live for any reason other than their content. */
 function requireReadiness(db: Db, accountId: number, utr: unknown) {
-  const automation = requireAutomation(db, accountId, utr, 'Record not found');
+  const automation = requireAutomation(db, accountId, utr);
   if (automation.unsubscribe_group_id === '0') throw conflict(SENTENCES.live_no_group);
   if (automation.automation_for === 0 || !targetExists(db, automation)) throw conflict(SENTENCES.live_no_target);
   const broken = automation.automation_for_table === 'segments' ? segmentProblem(db, automation.automation_for) : null;
@@ -146,7 +158,7 @@ function requireReadiness(db: Db, accountId: number, utr: unknown) {
 /** Gives false when something changed while the mails were being frozen. */
 async function trySetLive(deps: AutomationActionDeps, accountId: number, utr: unknown): Promise<boolean> {
   const { db, clock } = deps;
-  if (requireAutomation(db, accountId, utr, 'Record not found').status === AUTOMATION_STATUS.live) return true;
+  if (requireAutomation(db, accountId, utr).status === AUTOMATION_STATUS.live) return true;
   const before = requireReadiness(db, accountId, utr);
   const { automation } = before;
   const frozen = new Map<Schedule, Frozen>();
@@ -199,7 +211,7 @@ function listMailings(db: Db, automationId: number, state: 'sending' | 'paused' 
 
 /** Moves a live automation to draft; people keep their place. When it resolves, no further delivery starts. Throws 404 when not live. */
 export async function pauseAutomation(deps: AutomationActionDeps, accountId: number, utr: unknown): Promise<void> {
-  const automation = requireAutomation(deps.db, accountId, utr, 'Record not found');
+  const automation = requireAutomation(deps.db, accountId, utr);
   if (automation.status !== AUTOMATION_STATUS.live) throw notFound('Record not found');
   await stop(deps, [automation], 'pause');
 }

@@ -169,12 +169,6 @@ export function refusalOf({ errors = '' }: Pick<ApiAnswer<unknown>, 'errors'>): 
   return typeof errors === 'string' ? { problems: {}, problem: errors } : { problems: errors, problem: '' };
 }
 
-/** The same for a form without a place for that sentence, which stands beside the field `otherwise`. */
-export function problemsOf(answer: Pick<ApiAnswer<unknown>, 'errors'>, otherwise: string) {
-  const { problems, problem } = refusalOf(answer);
-  return problem === '' ? problems : { [otherwise]: [problem] };
-}
-
 function queryText(query: Readonly<Record<string, string>>): string {
   const pairs = Object.entries(query);
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;

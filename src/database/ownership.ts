@@ -39,6 +39,11 @@ export function ownedRecord(table: OwnedTable, id: unknown, accountId: number): 
   return and(eq(table.id, recordId(id)), ownedBy(table, accountId));
 }
 
+/** Whether the account has the record with this identifier in a table. */
+export function isOwned(db: Db, table: OwnedTable, id: unknown, accountId: number): boolean {
+  return db.get(sql`SELECT 1 FROM ${table} WHERE ${ownedRecord(table, id, accountId)}`) !== undefined;
+}
+
 /**
  * The given identifiers as ids without repeats. Throws `failure` when none is given or one of them does not satisfy `condition`,
  * because a bulk operation applies to all of its records or to none.

@@ -55,6 +55,16 @@ export function withAnnouncedWrite<T>(write: () => T): T {
   }
 }
 
+/** Does work that may write or wait for a write, with its announcement: for what no request announces. */
+export async function withAnnouncedWork<T>(work: () => Promise<T>): Promise<T> {
+  announceWrite();
+  try {
+    return await work();
+  } finally {
+    endWrite();
+  }
+}
+
 /** Whether another thread of this process has announced a write that has not ended. */
 export function isOtherThreadWaiting(): boolean {
   return Atomics.load(counts, ANNOUNCED) > own;

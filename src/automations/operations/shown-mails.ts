@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox';
 import { withinShare } from '../../http/account-share.ts';
 import { AddressList, checkTestAddresses, readAddressList } from '../../http/requests/address-list.ts';
-import { email, identifier } from '../../http/requests/schemas.ts';
+import { email } from '../../http/requests/schemas.ts';
 import { type Context, operation, recordOperation } from '../../operations/operation.ts';
 import {
   CheckedMailRecord,
@@ -13,10 +13,10 @@ import {
   shownParts,
 } from '../../single-sends/operations/shown-mails.ts';
 import { queueTestMail, testMailMessage } from '../../single-sends/test-mail.ts';
-import { requireMail } from '../changes.ts';
+import { requireMail } from '../automations.ts';
+import { ByMail } from './schedules.ts';
 
-const ByUtr = { utr: identifier('The schedule.') };
-const Seen = Type.Object({ ...ByUtr, email: Type.Optional(email()) });
+const Seen = Type.Object({ ...ByMail.properties, email: Type.Optional(email()) });
 
 function looked({ db, accountId }: Context, { utr, email }: Static<typeof Seen>) {
   const find = () => {
@@ -64,7 +64,7 @@ export const readAutomationMailCode = operation({
   name: 'Read the HTML that a mail of an automation was given (addition)',
   description: 'The template_html alone, as it was written; empty without any.',
   role: 'viewer',
-  input: Type.Object(ByUtr),
+  input: ByMail,
   run: ({ db, accountId }, { utr }) => requireMail(db, accountId, utr).schedule.template_html,
 });
 
@@ -72,7 +72,7 @@ export const testAutomationMail = operation({
   name: 'Send a test of a mail of an automation (addition)',
   description: 'To ten addresses at most. Tests count in no report.',
   role: 'editor',
-  input: Type.Object({ ...ByUtr, email_address: AddressList }),
+  input: Type.Object({ ...ByMail.properties, email_address: AddressList }),
   check: (_context, { email_address }, errors) => checkTestAddresses(email_address, errors),
   async run(context, { utr, email_address }) {
     const { db, config, accountId } = context;

@@ -1,5 +1,6 @@
 /** The versions of a mail: what it was made of, when and by whom, how that looks, and bringing it back. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { mailAddress } from '../../../automations/screens/changing.tsx';
 import { READ } from '../../../http/pages/layout.ts';
 import { stepAddress } from '../../../single-sends/screens/compose/frame.tsx';
 import { ApiClient, refusalText } from '../../api-client.ts';
@@ -12,7 +13,6 @@ import { languageOf, sendPage } from '../../page.tsx';
 import { recordTime } from '../../record-time.ts';
 import { requireEditor, viewerOf } from '../../signed-in.ts';
 import { type Language, useLanguage } from '../../words/index.ts';
-import { mailAddress } from '../automations/edit/addresses.ts';
 
 const SEE_OTHER = 303;
 

@@ -1,13 +1,19 @@
 /** Starting, pausing, duplicating and deleting an automation. Each says in numbers what happens. */
 import type { FastifyInstance } from 'fastify';
-import type { Target } from '../../../../single-sends/screens/compose/choices.ts';
-import { type ApiAnswer, ApiClient, refusalText } from '../../../api-client.ts';
-import { LinkButton } from '../../../components/button.tsx';
-import { Confirm } from '../../../components/confirm.tsx';
-import { setFlash } from '../../../flash.ts';
-import { useLanguage } from '../../../words/index.ts';
-import { automationAddress, editAddress } from './addresses.ts';
-import type { Series } from './series.ts';
+import { LinkButton } from '../../dashboard/components/button.tsx';
+import { Confirm } from '../../dashboard/components/confirm.tsx';
+import { setFlash } from '../../dashboard/flash.ts';
+import { ask, attempt, sentenceOf } from '../../dashboard/operations.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import type { Target } from '../../single-sends/screens/compose/choices.ts';
+import {
+  deleteAutomation,
+  duplicateAutomation,
+  pauseAutomation,
+  setAutomationLive,
+} from '../operations/automations.ts';
+import type { Series } from '../operations/series.ts';
+import { automationAddress, editAddress } from './changing.tsx';
 
 const SEE_OTHER = 303;
 
@@ -16,31 +22,26 @@ interface ByUtr {
 }
 
 export async function stateActions(app: FastifyInstance): Promise<void> {
-  for (const [action, path, done] of [
-    ['start', '/automations/set-live', 'automations.started'],
-    ['pause', '/automations/pause', 'automations.paused'],
+  for (const [action, operation, done] of [
+    ['start', setAutomationLive, 'automations.started'],
+    ['pause', pauseAutomation, 'automations.paused'],
   ] as const) {
     app.post<ByUtr>(`/automations/:utr/${action}`, async (request, reply) => {
       const { utr } = request.params;
-      const answer = await new ApiClient(app, request).send('GET', `${path}?${new URLSearchParams({ utr })}`);
-      if (answer.message === undefined) setFlash(reply, 'bad', 'automations.refused', { reason: refusalText(answer) });
+      const changed = await attempt(request, operation, { utr });
+      if ('problems' in changed) setFlash(reply, 'bad', 'automations.refused', { reason: sentenceOf(changed) });
       else setFlash(reply, 'good', done);
       return reply.redirect(automationAddress(utr), SEE_OTHER);
     });
   }
 
   app.post<ByUtr>('/automations/:utr/duplicate', async (request, reply) => {
-    const query = new URLSearchParams({ utr: request.params.utr });
-    const { message }: ApiAnswer<{ utr: string }> = await new ApiClient(app, request).send(
-      'GET',
-      `/automations/duplicate?${query}`,
-    );
-    return reply.redirect(editAddress(message?.utr ?? request.params.utr), SEE_OTHER);
+    const { utr } = await ask(request, duplicateAutomation, request.params);
+    return reply.redirect(editAddress(utr), SEE_OTHER);
   });
 
   app.post<ByUtr>('/automations/:utr/delete', async (request, reply) => {
-    const query = new URLSearchParams({ utr: request.params.utr });
-    await new ApiClient(app, request).send('DELETE', `/automations/delete?${query}`);
+    await ask(request, deleteAutomation, request.params);
     setFlash(reply, 'good', 'automations.done.deleted');
     return reply.redirect('/automations', SEE_OTHER);
   });

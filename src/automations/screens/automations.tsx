@@ -1,22 +1,27 @@
 /** The automations of the account, newest first, found by their state or name, with their people and results. */
 import type { FastifyInstance } from 'fastify';
-import { AUTOMATION_STATES } from '../../../automations/summaries.ts';
-import type { Deps } from '../../../deps.ts';
-import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient } from '../../api-client.ts';
-import { LinkButton } from '../../components/button.tsx';
-import { StateBadge, StateChoice } from '../../components/campaign-state.tsx';
-import { SearchForm } from '../../components/search.tsx';
-import { Empty } from '../../components/surface.tsx';
-import { Pager, Table } from '../../components/table.tsx';
-import { languageOf, sendPage } from '../../page.tsx';
-import { viewerOf } from '../../signed-in.ts';
-import { withQuery } from '../../with-query.ts';
-import { useLanguage } from '../../words/index.ts';
+import { LinkButton } from '../../dashboard/components/button.tsx';
+import { StateBadge, StateChoice } from '../../dashboard/components/campaign-state.tsx';
+import { SearchForm } from '../../dashboard/components/search.tsx';
+import { Empty } from '../../dashboard/components/surface.tsx';
+import { Pager, Table } from '../../dashboard/components/table.tsx';
+import { ask } from '../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../dashboard/page.tsx';
+import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
+import { withQuery } from '../../dashboard/with-query.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import type { Deps } from '../../deps.ts';
+import { READ } from '../../http/pages/layout.ts';
+import { checkStep } from '../../single-sends/screens/compose/check.tsx';
+import { designScreen, htmlScreen, templatesScreen } from '../../single-sends/screens/compose/content-screens.tsx';
+import { AUTOMATION_STATES, listSummaries, type Summary } from '../operations/summaries.ts';
 import { automationScreen } from './automation.tsx';
-import { editScreens } from './edit/edit-screens.ts';
-import { waitingScreen } from './edit/waiting.tsx';
-import type { Summary } from './records.ts';
+import { editScreen, newAutomationScreen } from './edit.tsx';
+import { AUTOMATION_MAIL } from './mail.tsx';
+import { mailContentScreen } from './mail-content.tsx';
+import { mailScreens } from './mails.tsx';
+import { stateActions } from './state.tsx';
+import { waitingScreen } from './waiting.tsx';
 
 interface ListQuery {
   search?: string;
@@ -24,7 +29,7 @@ interface ListQuery {
   before?: string;
 }
 
-/** Registers the list and the page of one automation. */
+/** Registers the list, the pages of one automation, and those that change automations, which only those see who may change something. */
 export async function automationScreens(app: FastifyInstance, { clock, db, config }: Deps): Promise<void> {
   app.route<{ Querystring: ListQuery }>({
     method: READ,
@@ -33,11 +38,8 @@ export async function automationScreens(app: FastifyInstance, { clock, db, confi
       const viewer = viewerOf(request);
       const { search = '', before } = request.query;
       const state = AUTOMATION_STATES.find((name) => name === request.query.state);
-      const { summaries, next_before_id: next } = await new ApiClient(app, request).get<{
-        summaries: Summary[];
-        next_before_id: number | null;
-      }>('/automations/summaries', {
-        ...(search && { search }),
+      const { summaries, next_before_id: next } = await ask(request, listSummaries, {
+        search,
         ...(state && { state }),
         ...(before !== undefined && { before_id: before }),
       });
@@ -59,7 +61,18 @@ export async function automationScreens(app: FastifyInstance, { clock, db, confi
   });
   await automationScreen(app, { clock });
   await waitingScreen(app);
-  await app.register(editScreens, { clock, db, config });
+  await app.register(async (editing) => {
+    editing.addHook('onRequest', async (request) => requireEditor(request));
+    await newAutomationScreen(editing);
+    await editScreen(editing, { clock });
+    await mailScreens(editing);
+    await mailContentScreen(editing);
+    await templatesScreen(editing, AUTOMATION_MAIL);
+    await htmlScreen(editing, AUTOMATION_MAIL);
+    await designScreen(editing, AUTOMATION_MAIL);
+    await checkStep(editing, AUTOMATION_MAIL, { db, config });
+    await stateActions(editing);
+  });
 }
 
 interface AutomationList {

@@ -1,50 +1,54 @@
 /** The automations of an account as light rows: the state of each in one word, its people and what its mails achieved. */
 import type { Database } from 'better-sqlite3';
-import { fold } from '../database/fold.ts';
-import { AUTOMATION_STATUS } from '../database/schema/index.ts';
-import type { ReportedHeldCode } from '../delivery/queue/held.ts';
-import { sendingHeldReason } from '../delivery/queue/sending-hold.ts';
-import { mailWaitsReason } from '../delivery/queue/sending-wait.ts';
-import { keptMails } from '../delivery/reporting/kept-mails.ts';
+import Type, { type Static } from 'typebox';
+import { fold } from '../../database/fold.ts';
+import { AUTOMATION_STATUS, HELD_CODES } from '../../database/schema/index.ts';
+import { COMMON_HELD_CODES } from '../../delivery/queue/held.ts';
+import { sendingHeldReason } from '../../delivery/queue/sending-hold.ts';
+import { mailWaitsReason } from '../../delivery/queue/sending-wait.ts';
+import { keptMails } from '../../delivery/reporting/kept-mails.ts';
+import { notFound } from '../../failure.ts';
+import { choice, identifier, integer, line, nullable } from '../../http/requests/schemas.ts';
+import { operation } from '../../operations/operation.ts';
+import { requireAutomation } from '../automations.ts';
+import { ByUtr } from './automations.ts';
 
 /** Every state. A paused automation was live; a held one stands still because of Sendlark, not of its owner. */
 export const AUTOMATION_STATES = ['draft', 'live', 'paused', 'held'] as const;
-export type AutomationState = (typeof AUTOMATION_STATES)[number];
+const HeldCode = nullable(choice(...HELD_CODES, ...COMMON_HELD_CODES));
 
-export interface AutomationSummary {
-  id: number;
-  utr: string;
-  automation_name: string;
-  state: AutomationState;
-  /** `sending_held` stands for a hold of all sending; with `mail_waits` it is live, and its mail waits for a sender node. */
-  held_code: ReportedHeldCode | null;
-  held_reason: string | null;
-  live_at: string | null;
-  created_at: string;
-  mails: number;
-  waiting: number;
-  finished: number;
-  left: number;
-  triggered: number;
-  /** Mails with a final state. */
-  ended: number;
-  delivered: number;
-  /** Those of them that the outbox took, so that they never left. */
-  kept: number;
-  /** Those of whom it is not known whether they opened it. */
-  unmeasured: number;
-  people_opens: number;
-  people_clicks: number;
-  bounces: number;
-  unsubscribes: number;
-}
+const Summary = Type.Object({
+  id: integer(),
+  utr: Type.String(),
+  automation_name: Type.String(),
+  state: choice(...AUTOMATION_STATES),
+  held_code: HeldCode,
+  held_reason: nullable(Type.String()),
+  live_at: nullable(Type.String()),
+  created_at: Type.String(),
+  mails: integer({ description: 'Number of mails in the series.' }),
+  waiting: integer({ description: 'People who wait for their next mail.' }),
+  finished: integer({ description: 'People who had every mail.' }),
+  left: integer({ description: 'People who left before the end.' }),
+  triggered: integer(),
+  ended: integer({ description: 'Mails with a final state.' }),
+  delivered: integer(),
+  kept: integer(),
+  unmeasured: integer(),
+  people_opens: integer(),
+  people_clicks: integer(),
+  bounces: integer(),
+  unsubscribes: integer(),
+});
+/** An automation with its people and results. With the code `mail_waits` it is live, and its mail waits for a sender node. */
+export type Summary = Static<typeof Summary>;
 
 /** Which automations; without `states` and `search`, all. */
-export interface SummaryFilter {
+interface Filter {
   accountId: number;
   /** Only this one. */
   id?: number | undefined;
-  states?: readonly AutomationState[] | undefined;
+  states?: readonly Summary['state'][] | undefined;
   /** Text in the name, in any case. */
   search?: string | undefined;
   /** Only those with a lower id. */
@@ -52,6 +56,7 @@ export interface SummaryFilter {
   limit: number;
 }
 
+const DEFAULT_ROWS = 50;
 /** Automations looked at for a page of a filtered list. The page may be cut by this, so the answer says where to go on. */
 const MAX_EXAMINED = 1000;
 
@@ -99,24 +104,60 @@ const PAGE = `
 /** A page of the automations, the newest first, and where the next page goes on; null where this is the last. */
 export function listAutomationSummaries(
   client: Database,
-  { accountId, id, states, search = '', beforeId, limit }: SummaryFilter,
-): { summaries: AutomationSummary[]; next_before_id: number | null } {
+  { accountId, id, states, search = '', beforeId, limit }: Filter,
+): { summaries: Summary[]; next_before_id: number | null } {
   const isFiltered = states !== undefined || search !== '';
-  const rows = client
-    .prepare<Record<string, string | number | null>, AutomationSummary & { is_wanted: 0 | 1 }>(PAGE)
-    .all({
-      account: accountId,
-      from: id ?? 0,
-      before: id === undefined ? (beforeId ?? Number.MAX_SAFE_INTEGER) : id + 1,
-      examined: isFiltered ? MAX_EXAMINED : limit + 1,
-      search: fold(search),
-      states: states === undefined ? null : JSON.stringify(states),
-      sendingHeld: sendingHeldReason(client),
-      waits: mailWaitsReason(client),
-    });
+  const rows = client.prepare<Record<string, string | number | null>, Summary & { is_wanted: 0 | 1 }>(PAGE).all({
+    account: accountId,
+    from: id ?? 0,
+    before: id === undefined ? (beforeId ?? Number.MAX_SAFE_INTEGER) : id + 1,
+    examined: isFiltered ? MAX_EXAMINED : limit + 1,
+    search: fold(search),
+    states: states === undefined ? null : JSON.stringify(states),
+    sendingHeld: sendingHeldReason(client),
+    waits: mailWaitsReason(client),
+  });
   const wanted = rows.filter(({ is_wanted }) => is_wanted === 1);
   const summaries = wanted.slice(0, limit).map(({ is_wanted: _, ...summary }) => summary);
   const isCut = wanted.length > limit;
   const end = isCut ? summaries.at(-1) : isFiltered && rows.length === MAX_EXAMINED ? rows.at(-1) : undefined;
   return { summaries, next_before_id: end?.id ?? null };
 }
+
+export const listSummaries = operation({
+  name: 'List the automations, newest first, with their people and results (addition)',
+  description:
+    'A page that is filtered may hold fewer records than the limit, even none, though next_before_id says that more follow.',
+  role: 'viewer',
+  input: Type.Object({
+    utr: identifier('Only this automation.'),
+    state: Type.Optional(choice(...AUTOMATION_STATES)),
+    search: Type.Optional(line({ description: 'Only those with this text in the name.' })),
+    limit: Type.Optional(integer({ minimum: 1, maximum: 200, description: 'At most this many; 50 by default.' })),
+    before_id: Type.Optional(
+      integer({ description: 'Only those with a lower id: next_before_id of the page before.' }),
+    ),
+  }),
+  output: Type.Object({
+    summaries: Type.Array(Summary, { description: 'The automations.' }),
+    next_before_id: nullable(integer()),
+  }),
+  run({ db, accountId }, { utr, state, search, limit = DEFAULT_ROWS, before_id: beforeId }) {
+    const id = utr === undefined ? undefined : requireAutomation(db, accountId, utr).id;
+    const filter = { accountId, id, states: state && [state], search, beforeId, limit };
+    return listAutomationSummaries(db.$client, filter);
+  },
+});
+
+/** For the page of an automation. */
+export const readSummary = operation({
+  name: 'Read an automation with its people and results',
+  role: 'viewer',
+  input: ByUtr,
+  run({ db, accountId }, { utr }) {
+    const { id } = requireAutomation(db, accountId, utr);
+    const [summary] = listAutomationSummaries(db.$client, { accountId, id, limit: 1 }).summaries;
+    if (summary === undefined) throw notFound('Record not found');
+    return summary;
+  },
+});

@@ -1,36 +1,36 @@
 /** A mail of an automation, as the pages for the content and its checks compose it. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
+import { LinkButton } from '../../dashboard/components/button.tsx';
+import { Notice, Problem, Tabs } from '../../dashboard/components/surface.tsx';
+import { ask, attempt } from '../../dashboard/operations.ts';
+import { sendPage } from '../../dashboard/page.tsx';
+import { viewerOf } from '../../dashboard/signed-in.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { notFound } from '../../failure.ts';
+import type { Composed, ComposedKind, ComposedParams } from '../../single-sends/screens/compose/composed.tsx';
+import { changeMail } from '../operations/changes.ts';
+import { readSeries, type Series, type SeriesMail } from '../operations/series.ts';
 import {
   checkAutomationMail,
   readAutomationMailCode,
   showAutomationMailHtml,
   testAutomationMail,
-} from '../../../../automations/operations/shown-mails.ts';
-import { notFound } from '../../../../failure.ts';
-import type { Composed, ComposedKind } from '../../../../single-sends/screens/compose/composed.tsx';
-import { ApiClient, refusalOf } from '../../../api-client.ts';
-import { LinkButton } from '../../../components/button.tsx';
-import { Notice, Problem, Tabs } from '../../../components/surface.tsx';
-import { ask, attempt } from '../../../operations.ts';
-import { sendPage } from '../../../page.tsx';
-import { viewerOf } from '../../../signed-in.ts';
-import { useLanguage } from '../../../words/index.ts';
-import { editAddress, mailAddress } from './addresses.ts';
-import { readSeries, type Series, type SeriesMail } from './series.ts';
+} from '../operations/shown-mails.ts';
+import { editAddress, mailAddress } from './changing.tsx';
 
 export const AUTOMATION_MAIL: ComposedKind = {
   route: '/automations/:automation/mails/:utr',
   section: 'automations',
-  read: async (request, { automation = '', utr }) => {
-    const { series, mail } = await readMail(new ApiClient(request.server, request), automation, utr);
+  read: async (request, params) => {
+    const { series, mail } = await readMail(request, params);
     return composedMail(request, series, mail);
   },
 };
 
 /** The mail of an automation with this utr; throws where there is none. */
-export async function readMail(api: ApiClient, automation: string, utr: string) {
-  const series = await readSeries(api, automation);
+export async function readMail(request: FastifyRequest, { automation = '', utr }: ComposedParams) {
+  const { series } = await ask(request, readSeries, { utr: automation });
   const mail = series.mails.find((one) => one.utr === utr.toLowerCase());
   if (mail === undefined) throw notFound();
   return { series, mail };
@@ -43,10 +43,8 @@ export function composedMail(request: FastifyRequest, series: Series, mail: Seri
     name: mail.subject,
     variants: 1,
     async save(content, unchanged_since) {
-      const changes = { ...content, utr: mail.utr, unchanged_since };
-      const api = new ApiClient(request.server, request);
-      const answer = await api.send('POST', '/automations/schedule/update', changes);
-      return answer.message === undefined ? { status: answer.status, ...refusalOf(answer) } : null;
+      const saved = await attempt(request, changeMail, { ...content, utr: mail.utr, unchanged_since });
+      return 'problems' in saved ? saved : null;
     },
     code: () => ask(request, readAutomationMailCode, { utr: mail.utr }),
     html: ({ email }) => ask(request, showAutomationMailHtml, { utr: mail.utr, ...(email && { email }) }),

@@ -1,18 +1,88 @@
-/** Says what a change would do to the people in an automation, and asks whether to make it. The API computes it by making the change. */
+/**
+ * What the forms that change an automation have in common: each says what its change would do to the people in it, and asks whether to make
+ * it. What it would do is found by making the change and taking it back.
+ */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Button, LinkButton } from '../../../components/button.tsx';
-import { Card, Notice } from '../../../components/surface.tsx';
-import { languageOf, sendPage } from '../../../page.tsx';
-import { viewerOf } from '../../../signed-in.ts';
-import { type Language, useLanguage } from '../../../words/index.ts';
-import { editAddress } from './addresses.ts';
-import type { Effects, Series } from './series.ts';
+import type { Static, TObject } from 'typebox';
+import { Button, LinkButton } from '../../dashboard/components/button.tsx';
+import { Card, Notice } from '../../dashboard/components/surface.tsx';
+import { type Attempt, attempt, type Refusal } from '../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../dashboard/page.tsx';
+import { recordTime } from '../../dashboard/record-time.ts';
+import { field } from '../../dashboard/sign-in/fields.ts';
+import { viewerOf } from '../../dashboard/signed-in.ts';
+import { type Language, useLanguage } from '../../dashboard/words/index.ts';
+import type { Operation } from '../../operations/operation.ts';
+import type { Effects } from '../operations/effects.ts';
+import type { Series, SeriesMail } from '../operations/series.ts';
 
-export interface Question {
+const CONFLICT = 409;
+
+export const automationAddress = (utr: string) => `/automations/${encodeURIComponent(utr)}`;
+
+export const editAddress = (utr: string) => `${automationAddress(utr)}/edit`;
+
+export const mailAddress = (automation: string, mail: string, step = 'content') =>
+  `${automationAddress(automation)}/mails/${encodeURIComponent(mail)}/${step}`;
+
+/**
+ * Makes the change of a form that was sent. Gives what it would do instead, in `asked`, if it concerns people and nobody has agreed to that
+ * yet. `concerning`: the effects that this form asks about.
+ */
+export async function attemptChange<Input extends TObject, Output extends { effects: Effects }>(
+  request: FastifyRequest,
+  change: Operation<Input, Output>,
+  given: { readonly [Name in keyof Static<Input>]?: unknown },
+  concerning: (effects: Effects) => Effects,
+): Promise<Attempt<Output> | { asked: Effects }> {
+  if (field(request, 'sure') !== '1') {
+    const tried = await attempt(request, change, { ...given, dry_run: 1 });
+    if ('problems' in tried) return tried;
+    const asked = concerning(tried.output.effects);
+    if (asked.people.length > 0 || asked.leaving > 0) return { asked };
+  }
+  return attempt(request, change, given);
+}
+
+/** The effects on those who wait for this mail. */
+export function concerningMail({ people }: Effects, utr: string): Effects {
+  return { people: people.filter(({ from, to }) => from === utr || to === utr), leaving: 0 };
+}
+
+/**
+ * Why a change was refused, as far as no field is at fault: who changed the record while the form was open, and which fields (their name,
+ * what the form has and what is stored by now), or what else.
+ */
+export function refusalText(
+  request: FastifyRequest,
+  refusal: Refusal,
+  { updated_at, changed_by }: { updated_at: string; changed_by: string | null },
+  fields: readonly (readonly [label: string, given: string, stored: string])[] = [],
+): string {
+  if (refusal.status !== CONFLICT || field(request, 'unchanged_since') === updated_at) return refusal.problem;
+  const language = languageOf(request, viewerOf(request));
+  const at = recordTime(updated_at);
+  const time = at === null ? '' : language.dateTime(at);
+  const parts = [
+    changed_by === null
+      ? language.say('automations.changed', { time })
+      : language.say('automations.changed.by', { time, name: changed_by }),
+    ...fields
+      .filter(([, given, stored]) => given !== stored)
+      .map(([label, , stored]) => language.say('automations.changed.field', { label, value: stored || '–' })),
+    language.say('automations.changed.again'),
+  ];
+  return parts.join(' ');
+}
+
+/** What of a mail is named in a question. */
+type NamedMail = Pick<SeriesMail, 'utr' | 'subject' | 'waiting_type' | 'waiting_period'>;
+
+interface Question {
   series: Series;
   effects: Effects;
   /** The mails as they are after the change, for their subjects and waits; those of the series unless it is given. */
-  after?: Series['mails'];
+  after?: readonly NamedMail[];
   /** Where the form is sent that makes the change, what it says, and what its button says. */
   action: string;
   fields: Readonly<Record<string, string>>;
@@ -21,11 +91,7 @@ export interface Question {
   what?: string;
 }
 
-/** Whether a change concerns anybody, so that it is asked about. */
-export function concernsPeople({ people, leaving }: Effects): boolean {
-  return people.length > 0 || leaving > 0;
-}
-
+/** Sends a page with the question, whose form is the one that was sent with a yes. */
 export function sendQuestion(request: FastifyRequest, reply: FastifyReply, question: Question) {
   const viewer = viewerOf(request);
   const title = languageOf(request, viewer).say('automations.question.title');
@@ -70,7 +136,7 @@ function Asking({ series, effects, after = series.mails, action, fields, submit,
 function effectText(
   language: Language,
   series: Series,
-  after: Series['mails'],
+  after: readonly NamedMail[],
   { from, to, is_queued, people: count, moved, due_now, first_due_at, last_due_at }: Effects['people'][number],
 ): string {
   const subjectOf = (utr: string | null) =>
@@ -97,7 +163,7 @@ function effectText(
 /** How long one waits for a mail, counted from what. */
 function waitText(
   language: Language,
-  { waiting_type: unit, waiting_period: period }: Series['mails'][number],
+  { waiting_type: unit, waiting_period: period }: NamedMail,
   isFirst: boolean,
 ): string {
   const since = language.say(isFirst ? 'automations.effect.sinceEntry' : 'automations.effect.sinceMail');

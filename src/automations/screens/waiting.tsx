@@ -1,29 +1,22 @@
 /** The people who wait for one mail of an automation. */
 import type { FastifyInstance } from 'fastify';
-import { READ } from '../../../../http/pages/layout.ts';
-import type { ComposedParams } from '../../../../single-sends/screens/compose/composed.tsx';
-import { ApiClient } from '../../../api-client.ts';
-import { LinkButton } from '../../../components/button.tsx';
-import { Pager, Table } from '../../../components/table.tsx';
-import { sendPage } from '../../../page.tsx';
-import { viewerOf } from '../../../signed-in.ts';
-import { withQuery } from '../../../with-query.ts';
-import { useLanguage } from '../../../words/index.ts';
-import { automationAddress, mailAddress } from './addresses.ts';
+import { LinkButton } from '../../dashboard/components/button.tsx';
+import { Pager, Table } from '../../dashboard/components/table.tsx';
+import { ask } from '../../dashboard/operations.ts';
+import { sendPage } from '../../dashboard/page.tsx';
+import { viewerOf } from '../../dashboard/signed-in.ts';
+import { withQuery } from '../../dashboard/with-query.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { READ } from '../../http/pages/layout.ts';
+import type { ComposedParams } from '../../single-sends/screens/compose/composed.tsx';
+import { listWaiting, type Waiting } from '../operations/schedules.ts';
+import type { Series } from '../operations/series.ts';
+import { automationAddress, mailAddress } from './changing.tsx';
 import { AUTOMATION_MAIL, readMail } from './mail.tsx';
-import type { Series } from './series.ts';
 
 interface Call {
   Params: ComposedParams;
   Querystring: { after?: string };
-}
-interface Waiting {
-  id: number;
-  email: string;
-  contact_id: number | null;
-  waiting_since: string;
-  due_at: string;
-  is_queued: 0 | 1;
 }
 
 export async function waitingScreen(app: FastifyInstance): Promise<void> {
@@ -31,13 +24,12 @@ export async function waitingScreen(app: FastifyInstance): Promise<void> {
     method: READ,
     url: `${AUTOMATION_MAIL.route}/waiting`,
     handler: async (request, reply) => {
-      const api = new ApiClient(app, request);
-      const { series, mail } = await readMail(api, request.params.automation ?? '', request.params.utr);
+      const { series, mail } = await readMail(request, request.params);
       const { after } = request.query;
-      const { people, next_after_id: next } = await api.get<{ people: Waiting[]; next_after_id: number | null }>(
-        '/automations/schedule/waiting',
-        { utr: mail.utr, ...(after !== undefined && { after_id: after }) },
-      );
+      const { people, next_after_id: next } = await ask(request, listWaiting, {
+        utr: mail.utr,
+        ...(after !== undefined && { after_id: after }),
+      });
       const frame = { title: mail.subject, section: 'automations', action: <Back utr={series.utr} /> } as const;
       const href = mailAddress(series.utr, mail.utr, 'waiting');
       const pages = {

@@ -1,24 +1,39 @@
 /** Forecasts which mails of an automation a person will get and when, or why they will get no more. */
 import type { Database } from 'better-sqlite3';
-import { parseAddress } from '../audience/contacts/addresses.ts';
-import { ineligibilityReason } from '../audience/eligibility.ts';
-import { isoTimestamp } from '../clock.ts';
-import type { Db } from '../database/open.ts';
-import { AUTOMATION_STATUS, DELIVERY_STATE } from '../database/schema/index.ts';
-import { PLACE, waitMs } from '../delivery/queue/automation-waits.ts';
-import { SENTENCES } from '../sentences.ts';
-import { type Automation, type ListedSchedule, listSchedules } from './automations.ts';
-import { ENROLLED_PERSON, OBSTACLE } from './enrolment.ts';
+import Type, { type Static } from 'typebox';
+import { parseAddress } from '../../audience/contacts/addresses.ts';
+import { ineligibilityReason } from '../../audience/eligibility.ts';
+import { isoTimestamp } from '../../clock.ts';
+import type { Db } from '../../database/open.ts';
+import { AUTOMATION_STATUS, DELIVERY_STATE } from '../../database/schema/index.ts';
+import { PLACE, waitMs } from '../../delivery/queue/automation-waits.ts';
+import { choice, email, flag, isoTimestampSchema, nullable } from '../../http/requests/schemas.ts';
+import { operation } from '../../operations/operation.ts';
+import { SENTENCES, sentenceCode } from '../../sentences.ts';
+import { type Automation, type ListedSchedule, listSchedules, requireAutomation } from '../automations.ts';
+import { ENROLLED_PERSON, OBSTACLE } from '../enrolment.ts';
+import { ByUtr } from './automations.ts';
 
-export interface Forecast {
-  /** waiting: enrolled, with mails to come; finished and left: no more mails; outside: never entered. */
-  state: 'waiting' | 'finished' | 'left' | 'outside';
-  /** Why they left, will leave at the next mail, or are outside; null when they will get the next mail. */
-  reason: string | null;
-  entered_at: string | null;
-  /** Every mail in order, with when it was sent or is due as things are now. Both are null if it will not be sent, or while not live. */
-  mails: { utr: string; subject: string; sent_at: string | null; due_at: string | null }[];
-}
+const Forecast = Type.Object({
+  state: choice('waiting', 'finished', 'left', 'outside'),
+  reason: nullable(Type.String()),
+  reason_code: nullable(Type.String()),
+  entered_at: nullable(isoTimestampSchema()),
+  mails: Type.Array(
+    Type.Object({
+      utr: Type.String(),
+      subject: Type.String(),
+      sent_at: nullable(isoTimestampSchema()),
+      due_at: nullable(isoTimestampSchema()),
+    }),
+  ),
+});
+/**
+ * What one person gets and when. waiting: enrolled, with mails to come; finished and left: no more mails; outside: never entered. The reason
+ * is why they left, will leave at the next mail, or are outside; null when they will get the next mail. A mail has no time if it will not
+ * be sent, or while the automation is not live.
+ */
+export type Forecast = Static<typeof Forecast>;
 
 interface Enrolment {
   id: number;
@@ -36,12 +51,12 @@ interface Enrolment {
  * The forecast for the person with this address, or for anybody where it is null. For someone who never entered: what would come if they
  * joined at `now`. `isTakenAsLive`: as if the automation went live at `now`.
  */
-export function forecastFor(
+function forecastFor(
   db: Db,
   automation: Automation,
   email: string | null,
   { now, isTakenAsLive }: { now: number; isTakenAsLive: boolean },
-): Forecast {
+): Omit<Forecast, 'reason_code'> {
   const client = db.$client;
   const isLive = isTakenAsLive || automation.status === AUTOMATION_STATUS.live;
   const addressId = client
@@ -182,3 +197,25 @@ function isInTarget(
       : 'SELECT 1 FROM contacts WHERE contact_type_id = ? AND address_id = ? AND deleted_at IS NULL';
   return client.prepare(members).get(automation_for, addressId) !== undefined;
 }
+
+export const previewAutomation = operation({
+  name: 'Preview what one person receives from an automation, and when (addition)',
+  description: 'Without email: what anybody receives who enters now.',
+  role: 'viewer',
+  input: Type.Object({
+    ...ByUtr.properties,
+    email: Type.Optional(email()),
+    if_live: Type.Optional(
+      Type.Unsafe<0 | 1>({
+        ...flag('1: as if it went live now, so that one that is not live can be tried.'),
+        empty: 0,
+      }),
+    ),
+  }),
+  output: Type.Object({ preview: Forecast }),
+  run({ db, clock, accountId }, { utr, email = null, if_live }) {
+    const automation = requireAutomation(db, accountId, utr);
+    const forecast = forecastFor(db, automation, email, { now: clock.now().getTime(), isTakenAsLive: if_live === 1 });
+    return { preview: { ...forecast, reason_code: sentenceCode(forecast.reason) } };
+  },
+});

@@ -1,42 +1,60 @@
 /** The report of an automation: its people by state and reason, and its mails with their counters. */
-import { isoTimestamp } from '../clock.ts';
-import type { Db } from '../database/open.ts';
-import { AUTOMATION_STATUS } from '../database/schema/index.ts';
-import { type ReportedHold, reportedHold } from '../delivery/queue/held.ts';
-import { keptMails } from '../delivery/reporting/kept-mails.ts';
-import type { Automation, Schedule } from './automations.ts';
+import Type, { type Static } from 'typebox';
+import { isoTimestamp } from '../../clock.ts';
+import type { Db } from '../../database/open.ts';
+import { AUTOMATION_STATUS, HELD_CODES } from '../../database/schema/index.ts';
+import { COMMON_HELD_CODES, reportedHold } from '../../delivery/queue/held.ts';
+import { keptMails } from '../../delivery/reporting/kept-mails.ts';
+import { choice, integer, isoTimestampSchema, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
+import { operation } from '../../operations/operation.ts';
+import { sentenceCode } from '../../sentences.ts';
+import { type Automation, requireAutomation } from '../automations.ts';
+import { ByUtr } from './automations.ts';
 
-/** The hold is why Sendlark moved it back to draft, or why one of its mails or all sending is held. */
-export type AutomationReport = ReportedHold & {
-  status: number;
-  people: { state: string; reason: string | null; count: number }[];
-  mails: {
-    /** Null for a deleted mail, whose counters still show what it sent. */
-    utr: string | null;
-    subject: string;
-    triggered: number;
-    delivered: number;
-    /** Those of them that the outbox took, so that they never left. */
-    kept: number;
-    unmeasured: number;
-    unique_opens: number;
-    people_opens: number;
-    total_opens: number;
-    bounces: number;
-    unsubscribes: number;
-    /** People whose next mail this is, including those for whom it is queued. */
-    waiting: number;
-    /** Null for a deleted mail, as the next three. */
-    tracking: number | null;
-    waiting_type: Schedule['waiting_type'] | null;
-    waiting_period: number | null;
-    /** When the first of the people for whom it is not queued yet gets it; null where there is nobody or the automation is not live. */
-    next_due_at: string | null;
-  }[];
-};
+const Report = Type.Object({
+  status: integer(),
+  held_code: nullable(choice(...HELD_CODES, ...COMMON_HELD_CODES)),
+  held_reason: nullable(Type.String()),
+  people: Type.Array(
+    Type.Object({
+      state: Type.String(),
+      reason: nullable(Type.String()),
+      reason_code: nullable(Type.String()),
+      count: integer(),
+    }),
+  ),
+  mails: Type.Array(
+    Type.Object({
+      utr: nullable(Type.String()),
+      subject: Type.String(),
+      triggered: integer(),
+      delivered: integer(),
+      kept: integer(),
+      unmeasured: integer(),
+      unique_opens: integer(),
+      people_opens: integer(),
+      total_opens: integer(),
+      bounces: integer(),
+      unsubscribes: integer(),
+      waiting: integer({ description: 'Number of people whose next mail this is.' }),
+      tracking: nullable(zeroOrOne()),
+      waiting_type: nullable(choice('instantly', 'hours', 'days')),
+      waiting_period: nullable(integer()),
+      next_due_at: nullable(isoTimestampSchema()),
+    }),
+  ),
+});
+/**
+ * The report of an automation. The hold is why Sendlark moved it back to draft, or why one of its mails or all sending is held. A deleted
+ * mail has no utr, tracking and wait, but the counters of what it sent. `next_due_at` is when the first of those who wait, and for whom the
+ * mail is not queued yet, gets it; null while the automation is not live.
+ */
+export type Report = Static<typeof Report>;
+/** A mail in a report. */
+export type ReportedMail = Report['mails'][number];
 
 /** The report of an automation. The counters of each mail, deleted ones included, are summed over all its revisions. */
-export function automationReport(db: Db, automation: Automation): AutomationReport {
+function automationReport(db: Db, automation: Automation): Report {
   const places = db.$client
     .prepare<[number], Place>(`
       SELECT iif(state = 'active', 'waiting', state) AS state, nullif(reason, '') AS reason,
@@ -47,10 +65,7 @@ export function automationReport(db: Db, automation: Automation): AutomationRepo
       FROM enrolment_counts c WHERE automation_id = ? AND people > 0 GROUP BY 1, 2, 3 ORDER BY 1, 2`)
     .all(automation.id);
   const mails = db.$client
-    .prepare<
-      Record<string, number>,
-      Omit<AutomationReport['mails'][number], 'waiting' | 'next_due_at'> & ReportedPlace
-    >(`
+    .prepare<Record<string, number>, Omit<ReportedMail, 'waiting' | 'next_due_at'> & ReportedPlace>(`
       SELECT l.id, s.utr, s.position, ifnull(s.subject, (SELECT content ->> '$.content.subject' FROM mailings
           WHERE owner_kind = 'schedule' AND owner_id = l.id ORDER BY revision DESC LIMIT 1)) AS subject,
         ifnull(sum(triggered), 0) AS triggered, ifnull(sum(delivered), 0) AS delivered, sum(${keptMails('m')}) AS kept,
@@ -109,12 +124,20 @@ interface Place {
 }
 
 /** The people by state and reason, whichever mail they had last. */
-function countPeople(places: readonly Place[]): AutomationReport['people'] {
-  const people: AutomationReport['people'] = [];
+function countPeople(places: readonly Place[]): Report['people'] {
+  const people: Report['people'] = [];
   for (const { state, reason, count } of places) {
     const last = people.at(-1);
     if (last?.state === state && last.reason === reason) last.count += count;
-    else people.push({ state, reason, count });
+    else people.push({ state, reason, reason_code: sentenceCode(reason), count });
   }
   return people;
 }
+
+export const readReport = operation({
+  name: 'Read the report of an automation (addition)',
+  role: 'viewer',
+  input: ByUtr,
+  output: Type.Object({ report: Report }),
+  run: ({ db, accountId }, { utr }) => ({ report: automationReport(db, requireAutomation(db, accountId, utr)) }),
+});

@@ -1,6 +1,6 @@
 /** German: automations. */
-import type { automations as english } from '../en/automations.ts';
-import type { Translation } from '../translation.ts';
+import type { Translation } from '../dashboard/words/translation.ts';
+import type { automations as english } from './words.en.ts';
 
 export const automations: Translation<typeof english> = {
   'automations.empty.title': 'Noch keine Automation',

@@ -1,10 +1,12 @@
 /** What one person gets from an automation, and when: a form for an address, and a timeline. */
-import { Button } from '../../components/button.tsx';
-import { TextField } from '../../components/field.tsx';
-import { Time } from '../../components/figures.tsx';
-import { Badge, Card, type Tone } from '../../components/surface.tsx';
-import { useLanguage } from '../../words/index.ts';
-import type { Asked, Forecast } from './records.ts';
+import type { FastifyRequest } from 'fastify';
+import { Button } from '../../dashboard/components/button.tsx';
+import { TextField } from '../../dashboard/components/field.tsx';
+import { Time } from '../../dashboard/components/figures.tsx';
+import { Badge, Card, type Tone } from '../../dashboard/components/surface.tsx';
+import { attempt } from '../../dashboard/operations.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { type Forecast, previewAutomation } from '../operations/forecast.ts';
 
 const TONES: Readonly<Record<Forecast['state'], Tone>> = {
   waiting: 'busy',
@@ -13,9 +15,14 @@ const TONES: Readonly<Record<Forecast['state'], Tone>> = {
   outside: 'plain',
 };
 
+/** Reads the forecast for an address, as if the automation was live; for anybody who enters now where it is empty. */
+export function readForecast(request: FastifyRequest, utr: string, email: string) {
+  return attempt(request, previewAutomation, { utr, if_live: 1, ...(email.trim() !== '' && { email }) });
+}
+
 interface PersonForecastProps {
   email: string;
-  asked: Asked;
+  asked: Awaited<ReturnType<typeof readForecast>>;
   now: Date;
   /** Whether the automation is not live, so that it is what would be. */
   isTrial: boolean;
@@ -33,13 +40,13 @@ export function PersonForecast({ email, asked, now, isTrial }: PersonForecastPro
           type="email"
           value={email}
           autocomplete="off"
-          problems={asked.problems}
+          problems={'problems' in asked ? asked.problems : {}}
         />
         <Button look="plain">{language.say('automations.forecast.show')}</Button>
       </form>
       {isTrial && <p>{language.say('automations.forecast.trial')}</p>}
       {email === '' && <p>{language.say('automations.forecast.anybody')}</p>}
-      {asked.forecast && <Timeline forecast={asked.forecast} now={now} isAnybody={email === ''} />}
+      {'output' in asked && <Timeline forecast={asked.output.preview} now={now} isAnybody={email === ''} />}
     </Card>
   );
 }

@@ -1,36 +1,34 @@
 /** What a change of an automation does to the people who are in it, found by making the change and comparing. */
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { isoTimestamp } from '../clock.ts';
-import { inChunks } from '../database/bulk.ts';
-import type { Db } from '../database/open.ts';
-import { isMember } from '../delivery/queue/automation-members.ts';
-import { type AddressRange, type MovedPeople, type Moves, plannedMoves } from '../delivery/queue/enrolment-state.ts';
-import { areFew, isMoving, moveOrNote, nextRange, untilMoved, wholeRange } from './moves.ts';
+import Type, { type Static } from 'typebox';
+import { isoTimestamp } from '../../clock.ts';
+import { inChunks } from '../../database/bulk.ts';
+import type { Db } from '../../database/open.ts';
+import { isMember } from '../../delivery/queue/automation-members.ts';
+import { type AddressRange, type MovedPeople, type Moves, plannedMoves } from '../../delivery/queue/enrolment-state.ts';
+import { integer, isoTimestampSchema, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
+import { areFew, isMoving, moveOrNote, nextRange, untilMoved, wholeRange } from '../moves.ts';
 
-/** People who waited for the same mail before the change and wait for the same one after it. */
-export interface Effect {
-  /** The utr of the mail they waited for; null where they had every mail. */
-  from: string | null;
-  /** The utr of the mail they wait for now; null where no mail is left. */
-  to: string | null;
-  /** 1: the mail they waited for is queued already. */
-  is_queued: 0 | 1;
-  people: number;
-  /** How many of them have another time for their next mail than before. */
-  moved: number;
-  /** How many of them are due at once while the automation is live. */
-  due_now: number;
-  /** When the first and the last of them are due; null without a next mail. */
-  first_due_at: string | null;
-  last_due_at: string | null;
-}
-
-export interface Effects {
-  people: Effect[];
-  /** How many of those who wait are outside the target and leave when their next mail is due. */
-  leaving: number;
-}
+/** What a change does, as the API says it: of those who waited for one mail before it and wait for one after it, how many there are. */
+export const Effects = Type.Object({
+  people: Type.Array(
+    Type.Object({
+      from: nullable(Type.String()),
+      to: nullable(Type.String()),
+      is_queued: zeroOrOne(),
+      people: integer({ description: 'Number of people.' }),
+      moved: integer({ description: 'Number of them whose next mail or its time is another one.' }),
+      due_now: integer({ description: 'Number of them who are due at once.' }),
+      first_due_at: nullable(isoTimestampSchema()),
+      last_due_at: nullable(isoTimestampSchema()),
+    }),
+  ),
+  leaving: integer({ description: 'Number of those waiting who are outside the target and leave.' }),
+});
+/** `from` is the utr of the mail they waited for, null where they had every mail; `to` that of the one they wait for now, null for none. */
+export type Effects = Static<typeof Effects>;
+type Effect = Effects['people'][number];
 
 interface Placed {
   utr: string;

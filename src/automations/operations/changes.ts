@@ -1,0 +1,327 @@
+/** Changing automations and their mails, before and while they are live (additions). Each change can be asked about first. */
+import { randomUUID } from 'node:crypto';
+import { eq } from 'drizzle-orm';
+import Type from 'typebox';
+import { checkedTargets } from '../../audience/segments/targets.ts';
+import { isoTimestamp } from '../../clock.ts';
+import type { Db } from '../../database/open.ts';
+import { recordUtr } from '../../database/ownership.ts';
+import { AUTOMATION_STATUS, automationSchedules, automations } from '../../database/schema/index.ts';
+import type { Frozen } from '../../delivery/content/freeze.ts';
+import { conflict, invalid } from '../../failure.ts';
+import { messages } from '../../field-errors.ts';
+import {
+  choice,
+  flag,
+  integer,
+  isoTimestampSchema,
+  line,
+  MAX_TEMPLATE_CHARACTERS,
+  nullable,
+  stringList,
+  text,
+  trackingFlag,
+  unchangedSince,
+} from '../../http/requests/schemas.ts';
+import { type Context, operation } from '../../operations/operation.ts';
+import { SENTENCES, sentence } from '../../sentences.ts';
+import { capOption } from '../../single-sends/operations/options.ts';
+import { closeVersion, withTemplateCopied } from '../../templates/mail-content.ts';
+import {
+  type Automation,
+  freezeSchedule,
+  insertSchedule,
+  listSchedules,
+  requireAutomation,
+  requireMail,
+  requireRoomForMail,
+  type Schedule,
+} from '../automations.ts';
+import { movesTo, orderMails } from '../places.ts';
+import { cancelDeletedMail, removeSchedule } from '../schedule-deletion.ts';
+import { createScheduleMailing } from '../schedule-mailings.ts';
+import { ByUtr, checkAutomation } from './automations.ts';
+import { Effects, type Given, withEffects } from './effects.ts';
+import { ByMail, checkMail, MAX_WAITING_PERIOD, WAITING_TYPES } from './schedules.ts';
+
+/** How each change is made: only if nothing has changed since, and perhaps only asked about. */
+const how = {
+  unchanged_since: unchangedSince(),
+  dry_run: Type.Optional(
+    Type.Unsafe<0 | 1>({ ...flag('1: nothing is changed; the answer says what would happen to people.'), empty: 0 }),
+  ),
+};
+const described = 'effects says what happens to the people who wait, by the mail they wait for before and after.';
+const Updated = Type.Object({ updated_at: nullable(isoTimestampSchema()), effects: Effects });
+const Utr = Type.Object({ utr: nullable(Type.String()), effects: Effects });
+
+const template = (description: string) => Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS, description }));
+const mail = {
+  sender_id: integer({ description: 'Id of the sender.' }),
+  subject: line({ minLength: 1 }),
+  waiting_period: integer({ maximum: MAX_WAITING_PERIOD, description: 'Days or hours to wait.' }),
+  waiting_type: choice(...WAITING_TYPES),
+  template_id: integer({ description: 'Id of the template.' }),
+};
+const optionalMail = {
+  preheader: Type.Optional(line({ description: 'The text that mail programs show behind the subject.' })),
+  preview_img: Type.Optional(line({ description: "The template's preview_image." })),
+  template_json: template("MJML's JSON form; template_html is then left empty."),
+  template_html: template('HTML; template_json is then left empty.'),
+  tracking: trackingFlag(),
+};
+
+export const changeAutomation = operation({
+  name: 'Change parts of an automation (addition)',
+  description: `What is not given stays. The group of a live one cannot change. ${described}`,
+  role: 'editor',
+  input: Type.Object({
+    ...ByUtr.properties,
+    ...how,
+    automation_name: Type.Optional(line({ minLength: 1 })),
+    automation_for: Type.Optional(line({ description: 'contacts_<contact type id> or segments_<segment id>' })),
+    unsubscribe_group_id: Type.Optional(integer({ description: '0: not chosen yet.' })),
+    exit_criteria: Type.Optional(Type.Unsafe<0 | 1>(flag('1: people finish also when they leave the target.'))),
+    ...capOption,
+  }),
+  output: Updated,
+  check: checkAutomation,
+  async run(context, { utr, unchanged_since, dry_run, automation_for, unsubscribe_group_id: group, ...given }) {
+    const { db, accountId, actor } = context;
+    const { id } = requireAutomation(db, accountId, utr);
+    const { result: updated_at, effects } = await changed(context, id, dry_run, (now) => {
+      const before = requireAutomation(db, accountId, utr);
+      requireUnchanged(before, unchanged_since);
+      const [target] = checkedTargets(automation_for ? [automation_for] : []);
+      if (before.status === AUTOMATION_STATUS.live) {
+        if (group !== undefined && String(group) !== before.unsubscribe_group_id)
+          throw invalid('unsubscribe_group_id', SENTENCES.group_of_live);
+        if (automation_for !== undefined && target === undefined)
+          throw invalid('automation_for', messages.required('automation_for'));
+      }
+      db.update(automations)
+        .set({
+          automation_name: given.automation_name,
+          exit_criteria: given.exit_criteria,
+          ignores_caps: given.ignores_caps,
+          automation_for: automation_for === undefined ? undefined : Number(target?.id ?? 0),
+          automation_for_table: automation_for === undefined ? undefined : (target?.table ?? ''),
+          unsubscribe_group_id: group === undefined ? undefined : String(group),
+          changed_by: actor.userId,
+          updated_at: now,
+        })
+        .where(eq(automations.id, id))
+        .run();
+      return { result: now, moves: null };
+    });
+    return { updated_at, effects };
+  },
+});
+
+export const addMail = operation({
+  name: 'Add a mail to an automation, also before others (addition)',
+  description: `Before another mail it is for those who have not come past that place. ${described}`,
+  role: 'editor',
+  input: Type.Object({
+    ...ByUtr.properties,
+    ...how,
+    before: Type.Optional(line({ description: 'utr of the mail it comes before; empty: the end.' })),
+    ...mail,
+    ...optionalMail,
+  }),
+  output: Utr,
+  check(context, given, errors) {
+    checkMail(context, given, errors);
+    const { before, utr } = given;
+    if (before) errors.reference('before', () => utrsOf(context, utr).has(recordUtr(before)));
+  },
+  async run(context, { utr, unchanged_since, dry_run, before, ...given }) {
+    const { db, clock, accountId, actor } = context;
+    const automation_id = requireAutomation(db, accountId, utr).id;
+    const stamp = isoTimestamp(clock.now());
+    const columns = {
+      preheader: '',
+      preview_img: '',
+      template_json: '',
+      template_html: '',
+      tracking: 1,
+      ...withTemplateCopied(db, accountId, given),
+      user_id: accountId,
+      automation_id,
+      utr: randomUUID(),
+      changed_by: actor.userId,
+      created_at: stamp,
+      updated_at: stamp,
+    };
+    const frozen = dry_run === 1 ? null : await freezeSchedule(context, { ...columns, id: 0, position: 0 });
+    const { result, effects } = await changed(context, automation_id, dry_run, (now, isTaken) => {
+      const automation = requireAutomation(db, accountId, utr);
+      requireUnchanged(automation, unchanged_since);
+      requireRoomForMail(db, automation_id);
+      const mails = listSchedules(db, automation_id);
+      const order = mails.map(({ id }) => id);
+      const at = before ? mails.findIndex((one) => one.utr === recordUtr(before)) : order.length;
+      if (at === -1) throw invalid('before', messages.selected('before'));
+      const { id, position } = insertSchedule(db, columns);
+      const moves =
+        at < order.length
+          ? orderMails(db.$client, automation_id, [...order.slice(0, at), id, ...order.slice(at)], id)
+          : movesTo(db.$client, automation_id, position);
+      if (!isTaken) publish(db, automation, { ...columns, id, position }, frozen, now);
+      touch(context, automation, now);
+      return { result: columns.utr, moves };
+    });
+    return { utr: result, effects };
+  },
+});
+
+export const changeMail = operation({
+  name: 'Change parts of a mail of an automation (addition)',
+  description: `What is not given stays. People who wait for it get it as it is then, at its new time. ${described}`,
+  role: 'editor',
+  input: Type.Object({
+    ...ByMail.properties,
+    ...how,
+    sender_id: Type.Optional(mail.sender_id),
+    subject: Type.Optional(mail.subject),
+    waiting_period: Type.Optional(mail.waiting_period),
+    waiting_type: Type.Optional(mail.waiting_type),
+    template_id: Type.Optional(mail.template_id),
+    ...optionalMail,
+  }),
+  output: Updated,
+  check: checkMail,
+  async run(context, { utr, unchanged_since, dry_run, ...given }) {
+    const { db, accountId, actor } = context;
+    const { template_json, template_html, ...plain } = withTemplateCopied(db, accountId, given);
+    const columns = {
+      ...plain,
+      // A new MJML or HTML template replaces whichever of the two was there.
+      ...((template_json !== undefined || template_html !== undefined) && {
+        template_json: template_json ?? '',
+        template_html: template_html ?? '',
+      }),
+    };
+    const { schedule: seen } = requireMail(db, accountId, utr);
+    const frozen = dry_run === 1 ? null : await freezeSchedule(context, { ...seen, ...columns });
+    const { result: updated_at, effects } = await changed(context, seen.automation_id, dry_run, (now, isTaken) => {
+      const { schedule: before, automation } = requireMail(db, accountId, utr);
+      requireUnchanged(before, unchanged_since);
+      // What was frozen must be what is stored.
+      if (dry_run !== 1 && before.updated_at !== seen.updated_at) throw conflict(SENTENCES.changed_meanwhile);
+      const after = { ...before, ...columns, changed_by: actor.userId, updated_at: now };
+      // Choosing a template replaces everything, so what was there before is kept.
+      if (given.template_id !== undefined) closeVersion(db, 'automation_mail', before.id);
+      db.update(automationSchedules)
+        .set({ ...columns, changed_by: actor.userId, updated_at: now })
+        .where(eq(automationSchedules.id, before.id))
+        .run();
+      const hasOtherWait = after.waiting_type !== before.waiting_type || after.waiting_period !== before.waiting_period;
+      if (!isTaken) publish(db, automation, after, frozen, now);
+      return { result: now, moves: hasOtherWait ? movesTo(db.$client, automation.id, before.position) : null };
+    });
+    return { updated_at, effects };
+  },
+});
+
+export const orderAutomation = operation({
+  name: 'Put the mails of an automation into another order (addition)',
+  description: `People get what was ahead of them in the new order, and nothing twice. ${described}`,
+  role: 'editor',
+  input: Type.Object({
+    ...ByUtr.properties,
+    ...how,
+    mails: stringList({ minItems: 1, description: 'The utrs of all its mails, in their new order.' }),
+  }),
+  output: Updated,
+  check(context, { utr, mails = [] }, errors) {
+    const utrs = utrsOf(context, utr);
+    errors.reference('mails', () => isOrderOf(utrs, mails));
+  },
+  async run(context, { utr, unchanged_since, dry_run, mails }) {
+    const { db, accountId } = context;
+    const { id } = requireAutomation(db, accountId, utr);
+    const { result: updated_at, effects } = await changed(context, id, dry_run, (now) => {
+      const automation = requireAutomation(db, accountId, utr);
+      requireUnchanged(automation, unchanged_since);
+      const byUtr = new Map(listSchedules(db, id).map((one) => [one.utr, one.id]));
+      if (!isOrderOf(new Set(byUtr.keys()), mails)) throw invalid('mails', messages.selected('mails'));
+      const order = mails.flatMap((given) => byUtr.get(recordUtr(given)) ?? []);
+      const moves = order.length > 1 ? orderMails(db.$client, id, order) : null;
+      touch(context, automation, now);
+      return { result: now, moves };
+    });
+    return { updated_at, effects };
+  },
+});
+
+export const removeMail = operation({
+  name: 'Remove a mail of an automation, or ask what that would do (addition)',
+  description: `Like its deletion: people who wait for it wait for the next. ${described}`,
+  role: 'editor',
+  input: Type.Object({ ...ByMail.properties, ...how }),
+  output: Utr,
+  async run(context, { utr, unchanged_since, dry_run }) {
+    const { db, accountId } = context;
+    const { automation_id } = requireMail(db, accountId, utr).schedule;
+    let cancelled: number[] = [];
+    const { result, effects } = await changed(context, automation_id, dry_run, (now) => {
+      const { schedule, automation } = requireMail(db, accountId, utr);
+      requireUnchanged(schedule, unchanged_since);
+      const removed = removeSchedule(db, schedule);
+      cancelled = removed.cancelled;
+      touch(context, automation, now);
+      return { result: schedule.utr, moves: removed.moves };
+    });
+    if (dry_run !== 1) await cancelDeletedMail(context, cancelled);
+    return { utr: result, effects };
+  },
+});
+
+/** Makes a change and wakes the background, or, with a dry run, only finds out what it would do. `change` is given the time as a stamp. */
+async function changed<Result>(
+  context: Context,
+  automationId: number,
+  dryRun: 0 | 1 | undefined,
+  change: (now: string, isTaken: boolean) => Given<Result>,
+): Promise<{ result: Result | null; effects: Effects }> {
+  const now = context.clock.now();
+  const isOnlyAsked = dryRun === 1;
+  const asked = { automationId, isOnlyAsked, now };
+  const result = await withEffects(context, asked, (isTaken) => change(isoTimestamp(now), isTaken));
+  if (!isOnlyAsked) context.wake();
+  return result;
+}
+
+/** The utrs of the mails of an automation. Throws 404. */
+function utrsOf({ db, accountId }: Context, utr: unknown): Set<string> {
+  return new Set(listSchedules(db, requireAutomation(db, accountId, utr).id).map((schedule) => schedule.utr));
+}
+
+/** Whether a list has each of these utrs once. */
+function isOrderOf(utrs: ReadonlySet<string>, given: readonly string[]): boolean {
+  const named = new Set(given.map(recordUtr));
+  return given.length === utrs.size && named.size === utrs.size && [...named].every((one) => utrs.has(one));
+}
+
+function requireUnchanged({ updated_at }: { updated_at: string }, unchangedSince: string | undefined): void {
+  if (unchangedSince && unchangedSince !== updated_at) throw conflict(SENTENCES.changed_meanwhile);
+}
+
+/** Notes who changed the series. */
+function touch({ db, actor }: Context, { id }: Automation, updated_at: string): void {
+  db.update(automations).set({ changed_by: actor.userId, updated_at }).where(eq(automations.id, id)).run();
+}
+
+/** Prepares a changed mail for sending if its automation is live; throws 409 when it cannot be sent. */
+function publish(
+  db: Db,
+  automation: Automation,
+  schedule: Schedule,
+  frozen: Frozen | { problem: string } | null,
+  now: string,
+): void {
+  if (automation.status !== AUTOMATION_STATUS.live || frozen === null) return;
+  if ('problem' in frozen) throw conflict(sentence('live_change_broken', frozen));
+  createScheduleMailing(db, automation, schedule, frozen, now);
+}

@@ -1,0 +1,215 @@
+/** The mails of automations, which the contract calls schedules, and the people who wait for each. */
+import { randomUUID } from 'node:crypto';
+import { eq, sql } from 'drizzle-orm';
+import Type, { type Static } from 'typebox';
+import { isoTimestamp } from '../../clock.ts';
+import { isOwned } from '../../database/ownership.ts';
+import { recordObject, totalBytes } from '../../database/record-json.ts';
+import { automationSchedules, senders } from '../../database/schema/index.ts';
+import { PLACE } from '../../delivery/queue/automation-waits.ts';
+import type { Deps } from '../../deps.ts';
+import { designToken } from '../../designs/designs.ts';
+import {
+  choice,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  line,
+  listQuery,
+  MAX_TEMPLATE_CHARACTERS,
+  nullable,
+  reference,
+  stamps,
+  text,
+  trackingFlag,
+  zeroOrOne,
+} from '../../http/requests/schemas.ts';
+import type { FieldErrorCollector } from '../../http/requests/validation.ts';
+import { changesNothing } from '../../operations/callers.ts';
+import { type Context, listOperation, operation } from '../../operations/operation.ts';
+import { templateErrors } from '../../single-sends/single-sends.ts';
+import { hasTemplate, withTemplateCopied } from '../../templates/mail-content.ts';
+import { insertSchedule, requireAutomation, requireMail, requireRoomForMail } from '../automations.ts';
+import { moveOrNote, untilMoved } from '../moves.ts';
+import { movesTo } from '../places.ts';
+import * as deletion from '../schedule-deletion.ts';
+import { ByUtr } from './automations.ts';
+
+/** What a waiting time is counted in. */
+export const WAITING_TYPES = ['instantly', 'days', 'hours'] as const;
+export const MAX_WAITING_PERIOD = 10_000;
+
+const DEFAULT_ROWS = 50;
+/** Enrolments looked at for a page, some milliseconds: a page of people who wait for a late mail of many is shorter than its limit. */
+const MAX_EXAMINED = 20_000;
+
+/** Which mail of an automation is meant. */
+export const ByMail = Type.Object({ utr: identifier('The schedule.') });
+
+const Schedule = Type.Object({
+  id: integer(),
+  user_id: integer(),
+  automation_id: integer(),
+  sender_id: integer(),
+  subject: Type.String(),
+  waiting_period: integer(),
+  waiting_type: choice(...WAITING_TYPES),
+  utr: Type.String(),
+  template_id: integer(),
+  preview_img: Type.String(),
+  template_json: Type.String(),
+  template_html: Type.String(),
+  ...stamps,
+  design_url: Type.String(),
+  image: Type.String(),
+});
+
+/** Adds the SQL function by which the list of mails has the links to their design pages. */
+export function addDesignToken({ db, tokens, clock }: Pick<Deps, 'db' | 'tokens' | 'clock'>): void {
+  db.$client.function('design_token', (utr, user) =>
+    designToken(tokens, 'schedule', String(utr), Number(user), clock.now()),
+  );
+}
+
+export const listSchedules = listOperation({
+  name: 'List the mails of an automation',
+  role: 'viewer',
+  input: Type.Object({ ...ByUtr.properties, ...listQuery.properties }),
+  as: 'automation_schedules',
+  record: Schedule,
+  select(context, { utr, ...part }) {
+    const { db, accountId, actor, publicUrl } = context;
+    const automation = requireAutomation(db, accountId, utr);
+    return {
+      record: recordObject(Schedule, automationSchedules, {
+        design_url: changesNothing(context)
+          ? sql`''`
+          : sql`${`${publicUrl()}/design/`} || design_token(${automationSchedules.utr}, ${actor.userId ?? 0})`,
+        image: sql`${`${publicUrl()}/images/templates/`} || ${automationSchedules.preview_img}`,
+      }),
+      from: sql`${automationSchedules}`,
+      where: eq(automationSchedules.automation_id, automation.id),
+      id: automationSchedules.id,
+      bytes: totalBytes(automationSchedules.template_json, automationSchedules.template_html),
+      part,
+    };
+  },
+});
+
+/** Adds the errors of the sender, the template and the code of a mail. */
+export function checkMail(
+  { db, accountId }: Context,
+  given: { sender_id?: number; template_id?: number; template_json?: string; template_html?: string },
+  errors: FieldErrorCollector,
+): void {
+  const { sender_id, template_id } = given;
+  if (sender_id !== undefined) errors.reference('sender_id', () => isOwned(db, senders, sender_id, accountId));
+  if (template_id !== undefined) errors.reference('template_id', () => hasTemplate(db, accountId, template_id));
+  for (const [field, problem] of templateErrors(given)) if (!errors.has(field)) errors.add(field, problem);
+}
+
+export const addSchedule = operation({
+  name: 'Add a mail to an automation',
+  description: 'It waits from the mail before it, the first one from the moment a person enters.',
+  role: 'editor',
+  input: Type.Object({
+    ...ByUtr.properties,
+    sender_id: reference(),
+    subject: line(),
+    waiting_period: integer({
+      maximum: MAX_WAITING_PERIOD,
+      description: 'Days or hours to wait; 1 for an instant mail.',
+    }),
+    waiting_type: choice(...WAITING_TYPES),
+    template_id: reference(),
+    preview_img: line({ description: "The template's preview_image." }),
+    template_json: Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS })),
+    template_html: Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS })),
+    tracking: trackingFlag(),
+  }),
+  check: checkMail,
+  async run({ db, clock, accountId, actor, wake }, { utr, ...given }) {
+    const automation_id = requireAutomation(db, accountId, utr).id;
+    const now = isoTimestamp(clock.now());
+    await untilMoved(db.$client, automation_id);
+    const columns = {
+      template_json: '',
+      template_html: '',
+      ...withTemplateCopied(db, accountId, given),
+      user_id: accountId,
+      automation_id,
+      utr: randomUUID(),
+      changed_by: actor.userId,
+      created_at: now,
+      updated_at: now,
+    };
+    db.transaction(
+      () => {
+        requireRoomForMail(db, automation_id);
+        const { position } = insertSchedule(db, columns);
+        moveOrNote(db.$client, automation_id, movesTo(db.$client, automation_id, position));
+      },
+      { behavior: 'immediate' },
+    );
+    wake();
+    await untilMoved(db.$client, automation_id);
+  },
+});
+
+export const deleteSchedule = operation({
+  name: 'Delete a mail of an automation',
+  role: 'editor',
+  input: ByMail,
+  run: (context, { utr }) => deletion.deleteSchedule(context, context.accountId, utr),
+});
+
+const Waiting = Type.Object({
+  id: integer({ description: 'Id of their address, for the next page.' }),
+  email: Type.String(),
+  contact_id: nullable(integer()),
+  waiting_since: isoTimestampSchema(),
+  due_at: isoTimestampSchema(),
+  is_queued: zeroOrOne(),
+});
+/** Somebody who waits for a mail. */
+export type Waiting = Static<typeof Waiting>;
+
+export const listWaiting = operation({
+  name: 'List the people who wait for a mail of an automation (addition)',
+  role: 'viewer',
+  input: Type.Object({
+    ...ByMail.properties,
+    limit: Type.Optional(integer({ minimum: 1, maximum: 200, description: 'At most this many; 50 by default.' })),
+    after_id: Type.Optional(integer({ description: 'Only those behind this one: next_after_id of the page before.' })),
+  }),
+  output: Type.Object({ people: Type.Array(Waiting), next_after_id: nullable(integer()) }),
+  run({ db, accountId }, { utr, limit = DEFAULT_ROWS, after_id: after = 0 }) {
+    const { $client: client } = db;
+    const { automation_id: automation, position } = requireMail(db, accountId, utr).schedule;
+    const { places } = movesTo(client, automation, position);
+    const rows = client
+      .prepare<Record<string, number>, { id: number; is_theirs: 0 | 1 }>(`
+        SELECT address_id AS id, state = 'active' AND ${PLACE} >= @low AND ${PLACE} < @high AS is_theirs
+        FROM enrolments e WHERE automation_id = @automation AND address_id > @after ORDER BY address_id LIMIT ${MAX_EXAMINED}`)
+      .all({ automation, low: places?.low ?? 0, high: position, after });
+    const theirs = rows.filter(({ is_theirs }) => is_theirs === 1);
+    const page = theirs.slice(0, limit);
+    const people = client
+      .prepare<
+        Record<string, string | number>,
+        Omit<Waiting, 'waiting_since' | 'due_at'> & { since: number; due: number }
+      >(`
+        SELECT e.address_id AS id, ifnull(c.email, a.normalized_email) AS email, c.id AS contact_id, e.waiting_since AS since, e.due_at AS due, e.delivery_id IS NOT NULL AS is_queued
+        FROM json_each(@ids) j CROSS JOIN enrolments e ON e.automation_id = @automation AND e.address_id = j.value CROSS JOIN addresses a ON a.id = e.address_id
+          LEFT JOIN contacts c ON c.id = e.contact_id AND c.deleted_at IS NULL
+        ORDER BY e.address_id`)
+      .all({ automation, ids: JSON.stringify(page.map(({ id }) => id)) })
+      .map(({ since, due, ...person }) => ({
+        ...person,
+        waiting_since: isoTimestamp(new Date(since)),
+        due_at: isoTimestamp(new Date(due)),
+      }));
+    const end = theirs.length > limit ? page.at(-1) : rows.length === MAX_EXAMINED ? rows.at(-1) : undefined;
+    return { people, next_after_id: end?.id ?? null };
+  },
+});

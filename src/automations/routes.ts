@@ -1,0 +1,58 @@
+/** The API of automations and their mails. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { Deps } from '../deps.ts';
+import { operationRoutes } from '../http/operation-routes.ts';
+import {
+  createAutomation,
+  deleteAutomation,
+  deleteAutomations,
+  duplicateAutomation,
+  listAutomations,
+  pauseAutomation,
+  readAutomation,
+  setAutomationLive,
+} from './operations/automations.ts';
+import { addMail, changeAutomation, changeMail, orderAutomation, removeMail } from './operations/changes.ts';
+import { previewAutomation } from './operations/forecast.ts';
+import { readReport } from './operations/report.ts';
+import { addDesignToken, addSchedule, deleteSchedule, listSchedules, listWaiting } from './operations/schedules.ts';
+import { readSeries } from './operations/series.ts';
+import {
+  checkAutomationMail,
+  readAutomationMailCode,
+  showAutomationMail,
+  showAutomationMailHtml,
+  testAutomationMail,
+} from './operations/shown-mails.ts';
+import { listSummaries } from './operations/summaries.ts';
+
+export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  addDesignToken(deps);
+  const routes = operationRoutes(app, deps, 'Automations');
+  routes.list('GET /automations', listAutomations);
+  routes.read('POST /automations/create', createAutomation, ({ utr }) => `/api/automations/details?utr=${utr}`);
+  routes.read('GET /automations/duplicate', duplicateAutomation);
+  routes.record('GET /automations/details', readAutomation);
+  routes.change('GET /automations/pause', pauseAutomation, 'Automation Paused Successfully');
+  routes.change('GET /automations/set-live', setAutomationLive, 'Automation has been set live');
+  routes.change('DELETE /automations/delete', deleteAutomation, 'Deleted Successfully');
+  routes.change('POST /automations/bulk-delete', deleteAutomations, 'Deleted Successfully');
+  routes.list('GET /automations/schedule', listSchedules);
+  routes.change('POST /automations/schedule/create', addSchedule, 'Schedule Added');
+  routes.change('DELETE /automations/schedule/delete', deleteSchedule, 'Deleted Successfully');
+  routes.read('POST /automations/update', changeAutomation);
+  routes.read('POST /automations/schedule/add', addMail);
+  routes.read('POST /automations/schedule/update', changeMail);
+  routes.read('POST /automations/schedule/reorder', orderAutomation);
+  routes.read('POST /automations/schedule/remove', removeMail);
+  routes.read('GET /automations/series', readSeries);
+  routes.record('GET /automations/schedule/mail', showAutomationMail);
+  routes.code('GET /automations/schedule/mail/html', showAutomationMailHtml);
+  routes.read('GET /automations/schedule/check', checkAutomationMail);
+  routes.code('GET /automations/schedule/html', readAutomationMailCode);
+  routes.change('POST /automations/schedule/test', testAutomationMail, (message) => message);
+  routes.read('GET /automations/schedule/waiting', listWaiting);
+  routes.read('GET /automations/summaries', listSummaries);
+  routes.read('GET /automations/report', readReport);
+  routes.read('GET /automations/preview', previewAutomation);
+};
