@@ -48,6 +48,7 @@ const LAYERS = [
     'transactional',
     'outbox',
     'brand',
+    'returned-mail',
   ],
   ['deps.ts', 'http', 'operations'],
   ['*/operations', '*/operations.ts', 'audience/unsubscribed'],

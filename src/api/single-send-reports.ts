@@ -36,10 +36,12 @@ import { changesNothing } from '../operations/callers.ts';
 import { WarmUpWait } from '../senders/operations/warm-ups.ts';
 import { SENTENCES } from '../sentences.ts';
 import { findSingleSendMailing, requireSingleSend } from '../single-sends/actions.ts';
+import { variantNumber } from '../single-sends/operations/options.ts';
+import { Watch } from '../single-sends/operations/watch.ts';
+import { sendTestMail, testMailMessage } from '../single-sends/test-mail.ts';
 import { testSingleSend } from '../single-sends/operations/shown-mails.ts';
 import { mailWarnings } from '../templates/content-warnings.ts';
 import { ContentWarnings } from '../templates/operations.ts';
-import { Watch } from './result-limits.ts';
 import { ReportedAbTest, reportedAbTest } from './single-send-variants.ts';
 
 const tags = ['Single sends'];

@@ -102,7 +102,7 @@ export function isAutoHoldOn(db: Db, accountId: number): boolean {
 }
 
 /** Changes that; 1: they are held. */
-export function changeAutoHold(db: Db, accountId: number, autoHold: 0 | 1): void {
+export function saveAutoHold(db: Db, accountId: number, autoHold: 0 | 1): void {
   db.update(accounts).set({ auto_hold: autoHold }).where(eq(accounts.id, accountId)).run();
 }
 

@@ -1,12 +1,32 @@
-/** How often and when mail of single sends and automations leaves (additions): limits of mails per person, weekdays and hours. */
+/**
+ * How often and when mail of single sends and automations leaves, and when single sends are held (additions): limits of mails per person,
+ * weekdays and hours, limits of results.
+ */
 import Type, { type Static } from 'typebox';
 import { isoTimestamp } from '../clock.ts';
-import { changeMailCaps, changeSendWindow, readMailCaps, readSendWindow } from '../database/accounts.ts';
+import {
+  changeMailCaps,
+  changeSendWindow,
+  isAutoHoldOn,
+  readMailCaps,
+  readSendWindow,
+  saveAutoHold,
+} from '../database/accounts.ts';
 import type { MailCap } from '../database/schema/index.ts';
 import { markEarlierMailsSoon } from '../delivery/queue/ledger/earlier-mails.ts';
 import { MAX_CAP_DAYS, MAX_CAP_MAILS, MAX_CAPS } from '../delivery/timing/mail-caps.ts';
 import { waitsUntil } from '../delivery/timing/send-window.ts';
-import { integer, isoTimestampSchema, line, nullable, stringList } from '../http/requests/schemas.ts';
+import { LEAST_RESULTS, LIMITS } from '../delivery/watch/limits.ts';
+import {
+  choice,
+  flag,
+  integer,
+  isoTimestampSchema,
+  line,
+  nullable,
+  stringList,
+  zeroOrOne,
+} from '../http/requests/schemas.ts';
 import { operation } from '../operations/operation.ts';
 import { SENTENCES, sentence } from '../sentences.ts';
 import { auditBy } from '../users/audit.ts';
@@ -60,6 +80,25 @@ const Times = Type.Object({
   time_zone: Type.String({ description: 'The zone of schedules.' }),
   waits_until: nullable(isoTimestampSchema(), 'When mail that waits now leaves; null while it may leave.'),
 });
+
+const ResultLimits = Type.Object(
+  {
+    auto_hold: zeroOrOne('1: single sends are held when a limit is exceeded; 0: only those with a canary are.'),
+    least_results: integer({ description: 'A send is not held before so many of its mails have a result.' }),
+    limits: Type.Array(
+      Type.Object({
+        code: Type.String({ description: 'The held_code of a send that exceeds it.' }),
+        measure: { ...choice(...LIMITS.map(({ measure }) => measure)), description: 'The counter that is compared.' },
+        per_thousand: integer({ description: 'So many in a thousand results are too many.' }),
+        least: integer({ description: 'So many there must be at least.' }),
+      }),
+      { description: 'The limits.' },
+    ),
+  },
+  { description: 'The limits.' },
+);
+
+export type ResultLimits = Static<typeof ResultLimits>;
 
 export const readCaps = operation({
   name: 'Read how many mails a person gets at most (addition)',
@@ -122,6 +161,31 @@ export const changeWindow = operation({
     const change = () => {
       changeSendWindow(db, accountId, numbers.length === 0 ? null : { days: numbers, opens, closes });
       auditBy(context, 'send_window_changed');
+    };
+    db.transaction(change, { behavior: 'immediate' });
+  },
+});
+
+export const readResultLimits = operation({
+  name: 'Read the limits at which single sends are held (addition)',
+  role: 'viewer',
+  input: Type.Object({}),
+  output: Type.Object({ limits: ResultLimits }),
+  run({ db, accountId }): { limits: ResultLimits } {
+    const limits = LIMITS.map(({ share, ...limit }) => ({ ...limit, per_thousand: Math.round(share * 1000) }));
+    return { limits: { auto_hold: isAutoHoldOn(db, accountId) ? 1 : 0, least_results: LEAST_RESULTS, limits } };
+  },
+});
+
+export const changeAutoHold = operation({
+  name: 'Choose whether single sends without a canary are held, too (addition)',
+  role: 'owner',
+  input: Type.Object({ auto_hold: flag('1: they are; 0: only those with a canary.') }),
+  run(context, { auto_hold }) {
+    const { db, accountId } = context;
+    const change = () => {
+      saveAutoHold(db, accountId, auto_hold);
+      auditBy(context, auto_hold === 1 ? 'auto_hold_on' : 'auto_hold_off');
     };
     db.transaction(change, { behavior: 'immediate' });
   },

@@ -1,11 +1,13 @@
-/** The API of the limits of mails per person, and of the weekdays and hours at which mail leaves. */
+/** The API of the limits of mails per person, of the weekdays and hours at which mail leaves, and of the limits of results. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { Deps } from '../deps.ts';
 import { operationRoutes } from '../http/operation-routes.ts';
-import { changeCaps, changeWindow, readCaps, readWindow } from './operations.ts';
+import { changeAutoHold, changeCaps, changeWindow, readCaps, readResultLimits, readWindow } from './operations.ts';
 
 export const sendingTimeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const sends = operationRoutes(app, deps, 'Single sends');
+  sends.read('GET /sending/limits', readResultLimits);
+  sends.change('POST /sending/limits/save', changeAutoHold, 'Updated Successfully');
   sends.read('GET /sending/caps', readCaps);
   sends.change('POST /sending/caps/save', changeCaps, 'Updated Successfully');
   sends.read('GET /sending/window', readWindow);

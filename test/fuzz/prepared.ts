@@ -15,7 +15,7 @@ import {
   webhookEndpoints,
 } from '../../src/database/schema/index.ts';
 import { keepRoleMail } from '../../src/delivery/feedback/bounces/kept-mails.ts';
-import { addIntake } from '../../src/delivery/feedback/providers/intakes.ts';
+import { storeIntake } from '../../src/delivery/feedback/providers/intakes.ts';
 import { createDkimKey } from '../../src/delivery/mime/dkim.ts';
 import { addFeed, holdFeed } from '../../src/feeds/feeds.ts';
 import { addForm } from '../../src/forms/forms.ts';
@@ -104,7 +104,7 @@ export function addAbTest(app: TestApp, utr: string): string {
 
 /** Two addresses at which a provider reports events; gives their ids. */
 export function addIntakes(app: TestApp, accountId: number): string[] {
-  return [1, 2].map(() => String(addIntake(app.db, { accountId, provider: 'brevo', secret: null }, app.clock.now())));
+  return [1, 2].map(() => String(storeIntake(app.db, { accountId, provider: 'brevo', secret: null }, app.clock.now())));
 }
 
 /** A verified sender of a domain without a DKIM key, a domain with one, and a key to delete; the names of the domains and the key's id. `nth` makes the names unique. */

@@ -35,6 +35,9 @@ export const relays = sqliteTable('relays', {
 export const MAIL_PROVIDERS = ['ses', 'mailgun', 'postmark', 'sendgrid', 'brevo', 'sparkpost'] as const;
 export type MailProvider = (typeof MAIL_PROVIDERS)[number];
 
+/** Why a request of a mail provider is refused. */
+export const REFUSALS = ['signature', 'expired', 'login', 'topic', 'malformed'] as const;
+
 /** One address below /hooks/in that an account gave to a provider. It is changed by src/delivery/feedback/providers/intakes.ts alone. */
 export const providerIntakes = sqliteTable(
   'provider_intakes',
@@ -61,8 +64,7 @@ export const providerIntakes = sqliteTable(
     last_event: text(),
     last_event_at: text(),
     refused: count(),
-    /** A code of REFUSALS in src/delivery/feedback/providers/provider-event.ts. */
-    last_refusal: text(),
+    last_refusal: text({ enum: REFUSALS }),
     last_refused_at: text(),
     /** How many rows of provider_event_keys it has. */
     remembered: count(),

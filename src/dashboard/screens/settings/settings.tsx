@@ -5,6 +5,7 @@ import { trackingScreen } from '../../../audience/tracking/screens/tracking.tsx'
 import { brandScreen } from '../../../brand/screens/brand.tsx';
 import type { Deps } from '../../../deps.ts';
 import { sendingScreens } from '../../../relays/screens/sending.tsx';
+import { returnScreen } from '../../../returned-mail/screens/returns.tsx';
 import { senderScreens } from '../../../senders/screens/senders.tsx';
 import { timesScreen } from '../../../sending-times/screens/times.tsx';
 import { accountScreen } from '../../../users/screens/account.tsx';
@@ -18,7 +19,6 @@ import { viewerOf } from '../../signed-in.ts';
 import { backupScreen } from './backup/backup.tsx';
 import { healthScreen } from './health.tsx';
 import { nodeScreen } from './nodes.tsx';
-import { returnScreen } from './returns/returns.tsx';
 
 export async function settingsScreens(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
   app.get('/settings', (request, reply) =>

@@ -13,6 +13,7 @@ import { forms } from '../../../forms/words.en.ts';
 import { outbox } from '../../../outbox/words.en.ts';
 import { pictures } from '../../../pictures/words.en.ts';
 import { relays } from '../../../relays/words.en.ts';
+import { providers } from '../../../returned-mail/words.en.ts';
 import { senders } from '../../../senders/words.en.ts';
 import { times } from '../../../sending-times/words.en.ts';
 import { campaigns } from '../../../single-sends/words.en.ts';
@@ -23,13 +24,11 @@ import { webhooks } from '../../../webhooks/words.en.ts';
 import { backup } from './backup.ts';
 import { designer } from './designer.ts';
 import { frame } from './frame.ts';
-import { holding } from './holding.ts';
 import { home } from './home.ts';
 import { installation } from './installation.ts';
 import { mail } from './mail.ts';
 import { nodes } from './nodes.ts';
 import { people } from './people.ts';
-import { providers } from './providers.ts';
 import { signIn } from './sign-in.ts';
 import { versions } from './versions.ts';
 
@@ -44,7 +43,6 @@ export const en = {
   ...fields,
   ...forms,
   ...frame,
-  ...holding,
   ...home,
   ...installation,
   ...left,

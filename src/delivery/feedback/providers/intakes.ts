@@ -27,7 +27,7 @@ export interface EventCounts {
 }
 
 /** Adds an intake and gives its id. `secret` is null where the address alone is the secret. */
-export function addIntake(
+export function storeIntake(
   client: Database,
   { accountId, provider, secret }: { accountId: number; provider: MailProvider; secret: string | null },
   now: Date,

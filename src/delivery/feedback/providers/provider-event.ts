@@ -1,5 +1,6 @@
 /** What the providers have in common: requests that report events, the events, and why a request is refused. */
 import type { IncomingHttpHeaders } from 'node:http';
+import type { REFUSALS } from '../../../database/schema/index.ts';
 import { sanitizeText } from '../bounces/sanitize.ts';
 
 /**
@@ -39,8 +40,6 @@ export interface ReceivedRequest {
   now: Date;
 }
 
-/** Why a request is refused. */
-export const REFUSALS = ['signature', 'expired', 'login', 'topic', 'malformed'] as const;
 export type RefusalCode = (typeof REFUSALS)[number];
 
 /** A request that is not accepted; nothing it says has an effect. */

@@ -7,18 +7,14 @@ import type { Problems } from '../../../dashboard/components/field.tsx';
 import { Card, Notice } from '../../../dashboard/components/surface.tsx';
 import { ask } from '../../../dashboard/operations.ts';
 import { languageOf } from '../../../dashboard/page.tsx';
-import {
-  HoldCard,
-  type ResultLimits,
-  readResultLimits,
-} from '../../../dashboard/screens/settings/returns/hold-card.tsx';
 import { field } from '../../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
 import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { readWindow } from '../../../sending-times/operations.ts';
+import { type ResultLimits, readResultLimits, readWindow } from '../../../sending-times/operations.ts';
 import { CapField, readHasCaps } from '../../../sending-times/screens/cap-field.tsx';
+import { HoldCard } from '../../../sending-times/screens/hold-card.tsx';
 import { toUtc, wallClock } from '../../../zones.ts';
 import { type Audience, countAudience, type Draft, readDraft } from '../../operations/drafts.ts';
 import { Total } from './audience.tsx';
@@ -100,12 +96,12 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     sent: { when?: When; problems?: Problems; problem?: string } = {},
   ) {
     const api = new ApiClient(app, request);
-    const [{ draft }, { audience }, hasCaps, times, limits] = await Promise.all([
+    const [{ draft }, { audience }, hasCaps, times, { limits }] = await Promise.all([
       ask(request, readDraft, { utr }),
       ask(request, countAudience, { utr }),
       readHasCaps(request),
       ask(request, readWindow, {}),
-      readResultLimits(api),
+      ask(request, readResultLimits, {}),
     ]);
     const plan = draft.variants > 1 ? (await readTest(api, utr)).plan : null;
     const mayChange = viewerOf(request).role === 'owner';

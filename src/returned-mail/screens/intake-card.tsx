@@ -1,19 +1,20 @@
 /** One address for the events of a mail provider: whether it works, what to do at the provider, and what arrived. */
-import { Confirm } from '../../../components/confirm.tsx';
-import { Facts } from '../../../components/figures.tsx';
-import { Island } from '../../../components/island.tsx';
-import { LiveNotes } from '../../../components/live-notes.tsx';
-import { Badge, Card, Notice } from '../../../components/surface.tsx';
-import { recordTime } from '../../../record-time.ts';
-import { type PlainKey, useLanguage } from '../../../words/index.ts';
-import { type Intake, intakeState, type Provider } from './records.ts';
+import { Confirm } from '../../dashboard/components/confirm.tsx';
+import { Facts } from '../../dashboard/components/figures.tsx';
+import { Island } from '../../dashboard/components/island.tsx';
+import { LiveNotes } from '../../dashboard/components/live-notes.tsx';
+import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
+import { recordTime } from '../../dashboard/record-time.ts';
+import { type PlainKey, useLanguage } from '../../dashboard/words/index.ts';
+import type { MailProvider } from '../../database/schema/index.ts';
+import type { Intake } from '../operations.ts';
 
 const TONES = { waits: 'plain', works: 'good', refuses: 'bad' } as const;
 /** The page looks for the first event by itself for this long after the address was made. */
 const WATCH_MS = 60 * 60_000;
 const WATCH_EVERY_MS = 5000;
 /** What to do at the provider, after the address was copied. */
-const STEPS: Readonly<Record<Provider, readonly PlainKey[]>> = {
+const STEPS: Readonly<Record<MailProvider, readonly PlainKey[]>> = {
   ses: ['providers.step.ses.1', 'providers.step.ses.2', 'providers.step.ses.3'],
   mailgun: ['providers.step.mailgun.1', 'providers.step.mailgun.2'],
   postmark: ['providers.step.postmark.1', 'providers.step.postmark.2'],
@@ -119,4 +120,10 @@ function State({ intake, now, isActive }: { intake: Intake; now: Date; isActive:
       )}
     </div>
   );
+}
+
+/** What is known of an address: it waits for the first event, works, or refuses what arrived last. */
+function intakeState({ last_event_at: eventAt, last_refused_at: refusedAt }: Intake) {
+  if (refusedAt !== null && (eventAt === null || refusedAt > eventAt)) return 'refuses';
+  return eventAt === null ? 'waits' : 'works';
 }

@@ -15,7 +15,6 @@ export const providers = {
   'roleMails.noSubject': '(no subject)',
   'roleMails.from': 'From {sender},',
   'roleMails.delete': 'Delete this mail',
-  'roleMails.refused': 'The mail could not be deleted: {reason}',
   'settings.done.providerDeleted': 'The address was deleted. Requests to it are refused from now on.',
   'audit.provider_added': 'Made an address for the events of a provider',
   'audit.provider_removed': 'Deleted an address for the events of a provider',

@@ -1,6 +1,7 @@
 /** German: mail that comes back, and the providers that report it, in the settings. */
-import type { providers as english } from '../en/providers.ts';
-import type { Translation } from '../translation.ts';
+
+import type { Translation } from '../dashboard/words/translation.ts';
+import type { providers as english } from './words.en.ts';
 
 export const providers: Translation<typeof english> = {
   'settings.returns': 'Rückläufer',
@@ -18,7 +19,6 @@ export const providers: Translation<typeof english> = {
   'roleMails.noSubject': '(kein Betreff)',
   'roleMails.from': 'Von {sender},',
   'roleMails.delete': 'Diese Mail löschen',
-  'roleMails.refused': 'Die Mail konnte nicht gelöscht werden: {reason}',
   'settings.done.providerDeleted': 'Die Adresse wurde gelöscht. Anfragen an sie werden ab jetzt abgewiesen.',
   'audit.provider_added': 'Adresse für Ereignisse eines Anbieters erstellt',
   'audit.provider_removed': 'Adresse für Ereignisse eines Anbieters gelöscht',

@@ -1,30 +1,19 @@
 /** The addresses for feedback loops, abuse and postmaster, and the mail to them that an operator has to read. */
 import type { FastifyInstance } from 'fastify';
-import type { RoleMailbox } from '../../../../database/schema/index.ts';
-import { ApiClient, refusalText } from '../../../api-client.ts';
-import { Button } from '../../../components/button.tsx';
-import { Time } from '../../../components/figures.tsx';
-import { Card } from '../../../components/surface.tsx';
-import { setFlash } from '../../../flash.ts';
-import { recordTime } from '../../../record-time.ts';
-import { useLanguage } from '../../../words/index.ts';
-import { backTo } from '../frame.tsx';
-
-const SEE_OTHER = 303;
-
-export interface RoleMails {
-  addresses: string[];
-  mails: { id: number; mailbox: RoleMailbox; sender: string; subject: string; text: string; created_at: string }[];
-}
+import { Button } from '../../dashboard/components/button.tsx';
+import { Time } from '../../dashboard/components/figures.tsx';
+import { Card } from '../../dashboard/components/surface.tsx';
+import { ask } from '../../dashboard/operations.ts';
+import { recordTime } from '../../dashboard/record-time.ts';
+import { backTo } from '../../dashboard/screens/settings/frame.tsx';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { deleteRoleMail, type RoleMails } from '../operations.ts';
 
 /** Registers the deletion of a mail. */
 export async function roleMailDeletion(app: FastifyInstance): Promise<void> {
   app.post<{ Params: { id: string } }>('/settings/returns/mails/:id/delete', async (request, reply) => {
-    const path = `/role-mails/delete?${new URLSearchParams({ id: request.params.id })}`;
-    const answer = await new ApiClient(app, request).send('DELETE', path);
-    if (answer.message !== undefined) return backTo(reply, 'returns', 'settings.done.roleMailDeleted');
-    setFlash(reply, 'bad', 'roleMails.refused', { reason: refusalText(answer) });
-    return reply.redirect('/settings/returns', SEE_OTHER);
+    await ask(request, deleteRoleMail, request.params);
+    return backTo(reply, 'returns', 'settings.done.roleMailDeleted');
   });
 }
 

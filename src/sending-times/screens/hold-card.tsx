@@ -1,34 +1,23 @@
-/** Whether every mailing is held when its results are bad, or only those with a first part: the limits, and the switch. */
+/** Whether every single send is held when its results are bad, or only those with a canary: the limits, and the switch. */
 import type { FastifyInstance } from 'fastify';
-import type { LIMITS } from '../../../../delivery/watch/limits.ts';
-import { ApiClient, refusalText } from '../../../api-client.ts';
-import { Button } from '../../../components/button.tsx';
-import { Card } from '../../../components/surface.tsx';
-import { setFlash } from '../../../flash.ts';
-import { field } from '../../../sign-in/fields.ts';
-import { useLanguage } from '../../../words/index.ts';
+import { Button } from '../../dashboard/components/button.tsx';
+import { Card } from '../../dashboard/components/surface.tsx';
+import { setFlash } from '../../dashboard/flash.ts';
+import { attempt, sentenceOf } from '../../dashboard/operations.ts';
+import { field } from '../../dashboard/sign-in/fields.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { changeAutoHold, type ResultLimits } from '../operations.ts';
 
 const SEE_OTHER = 303;
 const THOUSAND = 1000;
 
-/** What the API says about holding mailings because of their results. */
-export interface ResultLimits {
-  auto_hold: 0 | 1;
-  least_results: number;
-  limits: { measure: (typeof LIMITS)[number]['measure']; per_thousand: number; least: number }[];
-}
-
-export async function readResultLimits(api: ApiClient): Promise<ResultLimits> {
-  return (await api.get<{ limits: ResultLimits }>('/sending/limits')).limits;
-}
-
-/** Registers the switch. It leads back to the mailing that is being composed, where it stands too. */
+/** Registers the switch. It leads back to the single send that is being composed, where it stands too. */
 export async function holdSwitch(app: FastifyInstance): Promise<void> {
   app.post('/settings/returns/hold', async (request, reply) => {
     const isOn = field(request, 'auto_hold') === '1';
     const utr = field(request, 'utr');
-    const answer = await new ApiClient(app, request).send('POST', '/sending/limits/save', { auto_hold: isOn ? 1 : 0 });
-    if (answer.message === undefined) setFlash(reply, 'bad', 'holding.refused', { reason: refusalText(answer) });
+    const changed = await attempt(request, changeAutoHold, { auto_hold: isOn ? 1 : 0 });
+    if ('problem' in changed) setFlash(reply, 'bad', 'holding.refused', { reason: sentenceOf(changed) });
     else setFlash(reply, 'good', isOn ? 'holding.isOn' : 'holding.isOff');
     const back = utr === '' ? '/settings/returns' : `/mailings/${encodeURIComponent(utr)}/edit/schedule`;
     return reply.redirect(back, SEE_OTHER);
@@ -37,7 +26,7 @@ export async function holdSwitch(app: FastifyInstance): Promise<void> {
 
 interface HoldCardProps {
   limits: ResultLimits;
-  /** Of the mailing that is being composed. */
+  /** Of the single send that is being composed. */
   utr?: string;
   mayChange: boolean;
 }

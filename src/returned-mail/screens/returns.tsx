@@ -1,18 +1,20 @@
 /** The mail that comes back: the addresses at which mail providers report it, and whether it holds mailings. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Deps } from '../../../../deps.ts';
-import { type ApiAnswer, ApiClient, refusalOf, refusalText } from '../../../api-client.ts';
-import { Button } from '../../../components/button.tsx';
-import { type Problems, SelectField, TextField } from '../../../components/field.tsx';
-import { Card } from '../../../components/surface.tsx';
-import { field } from '../../../sign-in/fields.ts';
-import { viewerOf } from '../../../signed-in.ts';
-import { useLanguage } from '../../../words/index.ts';
-import { backTo, sendSettings } from '../frame.tsx';
-import { HoldCard, holdSwitch, readResultLimits } from './hold-card.tsx';
+import { Button } from '../../dashboard/components/button.tsx';
+import { type Problems, SelectField, TextField } from '../../dashboard/components/field.tsx';
+import { Card } from '../../dashboard/components/surface.tsx';
+import { ask, attempt } from '../../dashboard/operations.ts';
+import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
+import { field } from '../../dashboard/sign-in/fields.ts';
+import { viewerOf } from '../../dashboard/signed-in.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { MAIL_PROVIDERS } from '../../database/schema/index.ts';
+import type { Deps } from '../../deps.ts';
+import { readResultLimits } from '../../sending-times/operations.ts';
+import { HoldCard, holdSwitch } from '../../sending-times/screens/hold-card.tsx';
+import { addIntake, deleteIntake, type Intake, listIntakes, listRoleMails } from '../operations.ts';
 import { IntakeCard } from './intake-card.tsx';
-import { type Intake, PROVIDERS } from './records.ts';
-import { type RoleMails, RoleMailsCard, roleMailDeletion } from './role-mails.tsx';
+import { RoleMailsCard, roleMailDeletion } from './role-mails.tsx';
 
 /** What was typed into the form, without the key, and what is wrong with it. */
 interface Typed {
@@ -24,10 +26,9 @@ const NOTHING: Typed = { provider: '', problems: {} };
 
 export async function returnScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {
   const show = async (request: FastifyRequest, reply: FastifyReply, typed = NOTHING, problem = '') => {
-    const api = new ApiClient(app, request);
-    const { intakes } = await api.get<{ intakes: Intake[] }>('/provider-events');
-    const limits = await readResultLimits(api);
-    const roleMails = viewerOf(request).isOperator ? await api.get<RoleMails>('/role-mails') : null;
+    const { intakes } = await ask(request, listIntakes, {});
+    const { limits } = await ask(request, readResultLimits, {});
+    const roleMails = viewerOf(request).isOperator ? await ask(request, listRoleMails, {}) : null;
     const content = (
       <>
         <Intakes intakes={intakes} now={clock.now()} />
@@ -45,21 +46,14 @@ export async function returnScreen(app: FastifyInstance, { clock }: Deps): Promi
 
   app.post('/settings/returns', async (request, reply) => {
     const provider = field(request, 'provider');
-    const answer: ApiAnswer<{ id: number }> = await new ApiClient(app, request).send(
-      'POST',
-      '/provider-events/create',
-      { provider, secret: field(request, 'secret') },
-    );
-    if (answer.message !== undefined) return backTo(reply, 'returns', 'settings.done.providerAdded');
-    const { problems, problem } = refusalOf(answer);
-    return show(request, reply.code(answer.status), { provider, problems }, problem);
+    const added = await attempt(request, addIntake, { provider, secret: field(request, 'secret') });
+    if ('output' in added) return backTo(reply, 'returns', 'settings.done.providerAdded');
+    return show(request, reply.code(added.status), { provider, problems: added.problems }, added.problem);
   });
 
   app.post<{ Params: { id: string } }>('/settings/returns/:id/delete', async (request, reply) => {
-    const path = `/provider-events/delete?${new URLSearchParams({ id: request.params.id })}`;
-    const answer = await new ApiClient(app, request).send('DELETE', path);
-    if (answer.message !== undefined) return backTo(reply, 'returns', 'settings.done.providerDeleted');
-    return show(request, reply.code(answer.status), NOTHING, refusalText(answer));
+    await ask(request, deleteIntake, request.params);
+    return backTo(reply, 'returns', 'settings.done.providerDeleted');
   });
 }
 
@@ -84,7 +78,7 @@ function NewIntake({ provider, problems }: Typed) {
         <SelectField
           name="provider"
           label={language.say('providers.field.provider')}
-          options={PROVIDERS.map((value) => ({ value, label: language.say(`providers.name.${value}`) }))}
+          options={MAIL_PROVIDERS.map((value) => ({ value, label: language.say(`providers.name.${value}`) }))}
           value={provider}
           problems={problems}
         />
