@@ -49,6 +49,7 @@ const LAYERS = [
     'outbox',
     'brand',
     'returned-mail',
+    'installation',
   ],
   ['deps.ts', 'http', 'operations'],
   ['*/operations', '*/operations.ts', 'audience/unsubscribed'],

@@ -1,7 +1,8 @@
 /** `sendlark nodes`: lists the sender nodes. */
-import { recordOf } from '../api/nodes.ts';
+
 import { mailWaitsReason } from '../delivery/queue/sending-wait.ts';
 import { listSenderNodes } from '../delivery/reporting/sender-nodes.ts';
+import { recordOf } from '../installation/operations/nodes.ts';
 import { type Command, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';
 

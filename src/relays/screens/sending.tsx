@@ -1,6 +1,5 @@
 /** The public address, and the relays in their order with what was seen of each. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ApiClient } from '../../dashboard/api-client.ts';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import type { Problems } from '../../dashboard/components/field.tsx';
 import { Badge, Empty, Notice } from '../../dashboard/components/surface.tsx';
@@ -13,6 +12,7 @@ import { field } from '../../dashboard/sign-in/fields.ts';
 import { requireOperator } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { isLoopback } from '../../http/same-origin.ts';
+import { lookAtPublicAddress } from '../../installation/operations/health.ts';
 import { changePublicAddress, readPublicAddress } from '../operations/public-address.ts';
 import { orderRelays, type Relay, readRelays, type Ways } from '../operations/relays.ts';
 import { AddressCard } from './address-card.tsx';
@@ -65,8 +65,7 @@ export async function sendingScreens(app: FastifyInstance): Promise<void> {
   });
 
   app.post('/settings/sending/address/look', async (request, reply) => {
-    requireOperator(request);
-    await new ApiClient(app, request).send('POST', '/health/public-address');
+    await ask(request, lookAtPublicAddress, {});
     return reply.redirect('/settings/sending#address', 303);
   });
 

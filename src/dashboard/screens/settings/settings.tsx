@@ -4,6 +4,8 @@ import { archiveScreen } from '../../../archive/screens/archive.tsx';
 import { trackingScreen } from '../../../audience/tracking/screens/tracking.tsx';
 import { brandScreen } from '../../../brand/screens/brand.tsx';
 import type { Deps } from '../../../deps.ts';
+import { healthScreen } from '../../../installation/screens/health.tsx';
+import { nodeScreen } from '../../../installation/screens/nodes.tsx';
 import { sendingScreens } from '../../../relays/screens/sending.tsx';
 import { returnScreen } from '../../../returned-mail/screens/returns.tsx';
 import { senderScreens } from '../../../senders/screens/senders.tsx';
@@ -17,8 +19,6 @@ import type { SignIns } from '../../../users/sign-in.ts';
 import { webhookScreens } from '../../../webhooks/screens/webhooks.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import { backupScreen } from './backup/backup.tsx';
-import { healthScreen } from './health.tsx';
-import { nodeScreen } from './nodes.tsx';
 
 export async function settingsScreens(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
   app.get('/settings', (request, reply) =>

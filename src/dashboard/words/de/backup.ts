@@ -44,21 +44,4 @@ export const backup: Translation<typeof english> = {
   'restore.waiting.title': 'Die Sicherung wird zurückgespielt',
   'restore.waiting.text': 'Der Dienst startet neu. Das dauert einige Sekunden; dann können Sie sich anmelden.',
   'restore.waiting.signIn': 'Anmelden',
-  'hold.release': 'Versand freigeben',
-  'hold.released': 'Der Versand geht weiter.',
-  'hold.not': 'Nichts wurde freigegeben. {reason}',
-  'hold.question': 'Versand jetzt freigeben?',
-  'hold.mails': {
-    one: '{count} wartende Mail geht sofort hinaus.',
-    other: '{count} wartende Mails gehen sofort hinaus.',
-  },
-  'hold.due': {
-    one: '{count} geplantes Mailing, dessen Zeit gekommen ist, beginnt.',
-    other: '{count} geplante Mailings, deren Zeit gekommen ist, beginnen.',
-  },
-  'hold.text':
-    'Auch Automationen gehen weiter. Brechen Sie vorher ab, was schon versandt wurde oder nicht hinaus darf.',
-  'hold.ask': 'Ein Inhaber des ersten Kontos kann ihn freigeben.',
-  'hold.nodes': 'Sendeknoten ansehen',
-  'hold.waits': 'Es geht von selbst weiter. Sagen Sie einem Inhaber des ersten Kontos Bescheid, wenn es lange dauert.',
 };

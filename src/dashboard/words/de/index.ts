@@ -10,6 +10,7 @@ import { automations } from '../../../automations/words.de.ts';
 import { brand } from '../../../brand/words.de.ts';
 import { feeds } from '../../../feeds/words.de.ts';
 import { forms } from '../../../forms/words.de.ts';
+import { installation } from '../../../installation/words.de.ts';
 import { outbox } from '../../../outbox/words.de.ts';
 import { pictures } from '../../../pictures/words.de.ts';
 import { relays } from '../../../relays/words.de.ts';
@@ -25,9 +26,7 @@ import { backup } from './backup.ts';
 import { designer } from './designer.ts';
 import { frame } from './frame.ts';
 import { home } from './home.ts';
-import { installation } from './installation.ts';
 import { mail } from './mail.ts';
-import { nodes } from './nodes.ts';
 import { people } from './people.ts';
 import { signIn } from './sign-in.ts';
 import { versions } from './versions.ts';
@@ -47,7 +46,6 @@ export const de = {
   ...installation,
   ...left,
   ...mail,
-  ...nodes,
   ...outbox,
   ...people,
   ...pictures,

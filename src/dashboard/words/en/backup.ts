@@ -39,17 +39,4 @@ export const backup = {
   'restore.waiting.title': 'The backup is being restored',
   'restore.waiting.text': 'The service starts again. This takes some seconds; then you can sign in.',
   'restore.waiting.signIn': 'Sign in',
-  'hold.release': 'Let sending go on',
-  'hold.released': 'Sending goes on.',
-  'hold.not': 'Nothing was released. {reason}',
-  'hold.question': 'Let sending go on now?',
-  'hold.mails': { one: '{count} mail that waits leaves at once.', other: '{count} mails that wait leave at once.' },
-  'hold.due': {
-    one: '{count} scheduled mailing whose time has come begins.',
-    other: '{count} scheduled mailings whose time has come begin.',
-  },
-  'hold.text': 'Automations go on, too. Cancel first what has gone out already or must not go.',
-  'hold.ask': 'An owner of the first account can let it go on.',
-  'hold.nodes': 'See the sender nodes',
-  'hold.waits': 'It goes on by itself. Tell an owner of the first account if it takes long.',
 } as const;

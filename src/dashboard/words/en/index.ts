@@ -10,6 +10,7 @@ import { automations } from '../../../automations/words.en.ts';
 import { brand } from '../../../brand/words.en.ts';
 import { feeds } from '../../../feeds/words.en.ts';
 import { forms } from '../../../forms/words.en.ts';
+import { installation } from '../../../installation/words.en.ts';
 import { outbox } from '../../../outbox/words.en.ts';
 import { pictures } from '../../../pictures/words.en.ts';
 import { relays } from '../../../relays/words.en.ts';
@@ -25,9 +26,7 @@ import { backup } from './backup.ts';
 import { designer } from './designer.ts';
 import { frame } from './frame.ts';
 import { home } from './home.ts';
-import { installation } from './installation.ts';
 import { mail } from './mail.ts';
-import { nodes } from './nodes.ts';
 import { people } from './people.ts';
 import { signIn } from './sign-in.ts';
 import { versions } from './versions.ts';
@@ -47,7 +46,6 @@ export const en = {
   ...installation,
   ...left,
   ...mail,
-  ...nodes,
   ...outbox,
   ...people,
   ...pictures,

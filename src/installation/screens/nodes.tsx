@@ -1,38 +1,24 @@
 /** The sender nodes, for operators: which there are, how they do and what is wrong with them. */
 import type { FastifyInstance } from 'fastify';
-import type { NodeState } from '../../../database/schema/index.ts';
-import type { Deps } from '../../../deps.ts';
-import { ApiClient } from '../../api-client.ts';
-import { Meter } from '../../components/figures.tsx';
-import { Island } from '../../components/island.tsx';
-import { Badge, Empty, type Tone } from '../../components/surface.tsx';
-import { Table } from '../../components/table.tsx';
-import { recordTime } from '../../record-time.ts';
-import { requireOperator } from '../../signed-in.ts';
-import { useLanguage } from '../../words/index.ts';
-import { sendSettings } from './frame.tsx';
+import { Meter } from '../../dashboard/components/figures.tsx';
+import { Island } from '../../dashboard/components/island.tsx';
+import { Badge, Empty, type Tone } from '../../dashboard/components/surface.tsx';
+import { Table } from '../../dashboard/components/table.tsx';
+import { ask } from '../../dashboard/operations.ts';
+import { recordTime } from '../../dashboard/record-time.ts';
+import { sendSettings } from '../../dashboard/screens/settings/frame.tsx';
+import { requireOperator } from '../../dashboard/signed-in.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import type { NodeState } from '../../database/schema/index.ts';
+import type { Deps } from '../../deps.ts';
+import { type Fleet, listNodes, type Node } from '../operations/nodes.ts';
 
 /** How often the list is looked up. */
 const LOOK_MS = 5000;
 
-interface Node {
-  run: string;
-  name: string;
-  version: string;
-  state: NodeState;
-  refusal: string | null;
-  rate: number;
-  recipients: number;
-  room: number;
-  accepted: number;
-  refused: number;
-  warm_up: { ceiling: number; given: number } | null;
-  heard_at: string;
-}
-
 interface Nodes {
   nodes: readonly Node[];
-  fleet: { is_used: 0 | 1; version: string };
+  fleet: Fleet;
 }
 
 const TONES: Readonly<Record<NodeState, Tone>> = {
@@ -46,7 +32,7 @@ const TONES: Readonly<Record<NodeState, Tone>> = {
 export async function nodeScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {
   app.get('/settings/nodes', async (request, reply) => {
     requireOperator(request);
-    const answer = await new ApiClient(app, request).get<Nodes>('/nodes');
+    const answer = await ask(request, listNodes, {});
     return sendSettings(request, reply, 'nodes', <NodeList {...answer} now={clock.now()} />);
   });
 }

@@ -1,55 +1,14 @@
 /** The banner on every page that all sending is held, with its release by an operator, or that mail waits for a sender node. */
-import type { FastifyInstance } from 'fastify';
-import { ApiClient, refusalText } from './api-client.ts';
-import { Confirm } from './components/confirm.tsx';
-import { Island } from './components/island.tsx';
-import { Notice } from './components/surface.tsx';
-import { setFlash } from './flash.ts';
-import type { Viewer } from './viewer.ts';
-import { useLanguage } from './words/index.ts';
+
+import type { Hold } from '../../installation/operations/hold.ts';
+import type { Viewer } from '../viewer.ts';
+import { useLanguage } from '../words/index.ts';
+import { Confirm } from './confirm.tsx';
+import { Island } from './island.tsx';
+import { Notice } from './surface.tsx';
 
 /** How often it is looked whether mail still waits for a sender node. */
 const LOOK_MS = 5000;
-
-interface Hold {
-  held_reason: string | null;
-  releasable: 0 | 1;
-  waits_reason: string | null;
-  has_nodes: 0 | 1;
-  mails: number;
-  due_single_sends: number;
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** What the API says about the hold of all sending; null before it was asked, and where nobody is signed in. */
-    hold: Hold | null;
-  }
-  interface FastifyContextConfig {
-    /** Whether the route answers with parts of a page, which have no banner. */
-    isPart?: true;
-  }
-}
-
-/** Asks for each page of the routes registered after this call whether sending is held. `app` must have its pages behind the sign-in. */
-export function watchHold(app: FastifyInstance): void {
-  app.addHook('onRoute', (route) => {
-    const { handler, config } = route;
-    if (config?.isPart) return;
-    route.handler = async function (request, reply) {
-      const { hold } = await new ApiClient(app, request).get<{ hold: Hold }>('/sending/hold');
-      request.hold = hold;
-      return handler.call(this, request, reply);
-    };
-  });
-
-  app.post('/sending/release', async (request, reply) => {
-    const answer = await new ApiClient(app, request).send('POST', '/sending/release');
-    if (answer.message === undefined) setFlash(reply, 'warn', 'hold.not', { reason: refusalText(answer) });
-    else setFlash(reply, 'good', 'hold.released');
-    return reply.redirect('/', 303);
-  });
-}
 
 export function HoldBanner({ hold, viewer }: { hold: Hold | null | undefined; viewer: Viewer }) {
   const language = useLanguage();

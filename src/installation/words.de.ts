@@ -1,6 +1,6 @@
-/** German: senders and health, in the settings. */
-import type { installation as english } from '../en/installation.ts';
-import type { Translation } from '../translation.ts';
+/** German: whether the installation is well, its sender nodes, and the hold of all sending. */
+import type { Translation } from '../dashboard/words/translation.ts';
+import type { installation as english } from './words.en.ts';
 
 export const installation: Translation<typeof english> = {
   'settings.health': 'Zustand',
@@ -71,4 +71,53 @@ export const installation: Translation<typeof english> = {
     'Empfänger fragen das DNS, ob Mails wirklich von Ihnen sind, und verschieben in den Spam, was nicht besteht.',
   'health.why.Returned mail': 'Adressen, die es nicht mehr gibt, bekommen weiter Mails, und das strafen Empfänger ab.',
   'health.why.Public address': 'Abmelden, Einstellungen, Bilder und Klicks laufen alle darüber.',
+  'settings.nodes': 'Knoten',
+  'nodes.name': 'Knoten',
+  'nodes.otherRelease': 'der Dienst hat {version}',
+  'nodes.state': 'Zustand',
+  'nodes.state.sending': 'Sendet',
+  'nodes.state.waiting': 'Wartet',
+  'nodes.state.draining': 'Wird beendet',
+  'nodes.state.refused': 'Vom Relay abgewiesen',
+  'nodes.state.silent': 'Stumm',
+  'nodes.rate': 'Mails je Sekunde',
+  'nodes.has': 'Hat gerade',
+  'nodes.accepted': 'Heute angenommen',
+  'nodes.refused': '{count} abgelehnt',
+  'nodes.warmUp': 'Aufwärmen heute',
+  'nodes.heard': 'zuletzt gehört {time}',
+  'nodes.hint':
+    'Ein Knoten, der beendet wird, verlässt die Liste, sobald er fertig ist. Ein stummer bleibt eine Woche darin, oder bis einer seines Namens wiederkommt. Tage sind die von UTC.',
+  'nodes.off.title': 'Dieser Dienst sendet selbst',
+  'nodes.off.text':
+    'Sendeknoten brauchen Sie, wenn eine Adresse oder eine Leitung zum Relay nicht mehr reicht. Sie beginnen mit NATS_URL.',
+  'nodes.none.title': 'Noch ist kein Sendeknoten da',
+  'nodes.none.text':
+    'Starten Sie auf jedem Rechner, der senden soll, einen: NATS_URL wie hier, und den Befehl sendlark node. Er erscheint hier nach wenigen Sekunden.',
+  'health.go.Nodes': 'Knoten öffnen',
+  'health.name.Nodes': 'Sendeknoten',
+  'health.name.Silent nodes': 'Stumme Knoten',
+  'health.name.Refused nodes': 'Abgewiesene Knoten',
+  'health.name.Releases of nodes': 'Versionen der Knoten',
+  'health.why.Nodes': 'Kampagnen gehen nur über sie hinaus.',
+  'health.why.Silent nodes': 'Die anderen senden ihren Anteil mit, so schnell sie können.',
+  'health.why.Refused nodes': 'Sie senden nichts, und die anderen haben mehr zu tun.',
+  'health.why.Releases of nodes': 'Versionen, die weiter auseinanderliegen, verstehen einander nicht.',
+  'hold.release': 'Versand freigeben',
+  'hold.released': 'Der Versand geht weiter.',
+  'hold.not': 'Nichts wurde freigegeben. {reason}',
+  'hold.question': 'Versand jetzt freigeben?',
+  'hold.mails': {
+    one: '{count} wartende Mail geht sofort hinaus.',
+    other: '{count} wartende Mails gehen sofort hinaus.',
+  },
+  'hold.due': {
+    one: '{count} geplantes Mailing, dessen Zeit gekommen ist, beginnt.',
+    other: '{count} geplante Mailings, deren Zeit gekommen ist, beginnen.',
+  },
+  'hold.text':
+    'Auch Automationen gehen weiter. Brechen Sie vorher ab, was schon versandt wurde oder nicht hinaus darf.',
+  'hold.ask': 'Ein Inhaber des ersten Kontos kann ihn freigeben.',
+  'hold.nodes': 'Sendeknoten ansehen',
+  'hold.waits': 'Es geht von selbst weiter. Sagen Sie einem Inhaber des ersten Kontos Bescheid, wenn es lange dauert.',
 };

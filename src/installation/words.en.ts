@@ -1,4 +1,4 @@
-/** English: senders and health, in the settings. */
+/** English: whether the installation is well, its sender nodes, and the hold of all sending. */
 
 export const installation = {
   'settings.health': 'Health',
@@ -63,4 +63,49 @@ export const installation = {
   'health.why.DNS': 'Receivers ask the DNS whether mail is really yours, and put what fails into spam.',
   'health.why.Returned mail': 'Addresses that do not exist any more go on getting mail, which receivers punish.',
   'health.why.Public address': 'Unsubscribing, preferences, pictures and clicks all go through it.',
+  'settings.nodes': 'Nodes',
+  'nodes.name': 'Node',
+  'nodes.otherRelease': 'the service is {version}',
+  'nodes.state': 'State',
+  'nodes.state.sending': 'Sends',
+  'nodes.state.waiting': 'Waits',
+  'nodes.state.draining': 'Ends',
+  'nodes.state.refused': 'Refused by its relay',
+  'nodes.state.silent': 'Silent',
+  'nodes.rate': 'Mails a second',
+  'nodes.has': 'Has now',
+  'nodes.accepted': 'Taken today',
+  'nodes.refused': '{count} refused',
+  'nodes.warmUp': 'Warm-up today',
+  'nodes.heard': 'last heard {time}',
+  'nodes.hint':
+    'A node that is told to end leaves the list once it has finished. A silent one stays in it for a week, or until one of its name is back. Days are those of UTC.',
+  'nodes.off.title': 'This service sends by itself',
+  'nodes.off.text':
+    'Sender nodes are needed when one address or one relay link is not enough. They begin with NATS_URL.',
+  'nodes.none.title': 'No sender node has come yet',
+  'nodes.none.text':
+    'Start one on each machine that is to send: NATS_URL as here, and the command sendlark node. It appears here within seconds.',
+  'health.go.Nodes': 'Open the nodes',
+  'health.name.Nodes': 'Sender nodes',
+  'health.name.Silent nodes': 'Silent nodes',
+  'health.name.Refused nodes': 'Refused nodes',
+  'health.name.Releases of nodes': 'Releases of nodes',
+  'health.why.Nodes': 'Campaign mail leaves from them alone.',
+  'health.why.Silent nodes': 'The others send their share, as fast as they can.',
+  'health.why.Refused nodes': 'They send nothing, and the others have more to do.',
+  'health.why.Releases of nodes': 'Releases that are further apart do not understand each other.',
+  'hold.release': 'Let sending go on',
+  'hold.released': 'Sending goes on.',
+  'hold.not': 'Nothing was released. {reason}',
+  'hold.question': 'Let sending go on now?',
+  'hold.mails': { one: '{count} mail that waits leaves at once.', other: '{count} mails that wait leave at once.' },
+  'hold.due': {
+    one: '{count} scheduled mailing whose time has come begins.',
+    other: '{count} scheduled mailings whose time has come begin.',
+  },
+  'hold.text': 'Automations go on, too. Cancel first what has gone out already or must not go.',
+  'hold.ask': 'An owner of the first account can let it go on.',
+  'hold.nodes': 'See the sender nodes',
+  'hold.waits': 'It goes on by itself. Tell an owner of the first account if it takes long.',
 } as const;

@@ -1,23 +1,16 @@
 /** Whether the installation is well: each finding with why it matters and what to do, and the facts. */
 import type { FastifyInstance } from 'fastify';
 import type { ComponentChildren } from 'preact';
-import type { COURIERS } from '../../../delivery/transport/relays/in-use.ts';
-import type { Deps } from '../../../deps.ts';
-import { ApiClient } from '../../api-client.ts';
-import { Button, LinkButton } from '../../components/button.tsx';
-import { Facts, Time } from '../../components/figures.tsx';
-import { Badge, Card, Notice } from '../../components/surface.tsx';
-import { recordTime } from '../../record-time.ts';
-import { requireOperator, viewerOf } from '../../signed-in.ts';
-import { type PlainKey, useLanguage } from '../../words/index.ts';
-import { sendSettings } from './frame.tsx';
-
-interface Finding {
-  name: string;
-  state: 'ok' | 'warn' | 'fail';
-  found: string;
-  advice: readonly string[];
-}
+import { Button, LinkButton } from '../../dashboard/components/button.tsx';
+import { Facts, Time } from '../../dashboard/components/figures.tsx';
+import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
+import { ask, attempt } from '../../dashboard/operations.ts';
+import { recordTime } from '../../dashboard/record-time.ts';
+import { sendSettings } from '../../dashboard/screens/settings/frame.tsx';
+import { viewerOf } from '../../dashboard/signed-in.ts';
+import { type PlainKey, useLanguage } from '../../dashboard/words/index.ts';
+import type { Deps } from '../../deps.ts';
+import { type Health, lookAtPublicAddress, readHealth, testReturnedMail } from '../operations/health.ts';
 
 interface Shown {
   isOperator: boolean;
@@ -29,27 +22,10 @@ interface FindingShown {
   freeBytes: number;
 }
 
-interface InstallationHealth {
-  version: string;
-  node: string;
-  now: string;
-  courier: (typeof COURIERS)[number];
-  relays: readonly string[];
-  database_bytes: number;
-  free_bytes: number;
-  last_backup_at: string | null;
-  public_url: string;
-  bounce_domain: string;
-  bounce_listen: string | null;
-  address_seen_at: string | null;
-  returns_seen_at: string | null;
-  findings: readonly Finding[];
-}
-
 interface SeenShown {
   name: string;
   at: string | null;
-  health: InstallationHealth;
+  health: Health;
   now: Date;
   children: ComponentChildren;
 }
@@ -57,17 +33,8 @@ interface SeenShown {
 const TONES = { ok: 'good', warn: 'warn', fail: 'bad' } as const;
 /** The findings with a text that says why they matter. */
 const EXPLAINED = [
-  ...['Settings', 'Disk', 'Clock', 'Sending', 'Background', 'Relay', 'Backup', 'Files'],
-  ...[
-    'DNS',
-    'Public address',
-    'Returned mail',
-    'Webhooks',
-    'Nodes',
-    'Silent nodes',
-    'Refused nodes',
-    'Releases of nodes',
-  ],
+  ...['Settings', 'Disk', 'Clock', 'Sending', 'Background', 'Relay', 'Backup', 'Files', 'DNS', 'Public address'],
+  ...['Returned mail', 'Webhooks', 'Nodes', 'Silent nodes', 'Refused nodes', 'Releases of nodes'],
 ] as const;
 /** Where something can be done about a finding by clicking. */
 const PAGES: readonly { name: string; href: string; label: PlainKey; isForOperators?: true }[] = [
@@ -82,26 +49,24 @@ const PAGES: readonly { name: string; href: string; label: PlainKey; isForOperat
 
 export async function healthScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {
   app.get('/settings/health', async (request, reply) => {
-    const { health } = await new ApiClient(app, request).get<{ health: InstallationHealth }>('/health');
+    const { health } = await ask(request, readHealth, {});
     const { isOperator } = viewerOf(request);
     const content = <InstallationState health={health} isOperator={isOperator} now={clock.now()} />;
     return sendSettings(request, reply, 'health', content);
   });
 
   app.post('/settings/health/public-address', async (request, reply) => {
-    requireOperator(request);
-    await new ApiClient(app, request).send('POST', '/health/public-address');
+    await ask(request, lookAtPublicAddress, {});
     return reply.redirect('/settings/health#address', 303);
   });
 
   app.post('/settings/health/returned-mail', async (request, reply) => {
-    requireOperator(request);
-    await new ApiClient(app, request).send('POST', '/health/returned-mail');
+    await attempt(request, testReturnedMail, {});
     return reply.redirect('/settings/health#returns', 303);
   });
 }
 
-function InstallationState({ health, isOperator, now }: Shown & { health: InstallationHealth }) {
+function InstallationState({ health, isOperator, now }: Shown & { health: Health }) {
   const language = useLanguage();
   const problems = health.findings.filter(({ state }) => state !== 'ok');
   const isBroken = problems.some(({ state }) => state === 'fail');
@@ -152,7 +117,7 @@ function InstallationState({ health, isOperator, now }: Shown & { health: Instal
 }
 
 /** What was seen of the address in the links of mails, and the button that looks at it from outside. */
-function PublicAddress({ health, now }: { health: InstallationHealth; now: Date }) {
+function PublicAddress({ health, now }: { health: Health; now: Date }) {
   const language = useLanguage();
   return (
     <div id="address">
@@ -202,7 +167,7 @@ function Seen({ name, at, health, now, children }: SeenShown) {
 }
 
 /** Whether mail that comes back is taken in, how to set it up in steps, and the button that tests it. */
-function ReturnedMail({ health, now }: { health: InstallationHealth; now: Date }) {
+function ReturnedMail({ health, now }: { health: Health; now: Date }) {
   const language = useLanguage();
   const { bounce_domain: domain, bounce_listen: listens } = health;
   const state = domain === '' ? 'unset' : listens === null ? 'elsewhere' : 'taken';
@@ -232,7 +197,7 @@ function ReturnedMail({ health, now }: { health: InstallationHealth; now: Date }
   );
 }
 
-function FindingItem({ name, state, found, advice, isOperator, freeBytes }: Finding & FindingShown) {
+function FindingItem({ name, state, found, advice, isOperator, freeBytes }: Health['findings'][number] & FindingShown) {
   const language = useLanguage();
   const explained = EXPLAINED.find((one) => one === name);
   const page = PAGES.find((one) => one.name === name);

@@ -1,0 +1,21 @@
+/** The API of the installation: whether it is well, the hold of all sending, and the sender nodes. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { Deps } from '../deps.ts';
+import { operationRoutes } from '../http/operation-routes.ts';
+import { lookAtPublicAddress, readHealth, testReturnedMail } from './operations/health.ts';
+import { readHold, releaseHold } from './operations/hold.ts';
+import { listNodes } from './operations/nodes.ts';
+
+export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  const installation = operationRoutes(app, deps, 'Installation');
+  operationRoutes(app, deps, 'Overview').read('GET /health', readHealth);
+  installation.change('POST /health/public-address', lookAtPublicAddress, 'Looked Successfully');
+  installation.change('POST /health/returned-mail', testReturnedMail, 'Tested Successfully');
+};
+
+export const sendingHoldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  const installation = operationRoutes(app, deps, 'Installation');
+  operationRoutes(app, deps, 'Overview').read('GET /sending/hold', readHold);
+  installation.change('POST /sending/release', releaseHold, 'Released Successfully');
+  installation.read('GET /nodes', listNodes);
+};
