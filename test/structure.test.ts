@@ -48,6 +48,7 @@ const LAYERS = [
     'transactional',
     'outbox',
     'brand',
+    'overview',
     'returned-mail',
     'installation',
   ],

@@ -1,10 +1,10 @@
 /** Whether the service is well: what is wrong at the top of the page, and the facts in a card. */
 import type { ComponentChildren } from 'preact';
-import { Facts, Time } from '../../components/figures.tsx';
-import { Badge, Card, Notice, type Tone } from '../../components/surface.tsx';
-import { recordTime } from '../../record-time.ts';
-import { useLanguage } from '../../words/index.ts';
-import type { Overview } from './overview.ts';
+import { Facts, Time } from '../../dashboard/components/figures.tsx';
+import { Badge, Card, Notice, type Tone } from '../../dashboard/components/surface.tsx';
+import { recordTime } from '../../dashboard/record-time.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import type { Overview } from '../operations.ts';
 
 /** With less free space, an import or a large mailing could fill the disk. */
 const LITTLE_SPACE = 1_000_000_000;

@@ -1,12 +1,12 @@
 /** What is left to do until the first campaign is out. Each step finds out by itself whether it is done. */
 
-import { Meter } from '../../components/figures.tsx';
-import { Icon } from '../../components/icon.tsx';
-import { Card } from '../../components/surface.tsx';
-import { recordTime } from '../../record-time.ts';
-import type { Viewer } from '../../viewer.ts';
-import { type Language, useLanguage } from '../../words/index.ts';
-import type { Overview } from './overview.ts';
+import { Meter } from '../../dashboard/components/figures.tsx';
+import { Icon } from '../../dashboard/components/icon.tsx';
+import { Card } from '../../dashboard/components/surface.tsx';
+import { recordTime } from '../../dashboard/record-time.ts';
+import type { Viewer } from '../../dashboard/viewer.ts';
+import { type Language, useLanguage } from '../../dashboard/words/index.ts';
+import type { Overview } from '../operations.ts';
 
 interface Step {
   name: 'people' | 'design' | 'outbox' | 'address' | 'relay' | 'dns';

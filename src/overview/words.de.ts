@@ -1,6 +1,7 @@
 /** German: Home. */
-import type { home as english } from '../en/home.ts';
-import type { Translation } from '../translation.ts';
+
+import type { Translation } from '../dashboard/words/translation.ts';
+import type { home as english } from './words.en.ts';
 
 export const home: Translation<typeof english> = {
   'home.import': 'Personen importieren',

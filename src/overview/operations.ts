@@ -2,7 +2,6 @@
 
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
 import { AudienceGrowth } from '../audience/growth.ts';
@@ -16,15 +15,13 @@ import { lastBeatAt, latestBeatAt, STALLED_AFTER_MS, sendingHeldReason } from '.
 import { mailWaitsReason } from '../delivery/queue/sending-wait.ts';
 import { keptMails } from '../delivery/reporting/kept-mails.ts';
 import { COURIERS, courierInUse } from '../delivery/transport/relays/in-use.ts';
-import type { Deps } from '../deps.ts';
 import { DOMAIN_CHECKS } from '../health-checks/doctor-findings.ts';
 import { DNS_STATES, dnsSeen, RELAY_STATES, relaySeen } from '../health-checks/ways-out.ts';
-import { choice, integer, isoTimestampSchema, nullable, successWith, zeroOrOne } from '../http/requests/schemas.ts';
+import { choice, integer, isoTimestampSchema, nullable, zeroOrOne } from '../http/requests/schemas.ts';
+import { type Context, operation } from '../operations/operation.ts';
 import { senderDomain } from '../senders/domains.ts';
 import { FINISHED, isHeld, SHOWN_STATE, SHOWN_STATES } from '../single-sends/shown-state.ts';
 import { VERSION } from '../version.ts';
-
-const tags = ['Overview'];
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const MAX_CAMPAIGNS = 50;
@@ -127,43 +124,45 @@ const Overview = Type.Object({
   health: Health,
 });
 
-export const overviewRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
-  const { db, clock } = deps;
-  const growth = new AudienceGrowth(db.$client);
+export type Overview = Static<typeof Overview>;
+/** Something that is to be sent, is being sent or is held. */
+export type Campaign = Static<typeof Campaign>;
+/** A single send that was launched, with its counters. */
+export type Mailing = Static<typeof Mailing>;
 
-  app.get(
-    '/overview',
-    {
-      schema: {
-        tags,
-        summary: 'Read what is set up, what is under way and how the audience changes (addition)',
-        response: successWith({ overview: Overview }),
-      },
-    },
-    async (request) => {
-      const { accountId } = request;
-      const days = await growth.lastDays(accountId, clock.now().getTime());
-      const setup = readSetup(deps, accountId);
-      const overview = {
-        setup,
-        campaigns: campaignsUnderWay(db.$client, accountId),
-        last_mailings: lastMailings(db.$client, accountId),
-        audience: { contacts: setup.contacts, days },
-        health: await readHealth(deps),
-      };
-      return { status: 'success' as const, message: { overview } };
-    },
-  );
-};
+/** How the audience of each account changed, counted further by each request. */
+const growthOf = new WeakMap<Context['db'], AudienceGrowth>();
+
+export const readOverview = operation({
+  name: 'Read what is set up, what is under way and how the audience changes (addition)',
+  role: 'viewer',
+  input: Type.Object({}),
+  output: Type.Object({ overview: Overview }),
+  async run(context) {
+    const { db, clock, accountId } = context;
+    const growth = growthOf.get(db) ?? new AudienceGrowth(db.$client);
+    growthOf.set(db, growth);
+    const days = await growth.lastDays(accountId, clock.now().getTime());
+    const setup = readSetup(context);
+    const overview = {
+      setup,
+      campaigns: campaignsUnderWay(db.$client, accountId),
+      last_mailings: lastMailings(db.$client, accountId),
+      audience: { contacts: setup.contacts, days },
+      health: await readHealth(context),
+    };
+    return { overview };
+  },
+});
 
 /** Whether the mail `s` has code of its own, or a template that is not the blank one. */
 const hasContent = `(ifnull(s.template_json, '') <> '' OR ifnull(s.template_html, '') <> ''
   OR EXISTS (SELECT 1 FROM design_templates t WHERE t.id = s.template_id AND t.is_blank = 0))`;
 
-function readSetup({ db, config }: Deps, accountId: number): Static<typeof Setup> {
+function readSetup({ db, config, accountId }: Context): Overview['setup'] {
   const { $client: client } = db;
   const counts = client
-    .prepare<{ account: number }, Pick<Static<typeof Setup>, 'contacts' | 'has_design' | 'has_sent'>>(`
+    .prepare<{ account: number }, Pick<Overview['setup'], 'contacts' | 'has_design' | 'has_sent'>>(`
       SELECT (SELECT ifnull(sum(contacts_count), 0) FROM contact_types WHERE user_id = @account AND deleted_at IS NULL) AS contacts,
         EXISTS (SELECT 1 FROM single_sends s WHERE user_id = @account AND ${hasContent})
           OR EXISTS (SELECT 1 FROM automations a CROSS JOIN automation_schedules s ON s.automation_id = a.id
@@ -200,7 +199,7 @@ function seenAt<Seen extends { at: number | null }>({ at, ...seen }: Seen) {
 }
 
 /** What is to be sent, is being sent or is held, the newest single sends first, then the automations. */
-function campaignsUnderWay(client: Database, accountId: number): Static<typeof Campaign>[] {
+function campaignsUnderWay(client: Database, accountId: number): Campaign[] {
   const launched = `mailings m INDEXED BY mailings_unfinished CROSS JOIN single_sends s ON s.id = m.owner_id
     WHERE m.finished_at IS NULL AND m.owner_kind = 'single' AND m.user_id = @account`;
   const waiting = (index: string, which: string) =>
@@ -212,7 +211,7 @@ function campaignsUnderWay(client: Database, accountId: number): Static<typeof C
     EXISTS (SELECT 1 FROM ab_tests t WHERE t.mailing_id = m.id AND t.winner_by = 'hand' AND t.tried_at IS NOT NULL AND t.winner IS NULL
       AND t.rest > 0 AND m.state <> 'cancelled') AS waits_for_choice`;
   const sends = client
-    .prepare<Record<string, unknown>, Static<typeof Campaign>>(`
+    .prepare<Record<string, unknown>, Campaign>(`
       SELECT 'single_send' AS kind, utr, name, state, held_code, held_reason, recipients, finished, delivered, kept, starts_at, waits_for_choice FROM (
         SELECT ${columns} FROM ${launched}
         UNION ALL SELECT ${columns} FROM ${waiting('single_sends_due', `s.status = ${SINGLE_SEND_STATUS.queued}`)}
@@ -237,9 +236,9 @@ function campaignsUnderWay(client: Database, accountId: number): Static<typeof C
   return [...sends, ...automations];
 }
 
-function lastMailings(client: Database, accountId: number): Static<typeof Mailing>[] {
+function lastMailings(client: Database, accountId: number): Mailing[] {
   return client
-    .prepare<[number], Static<typeof Mailing>>(`
+    .prepare<[number], Mailing>(`
       SELECT s.utr, s.single_send_name AS name, s.subject, ${SHOWN_STATE} AS state, s.sent_at, m.delivered, ${keptMails('m')} AS kept, m.unmeasured, m.unique_opens, m.unique_clicks,
         m.people_opens, m.people_clicks, m.bounces, m.unsubscribes
       FROM mailings m INDEXED BY mailings_user CROSS JOIN single_sends s ON s.id = m.owner_id
@@ -247,7 +246,7 @@ function lastMailings(client: Database, accountId: number): Static<typeof Mailin
     .all(accountId);
 }
 
-async function readHealth({ db, config, clock }: Deps): Promise<Static<typeof Health>> {
+async function readHealth({ db, config, clock }: Context): Promise<Overview['health']> {
   const { $client: client } = db;
   const now = clock.now().getTime();
   const { bavail, bsize } = await statfs(dirname(resolve(config.DATABASE_PATH)));

@@ -1,0 +1,9 @@
+/** The API of the overview. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { Deps } from '../deps.ts';
+import { operationRoutes } from '../http/operation-routes.ts';
+import { readOverview } from './operations.ts';
+
+export const overviewRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  operationRoutes(app, deps, 'Overview').read('GET /overview', readOverview);
+};
