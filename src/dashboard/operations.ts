@@ -1,4 +1,5 @@
 /** Performs operations for a page, as the user who opened it. */
+import { setImmediate } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
 import type { Deps } from '../deps.ts';
@@ -18,12 +19,21 @@ declare module 'fastify' {
   }
 }
 
-/** Performs an operation. Throws a Failure where it is refused. */
-export function ask<Input extends TObject, Output>(
+/** When the next operation of a page may begin. */
+const turns = new WeakMap<FastifyRequest, Promise<void>>();
+
+/**
+ * Performs an operation. Others are answered before each one of a page, because many would take long together. Throws a Failure where it is
+ * refused.
+ */
+export async function ask<Input extends TObject, Output>(
   request: FastifyRequest,
   operation: Operation<Input, Output>,
   given: Given<Input>,
 ): Promise<Output> {
+  const turn = (turns.get(request) ?? Promise.resolve()).then(() => setImmediate());
+  turns.set(request, turn);
+  await turn;
   return perform(operation, contextOf(request), given);
 }
 

@@ -1,4 +1,5 @@
 /** Records as JSON made by SQLite, so that one expression serves both an endpoint's list and its details. */
+import { setImmediate } from 'node:timers/promises';
 import { and, fillPlaceholders, type SQL, sql } from 'drizzle-orm';
 import { type SQLiteColumn, SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
 import type { TObject } from 'typebox';
@@ -106,20 +107,20 @@ export interface ListPart {
 /** The records of a part with the newest first, if no limit is given. */
 const NEWEST_ROWS = 50;
 
-/** The records of a part as JSON texts, comma-separated. For lists that a page shows; src/http/list-response.ts sends long ones. */
-export function readPart(db: Db, source: ListSource, part: ListPart): string {
-  if (part.order === 'newest') return readNewest(db, source, part);
+/** The records of a part. Others are answered between pages of it. For lists that a page shows; src/http/list-response.ts sends long ones. */
+export async function readPart<Record>(db: Db, source: ListSource, part: ListPart): Promise<Record[]> {
+  if (part.order === 'newest') return JSON.parse(`[${readNewest(db, source, part)}]`);
   const read = pageReader(db, source);
-  const texts: string[] = [];
-  let rows = part.limit ?? Number.POSITIVE_INFINITY;
-  for (let after = part.after_id ?? 0, mayHaveMore = true; mayHaveMore && rows > 0; ) {
-    const page = read(after, Math.min(PAGE_ROWS, rows));
-    if (page.count > 0) texts.push(page.json.toString());
-    rows -= page.count;
+  const records: Record[] = [];
+  const most = part.limit ?? Number.POSITIVE_INFINITY;
+  for (let after = part.after_id ?? 0, mayHaveMore = true; mayHaveMore && records.length < most; ) {
+    const page = read(after, Math.min(PAGE_ROWS, most - records.length));
+    records.push(...JSON.parse(`[${page.json}]`));
     after = page.last;
     mayHaveMore = page.mayHaveMore;
+    if (mayHaveMore) await setImmediate();
   }
-  return texts.join(',');
+  return records;
 }
 
 /** The records of a part with the newest first, as JSON texts, comma-separated. */

@@ -86,7 +86,7 @@ export function listOperation<Input extends TObject, Record extends TObject>(
     ...stated,
     run(context, input) {
       const { part, ...source } = stated.select(context, input);
-      return JSON.parse(`[${readPart(context.db, source, part)}]`);
+      return readPart(context.db, source, part);
     },
   };
 }

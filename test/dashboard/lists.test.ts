@@ -1,4 +1,5 @@
 /** Contact types, custom fields and unsubscribe groups in the dashboard, by sending their forms. */
+import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import type { Role } from '../../src/database/schema/index.ts';
 import type { TestApp } from '../support/app.ts';
@@ -138,4 +139,30 @@ t.test('a viewer sees lists without forms, and another account finds none of the
     t.equal((await viewer.send(path, name)).statusCode, 403, path);
     t.equal((await other.send(path, name)).statusCode, 404, path);
   }
+});
+
+t.test('others are answered between what a page asks for, and within a long list', async (t) => {
+  const app = await startWithFields(t);
+  const { open } = visitor(app);
+  /** How often others could be answered while a page was made. */
+  const turnsOf = async (path: string) => {
+    let answer: { status: number } | undefined;
+    void open(path).then((given) => {
+      answer = given;
+    });
+    let turns = 0;
+    for (; answer === undefined; turns++) await setImmediate();
+    t.equal(answer.status, 200);
+    return turns;
+  };
+  await storeSegment(app, ['city', 'is', 'Bonn']);
+  const [short, many] = [await turnsOf('/settings/types'), await turnsOf('/people/segments/1')];
+  t.ok(many >= short + 6, `${many} turns for eight questions, ${short} for one`);
+  app.db
+    .prepare(
+      "INSERT INTO contact_types (user_id, name, created_at, updated_at) SELECT 1, 'Type', '', '' FROM json_each(?)",
+    )
+    .run(JSON.stringify(Array.from({ length: 3500 })));
+  const long = await turnsOf('/settings/types');
+  t.ok(long >= short + 3, `${long} turns for four pages of a list`);
 });
