@@ -2,6 +2,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import { api } from './api/index.ts';
+import { Backups } from './backups/backups.ts';
 import { designPage } from './dashboard/design/design-page.ts';
 import { dashboard } from './dashboard/index.ts';
 import { installMailFrames } from './dashboard/mail-frame.ts';
@@ -21,10 +22,11 @@ import { pages } from './pages/index.ts';
 
 /** Gives the application, ready for `listen` or `inject`. */
 export async function buildApp(
-  deps: Deps,
+  given: Omit<Deps, 'backups'>,
   logger: NonNullable<FastifyServerOptions['logger']> = false,
 ): Promise<FastifyInstance> {
-  const { config } = deps;
+  const { config } = given;
+  const deps = { ...given, backups: new Backups(config.DATABASE_PATH) };
   const app = Fastify({
     ...serverOptions(config, logger),
     bodyLimit: MAX_FORM_BYTES,

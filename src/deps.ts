@@ -1,6 +1,7 @@
 /** What the routes and pages are given to work with. */
 import type { Resolver } from 'node:dns/promises';
 import type { Importer, ImportJobs } from './audience/import/import-jobs.ts';
+import type { Backups } from './backups/backups.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Db } from './database/open.ts';
@@ -35,6 +36,7 @@ export interface Deps {
    * Throws 503 when that is not possible now.
    */
   keepChoice?: (token: string, ids: RecipientIds, choice: Choice) => Promise<void>;
+  backups: Backups;
   /** Stops the service when open requests are answered, and starts it anew. */
   restart(): void;
 }

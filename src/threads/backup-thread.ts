@@ -1,7 +1,7 @@
 /** Entry point of the thread that makes, checks or confirms one backup. */
 import { parentPort, workerData } from 'node:worker_threads';
+import type { BackupReply, BackupTask } from '../backups/backups.ts';
 import { checkBackup } from '../backups/check-backup.ts';
-import type { BackupReply, BackupTask } from '../backups/in-thread.ts';
 import { makeBackup } from '../backups/make-backup.ts';
 import { confirmRestore } from '../backups/put-in-place.ts';
 import { systemClock } from '../clock.ts';

@@ -180,7 +180,7 @@ export async function startApp(
   };
   let dns = NO_DNS;
   let amazon: Deps['fetchFromAmazon'] = async (url) => assert.fail(`asked for ${url}`);
-  const deps: Deps = {
+  const deps: Omit<Deps, 'backups'> = {
     db,
     fetchFromAmazon: (url) => amazon(url),
     lock: new WriteLock(db.$client),

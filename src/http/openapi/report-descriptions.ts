@@ -35,8 +35,6 @@ export const REPORT_DESCRIPTIONS: Readonly<Record<string, string>> = {
   hours: 'What happened in each hour in which something did.',
   'Overview.kind': 'single_send or automation.',
   last_backup_at: 'When the last backup was finished, UTC; null when there was none.',
-  made_at: 'When the backup was made, UTC; null where the file does not say.',
-  restore: 'The uploaded backup that waits to be confirmed; null when there is none.',
   last_mailings: 'The five single sends that were launched last, the newest first.',
   recall_seconds: 'How long a send that starts at once rests, in which it can be cancelled.',
   time_zone: 'The zone of schedule_date and schedule_time.',

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import Type, { type Static } from 'typebox';
-import { diskUse } from '../../backups/room.ts';
+import { diskUse } from '../../backups/files.ts';
 import { isoTimestamp } from '../../clock.ts';
 import { lastBackupAt } from '../../database/backups.ts';
 import { publicAddress } from '../../delivery/links/public-address.ts';

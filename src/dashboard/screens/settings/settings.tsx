@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { archiveScreen } from '../../../archive/screens/archive.tsx';
 import { trackingScreen } from '../../../audience/tracking/screens/tracking.tsx';
+import { backupScreen } from '../../../backups/screens/backup.tsx';
 import { brandScreen } from '../../../brand/screens/brand.tsx';
 import type { Deps } from '../../../deps.ts';
 import { healthScreen } from '../../../installation/screens/health.tsx';
@@ -18,7 +19,6 @@ import { userScreen } from '../../../users/screens/users.tsx';
 import type { SignIns } from '../../../users/sign-in.ts';
 import { webhookScreens } from '../../../webhooks/screens/webhooks.tsx';
 import { viewerOf } from '../../signed-in.ts';
-import { backupScreen } from './backup/backup.tsx';
 
 export async function settingsScreens(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
   app.get('/settings', (request, reply) =>

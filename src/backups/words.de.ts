@@ -1,6 +1,7 @@
 /** German: backups and restoring, in the settings. */
-import type { backup as english } from '../en/backup.ts';
-import type { Translation } from '../translation.ts';
+
+import type { Translation } from '../dashboard/words/translation.ts';
+import type { backup as english } from './words.en.ts';
 
 export const backup: Translation<typeof english> = {
   'settings.backup': 'Sicherung',

@@ -1,0 +1,185 @@
+/** Backups of the installation, for its operators: making one, and restoring one that is uploaded after a question. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiClient, refusalText } from '../../dashboard/api-client.ts';
+import { Button } from '../../dashboard/components/button.tsx';
+import { Confirm } from '../../dashboard/components/confirm.tsx';
+import { FileField } from '../../dashboard/components/field.tsx';
+import { Facts, Time } from '../../dashboard/components/figures.tsx';
+import { Island } from '../../dashboard/components/island.tsx';
+import { Card, Notice } from '../../dashboard/components/surface.tsx';
+import { ask, attempt, sentenceOf } from '../../dashboard/operations.ts';
+import { languageOf, sendBarePage } from '../../dashboard/page.tsx';
+import { recordTime } from '../../dashboard/record-time.ts';
+import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
+import { field } from '../../dashboard/sign-in/fields.ts';
+import { requireOperator, viewerOf } from '../../dashboard/signed-in.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { Failure } from '../../failure.ts';
+import { isSameOrigin } from '../../http/same-origin.ts';
+import { SENTENCES } from '../../sentences.ts';
+import { type BackupState, dropBackup, makeBackup, type Restore, readBackups, restoreBackup } from '../operations.ts';
+import { makeFor, sendBackup } from '../routes.ts';
+
+const FORBIDDEN = 403;
+
+export async function backupScreen(app: FastifyInstance): Promise<void> {
+  // The API reads the file; the page passes it on as it comes.
+  app.addContentTypeParser('multipart/form-data', (_request, payload, done) => done(null, payload));
+  app.addHook('onRequest', async (request) => requireOperator(request));
+
+  app.get('/settings/backup', (request, reply) => show(request, reply));
+
+  app.get('/settings/backup/file', async (request, reply) => {
+    // Another site could make the browser ask for it again and again.
+    if (!isSameOrigin(request)) throw new Failure(FORBIDDEN, SENTENCES.other_site);
+    const made = await makeFor(reply, app.deps.backups, () => attempt(request, makeBackup, {}));
+    if ('problem' in made) return show(request, reply, made.status, sentenceOf(made));
+    return sendBackup(reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }), made.output);
+  });
+
+  app.post('/settings/backup/upload', { config: { upload: true } }, async (request, reply) => {
+    const type = request.headers['content-type'] ?? '';
+    const answer = await new ApiClient(app, request).upload('/backups/upload', request.body, type);
+    if (answer.message !== undefined) return reply.redirect('/settings/backup', 303);
+    return show(request, reply, answer.status, '', refusalText(answer));
+  });
+
+  app.post('/settings/backup/drop', async (request, reply) => {
+    const dropped = await attempt(request, dropBackup, { upload_id: field(request, 'upload_id') });
+    if ('problem' in dropped) return show(request, reply, dropped.status, sentenceOf(dropped));
+    return backTo(reply, 'backup', 'settings.done.backupDropped');
+  });
+
+  app.post('/settings/backup/restore', async (request, reply) => {
+    const restored = await attempt(request, restoreBackup, { upload_id: field(request, 'upload_id') });
+    if ('problem' in restored) return show(request, reply, restored.status, sentenceOf(restored));
+    const title = languageOf(request, viewerOf(request)).say('restore.waiting.title');
+    return sendBarePage(request, reply, title, <Restarting title={title} />);
+  });
+
+  async function show(request: FastifyRequest, reply: FastifyReply, status = 200, problem = '', fileProblem = '') {
+    const { backups } = await ask(request, readBackups, {});
+    const content = <Backups {...backups} problem={fileProblem} />;
+    return sendSettings(request, reply.code(status), 'backup', content, problem);
+  }
+}
+
+function Backups({ problem, ...state }: BackupState & { problem: string }) {
+  return (
+    <>
+      {state.restore === null ? <MakeOne {...state} /> : <RestoreQuestion {...state.restore} />}
+      {state.restore === null && <ChooseFile problem={problem} />}
+    </>
+  );
+}
+
+function MakeOne({ last_backup_at, database_bytes, free_bytes }: BackupState) {
+  const language = useLanguage();
+  const last = recordTime(last_backup_at);
+  return (
+    <Card title={language.say('backup.make.title')}>
+      <Facts
+        facts={[
+          {
+            label: language.say('health.backup'),
+            value: last === null ? language.say('health.noBackup') : <Time at={last} />,
+          },
+          { label: language.say('health.database'), value: language.bytes(database_bytes) },
+          { label: language.say('health.disk'), value: language.bytes(free_bytes) },
+        ]}
+      />
+      <p>{language.say('backup.make.text')}</p>
+      <form method="get" action="/settings/backup/file">
+        <Button>{language.say('backup.make.submit')}</Button>
+      </form>
+    </Card>
+  );
+}
+
+/** The form for a backup to restore; `problem` says why the file before was refused. */
+function ChooseFile({ problem }: { problem: string }) {
+  const language = useLanguage();
+  return (
+    <Island name="drop">
+      <Card title={language.say('restore.title')}>
+        <p>{language.say('restore.text')}</p>
+        <form method="post" action="/settings/backup/upload" enctype="multipart/form-data">
+          <FileField label={language.say('restore.file')} hint={language.say('restore.file.hint')} problem={problem} />
+          <div class="buttons">
+            <Button look="plain">{language.say('restore.look')}</Button>
+          </div>
+        </form>
+      </Card>
+    </Island>
+  );
+}
+
+/** What is shown while the service starts again; the script goes on by itself when it has. */
+function Restarting({ title }: { title: string }) {
+  const language = useLanguage();
+  return (
+    <Island name="restart">
+      <h1>{title}</h1>
+      <p role="status">{language.say('restore.waiting.text')}</p>
+      <p>
+        <a href="/login">{language.say('restore.waiting.signIn')}</a>
+      </p>
+    </Island>
+  );
+}
+
+export function RestoreQuestion(restore: Restore) {
+  const language = useLanguage();
+  const made = recordTime(restore.made_at);
+  const both = (people: number, mailings: number) =>
+    language.say('restore.both', {
+      people: language.say('restore.people', { count: people }),
+      mailings: language.say('restore.mailings', { count: mailings }),
+    });
+  const id = <input type="hidden" name="upload_id" value={restore.upload_id} />;
+  return (
+    <Card title={language.say('restore.question')}>
+      <Facts
+        facts={[
+          { label: language.say('restore.file.name'), value: restore.file_name },
+          {
+            label: language.say('restore.made'),
+            value: made === null ? language.say('restore.unknown') : <Time at={made} />,
+          },
+          { label: language.say('restore.inside'), value: both(restore.people, restore.mailings) },
+          { label: language.say('restore.now'), value: both(restore.people_now, restore.mailings_now) },
+        ]}
+      />
+      <Notice tone={restore.people_lost + restore.mailings_lost > 0 ? 'warn' : 'plain'}>
+        <p>
+          {restore.is_own === 0
+            ? language.say('restore.other', { lost: both(restore.people_lost, restore.mailings_lost) })
+            : restore.people_lost + restore.mailings_lost === 0
+              ? language.say('restore.nothing')
+              : language.say('restore.lost', { lost: both(restore.people_lost, restore.mailings_lost) })}
+        </p>
+        {restore.left_since > 0 && <p>{language.say('restore.left', { count: restore.left_since })}</p>}
+      </Notice>
+      <ul>
+        <li>{language.say('restore.held')}</li>
+        <li>{language.say('restore.signIn')}</li>
+        <li>{language.say('restore.kept')}</li>
+      </ul>
+      <div class="buttons">
+        <Confirm
+          id="restore"
+          action="/settings/backup/restore"
+          label={language.say('restore.submit')}
+          title={language.say('restore.confirm')}
+        >
+          {id}
+          <p>{language.say('restore.lost', { lost: both(restore.people_lost, restore.mailings_lost) })}</p>
+        </Confirm>
+        <form method="post" action="/settings/backup/drop">
+          {id}
+          <Button look="plain">{language.say('restore.drop')}</Button>
+        </form>
+      </div>
+    </Card>
+  );
+}
