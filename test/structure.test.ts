@@ -49,6 +49,7 @@ const LAYERS = [
     'outbox',
     'brand',
     'overview',
+    'versions',
     'returned-mail',
     'installation',
   ],

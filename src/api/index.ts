@@ -15,6 +15,7 @@ import { automationRoutes } from '../automations/routes.ts';
 import { backupRoutes } from '../backups/routes.ts';
 import { brandRoutes } from '../brand/routes.ts';
 import type { Deps } from '../deps.ts';
+import { designLinkRoutes, savedBlockRoutes } from '../designs/routes.ts';
 import { feedRoutes } from '../feeds/routes.ts';
 import { formRoutes } from '../forms/routes.ts';
 import { installCallers } from '../http/callers.ts';
@@ -33,18 +34,16 @@ import { singleSendDraftRoutes } from '../single-sends/routes.ts';
 import { templateRoutes } from '../templates/routes.ts';
 import { transactionalRoutes } from '../transactional/routes.ts';
 import { userRoutes } from '../users/routes.ts';
+import { versionRoutes } from '../versions/routes.ts';
 import { webhookRoutes } from '../webhooks/routes.ts';
 import { warnOfContent } from './content-warnings.ts';
-import { designLinkRoutes } from './design-links.ts';
 import { liveRoutes } from './live.ts';
-import { savedBlockRoutes } from './saved-blocks.ts';
 import { singleSendActionRoutes } from './single-send-actions.ts';
 import { singleSendListRoutes } from './single-send-lists.ts';
 import { singleSendReportRoutes } from './single-send-reports.ts';
 import { singleSendResendRoutes } from './single-send-resend.ts';
 import { singleSendVariantRoutes } from './single-send-variants.ts';
 import { singleSendRoutes } from './single-sends.ts';
-import { versionRoutes } from './versions.ts';
 
 /** Registers all endpoints under /api. */
 export async function api(app: FastifyInstance, deps: Deps): Promise<void> {

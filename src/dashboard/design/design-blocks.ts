@@ -8,10 +8,10 @@ import {
   addBlock,
   changeBlock,
   deleteBlock,
-  listBlocks,
+  listBlockNames,
   MAX_BLOCK_CHARACTERS,
   requireBlock,
-} from '../../designs/saved-blocks.ts';
+} from '../../designs/operations.ts';
 import { conflict } from '../../failure.ts';
 import { withinShare } from '../../http/account-share.ts';
 
@@ -38,11 +38,10 @@ export async function designBlocks(
   const onRequest = async ({ params }: { params: Call['Params'] }) => {
     requireChangeable(params.token);
   };
-  const immediate = { behavior: 'immediate' } as const;
 
   app.get<Call>('/design/:token/blocks', async ({ params }) => {
     const { user_id } = requireDesign(params.token);
-    return { blocks: listBlocks(db, user_id).map(({ id, block_name: name }) => ({ id: String(id), name })) };
+    return { blocks: listBlockNames(db, user_id).map(({ id, block_name: name }) => ({ id: String(id), name })) };
   });
 
   app.post<Call>('/design/:token/blocks', { onRequest }, async ({ params, body }) => {
@@ -54,7 +53,7 @@ export async function designBlocks(
     const document = `<mjml><mj-body>${mjml}</mj-body></mjml>`;
     const json = await withinShare(user_id, () => editTemplate(user_id, document, ''));
     if (json.length > MAX_BLOCK_CHARACTERS) throw new ContentError('The block is too large to be kept.');
-    return { id: String(db.transaction(() => addBlock(deps, user_id, name, json), immediate)) };
+    return { id: String(addBlock(deps, user_id, name, json)) };
   });
 
   app.get<Call>('/design/:token/blocks/:id', async ({ params }) => {
@@ -67,13 +66,13 @@ export async function designBlocks(
   app.post<Call>('/design/:token/blocks/:id', { onRequest }, async ({ params, body }) => {
     const { user_id } = requireChangeable(params.token);
     const block_name = nameIn(body);
-    db.transaction(() => changeBlock(deps, requireBlock(db, user_id, params.id), { block_name }), immediate);
+    changeBlock(deps, user_id, params.id, { block_name });
     return {};
   });
 
   app.post<Call>('/design/:token/blocks/:id/delete', { onRequest }, async ({ params }) => {
     const { user_id } = requireChangeable(params.token);
-    db.transaction(() => deleteBlock(db, requireBlock(db, user_id, params.id)), immediate);
+    deleteBlock(db, user_id, params.id);
     return {};
   });
 }

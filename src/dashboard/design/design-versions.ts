@@ -2,19 +2,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../deps.ts';
 import type { Design } from '../../designs/designs.ts';
-import {
-  type ListedVersion,
-  listVersions,
-  requireVersion,
-  restoreVersion,
-  versionHtml,
-} from '../../designs/versions.ts';
 import { conflict, notFound } from '../../failure.ts';
 import { withinShare } from '../../http/account-share.ts';
 import { html } from '../../http/pages/html.ts';
 import { page, READ } from '../../http/pages/layout.ts';
 import { POLICY } from '../../http/pages/style.ts';
 import type { Mail } from '../../templates/mail-content.ts';
+import { bringBack, type ListedVersion, listVersions, requireVersion, versionHtml } from '../../versions/operations.ts';
 import { sendKeptMailFrame } from '../mail-frame.ts';
 import { recordTime } from '../record-time.ts';
 import { chooseLanguage } from '../words/choose.ts';
@@ -75,7 +69,7 @@ export async function designVersions(
     const design = requireDesign(token);
     if (design.locked !== null) throw conflict(design.locked);
     requireOwn(design, id);
-    await withinShare(design.user_id, () => restoreVersion(deps, design.user_id, id, userOf(request, design)));
+    await withinShare(design.user_id, () => bringBack(deps, design.user_id, id, userOf(request, design)));
     return reply.redirect(`/design/${token}`, SEE_OTHER);
   });
 

@@ -23,13 +23,13 @@ import { campaigns } from '../../../single-sends/words.de.ts';
 import { templates } from '../../../templates/words.de.ts';
 import { transactional } from '../../../transactional/words.de.ts';
 import { users } from '../../../users/words.de.ts';
+import { versions } from '../../../versions/words.de.ts';
 import { webhooks } from '../../../webhooks/words.de.ts';
 import { designer } from './designer.ts';
 import { frame } from './frame.ts';
 import { mail } from './mail.ts';
 import { people } from './people.ts';
 import { signIn } from './sign-in.ts';
-import { versions } from './versions.ts';
 
 export const de = {
   ...archive,

@@ -23,13 +23,13 @@ import { campaigns } from '../../../single-sends/words.en.ts';
 import { templates } from '../../../templates/words.en.ts';
 import { transactional } from '../../../transactional/words.en.ts';
 import { users } from '../../../users/words.en.ts';
+import { versions } from '../../../versions/words.en.ts';
 import { webhooks } from '../../../webhooks/words.en.ts';
 import { designer } from './designer.ts';
 import { frame } from './frame.ts';
 import { mail } from './mail.ts';
 import { people } from './people.ts';
 import { signIn } from './sign-in.ts';
-import { versions } from './versions.ts';
 
 export const en = {
   ...archive,

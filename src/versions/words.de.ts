@@ -1,6 +1,7 @@
 /** German: the versions of a mail. */
-import type { versions as english } from '../en/versions.ts';
-import type { Translation } from '../translation.ts';
+
+import type { Translation } from '../dashboard/words/translation.ts';
+import type { versions as english } from './words.en.ts';
 
 export const versions: Translation<typeof english> = {
   'versions.open': 'Frühere Fassungen',

@@ -1,32 +1,21 @@
 /** The versions of a mail: what it was made of, when and by whom, how that looks, and bringing it back. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { mailAddress } from '../../../automations/screens/changing.tsx';
-import { READ } from '../../../http/pages/layout.ts';
-import { stepAddress } from '../../../single-sends/screens/compose/frame.tsx';
-import { ApiClient, refusalText } from '../../api-client.ts';
-import { LinkButton } from '../../components/button.tsx';
-import { Confirm } from '../../components/confirm.tsx';
-import { Badge, Empty, Problem } from '../../components/surface.tsx';
-import { setFlash } from '../../flash.ts';
-import { sendKeptMailFrame } from '../../mail-frame.ts';
-import { languageOf, sendPage } from '../../page.tsx';
-import { recordTime } from '../../record-time.ts';
-import { requireEditor, viewerOf } from '../../signed-in.ts';
-import { type Language, useLanguage } from '../../words/index.ts';
+import { mailAddress } from '../../automations/screens/changing.tsx';
+import { LinkButton } from '../../dashboard/components/button.tsx';
+import { Confirm } from '../../dashboard/components/confirm.tsx';
+import { Badge, Empty, Problem } from '../../dashboard/components/surface.tsx';
+import { setFlash } from '../../dashboard/flash.ts';
+import { sendKeptMailFrame } from '../../dashboard/mail-frame.ts';
+import { ask, attempt, sentenceOf } from '../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../dashboard/page.tsx';
+import { recordTime } from '../../dashboard/record-time.ts';
+import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
+import { type Language, useLanguage } from '../../dashboard/words/index.ts';
+import { READ } from '../../http/pages/layout.ts';
+import { stepAddress } from '../../single-sends/screens/compose/frame.tsx';
+import { type ListedVersion, listMailVersions, readVersion, restoreVersion, type Versions } from '../operations.ts';
 
 const SEE_OTHER = 303;
-
-interface Version {
-  id: number;
-  made_by: string | null;
-  is_current: 0 | 1;
-  updated_at: string;
-}
-
-interface Versions {
-  mail: { kind: 'single_send' | 'automation_mail'; utr: string; name: string; subject: string };
-  versions: Version[];
-}
 
 interface Call {
   Params: { utr: string; id: string };
@@ -45,19 +34,15 @@ export async function versionScreens(app: FastifyInstance): Promise<void> {
     method: READ,
     url: '/versions/:utr/:id/mail',
     handler: async (request, reply) => {
-      const query = { version_id: request.params.id };
-      const { version } = await new ApiClient(app, request).get<{ version: { html: string } }>(
-        '/versions/details',
-        query,
-      );
+      const { version } = await ask(request, readVersion, { version_id: request.params.id });
       return sendKeptMailFrame(reply, version.html, viewerOf(request).accountId);
     },
   });
 
   app.post<Call>('/versions/:utr/:id/restore', async (request, reply) => {
     const { utr, id } = request.params;
-    const answer = await new ApiClient(app, request).send('POST', '/versions/restore', { version_id: id });
-    if (answer.message === undefined) return show(request, reply.code(answer.status), refusalText(answer));
+    const restored = await attempt(request, restoreVersion, { version_id: id });
+    if ('problems' in restored) return show(request, reply.code(restored.status), sentenceOf(restored));
     setFlash(reply, 'good', 'versions.restored');
     return reply.redirect(pathOf(utr), SEE_OTHER);
   });
@@ -65,7 +50,7 @@ export async function versionScreens(app: FastifyInstance): Promise<void> {
   async function show(request: FastifyRequest<Call>, reply: FastifyReply, problem = '') {
     const viewer = viewerOf(request);
     const { utr } = request.params;
-    const { mail, versions } = await new ApiClient(app, request).get<Versions>('/versions/list', { mail_utr: utr });
+    const { mail, versions } = await ask(request, listMailVersions, { mail_utr: utr });
     const chosen = versions.find(({ id }) => String(id) === request.query.version) ?? versions[1] ?? versions[0];
     const frame = {
       title: languageOf(request, viewer).say('versions.title'),
@@ -88,7 +73,7 @@ function Back({ utr, mail }: { utr: string; mail: Versions['mail'] }) {
 interface Listed extends Versions {
   utr: string;
   /** The one that is shown. */
-  chosen: Version | undefined;
+  chosen: ListedVersion | undefined;
   problem: string;
 }
 
@@ -138,7 +123,7 @@ function List({ utr, mail, versions, chosen, problem }: Listed) {
   );
 }
 
-function Shown({ utr, version }: { utr: string; version: Version }) {
+function Shown({ utr, version }: { utr: string; version: ListedVersion }) {
   const language = useLanguage();
   return (
     <div class="stack">
@@ -164,7 +149,7 @@ function Shown({ utr, version }: { utr: string; version: Version }) {
   );
 }
 
-function when(language: Language, { updated_at }: Version): string {
+function when(language: Language, { updated_at }: ListedVersion): string {
   const time = recordTime(updated_at);
   return time === null ? '' : language.dateTime(time);
 }
