@@ -8,6 +8,7 @@ import { connect } from '../../src/database/open.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { readOutbox, sendCampaign } from '../support/campaign.ts';
 import { untilFlushed } from '../support/recipient-links.ts';
+import { storeSegment } from '../support/segments.ts';
 
 type Moments = { kind: string; name: string | null; state: string | null; url: string | null }[];
 
@@ -182,6 +183,9 @@ t.test('a person who is erased is nowhere in the database file, while the counts
   await app.one.call('POST', '/segment/store', {
     form: { segment_name: 'All', contact_type_id: 1, select_field: ['email'], select_operator: ['is not blank'] },
   });
+  await storeSegment(app, ['address_line1', 'is', `Care of\n${email}`], { segment_name: 'Guests' });
+  const { person } = (await app.one.call('GET', '/contacts/person', { query: { contact_id: contact } })).body.message;
+  t.match(person.named_in_segments, [{ segment_name: 'Guests' }]);
   await app.background();
   const mailing = 'SELECT triggered, delivered, unique_opens, unsubscribes FROM mailings ORDER BY id';
   const before = app.db.prepare(mailing).all();

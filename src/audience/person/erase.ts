@@ -294,10 +294,12 @@ async function removeTheRest(client: Database, id: number, erasure: Erasure | Na
   });
 }
 
-/** Columns of an account's rows that can name an address; each holds JSON, in which an address stands as it is. */
-const TEXTS = [
-  { table: 'segments', columns: ['value', 'rules'] },
-  { table: 'contact_jobs', columns: ['filter', 'place'] },
+/** Columns of an account's rows that can name an address, in JSON or as a text. */
+const NAMING = [
+  { table: 'segments', column: 'value', isJson: true },
+  { table: 'segments', column: 'rules', isJson: true },
+  { table: 'contact_jobs', column: 'filter', isJson: true },
+  { table: 'contact_jobs', column: 'place', isJson: false },
 ] as const;
 
 /**
@@ -305,15 +307,18 @@ const TEXTS = [
  * address, as none has that of the erased person, so that every segment keeps the people it has. Call it in the transaction of the erasure.
  */
 function replaceInRules(client: Database, accountId: number, address: string, code: string): void {
-  for (const { table, columns } of TEXTS)
-    for (const column of columns) {
-      const rows = client
-        .prepare<[number, string], { id: number; text: string }>(
-          `SELECT id, ${column} AS text FROM ${table} WHERE user_id = ? AND EXISTS (
-             SELECT 1 FROM json_each(?) WHERE instr(fold(${column}), value) > 0)`,
-        )
-        .all(accountId, JSON.stringify(spellings(address)));
-      const update = client.prepare(`UPDATE ${table} SET ${column} = ? WHERE id = ?`);
-      for (const { id, text } of rows) update.run(replaceAddress(text, address, code), id);
-    }
+  const unnamed = (text: string) => replaceAddress(text, address, code);
+  // Each text alone, because JSON has a line end as \\n, whose letter would count as one of the address behind it.
+  const unnamedJson = (json: string) =>
+    JSON.stringify(JSON.parse(json), (_name, value) => (typeof value === 'string' ? unnamed(value) : value));
+  for (const { table, column, isJson } of NAMING) {
+    const rows = client
+      .prepare<[number, string], { id: number; text: string }>(
+        `SELECT id, ${column} AS text FROM ${table} WHERE user_id = ? AND EXISTS (
+           SELECT 1 FROM json_each(?) WHERE instr(fold(${column}), value) > 0)`,
+      )
+      .all(accountId, JSON.stringify(spellings(address)));
+    const update = client.prepare(`UPDATE ${table} SET ${column} = ? WHERE id = ?`);
+    for (const { id, text } of rows) update.run(isJson ? unnamedJson(text) : unnamed(text), id);
+  }
 }

@@ -2,9 +2,9 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { isoTimestamp } from '../../clock.ts';
-import { recordId } from '../../database/ownership.ts';
+import { ownedBy, recordId } from '../../database/ownership.ts';
 import { recordObject } from '../../database/record-json.ts';
-import { contacts, contactTypes } from '../../database/schema/index.ts';
+import { contacts, contactTypes, segments } from '../../database/schema/index.ts';
 import { eventsRemovedTime } from '../../delivery/feedback/old-events.ts';
 import { notFound } from '../../failure.ts';
 import {
@@ -190,14 +190,11 @@ function personOf(context: Context, addressId: number): Person {
 
 /** The segments of the account, those not deleted, whose rules name one of these normalized addresses. */
 function segmentsNaming({ db, accountId }: Context, addresses: readonly string[]): Person['named_in_segments'] {
-  const segments = db.$client
-    .prepare<[number], Person['named_in_segments'][number] & { rules: string }>(
-      'SELECT id AS segment_id, segment_name, rules FROM segments WHERE user_id = ? AND deleted_at IS NULL ORDER BY id',
-    )
-    .all(accountId);
-  return segments.flatMap(({ rules, ...segment }) =>
-    addressesIn(rules).some((address) => addresses.includes(address)) ? [segment] : [],
-  );
+  const rows = db.select().from(segments).where(ownedBy(segments, accountId)).orderBy(segments.id).all();
+  const isNamed = (text: string) => addressesIn(text).some((address) => addresses.includes(address));
+  return rows
+    .filter(({ rules }) => rules.some(({ operands }) => operands.some(isNamed)))
+    .map(({ id: segment_id, segment_name }) => ({ segment_id, segment_name }));
 }
 
 async function* knownOf(context: Context, addressId: number): AsyncGenerator<string> {
