@@ -1,13 +1,13 @@
 /** The progress of a single send as it happens (an addition): server-sent events, at most one a second. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { Database } from 'better-sqlite3';
 import type { FastifyReply } from 'fastify';
 import Type, { type Static } from 'typebox';
-import type { Deps } from '../deps.ts';
-import { Failure } from '../failure.ts';
-import { choice, identifier, integer, nullable } from '../http/requests/schemas.ts';
-import { requireSingleSend } from '../single-sends/actions.ts';
-import { findProgress, type Progress } from '../single-sends/progress.ts';
-import { SHOWN_STATES } from '../single-sends/shown-state.ts';
+import type { Deps } from '../../deps.ts';
+import { Failure } from '../../failure.ts';
+import { choice, identifier, integer, nullable } from '../../http/requests/schemas.ts';
+import { requireSingleSend } from '../actions.ts';
+import { FINISHED, SHOWN_STATE, SHOWN_STATES } from '../shown-state.ts';
 
 const INTERVAL_MS = 1000;
 /** A comment that keeps proxies from closing a connection on which nothing changes. */
@@ -20,14 +20,19 @@ const RATE_SECONDS = 10;
 /** States after which nothing changes by itself. */
 const FINAL: readonly string[] = ['cancelled', 'done', 'kept', 'draft'];
 
+const counted = {
+  state: choice(...SHOWN_STATES),
+  held_reason: nullable(Type.String()),
+  recipients: integer(),
+  finished: integer(),
+  delivered: integer(),
+};
+type Progress = Static<Type.TObject<typeof counted>>;
+
 /** The data of an event. */
 const ProgressEvent = Type.Object(
   {
-    state: choice(...SHOWN_STATES),
-    held_reason: nullable(Type.String()),
-    recipients: integer(),
-    finished: integer(),
-    delivered: integer(),
+    ...counted,
     rate: Type.Number({
       minimum: 0,
       description: `Recipients finished a second over the last ${RATE_SECONDS} seconds.`,
@@ -40,7 +45,7 @@ const ProgressEvent = Type.Object(
   { additionalProperties: false, description: 'How far a single send is.' },
 );
 
-export const liveRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
+export const progressRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
   const open = new Map<FastifyReply['raw'], { accountId: number; timer: NodeJS.Timeout }>();
   const close = (stream: FastifyReply['raw']) => {
     clearInterval(open.get(stream)?.timer);
@@ -85,7 +90,7 @@ export const liveRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clo
       let silent = 0;
       const tell = () => {
         const progress = findProgress(db.$client, send.id);
-        if (progress === null) return close(stream);
+        if (progress === undefined) return close(stream);
         samples.push({ at: clock.monotonic(), finished: progress.finished });
         if (samples.length > RATE_SECONDS) samples.shift();
         const event: Static<typeof ProgressEvent> = { ...progress, ...forecast(progress, samples) };
@@ -112,6 +117,16 @@ export const liveRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clo
     },
   );
 };
+
+/** Reads how far a single send is. */
+function findProgress(client: Database, sendId: number): Progress | undefined {
+  return client
+    .prepare<[number], Progress>(`
+      SELECT ${SHOWN_STATE} AS state, ifnull(m.held_reason, s.held_reason) AS held_reason, ifnull(m.recipients, 0) AS recipients,
+        ifnull(${FINISHED}, 0) AS finished, ifnull(m.delivered, 0) AS delivered
+      FROM single_sends s LEFT JOIN mailings m ON m.owner_kind = 'single' AND m.owner_id = s.id WHERE s.id = ?`)
+    .get(sendId);
+}
 
 /** Recipients finished a second over the last seconds, and the seconds left at that rate; null while nothing moves. */
 function forecast({ recipients, finished }: Progress, samples: readonly { at: number; finished: number }[]) {
