@@ -11,7 +11,7 @@ import type { Deps } from '../deps.ts';
 import { feedScreens } from '../feeds/screens/feeds.tsx';
 import { formScreens } from '../forms/screens/forms.tsx';
 import { staticFiles } from '../http/static-files.ts';
-import { watchHold } from '../installation/screens/hold.ts';
+import { holdScreens, watchHold } from '../installation/screens/hold.ts';
 import { outboxScreens } from '../outbox/screens/outbox.tsx';
 import { homeScreen } from '../overview/screens/home.tsx';
 import { pictureScreens } from '../pictures/screens/pictures.tsx';
@@ -47,7 +47,9 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
   await app.register(async (screens) => {
     requireSignIn(screens);
     watchHold(screens);
+    // The last wraps what the ones before do, so that a page in excess asks the database nothing.
     limitPages(screens);
+    await holdScreens(screens);
     await homeScreen(screens, deps);
     await mailingScreens(screens, deps);
     await transactionalScreens(screens);

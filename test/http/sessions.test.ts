@@ -232,7 +232,7 @@ t.test('ending a session, changing a role and removing a user work at the next r
 t.test('a page does nothing for whoever is signed out, or may do it no more, while their form arrives', async (t) => {
   const app = await startApp(t);
   const person = addPerson(app, 'editor');
-  const addType = async (meanwhile: () => void) => {
+  const send = async (url: string, meanwhile: () => void) => {
     const parts = async function* () {
       yield 'name=Re';
       meanwhile();
@@ -240,7 +240,7 @@ t.test('a page does nothing for whoever is signed out, or may do it no more, whi
     };
     const { statusCode, headers } = await app.fastify.inject({
       method: 'POST',
-      url: '/settings/types',
+      url,
       headers: {
         ...FROM_PAGE,
         cookie: cookieOf(app, person),
@@ -252,8 +252,10 @@ t.test('a page does nothing for whoever is signed out, or may do it no more, whi
     return [statusCode, headers.location];
   };
   const lower = () => changeUser(app.drizzle, person, { name: '', role: 'viewer' }, COMMAND_LINE, app.clock.now());
-  t.strictSame(await addType(() => undefined), [303, '/settings/types']);
-  t.strictSame(await addType(() => endSessionsOf(app.drizzle, person.id)), [303, '/login']);
-  t.strictSame(await addType(lower), [403, undefined]);
+  const signOut = () => endSessionsOf(app.drizzle, person.id);
+  t.strictSame(await send('/settings/types', () => undefined), [303, '/settings/types']);
+  t.strictSame(await send('/settings/types', signOut), [303, '/login']);
+  t.strictSame(await send('/sending/release', signOut), [303, '/login']);
+  t.strictSame(await send('/settings/types', lower), [403, undefined]);
   t.equal(app.db.prepare('SELECT count(*) FROM contact_types').pluck().get(), 1);
 });

@@ -26,7 +26,10 @@ export function watchHold(app: FastifyInstance): void {
       return handler.call(this, request, reply);
     };
   });
+}
 
+/** Registers the release. */
+export async function holdScreens(app: FastifyInstance): Promise<void> {
   app.post('/sending/release', async (request, reply) => {
     const released = await attempt(request, releaseHold, {});
     if ('problem' in released) setFlash(reply, 'warn', 'hold.not', { reason: sentenceOf(released) });
