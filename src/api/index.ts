@@ -31,19 +31,13 @@ import { returnedMailRoutes } from '../returned-mail/routes.ts';
 import { senderRoutes } from '../senders/routes.ts';
 import { sendingTimeRoutes } from '../sending-times/routes.ts';
 import { progressRoutes } from '../single-sends/progress/routes.ts';
-import { singleSendDraftRoutes } from '../single-sends/routes.ts';
+import { singleSendResendRoutes, singleSendRoutes, singleSendVariantRoutes } from '../single-sends/routes.ts';
 import { templateRoutes } from '../templates/routes.ts';
 import { transactionalRoutes } from '../transactional/routes.ts';
 import { userRoutes } from '../users/routes.ts';
 import { versionRoutes } from '../versions/routes.ts';
 import { webhookRoutes } from '../webhooks/routes.ts';
 import { warnOfContent } from './content-warnings.ts';
-import { singleSendActionRoutes } from './single-send-actions.ts';
-import { singleSendListRoutes } from './single-send-lists.ts';
-import { singleSendReportRoutes } from './single-send-reports.ts';
-import { singleSendResendRoutes } from './single-send-resend.ts';
-import { singleSendVariantRoutes } from './single-send-variants.ts';
-import { singleSendRoutes } from './single-sends.ts';
 
 /** Registers all endpoints under /api. */
 export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
@@ -80,10 +74,6 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(versionRoutes, deps);
   await app.register(templateRoutes, deps);
   await app.register(singleSendRoutes, deps);
-  await app.register(singleSendActionRoutes, deps);
-  await app.register(singleSendReportRoutes, deps);
-  await app.register(singleSendListRoutes, deps);
-  await app.register(singleSendDraftRoutes, deps);
   await app.register(sendingTimeRoutes, deps);
   await app.register(singleSendResendRoutes, deps);
   await app.register(trackingRoutes, deps);

@@ -5,7 +5,7 @@ import { messages } from '../field-errors.ts';
 import { flag, identifier, integer, line, nullable, zeroOrOne } from '../http/requests/schemas.ts';
 import { operation } from '../operations/operation.ts';
 import { SENTENCES } from '../sentences.ts';
-import { requireSingleSend } from '../single-sends/actions.ts';
+import { requireSingleSend } from '../single-sends/single-sends.ts';
 import { auditBy } from '../users/audit.ts';
 import {
   addToArchive,

@@ -13,7 +13,7 @@ import {
 import { conflict, notFound } from '../failure.ts';
 import type { MailContent } from '../packed-content.ts';
 import { SENTENCES, sentence } from '../sentences.ts';
-import type { SingleSendActionDeps } from '../single-sends/actions.ts';
+import type { SingleSendActionDeps } from '../single-sends/single-sends.ts';
 import { changeUnsent } from '../single-sends/status.ts';
 import { changeTemplate, requireTemplate, templateCodes } from '../templates/own-templates.ts';
 import type { Design, TemplateCode } from './designs.ts';

@@ -1,7 +1,7 @@
 /** The variants of a single send: each as a mail of its own, and all of them frozen at the launch. */
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
-import type { senders, singleSends, Variant } from '../database/schema/index.ts';
+import type { AbTest, senders, singleSends, Variant } from '../database/schema/index.ts';
 import { type Frozen, freezeContent } from '../delivery/content/freeze.ts';
 import type { FrozenVariant } from '../delivery/queue/ready-mailing.ts';
 import { findAbTestProblem } from '../delivery/variants/test-problem.ts';
@@ -10,9 +10,24 @@ import { invalid } from '../failure.ts';
 import { messages } from '../field-errors.ts';
 import { SENTENCES, sentence } from '../sentences.ts';
 import { withTemplateCopied } from '../templates/mail-content.ts';
-import { allVariants } from './ab-tests.ts';
 
 type SingleSend = typeof singleSends.$inferSelect;
+
+/** All variants of a mail as they are sent, A first, which is the only one without a test. */
+export function allVariants(
+  { subject, preheader }: Pick<SingleSend, 'subject' | 'preheader'>,
+  test: AbTest | null,
+): Variant[] {
+  const mail: Variant = { subject, preheader, sender_name: '', template_id: 0 };
+  return [
+    mail,
+    ...(test?.variants ?? []).map((variant) => ({
+      ...variant,
+      subject: variant.subject || subject,
+      preheader: variant.preheader || preheader,
+    })),
+  ];
+}
 
 /**
  * A single send as its variant with this number has it, 0 being A; an empty `sender_name` is that of the sender. A template is copied as it is

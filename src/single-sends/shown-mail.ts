@@ -17,8 +17,8 @@ import type { CheckedContent, Shown } from '../delivery/shown/shown-content.ts';
 import { invalid } from '../failure.ts';
 import { SENTENCES } from '../sentences.ts';
 import { knownPlaceholders, textsOf } from '../templates/content-warnings.ts';
-import { findSingleSendMailing } from './actions.ts';
 import type { CompiledDrafts } from './compiled-drafts.ts';
+import { findSingleSendMailing } from './single-sends.ts';
 
 type SingleSend = typeof singleSends.$inferSelect;
 

@@ -2,13 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { and, eq } from 'drizzle-orm';
 import { checkedTargets, hasTargets } from '../audience/segments/targets.ts';
-import type { Clock } from '../clock.ts';
-import { isoTimestamp, NO_TIME } from '../clock.ts';
+import { type Clock, isoTimestamp, NO_TIME } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { readMailCaps } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, ownedRecord, recordUtr } from '../database/ownership.ts';
-import { SINGLE_SEND_STATUS, senders, singleSends, unsubscribeGroups } from '../database/schema/index.ts';
+import { mailings, SINGLE_SEND_STATUS, senders, singleSends, unsubscribeGroups } from '../database/schema/index.ts';
 import { templateProblem } from '../delivery/content/compile.ts';
 import { senderAddress } from '../delivery/content/freeze.ts';
 import { slotProblem } from '../delivery/content/merge.ts';
@@ -20,9 +19,9 @@ import { SENTENCES } from '../sentences.ts';
 import { hasTemplate, withTemplateCopied } from '../templates/mail-content.ts';
 import { toUtc } from '../zones.ts';
 import { parseScheduleDate, parseScheduleTime } from './schedule.ts';
-import { insertQueued, requeue } from './status.ts';
+import { insertQueued } from './status.ts';
 
-type SingleSend = typeof singleSends.$inferSelect;
+export type SingleSend = typeof singleSends.$inferSelect;
 
 export interface SingleSendDeps {
   db: Db;
@@ -49,6 +48,10 @@ export interface SingleSendInput {
   canary_percent?: number;
   canary_minutes?: number;
   ignores_caps?: 0 | 1;
+}
+
+export interface SingleSendActionDeps extends SingleSendDeps {
+  wake(): void;
 }
 
 /** The schedule of a send without one. */
@@ -163,43 +166,28 @@ export function createSingleSend(
   return utr;
 }
 
-/**
- * Changes a single send that is a draft or queued, and queues it again. Throws 404; 409 when it is running or completed, or was
- * changed since `unchangedSince`, which is the `updated_at` that the caller has seen; and 422 when its A/B test would not be possible any more.
- */
-export function updateSingleSend(
-  deps: SingleSendDeps,
-  accountId: number,
-  utr: unknown,
-  given: SingleSendInput,
-  { userId, unchangedSince }: Change,
-): string {
-  const { db, clock } = deps;
-  return db.transaction(
-    () => {
-      const before = requireChangeable(db, accountId, utr, unchangedSince);
-      const input = withTemplateCopied(db, accountId, given);
-      const { template_json, template_html, exclude_specific_recipient_id } = input;
-      const columns = singleSendColumns(deps, accountId, input);
-      requireOneClock({ ...before, ...columns });
-      requireStillTestable(deps, before, columns);
-      requeue(db, before.id, {
-        ...columns,
-        // A new MJML or HTML template replaces whichever of the two was there.
-        ...((template_json !== undefined || template_html !== undefined) && {
-          template_json: template_json || null,
-          template_html: template_html || null,
-        }),
-        ...(exclude_specific_recipient_id && {
-          exclude_specific_recipient_id: checkedTargets(exclude_specific_recipient_id),
-        }),
-        changed_by: userId,
-        updated_at: isoTimestamp(clock.now()),
-      });
-      return before.utr;
-    },
-    { behavior: 'immediate' },
-  );
+/** The account's single send with this utr; throws 404. */
+export function requireSingleSend(db: Db, accountId: number, utr: unknown): SingleSend {
+  const where = and(ownedBy(singleSends, accountId), eq(singleSends.utr, recordUtr(utr)));
+  const send = db.select().from(singleSends).where(where).get();
+  if (send === undefined) throw notFound('Record not found');
+  return send;
+}
+
+/** The mailing of a single send, or null before it is launched. */
+export function findSingleSendMailing(
+  db: Db,
+  send: SingleSend,
+): Pick<typeof mailings.$inferSelect, 'id' | 'sender_id' | 'state' | 'held_code' | 'held_reason'> | null {
+  const where = and(eq(mailings.owner_kind, 'single'), eq(mailings.owner_id, send.id));
+  const columns = {
+    id: mailings.id,
+    sender_id: mailings.sender_id,
+    state: mailings.state,
+    held_code: mailings.held_code,
+    held_reason: mailings.held_reason,
+  };
+  return db.select(columns).from(mailings).where(where).get() ?? null;
 }
 
 /**
@@ -211,10 +199,8 @@ export function requireChangeable(
   accountId: number,
   utr: unknown,
   unchangedSince: string | undefined,
-): typeof singleSends.$inferSelect {
-  const where = and(ownedBy(singleSends, accountId), eq(singleSends.utr, recordUtr(utr)));
-  const send = db.select().from(singleSends).where(where).get();
-  if (send === undefined) throw notFound('Record not found');
+): SingleSend {
+  const send = requireSingleSend(db, accountId, utr);
   if (send.status >= SINGLE_SEND_STATUS.running) throw conflict(SENTENCES.not_changeable);
   if (unchangedSince && unchangedSince !== send.updated_at) throw conflict(SENTENCES.changed_meanwhile);
   return send;
@@ -268,7 +254,8 @@ export function senderColumns(db: Db, accountId: number, senderId: number) {
   };
 }
 
-function singleSendColumns({ db, clock, config }: SingleSendDeps, accountId: number, input: SingleSendInput) {
+/** The columns of a single send that a request gives all of. */
+export function singleSendColumns({ db, clock, config }: SingleSendDeps, accountId: number, input: SingleSendInput) {
   const date = parseScheduleDate(input.schedule_date ?? '');
   const time = parseScheduleTime(input.schedule_time ?? '');
   const schedule =

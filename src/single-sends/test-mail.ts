@@ -19,7 +19,7 @@ import { courierInUse, verificationRequired } from '../delivery/transport/relays
 import { conflict, invalid } from '../failure.ts';
 import { messages } from '../field-errors.ts';
 import { sentence } from '../sentences.ts';
-import type { SingleSendActionDeps } from './actions.ts';
+import type { SingleSendActionDeps } from './single-sends.ts';
 
 /** The single send or schedule that is tested. */
 export interface TestMailSource {

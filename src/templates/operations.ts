@@ -199,7 +199,7 @@ export const deleteTemplate = operation({
 type GivenCode = { [Field in keyof typeof GivenCode]?: string };
 
 function addTemplateErrors(_context: Context, given: GivenCode, errors: FieldErrorCollector): void {
-  for (const [field, problem] of templateErrors(given)) if (!errors.has(field)) errors.add(field, problem);
+  errors.addAll(templateErrors(given));
 }
 
 /** Does something to a template of the account and writes it down, in one transaction. Throws 404. */

@@ -21,7 +21,7 @@ import {
 import { operation } from '../operations/operation.ts';
 import { type MailContent, unpackContent } from '../packed-content.ts';
 import { sentence } from '../sentences.ts';
-import type { SingleSendActionDeps } from '../single-sends/actions.ts';
+import type { SingleSendActionDeps } from '../single-sends/single-sends.ts';
 import { closeVersion, findTemplateCodes, type Mail, requireMail } from '../templates/mail-content.ts';
 
 type Version = typeof mailVersions.$inferSelect;

@@ -29,6 +29,11 @@ export class FieldErrorCollector {
     else if (!present.includes(text)) present.push(text);
   }
 
+  /** Adds texts by field where a field has none. */
+  addAll(texts: Iterable<readonly [field: string, text: string]>): void {
+    for (const [field, text] of texts) if (!this.has(field)) this.add(field, text);
+  }
+
   /** Adds the texts for what a schema found. */
   addSchemaErrors(found: readonly SchemaError[]): void {
     for (const error of found) {

@@ -28,18 +28,20 @@ import {
   unchangedSince,
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
-import { operation } from '../../operations/operation.ts';
+import type { FieldErrorCollector } from '../../http/requests/validation.ts';
+import { type Context, operation } from '../../operations/operation.ts';
 import { mailWarnings } from '../../templates/content-warnings.ts';
 import { closeVersion, withTemplateCopied } from '../../templates/mail-content.ts';
 import { ContentWarnings } from '../../templates/operations.ts';
-import { requireSingleSend } from '../actions.ts';
 import { changerName, contentSource, countDraftAudience } from '../drafts.ts';
 import {
   NO_DATE,
   NO_TIME_OF_DAY,
   requireChangeable,
   requireOneClock,
+  requireSingleSend,
   requireStillTestable,
+  type SingleSendInput,
   senderColumns,
   singleSendErrors,
 } from '../single-sends.ts';
@@ -173,41 +175,23 @@ export const saveDraft = operation({
   role: 'editor',
   input: Changes,
   output: Type.Object({ updated_at: isoTimestampSchema() }),
-  check(context, { utr: _, unchanged_since: __, ...given }, errors) {
-    for (const [field, problem] of singleSendErrors(context, context.accountId, given))
-      if (!errors.has(field)) errors.add(field, problem);
-  },
-  run({ db, clock, config, accountId, actor: { userId } }, { utr, unchanged_since, ...input }) {
-    return db.transaction(
-      () => {
-        const before = requireChangeable(db, accountId, utr, unchanged_since);
-        const { recipient_id, exclude_specific_recipient_id, sender_id, template_json, template_html, ...plain } =
-          withTemplateCopied(db, accountId, input);
-        const columns = {
-          ...plain,
-          ...(recipient_id && { recipient_id: checkedTargets(recipient_id) }),
-          ...(exclude_specific_recipient_id && {
-            exclude_specific_recipient_id: checkedTargets(exclude_specific_recipient_id),
-          }),
-          ...(sender_id !== undefined && senderColumns(db, accountId, sender_id)),
-          // A new MJML or HTML template replaces whichever of the two was there.
-          ...((template_json !== undefined || template_html !== undefined) && {
-            template_json: template_json || null,
-            template_html: template_html || null,
-          }),
-          changed_by: userId,
-          updated_at: isoTimestamp(clock.now()),
-        };
-        requireOneClock({ ...before, ...columns });
-        requireStillTestable({ db, config }, before, columns);
+  check: addSingleSendErrors,
+  run(context, { utr, unchanged_since, ...input }) {
+    const { db, accountId } = context;
+    const { updated_at } = changeSingleSend(context, { utr, unchanged_since }, input, {
+      columnsOf: ({ recipient_id, sender_id, ...plain }) => ({
+        ...plain,
+        ...(recipient_id && { recipient_id: checkedTargets(recipient_id) }),
+        ...(sender_id !== undefined && senderColumns(db, accountId, sender_id)),
+      }),
+      store(before, columns) {
         // Choosing a template replaces everything, so what was there before is kept.
         if (input.template_id !== undefined) closeVersion(db, 'single_send', before.id);
         if (before.status === SINGLE_SEND_STATUS.queued) requireComplete({ ...before, ...columns });
         changeUnsent(db, before.id, columns);
-        return { updated_at: columns.updated_at };
       },
-      { behavior: 'immediate' },
-    );
+    });
+    return { updated_at };
   },
 });
 
@@ -253,4 +237,51 @@ function requireComplete(send: SingleSend): void {
   if (missing.length === 0) return;
   const errors: FieldErrors = Object.fromEntries(missing.map((field) => [field, [messages.required(field)]]));
   throw new Failure(422, errors);
+}
+
+/** Adds the errors of fields that a schema cannot find. */
+export function addSingleSendErrors(
+  context: Context,
+  given: Partial<SingleSendInput>,
+  errors: FieldErrorCollector,
+): void {
+  errors.addAll(singleSendErrors(context, context.accountId, given));
+}
+
+type Columns = Partial<Omit<SingleSend, 'id' | 'status' | 'held_code' | 'held_reason'>>;
+/** Parts of a single send other than its code, and whom it leaves out. */
+type Parts<Given> = Omit<Given, 'template_json' | 'template_html' | 'exclude_specific_recipient_id'>;
+
+/**
+ * Changes a single send that is a draft or queued. Throws 404; 409 when it is running or completed, or was changed since `unchanged_since`,
+ * which is the `updated_at` that the caller has seen; and 422 when its A/B test would not be possible any more.
+ */
+export function changeSingleSend<Given extends Partial<SingleSendInput>>(
+  { db, clock, config, accountId, actor }: Context,
+  { utr, unchanged_since }: { utr?: unknown; unchanged_since?: string | undefined },
+  given: Given,
+  { columnsOf, store }: { columnsOf(parts: Parts<Given>): Columns; store(before: SingleSend, columns: Columns): void },
+): { utr: string; updated_at: string } {
+  const change = () => {
+    const before = requireChangeable(db, accountId, utr, unchanged_since);
+    const copied = withTemplateCopied(db, accountId, given);
+    const { template_json, template_html, exclude_specific_recipient_id: excluded, ...parts } = copied;
+    const updated_at = isoTimestamp(clock.now());
+    const columns = {
+      ...columnsOf(parts),
+      // A new MJML or HTML template replaces whichever of the two was there.
+      ...((template_json !== undefined || template_html !== undefined) && {
+        template_json: template_json || null,
+        template_html: template_html || null,
+      }),
+      ...(excluded && { exclude_specific_recipient_id: checkedTargets(excluded) }),
+      changed_by: actor.userId,
+      updated_at,
+    };
+    requireOneClock({ ...before, ...columns });
+    requireStillTestable({ db, config }, before, columns);
+    store(before, columns);
+    return { utr: before.utr, updated_at };
+  };
+  return db.transaction(change, { behavior: 'immediate' });
 }

@@ -6,8 +6,8 @@ import Type, { type Static } from 'typebox';
 import type { Deps } from '../../deps.ts';
 import { Failure } from '../../failure.ts';
 import { choice, identifier, integer, nullable } from '../../http/requests/schemas.ts';
-import { requireSingleSend } from '../actions.ts';
 import { FINISHED, SHOWN_STATE, SHOWN_STATES } from '../shown-state.ts';
+import { requireSingleSend } from '../single-sends.ts';
 
 const INTERVAL_MS = 1000;
 /** A comment that keeps proxies from closing a connection on which nothing changes. */

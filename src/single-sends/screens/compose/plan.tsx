@@ -2,7 +2,7 @@
 
 import { Card } from '../../../dashboard/components/surface.tsx';
 import { useLanguage } from '../../../dashboard/words/index.ts';
-import type { AbTestPlan } from '../../ab-tests.ts';
+import type { Plan as AbTestPlan } from '../../operations/variants.ts';
 
 export function Plan({ plan }: { plan: AbTestPlan }) {
   const language = useLanguage();

@@ -2,7 +2,7 @@
 
 import type { ApiClient } from '../../../dashboard/api-client.ts';
 import type { AbTest } from '../../../database/schema/index.ts';
-import type { AbTestPlan } from '../../ab-tests.ts';
+import type { Plan as AbTestPlan } from '../../operations/variants.ts';
 
 /** Both null: everybody gets the same mail. */
 export interface StoredTest {

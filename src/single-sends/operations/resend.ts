@@ -1,22 +1,23 @@
-/** Sends a finished single send again, with a new subject, to those who got it and did not open it: as a draft to segments with that rule. */
+/** Sending a finished single send again, with a new subject, to those who got it and did not open it (additions): as a draft to segments with that rule. */
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
-import { ineligibilityReason } from '../audience/eligibility.ts';
-import { recomputeSoon } from '../audience/segments/recompute.ts';
-import { insertSegment } from '../audience/segments/segments.ts';
-import { isMeasuredNow } from '../audience/tracking-choice.ts';
-import { isoTimestamp, NO_TIME } from '../clock.ts';
-import type { Db } from '../database/open.ts';
-import { abTests, DELIVERY_STATE, segments, type singleSends, type Target } from '../database/schema/index.ts';
-import { conflict } from '../failure.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
-import { findSingleSendMailing, requireSingleSend, type SingleSendActionDeps } from './actions.ts';
-import { asVariant } from './freeze-variants.ts';
-import { type Change, NO_DATE, NO_TIME_OF_DAY } from './single-sends.ts';
-import { insertDraft } from './status.ts';
-
-type SingleSend = typeof singleSends.$inferSelect;
+import Type from 'typebox';
+import { ineligibilityReason } from '../../audience/eligibility.ts';
+import { recomputeSoon } from '../../audience/segments/recompute.ts';
+import { insertSegment } from '../../audience/segments/segments.ts';
+import { isMeasuredNow } from '../../audience/tracking-choice.ts';
+import { type Clock, isoTimestamp, NO_TIME } from '../../clock.ts';
+import type { Db } from '../../database/open.ts';
+import { abTests, DELIVERY_STATE, segments, type Target } from '../../database/schema/index.ts';
+import { conflict } from '../../failure.ts';
+import { withinShare } from '../../http/account-share.ts';
+import { identifier, integer, line } from '../../http/requests/schemas.ts';
+import { operation } from '../../operations/operation.ts';
+import { SENTENCES, sentence } from '../../sentences.ts';
+import { asVariant } from '../freeze-variants.ts';
+import { findSingleSendMailing, NO_DATE, NO_TIME_OF_DAY, requireSingleSend, type SingleSend } from '../single-sends.ts';
+import { insertDraft } from '../status.ts';
 
 /** Deliveries that are looked at in one stretch. */
 const PAGE_ROWS = 2000;
@@ -24,11 +25,21 @@ const MAX_NAME = 255;
 /** Contact types, for each of which a segment is added. */
 const MAX_TYPES = 100;
 
-/**
- * Counts who got a finished single send, did not open it or click in it, and may get mail of its group now. Each part of a million takes
- * some milliseconds. Throws 404, and 409 when it is not finished or its opens were not counted.
- */
-export async function countUnopened({ db }: { db: Db }, accountId: number, utr: unknown): Promise<number> {
+const ByUtr = { utr: identifier('The single send.') };
+
+export const countUnopened = operation({
+  name: 'Count who got a finished single send and did not open it (addition)',
+  description: 'Only those who may get mail of its group now. Opens and clicks of machines do not count as opening it.',
+  role: 'viewer',
+  input: Type.Object(ByUtr),
+  output: Type.Object({ count: integer() }),
+  async run({ db, accountId }, { utr }) {
+    return { count: await withinShare(accountId, () => count(db, accountId, utr)) };
+  },
+});
+
+/** Each part of a million takes some milliseconds. Throws 404, and 409 when it is not finished or its opens were not counted. */
+async function count(db: Db, accountId: number, utr: unknown): Promise<number> {
   const { send, mailingId } = requireOpensKnown(db, accountId, utr);
   const types = JSON.stringify(contactTypesOf(db, send));
   const page = db.$client.prepare<unknown[], { last: number | null; count: number }>(`
@@ -47,54 +58,58 @@ export async function countUnopened({ db }: { db: Db }, accountId: number, utr: 
   return count;
 }
 
-/**
- * Makes a draft with the content of a finished single send, of an A/B test that of the winner, and another subject, for those who got it and
- * did not open it; gives its utr. They are segments, one for each contact type of its targets, which are used again when it is asked again.
- * Throws as `countUnopened`.
- */
-export async function resendToUnopened(
-  { db, clock }: SingleSendActionDeps,
-  accountId: number,
-  { utr, subject }: { utr?: unknown; subject: string },
-  { userId }: Change,
-): Promise<string> {
-  const now = isoTimestamp(clock.now());
-  const made = db.transaction(
-    () => {
-      const { send, mailingId } = requireOpensKnown(db, accountId, utr);
-      const types = contactTypesOf(db, send);
-      if (types.length === 0) throw conflict(SENTENCES.resend_nobody);
-      if (types.length > MAX_TYPES) throw conflict(sentence('resend_many_types', { count: MAX_TYPES }));
-      const present = findRuleSegments(db, send, types);
-      const ids = types.map((type) => present.get(type) ?? addRuleSegment(db, clock, send, type));
-      // The sender's name is none of the draft: a launch takes that of the sender.
-      const { preheader, template_id, template_json, template_html } = asVariant(db, send, winnerOrMail(db, mailingId));
-      const { id: _id, held_code: _code, held_reason: _reason, status: _status, ...copied } = send;
-      const copy = randomUUID();
-      insertDraft(db, {
-        ...copied,
-        utr: copy,
-        ...{ subject, preheader, template_id, template_json, template_html },
-        recipient_id: ids.map((id): Target => ({ id: String(id), table: 'segments' })),
-        exclude_specific_recipient_id: [],
-        ab_test: null,
-        schedule_type: 0,
-        schedule_date: NO_DATE,
-        schedule_time: NO_TIME_OF_DAY,
-        local_time: 0,
-        starts_at: clock.now().getTime(),
-        sent_at: NO_TIME,
-        changed_by: userId,
-        created_at: now,
-        updated_at: now,
-      });
-      return { copy, ids };
-    },
-    { behavior: 'immediate' },
-  );
-  await recomputeSoon(db, made.ids, clock);
-  return made.copy;
-}
+/** The segments are used again when it is asked again. */
+export const resendToUnopened = operation({
+  name: 'Make a draft to those who got a finished single send and did not open it (addition)',
+  description:
+    'It has the content of the single send and the given subject. Its targets are segments with the rule that somebody got it and did not open it, so whoever opens it before the draft is sent gets nothing.',
+  role: 'editor',
+  input: Type.Object({ ...ByUtr, subject: line() }),
+  output: Type.Object({ utr: Type.String() }),
+  async run({ db, clock, wake, accountId, actor }, { utr, subject }) {
+    const now = isoTimestamp(clock.now());
+    const made = db.transaction(
+      () => {
+        const { send, mailingId } = requireOpensKnown(db, accountId, utr);
+        const types = contactTypesOf(db, send);
+        if (types.length === 0) throw conflict(SENTENCES.resend_nobody);
+        if (types.length > MAX_TYPES) throw conflict(sentence('resend_many_types', { count: MAX_TYPES }));
+        const present = findRuleSegments(db, send, types);
+        const ids = types.map((type) => present.get(type) ?? addRuleSegment(db, clock, send, type));
+        // The sender's name is none of the draft: a launch takes that of the sender.
+        const { preheader, template_id, template_json, template_html } = asVariant(
+          db,
+          send,
+          winnerOrMail(db, mailingId),
+        );
+        const { id: _id, held_code: _code, held_reason: _reason, status: _status, ...copied } = send;
+        const copy = randomUUID();
+        insertDraft(db, {
+          ...copied,
+          utr: copy,
+          ...{ subject, preheader, template_id, template_json, template_html },
+          recipient_id: ids.map((id): Target => ({ id: String(id), table: 'segments' })),
+          exclude_specific_recipient_id: [],
+          ab_test: null,
+          schedule_type: 0,
+          schedule_date: NO_DATE,
+          schedule_time: NO_TIME_OF_DAY,
+          local_time: 0,
+          starts_at: clock.now().getTime(),
+          sent_at: NO_TIME,
+          changed_by: actor.userId,
+          created_at: now,
+          updated_at: now,
+        });
+        return { copy, ids };
+      },
+      { behavior: 'immediate' },
+    );
+    await recomputeSoon(db, made.ids, clock);
+    wake();
+    return { utr: made.copy };
+  },
+});
 
 function requireOpensKnown(db: Db, accountId: number, utr: unknown): { send: SingleSend; mailingId: number } {
   const send = requireSingleSend(db, accountId, utr);
@@ -145,7 +160,7 @@ function findRuleSegments(db: Db, send: SingleSend, types: readonly number[]): M
   return new Map(found.map(({ id, type }) => [type, id]));
 }
 
-function addRuleSegment(db: Db, clock: SingleSendActionDeps['clock'], send: SingleSend, type: number): number {
+function addRuleSegment(db: Db, clock: Clock, send: SingleSend, type: number): number {
   const segment_name = [...`Did not open: ${send.single_send_name}`].slice(0, MAX_NAME).join('');
   return insertSegment(db, clock, send.user_id, { segment_name, contact_type_id: type, ...ruleOf(send) });
 }

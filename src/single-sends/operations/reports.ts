@@ -1,0 +1,386 @@
+/** What came of single sends: their list with counters (addition), the report of one, and its recipients with their results. */
+import { and, eq, sql } from 'drizzle-orm';
+import Type, { type Static } from 'typebox';
+import { isAddress } from '../../audience/contacts/address-rows.ts';
+import { isoTimestamp } from '../../clock.ts';
+import { fold } from '../../database/fold.ts';
+import type { Db } from '../../database/open.ts';
+import { recordObject } from '../../database/record-json.ts';
+import {
+  CANARY_STAGES,
+  DELIVERY_STATE,
+  deliveries,
+  HELD_CODES,
+  SINGLE_SEND_STATUS,
+} from '../../database/schema/index.ts';
+import { eventsRemovedTime } from '../../delivery/feedback/old-events.ts';
+import { pacedGroupsOf } from '../../delivery/pacing/paced-groups.ts';
+import { COMMON_HELD_CODES, reportedHold } from '../../delivery/queue/held.ts';
+import { keptMails } from '../../delivery/reporting/kept-mails.ts';
+import { mailingReport } from '../../delivery/reporting/mailing-report.ts';
+import { exportRecipients, findRecipients } from '../../delivery/reporting/recipients.ts';
+import { findLocalWait } from '../../delivery/timing/local-times.ts';
+import { findWaitsUntil } from '../../delivery/timing/send-window.ts';
+import { COURIERS, courierInUse } from '../../delivery/transport/relays/in-use.ts';
+import { abTestReport } from '../../delivery/variants/report.ts';
+import { findWarmUpWait } from '../../delivery/warm-up/store.ts';
+import { findWatch } from '../../delivery/watch/watched-mailings.ts';
+import { notFound } from '../../failure.ts';
+import {
+  choice,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  line,
+  listQuery,
+  nullable,
+  ShownDeliveryState,
+  text,
+  zeroOrOne,
+} from '../../http/requests/schemas.ts';
+import { listOperation, operation } from '../../operations/operation.ts';
+import { WarmUpWait } from '../../senders/operations/warm-ups.ts';
+import { SENTENCES, sentenceCode } from '../../sentences.ts';
+import { mailWarnings } from '../../templates/content-warnings.ts';
+import { ContentWarnings } from '../../templates/operations.ts';
+import { FINISHED, SHOWN_STATE, SHOWN_STATES } from '../shown-state.ts';
+import { findSingleSendMailing, requireSingleSend } from '../single-sends.ts';
+import { designUrl } from './shown-mails.ts';
+import { ReportedAbTest, reportedAbTest } from './variants.ts';
+
+const DEFAULT_ROWS = 50;
+/**
+ * Single sends looked at for a page of a filtered list, about 10 ms. A page is cut by this and not only by its limit, so the answer says
+ * where to go on; with `order=newest` of other lists the last record says it.
+ */
+const MAX_EXAMINED = 1000;
+
+const Summary = Type.Object({
+  id: integer(),
+  utr: Type.String(),
+  single_send_name: Type.String(),
+  subject: Type.String(),
+  state: choice(...SHOWN_STATES),
+  held_reason: nullable(Type.String()),
+  starts_at: Type.String(),
+  created_at: Type.String(),
+  recipients: integer(),
+  finished: integer(),
+  delivered: integer(),
+  kept: integer(),
+  unmeasured: integer(),
+  unique_opens: integer(),
+  unique_clicks: integer(),
+  people_opens: integer(),
+  people_clicks: integer(),
+  bounces: integer(),
+  unsubscribes: integer(),
+});
+const SummariesQuery = Type.Object({
+  utr: identifier('Only this single send.'),
+  state: Type.Optional(choice(...SHOWN_STATES)),
+  search: Type.Optional(line({ description: 'Only those with this text in the name or the subject.' })),
+  limit: Type.Optional(integer({ minimum: 1, maximum: 200, description: 'At most this many; 50 by default.' })),
+  before_id: Type.Optional(integer({ description: 'Only those with a lower id: next_before_id of the page before.' })),
+});
+
+const Recipient = Type.Object({
+  id: integer(),
+  email: Type.String(),
+  contact_id: nullable(integer()),
+  state: ShownDeliveryState,
+  attempts: integer(),
+  reply: nullable(Type.String()),
+  reason_code: nullable(Type.String()),
+  opens: integer(),
+  clicks: integer(),
+  updated_at: nullable(Type.String()),
+});
+const FilterQuery = Type.Object({
+  utr: identifier('The single send.'),
+  state: Type.Optional(ShownDeliveryState),
+  reason: Type.Optional(text({ maxLength: 200, description: 'Only those with this reason, as the report tells it.' })),
+  link: Type.Optional(integer({ description: 'Only those who clicked the link with this number in the report.' })),
+  search: Type.Optional(line({ description: 'Only those whose address begins so.' })),
+});
+const FindQuery = Type.Object({
+  ...FilterQuery.properties,
+  limit: Type.Optional(integer({ minimum: 1, maximum: 200, description: 'At most this many; 50 by default.' })),
+  after: Type.Optional(line({ description: 'Where to go on: next of the page before.' })),
+});
+
+const ByUtr = Type.Object({ utr: identifier('The single send.') });
+const stateNames = Object.entries(DELIVERY_STATE).map(([name, state]) => sql`WHEN ${state} THEN ${name}`);
+const ListedRecipient = Type.Object({
+  id: integer(),
+  email: Type.String(),
+  contact_id: nullable(integer()),
+  state: ShownDeliveryState,
+  attempts: integer(),
+  reply: nullable(Type.String()),
+  opens: integer(),
+  updated_at: nullable(Type.String()),
+});
+
+const DomainCounts = Type.Object({
+  domain: Type.String({ description: 'Empty: all domains that are not named.' }),
+  mails: integer({ description: 'Mails that were handed over at least once.' }),
+  delivered: integer({ description: 'Mails that were accepted and did not come back.' }),
+  kept: integer({ description: 'How many of the delivered the built-in outbox took, so that nobody got them.' }),
+  bounces: integer({ description: 'Mails that bounced: refused because the address does not exist, or returned.' }),
+  failed: integer({ description: 'Refused for good for another reason, or given up.' }),
+  complaints: integer({ description: 'Mails that their recipients complained about.' }),
+  waiting: integer({ description: 'Mails that their server has put off, or that are being handed over.' }),
+});
+/** Of a report: what is known of a mailing that is watched. */
+const Watch = Type.Object({
+  canary_percent: integer({ description: '0: it has no canary.' }),
+  canary_minutes: integer({ description: 'How many minutes the rest waits after the first recipients.' }),
+  canary_stage: nullable(
+    choice(...CANARY_STAGES),
+    'How far the canary is; released: the rest may go, also for an audience too small for one. Null without a canary.',
+  ),
+  canary_recipients: integer({ description: 'How many people get it first; 0 before they are chosen.' }),
+  continues_at: nullable(Type.String(), 'When the rest goes by itself, UTC; null while that is not known.'),
+  counted_at: nullable(Type.String(), 'When the domains were counted, UTC; null before that.'),
+  domains: Type.Array(DomainCounts, {
+    description:
+      'What came of the first part, or of a mailing that is held, by recipient domain: those with most bad results first.',
+  }),
+});
+
+const PacedGroup = Type.Object({
+  group: Type.String({ description: 'The name of a mail provider, or a domain.' }),
+  per_minute: integer({ description: 'How many mails a minute it gets now, from all mailings.' }),
+  until: Type.String({ description: 'When it may be over, if it takes all mails until then; UTC.' }),
+});
+
+const LocalWait = Type.Object({
+  people: integer({ description: 'How many had not reached it, those included who have left since.' }),
+  next_at: Type.String({ description: 'When the next of them reach it, UTC.' }),
+  last_at: Type.String({ description: 'When the last of them reach it, UTC.' }),
+});
+
+const Hourly = Type.Array(Type.Object({ hour: Type.String(), count: integer() }));
+const Report = Type.Object({
+  status: integer(),
+  held_code: nullable(choice(...HELD_CODES, ...COMMON_HELD_CODES)),
+  held_reason: nullable(Type.String()),
+  courier: choice(...COURIERS),
+  tracking: zeroOrOne(),
+  watch: nullable(Watch, 'Of a send with a canary, or one that was held because of its results; null of others.'),
+  paced: Type.Array(PacedGroup, {
+    description:
+      'Providers and domains that ask for fewer mails, for which recipients wait while it is sent (addition).',
+  }),
+  warm_up: nullable(
+    WarmUpWait,
+    'Why people wait for another day: the domain of the sender is being warmed up (addition).',
+  ),
+  waits_until: nullable(
+    isoTimestampSchema(),
+    'Until when it waits for the hours in which mail of the account leaves (addition); null when it does not.',
+  ),
+  local_wait: nullable(
+    LocalWait,
+    'Whose own time it waits for (addition); null when it waits for nobody, or leaves at one moment.',
+  ),
+  states: Type.Record(Type.String(), integer()),
+  reasons: Type.Array(Type.Object({ state: Type.String(), reason: Type.String(), count: integer() })),
+  opens_by_hour: Hourly,
+  clicks_by_hour: Hourly,
+  top_links: Type.Array(Type.Object({ url: Type.String(), clicks: integer() })),
+  opens_by_class: Type.Object({ person: integer(), proxied: integer(), machine: integer() }),
+  machine_opens: integer(),
+  machine_clicks: integer(),
+  design_url: Type.String(),
+  warnings: ContentWarnings,
+  funnel: Type.Object({
+    recipients: integer(),
+    triggered: integer(),
+    delivered: integer(),
+    kept: integer(),
+    unmeasured: integer(),
+    unique_opens: integer(),
+    people_opens: integer(),
+    unique_clicks: integer(),
+    people_clicks: integer(),
+    proxied_only: integer(),
+    bounces: integer(),
+    failed: integer(),
+    suppressed: integer(),
+    cancelled: integer(),
+    unsubscribes: integer(),
+  }),
+  hours: Type.Array(
+    Type.Object({
+      hour: Type.String(),
+      opens: integer(),
+      machine_opens: integer(),
+      proxied_opens: integer(),
+      clicks: integer(),
+      machine_clicks: integer(),
+      bounces: integer(),
+      unsubscribes: integer(),
+    }),
+  ),
+  links: Type.Array(
+    Type.Object({ number: integer(), url: Type.String(), clicks: integer(), machine_clicks: integer() }),
+  ),
+  ab_test: nullable(ReportedAbTest, 'The A/B test; null: everybody got the same mail.'),
+});
+
+const record = recordObject(ListedRecipient, deliveries, {
+  email: sql`ifnull((SELECT email FROM contacts WHERE id = ${deliveries.contact_id} AND address_id = ${deliveries.address_id}), normalized_email)`,
+  state: sql`CASE WHEN ${deliveries.state} = ${DELIVERY_STATE.accepted} AND ${deliveries.reply} = ${SENTENCES.kept_in_outbox} THEN 'kept' ELSE CASE ${deliveries.state} ${sql.join(stateNames, sql` `)} END END`,
+  attempts: sql`${deliveries.attempt}`,
+  updated_at: sql`iif(${deliveries.updated_at} = 0, NULL, strftime('%Y-%m-%dT%H:%M:%S', ${deliveries.updated_at} / 1000, 'unixepoch') || '.000000Z')`,
+});
+
+export const listSummaries = operation({
+  name: 'List the single sends, newest first, without their templates (addition)',
+  description:
+    'A page that is filtered may hold fewer records than the limit, even none, though next_before_id says that more follow.',
+  role: 'viewer',
+  input: SummariesQuery,
+  output: Type.Object({ summaries: Type.Array(Summary), next_before_id: nullable(integer()) }),
+  run({ db, accountId }, { utr, state, search = '', limit = DEFAULT_ROWS, before_id }) {
+    const only = utr === undefined ? null : requireSingleSend(db, accountId, utr).id;
+    const rows = db.$client
+      .prepare<Record<string, string | number | null>, Static<typeof Summary> & { is_wanted: 0 | 1 }>(`
+        SELECT s.id, s.utr, s.single_send_name, s.subject, ${SHOWN_STATE} AS state, ifnull(m.held_reason, s.held_reason) AS held_reason,
+          strftime('%Y-%m-%dT%H:%M:%S.000000Z', s.starts_at / 1000, 'unixepoch') AS starts_at, s.created_at,
+          ifnull(m.recipients, 0) AS recipients, ifnull(${FINISHED}, 0) AS finished, ifnull(m.delivered, 0) AS delivered, ${keptMails('m')} AS kept,
+          ifnull(m.unmeasured, 0) AS unmeasured,
+          ifnull(m.unique_opens, 0) AS unique_opens, ifnull(m.unique_clicks, 0) AS unique_clicks,
+          ifnull(m.people_opens, 0) AS people_opens, ifnull(m.people_clicks, 0) AS people_clicks, ifnull(m.bounces, 0) AS bounces,
+          ifnull(m.unsubscribes, 0) AS unsubscribes,
+          (@search = '' OR instr(fold(s.single_send_name || char(10) || s.subject), @search) > 0)
+            AND (@state IS NULL OR ${SHOWN_STATE} = @state) AS is_wanted
+        FROM single_sends s INDEXED BY single_sends_user
+          LEFT JOIN mailings m ON m.owner_kind = 'single' AND m.owner_id = s.id
+        WHERE s.user_id = @account AND s.id < @before AND s.id >= @from ORDER BY s.id DESC LIMIT @examined`)
+      .all({
+        account: accountId,
+        from: only ?? 0,
+        before: only === null ? (before_id ?? Number.MAX_SAFE_INTEGER) : only + 1,
+        state: state ?? null,
+        search: fold(search),
+        examined: state === undefined && search === '' ? limit + 1 : MAX_EXAMINED,
+      });
+    const wanted = rows.filter(({ is_wanted }) => is_wanted === 1);
+    const summaries = wanted.slice(0, limit).map(({ is_wanted: _, ...summary }) => summary);
+    const isCut = wanted.length > limit;
+    const end = isCut ? summaries.at(-1) : rows.length === MAX_EXAMINED ? rows.at(-1) : undefined;
+    return { summaries, next_before_id: end?.id ?? null };
+  },
+});
+
+/** For the pages of one single send. */
+export const readSummary = operation({
+  name: 'Read the counters of a single send',
+  role: 'viewer',
+  input: ByUtr,
+  async run(context, { utr }) {
+    const { summaries } = await listSummaries.run(context, { utr });
+    const [summary] = summaries;
+    if (summary === undefined) throw notFound('Record not found');
+    return summary;
+  },
+});
+
+export const readReport = operation({
+  name: 'Read the report of a single send',
+  role: 'viewer',
+  input: ByUtr,
+  output: Type.Object({ report: Report }),
+  async run(context, { utr }) {
+    const { db, config, clock, accountId } = context;
+    const send = requireSingleSend(db, accountId, utr);
+    const mailing = findSingleSendMailing(db, send);
+    const abTest = mailing === null ? null : await abTestReport(db.$client, mailing.id);
+    const isUnderWay = send.status === SINGLE_SEND_STATUS.queued || send.status === SINGLE_SEND_STATUS.running;
+    const isRunning = send.status === SINGLE_SEND_STATUS.running;
+    // What is paused or held does not go on when the hours begin.
+    const mayGoOn = mailing?.state === 'sending' || mailing?.state === 'enqueueing';
+    const waits = mayGoOn ? findWaitsUntil(db, send.user_id, clock.now(), config.TIME_ZONE) : null;
+    const report = {
+      status: send.status,
+      ...reportedHold(db.$client, [mailing, send], isUnderWay),
+      courier: courierInUse(db.$client, config),
+      tracking: send.tracking === 0 ? (0 as const) : (1 as const),
+      watch: mailing === null ? null : findWatch(db.$client, mailing.id),
+      paced: isUnderWay && mailing !== null ? pacedGroupsOf(db.$client, mailing.id, clock.now()) : [],
+      warm_up: isUnderWay && mailing !== null ? findWarmUpWait(db.$client, mailing.sender_id, clock.now()) : null,
+      waits_until: waits && isoTimestamp(waits),
+      local_wait: isRunning && mailing !== null ? findLocalWait(db.$client, mailing.id, clock.now()) : null,
+      ...mailingReport(db.$client, mailing?.id ?? 0),
+      ab_test: abTest && reportedAbTest(abTest),
+      warnings: await mailWarnings(db, send.user_id, send),
+      design_url: designUrl(context, send),
+    };
+    return { report };
+  },
+});
+
+export const listRecipients = listOperation({
+  name: 'List the recipients of a single send with their results',
+  role: 'viewer',
+  input: Type.Object({
+    ...ByUtr.properties,
+    email: Type.Optional(line({ description: 'Only this address.' })),
+    ...listQuery.properties,
+  }),
+  as: 'recipients',
+  record: ListedRecipient,
+  select({ db, accountId }, { utr, email, ...part }) {
+    const mailing = requireMailing(db, accountId, utr);
+    return {
+      record,
+      from: sql`${deliveries} CROSS JOIN addresses ON addresses.id = ${deliveries.address_id}`,
+      where: and(eq(deliveries.mailing_id, mailing.id), isAddress(deliveries.address_id, accountId, email)),
+      id: deliveries.id,
+      part,
+    };
+  },
+});
+
+/** The mailing of the account's single send; nobody is in mailing 0, which stands for one that was not launched. */
+function requireMailing(db: Db, accountId: number, utr: unknown) {
+  const mailing = findSingleSendMailing(db, requireSingleSend(db, accountId, utr));
+  return { id: mailing?.id ?? 0, accountId };
+}
+
+export const findRecipientsOf = operation({
+  name: 'Find recipients of a single send by state, reason, link or address (addition)',
+  description: 'A page may hold fewer recipients than the limit, even none, though next says that more follow.',
+  role: 'viewer',
+  input: FindQuery,
+  output: Type.Object({
+    recipients: Type.Array(Recipient),
+    next: nullable(Type.String()),
+    events_removed_before: nullable(isoTimestampSchema()),
+  }),
+  run({ db, accountId }, { utr, limit = DEFAULT_ROWS, after = '', ...filter }) {
+    const client = db.$client;
+    const { recipients, next } = findRecipients(client, requireMailing(db, accountId, utr), filter, after, limit);
+    const records = recipients.map(({ updated_at, ...recipient }) => ({
+      ...recipient,
+      reason_code: sentenceCode(recipient.reply),
+      updated_at: updated_at === null ? null : `${new Date(updated_at).toISOString().slice(0, -1)}000Z`,
+    }));
+    return { recipients: records, next, events_removed_before: eventsRemovedTime(client) };
+  },
+});
+
+/** Gives the file in parts. */
+export const exportRecipientsOf = operation({
+  name: 'Download recipients of a single send as CSV (addition)',
+  role: 'viewer',
+  input: FilterQuery,
+  run({ db, accountId }, { utr, ...filter }) {
+    const mailing = requireMailing(db, accountId, utr);
+    if (mailing.id === 0) throw notFound('Record not found');
+    return exportRecipients(db.$client, mailing, filter);
+  },
+});

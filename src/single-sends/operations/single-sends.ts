@@ -1,0 +1,298 @@
+/** Single sends as the contract has them: the list, one with all of its fields, creating, previewing and changing it. */
+import { and, eq, sql } from 'drizzle-orm';
+import Type from 'typebox';
+import { listCustomFields } from '../../audience/contacts/contact-fields.ts';
+import { targetProblem } from '../../audience/segments/broken-rules.ts';
+import { recomputeAndWait } from '../../audience/segments/recompute.ts';
+import { checkedTargets } from '../../audience/segments/targets.ts';
+import { trackingMode } from '../../audience/tracking-choice.ts';
+import { ownedBy, recordUtr } from '../../database/ownership.ts';
+import { readRecord, recordObject, totalBytes } from '../../database/record-json.ts';
+import { senders, singleSends } from '../../database/schema/index.ts';
+import { ContentError } from '../../delivery/content/compiled-content.ts';
+import { freezeText } from '../../delivery/content/freeze.ts';
+import { PREFERENCES, WEB_COPY } from '../../delivery/content/merge.ts';
+import { findPerson, mergeValues } from '../../delivery/content/values.ts';
+import { countAudience } from '../../delivery/queue/enqueue-recipients.ts';
+import { show } from '../../delivery/shown/show.ts';
+import type { Deps } from '../../deps.ts';
+import { notFound } from '../../failure.ts';
+import { withinShare } from '../../http/account-share.ts';
+import {
+  flag,
+  identifier,
+  integer,
+  line,
+  listQuery,
+  MAX_TEMPLATE_CHARACTERS,
+  nullable,
+  reference,
+  stamps,
+  stringList,
+  text,
+  trackingFlag,
+  unchangedSince,
+} from '../../http/requests/schemas.ts';
+import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
+import { mailWarnings } from '../../templates/content-warnings.ts';
+import { withTemplateCopied } from '../../templates/mail-content.ts';
+import { ContentWarnings } from '../../templates/operations.ts';
+import { createSingleSend, findCapPeriods, type SingleSendInput, singleSendColumns } from '../single-sends.ts';
+import { requeue } from '../status.ts';
+import { addSingleSendErrors, changeSingleSend } from './drafts.ts';
+import { canaryOptions, capOption } from './options.ts';
+
+const Targets = Type.Array(Type.Object({ id: Type.String(), table: Type.String() }));
+
+/** The record of a single send. Its counters are those of its mailing. */
+export const SingleSend = Type.Object({
+  id: integer(),
+  user_id: integer(),
+  template_id: integer(),
+  recipient_id: Targets,
+  exclude_specific_recipient_id: Targets,
+  sender_id: integer(),
+  unsubscribe_group_id: integer(),
+  single_send_name: Type.String(),
+  from_sender: Type.String(),
+  reply_to: Type.String(),
+  sender_name: nullable(Type.String()),
+  sender_address: nullable(Type.String()),
+  subject: Type.String(),
+  preheader: Type.String(),
+  schedule_type: integer(),
+  schedule_date: Type.String(),
+  schedule_time: Type.String(),
+  status: integer(),
+  utr: Type.String(),
+  template_json: nullable(Type.String()),
+  template_html: nullable(Type.String()),
+  triggered: integer(),
+  delivered: integer(),
+  unique_opens: integer(),
+  total_opens: integer(),
+  bounces: integer(),
+  unsubscribes: integer(),
+  unique_open_token: Type.Record(Type.String(), Type.String()),
+  sent_at: Type.String(),
+  ...stamps,
+});
+
+const template = (description: string) => Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS, description }));
+
+/** What create needs. Update needs `utr`, too. */
+const NewSingleSend = Type.Object({
+  template_id: reference(),
+  template_json: template("MJML's JSON form; template_html is then left empty."),
+  template_html: template('HTML; template_json is then left empty.'),
+  sender_id: reference(),
+  unsubscribe_group_id: reference(),
+  single_send_name: line(),
+  subject: line(),
+  preheader: line(),
+  recipient_id: stringList({
+    minItems: 1,
+    description: 'Targets: contacts_<contact type id> or segments_<segment id>.',
+  }),
+  exclude_specific_recipient_id: Type.Optional(
+    Type.Unsafe<string[]>({ ...stringList({ description: 'Targets whose recipients get nothing.' }), empty: [] }),
+  ),
+  schedule_type: flag('0: at once, 1: at schedule_date and schedule_time.'),
+  schedule_date: Type.Optional(line({ description: 'y-m-d' })),
+  schedule_time: Type.Optional(line({ description: 'HH:MM[:SS]' })),
+  local_time: Type.Optional(
+    Type.Unsafe<0 | 1>({
+      ...flag(
+        'Addition: 1 with a schedule: each recipient gets it at that date and time in their own time zone; 0 (default): all at the same moment.',
+      ),
+      empty: 0,
+    }),
+  ),
+  tracking: trackingFlag(),
+  ...canaryOptions,
+  ...capOption,
+});
+const ByUtr = { utr: identifier('The single send.') };
+const Utr = Type.Object({ utr: Type.String() });
+
+const Preview = Type.Object({
+  audience: Type.Object({
+    recipients: integer(),
+    left_out: Type.Array(Type.Object({ reason: Type.String(), count: integer() })),
+  }),
+  mail: nullable(
+    Type.Object({
+      contact_id: nullable(integer()),
+      subject: Type.String(),
+      html: Type.String(),
+      text: Type.String({ description: 'The beginning of the text part, of 100 000 characters at most.' }),
+      text_length: integer({ description: 'The characters of the whole text part.' }),
+    }),
+  ),
+  problem: nullable(Type.String()),
+  placeholders_without_value: Type.Array(Type.String()),
+  warnings: ContentWarnings,
+});
+
+/** Adds the function of SQL that makes the tokens in `unique_open_token`. */
+export function addOpenToken({ db, tokens }: Deps): void {
+  db.$client.function(
+    'open_token',
+    { deterministic: true },
+    (delivery, mailing, address, group, user, email) =>
+      tokens.recipient({
+        delivery: Number(delivery),
+        mailing: Number(mailing),
+        address: Number(address),
+        group: Number(group),
+        user: Number(user),
+        email: String(email),
+      }).open,
+  );
+}
+
+const counter = (name: string) => sql`ifnull(${sql.raw(`mailings.${name}`)}, 0)`;
+const from = sql`${singleSends} LEFT JOIN mailings ON mailings.owner_kind = 'single' AND mailings.owner_id = ${singleSends.id}`;
+const record = recordObject(SingleSend, singleSends, {
+  recipient_id: sql`json(${singleSends.recipient_id})`,
+  exclude_specific_recipient_id: sql`json(${singleSends.exclude_specific_recipient_id})`,
+  triggered: counter('triggered'),
+  delivered: counter('delivered'),
+  unique_opens: counter('unique_opens'),
+  total_opens: counter('total_opens'),
+  bounces: counter('bounces'),
+  unsubscribes: counter('unsubscribes'),
+  // SQLite treats the JSON of a subquery as text unless it is passed through json() again.
+  unique_open_token: sql`json((SELECT json_group_object(CAST(id AS TEXT), token) FROM (
+      SELECT id, open_token(id, mailing_id, address_id, ${singleSends.unsubscribe_group_id}, ${singleSends.user_id},
+        (SELECT normalized_email FROM addresses WHERE addresses.id = address_id)) AS token
+      FROM deliveries WHERE mailing_id = mailings.id AND opened_at IS NOT NULL ORDER BY opened_at DESC, id DESC LIMIT 1000)))`,
+});
+const columns = totalBytes(singleSends.template_json, singleSends.template_html, singleSends.recipient_id);
+// An open token has about 60 characters.
+const bytes = sql`${columns} + 60 * min(1000, ${counter('unique_opens')})`;
+
+export const listSingleSends = listOperation({
+  name: 'List the single sends',
+  role: 'viewer',
+  input: listQuery,
+  as: 'singleSends',
+  record: SingleSend,
+  select: ({ accountId }, part) => ({
+    record,
+    from,
+    where: ownedBy(singleSends, accountId),
+    id: singleSends.id,
+    bytes,
+    part,
+  }),
+});
+
+/** Gives the record as JSON text. */
+export const readSingleSend = operation({
+  name: 'Read a single send',
+  role: 'viewer',
+  input: Type.Object(ByUtr),
+  run({ db, accountId }, { utr }) {
+    const where = and(ownedBy(singleSends, accountId), eq(singleSends.utr, recordUtr(utr)));
+    const json = readRecord(db, record, from, where);
+    if (json === undefined) throw notFound('Record not found');
+    return json;
+  },
+});
+
+export const addSingleSend = operation({
+  name: 'Create a single send, sent at once or on a schedule',
+  description:
+    'It is queued if it has everything it needs; otherwise it is saved and its report says what is missing. The header Location of the answer names its details.',
+  role: 'editor',
+  input: NewSingleSend,
+  output: Utr,
+  check: addSingleSendErrors,
+  run(context, input) {
+    const utr = createSingleSend(context, context.accountId, input, context.actor);
+    context.wake();
+    return { utr };
+  },
+});
+
+export const updateSingleSend = operation({
+  name: 'Change a single send that has not been sent',
+  description: 'The same parameters as on create. Queues it again.',
+  role: 'editor',
+  input: Type.Object({ ...ByUtr, unchanged_since: unchangedSince(), ...NewSingleSend.properties }),
+  output: Utr,
+  check: addSingleSendErrors,
+  run(context, { utr: given, unchanged_since, ...input }) {
+    const { utr } = changeSingleSend(context, { utr: given, unchanged_since }, input, {
+      columnsOf: (copied) => singleSendColumns(context, context.accountId, copied),
+      store: ({ id }, changed) => requeue(context.db, id, changed),
+    });
+    context.wake();
+    return { utr };
+  },
+});
+
+export const previewSingleSend = recordOperation({
+  name: 'Preview the audience and the mail of a single send',
+  description:
+    'Sends and saves nothing. Tells who would get the mail, who would not and why, and shows it for one contact.',
+  role: 'editor',
+  input: NewSingleSend,
+  as: 'preview',
+  record: Preview,
+  check: addSingleSendErrors,
+  async json(context, input) {
+    const { db, accountId } = context;
+    const { audience, mail, ...rest } = await withinShare(accountId, () =>
+      preview(context, withTemplateCopied(db, accountId, input)),
+    );
+    const end = JSON.stringify({ ...rest, warnings: await mailWarnings(db, accountId, input) });
+    return `{"audience":${JSON.stringify(audience)},"mail":${mail},${end.slice(1)}`;
+  },
+});
+
+/** Who would get a single send, and its mail as JSON as one of them sees it: its links as they are written, opens and clicks not counted. */
+async function preview(context: Context, input: SingleSendInput) {
+  const { db, config, clock, accountId } = context;
+  const targets = checkedTargets(input.recipient_id);
+  const excluded = checkedTargets(input.exclude_specific_recipient_id ?? []);
+  const segments = [...targets, ...excluded].filter(({ table }) => table === 'segments');
+  await recomputeAndWait(
+    db,
+    segments.map(({ id }) => Number(id)),
+    clock,
+  );
+  const { contact_id, recipients, left_out } = await countAudience(
+    db.$client,
+    { accountId, groupId: input.unsubscribe_group_id },
+    { targets, excluded, target: 0, after: 0 },
+    findCapPeriods(context, accountId, input.ignores_caps ?? 0),
+    trackingMode(db, accountId),
+  );
+  const audience = { recipients, left_out };
+  const without = (problem: string) => ({ audience, mail: null, problem, placeholders_without_value: [] });
+  const sender = db.select().from(senders).where(eq(senders.id, input.sender_id)).get();
+  if (sender === undefined) throw new Error('a sender passed the check and is gone');
+  const code = { template_json: input.template_json || null, template_html: input.template_html || null };
+  const frozen = await freezeText(db, config, { ...input, ...code, tracking: 0 }, sender);
+  if ('problem' in frozen) return without(frozen.problem);
+  const person = contact_id === null ? undefined : findPerson(db.$client, contact_id);
+  const values: Record<string, string> = {
+    ...(person && mergeValues(person, listCustomFields(db, accountId), '')),
+    [PREFERENCES]: `${context.publicUrl()}/u/preview`,
+    [WEB_COPY]: `${context.publicUrl()}/w/preview`,
+  };
+  try {
+    const { json, withoutValue } = await show(accountId, { frozen: frozen.frozen, variant: 0, values, hasHtml: true });
+    return {
+      audience,
+      mail: `{"contact_id":${contact_id},${json.slice(1)}`,
+      problem: targetProblem(db, [...targets, ...excluded]),
+      placeholders_without_value: [...withoutValue],
+    };
+  } catch (error) {
+    if (!(error instanceof ContentError)) throw error;
+    return without(error.message);
+  }
+}

@@ -1,0 +1,294 @@
+/** A/B tests of single sends (additions): their variants, what a test of this size can find, and the choice of a winner by hand. */
+import Type, { type Static } from 'typebox';
+import { isoTimestamp } from '../../clock.ts';
+import type { Db } from '../../database/open.ts';
+import { recordId } from '../../database/ownership.ts';
+import { type AbTest, WINNER_BY } from '../../database/schema/index.ts';
+import { chooseVariant } from '../../delivery/variants/decision.ts';
+import type { AbTestReport } from '../../delivery/variants/report.ts';
+import { smallestDifference } from '../../delivery/variants/statistics.ts';
+import { findAbTestProblem, learnsOfPeople } from '../../delivery/variants/test-problem.ts';
+import { conflict, invalid } from '../../failure.ts';
+import { messages } from '../../field-errors.ts';
+import { withinShare } from '../../http/account-share.ts';
+import {
+  choice,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  line,
+  nullable,
+  unchangedSince,
+} from '../../http/requests/schemas.ts';
+import { operation } from '../../operations/operation.ts';
+import { SENTENCES } from '../../sentences.ts';
+import { hasTemplate } from '../../templates/mail-content.ts';
+import { countDraftAudience } from '../drafts.ts';
+import { allVariants } from '../freeze-variants.ts';
+import {
+  findSingleSendMailing,
+  requireChangeable,
+  requireSingleSend,
+  type SingleSend,
+  type SingleSendDeps,
+} from '../single-sends.ts';
+import { changeUnsent } from '../status.ts';
+import { MAX_VARIANTS } from './options.ts';
+
+const MAX_HOURS = 168;
+
+const fraction = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
+const Plan = {
+  share: integer({ description: 'Percent of the audience that the variants are tried on, A included.' }),
+  winner_by: {
+    ...choice(...WINNER_BY),
+    description: 'What the winner is found by: opens or clicks by people, or hand: somebody chooses.',
+  },
+  hours: integer({ description: 'How long the decision is waited for, from when every mail of the test was tried.' }),
+};
+const variant = {
+  subject: Type.String({ description: 'The subject of the variant.' }),
+  preheader: Type.String({ description: 'The preheader of the variant.' }),
+  sender_name: Type.String({ description: 'The name of its sender; empty: that of the sender.' }),
+  template_id: integer({ description: 'The template of its content; 0: that of the mail itself.' }),
+};
+const Expectation = Type.Object({
+  base_rate: fraction('The rate that is expected of A.'),
+  base_mails: integer({
+    description:
+      'How many of your delivered mails it is from, of those whose opens and clicks are recorded; 0: it is assumed.',
+  }),
+  smallest_difference: nullable(
+    Type.Number(),
+    'How much higher a rate must be to be found in four of five tests, as a part of 1; null: no difference is found that often.',
+  ),
+});
+const AbTestSchema = Type.Object({
+  variants: Type.Array(Type.Object(variant), { description: 'The variants B, C and D; A is the mail itself.' }),
+  ...Plan,
+});
+const PlanSchema = Type.Object({
+  recipients: integer({ description: 'Who would get the mail now.' }),
+  test_group: integer({ description: 'About how many of them the variants are tried on.' }),
+  per_variant: integer({ description: 'About how many of those get each variant.' }),
+  measured_per_variant: integer({
+    description: 'About how many of those have their opens and clicks recorded. Only they count.',
+  }),
+  rest: integer({ description: 'About how many wait for the winner.' }),
+  opens: Expectation,
+  clicks: Expectation,
+});
+
+export type Plan = Static<typeof PlanSchema>;
+
+const Rate = Type.Object({
+  people: integer({ description: 'Recipients of whom a person did it.' }),
+  rate: fraction('Their part of those delivered.'),
+  low: fraction('Where the interval of 95 % of the rate begins.'),
+  high: fraction('Where it ends.'),
+});
+/** The part of a report that an A/B test has. */
+export const ReportedAbTest = Type.Object({
+  state: {
+    ...choice('sending', 'waiting', 'decided', 'cancelled'),
+    description: 'sending: not every mail of the test was tried yet; waiting: for the time or for a choice.',
+  },
+  ...Plan,
+  decides_at: nullable(
+    isoTimestampSchema(),
+    'When it is decided, UTC; null before every mail of the test was tried, and where somebody chooses.',
+  ),
+  decided_at: nullable(isoTimestampSchema(), 'When it was decided, UTC.'),
+  verdict: nullable(
+    choice('winner', 'no_difference', 'chosen'),
+    'no_difference: no variant is better than A beyond chance, so the rest gets A; chosen: by hand.',
+  ),
+  winner: nullable(integer(), 'The number of the variant that the rest gets; null: undecided.'),
+  better_than: Type.Array(integer(), { description: 'The variants that the winner is better than beyond chance.' }),
+  counted: Type.Array(
+    Type.Object({
+      people: integer({ description: 'How many had got the variant.' }),
+      successes: integer({ description: 'How many of them had opened or clicked it.' }),
+    }),
+    { description: 'What the decision is from, by variant; empty before it, and where somebody chose.' },
+  ),
+  rest: integer({ description: 'How many recipients get the winner only.' }),
+  variants: Type.Array(
+    Type.Object({
+      variant: integer({ description: 'Its number: 0 is A, the mail itself.' }),
+      ...variant,
+      recipients: integer({ description: 'How many of the test group it is for.' }),
+      delivered: integer({ description: 'How many of them got it, with those that were kept.' }),
+      kept: integer({ description: 'How many of the delivered the built-in outbox took, so that nobody got them.' }),
+      opens: Rate,
+      clicks: Rate,
+    }),
+    { description: 'The variants side by side, A first. Only the test group counts, not the rest.' },
+  ),
+});
+
+/** A report of a test as the API answers it. */
+export function reportedAbTest(report: AbTestReport) {
+  const time = (at: number | null) => (at === null ? null : isoTimestamp(new Date(at)));
+  return { ...report, decides_at: time(report.decides_at), decided_at: time(report.decided_at) };
+}
+
+const list = (description: string) =>
+  Type.Optional(Type.Unsafe<string[]>({ ...Type.Array(line(), { maxItems: MAX_VARIANTS, description }), empty: [] }));
+const SaveBody = Type.Object({
+  utr: identifier('The single send.'),
+  unchanged_since: unchangedSince(),
+  subjects: list('The subjects of B, C and D. Empty: that of the mail.'),
+  preheaders: list('Their preheaders, in the same order. Empty: that of the mail.'),
+  sender_names: list('Their sender names, in the same order. Empty: that of the sender.'),
+  template_ids: list('Ids of the templates of their content, in the same order. Empty: the content of the mail.'),
+  share: Type.Optional(
+    integer({
+      minimum: 1,
+      maximum: 100,
+      description: 'Percent of the audience that the variants are tried on; 20 if not given.',
+    }),
+  ),
+  winner_by: Type.Optional({ ...choice(...WINNER_BY), description: 'As in the answer; clicks if not given.' }),
+  hours: Type.Optional(
+    integer({ minimum: 1, maximum: MAX_HOURS, description: 'How long the decision is waited for; 24 if not given.' }),
+  ),
+  canary_percent: Type.Optional(
+    integer({
+      maximum: 0,
+      description: '0: takes a first part of the recipients away, with which there can be no test.',
+    }),
+  ),
+});
+const ByUtr = Type.Object({ utr: identifier('The single send.') });
+const DecideBody = Type.Object({
+  utr: identifier('The single send.'),
+  variant: integer({ maximum: MAX_VARIANTS, description: 'The number of the variant: 0 is A.' }),
+});
+
+/** Which field of a test is wrong. */
+const FIELD_OF_PROBLEM = { ab_canary: 'subjects', local_time_ab: 'subjects', ab_untracked: 'winner_by' } as const;
+
+export const readVariants = operation({
+  name: 'Read the A/B test of a single send, with the size of its groups and what it can find (addition)',
+  role: 'viewer',
+  input: ByUtr,
+  output: Type.Object({
+    ab_test: nullable(AbTestSchema, 'Null: everybody gets the same mail.'),
+    plan: nullable(PlanSchema, 'What the test would be now; null without one.'),
+  }),
+  async run(context, { utr }) {
+    const { db, accountId } = context;
+    const send = requireSingleSend(db, accountId, utr);
+    const { ab_test } = send;
+    const plan = ab_test === null ? null : await withinShare(accountId, () => planAbTest(context, send, ab_test));
+    return { ab_test, plan };
+  },
+});
+
+export const saveVariants = operation({
+  name: 'Give a single send variants to test, or take them away (addition)',
+  description:
+    'There are as many variants besides A as the longest list has items; without any the test is taken away. The single send stays a draft or queued.',
+  role: 'editor',
+  input: SaveBody,
+  output: Type.Object({ updated_at: isoTimestampSchema() }),
+  run({ db, clock, config, accountId, actor }, { utr, unchanged_since, canary_percent, ...given }) {
+    const ab_test = givenTest(given);
+    const changes = { ab_test, ...(canary_percent !== undefined && { canary_percent }) };
+    const save = () => {
+      const send = requireChangeable(db, accountId, utr, unchanged_since);
+      const problem = findAbTestProblem(db, config, { ...send, ...changes });
+      if (problem !== null) throw invalid(FIELD_OF_PROBLEM[problem], SENTENCES[problem]);
+      if (ab_test !== null) requireVariants(db, send, ab_test);
+      const updated_at = isoTimestamp(clock.now());
+      changeUnsent(db, send.id, { ...changes, changed_by: actor.userId, updated_at });
+      return { updated_at };
+    };
+    return db.transaction(save, { behavior: 'immediate' });
+  },
+});
+
+export const chooseWinner = operation({
+  name: 'Choose the variant that the rest of the audience gets (addition)',
+  description: 'At any time after the launch, until it is decided. It cannot be changed afterwards.',
+  role: 'editor',
+  input: DecideBody,
+  run({ db, clock, wake, accountId }, { utr, variant }) {
+    const send = requireSingleSend(db, accountId, utr);
+    const mailing = findSingleSendMailing(db, send);
+    if (mailing === null || send.ab_test === null) throw conflict(SENTENCES.ab_not_open);
+    if (variant > send.ab_test.variants.length) throw invalid('variant', messages.selected('variant'));
+    if (!chooseVariant(db.$client, mailing.id, variant, clock.now().getTime())) throw conflict(SENTENCES.ab_not_open);
+    wake();
+  },
+});
+
+function requireVariants(db: Db, send: SingleSend, test: AbTest): void {
+  for (const { template_id: id } of test.variants)
+    if (id !== 0 && !hasTemplate(db, send.user_id, id))
+      throw invalid('template_ids', messages.selected('template_ids'));
+  const mails = allVariants(send, test).map((variant) => JSON.stringify(variant));
+  if (new Set(mails).size < mails.length) throw invalid('subjects', SENTENCES.ab_same);
+}
+
+type Given = Omit<Static<typeof SaveBody>, 'utr' | 'unchanged_since' | 'canary_percent'>;
+
+/** The test that a body describes; null without variants. */
+function givenTest({ share = 20, winner_by = 'clicks', hours = 24, ...lists }: Given): AbTest | null {
+  const { subjects = [], preheaders = [], sender_names = [], template_ids = [] } = lists;
+  const count = Math.max(...[subjects, preheaders, sender_names, template_ids].map(({ length }) => length));
+  const variants = Array.from({ length: count }, (_, at) => ({
+    subject: subjects[at] ?? '',
+    preheader: preheaders[at] ?? '',
+    sender_name: sender_names[at] ?? '',
+    // What is no id is no template either.
+    template_id: template_ids[at] ? recordId(template_ids[at]) || -1 : 0,
+  }));
+  return count === 0 ? null : { variants, share, winner_by, hours };
+}
+
+/** What usual lists see, where the account has not sent enough itself. */
+const ASSUMED = { opens: 0.2, clicks: 0.02 };
+/** So many mails are enough to know the account's own rates. */
+const MIN_MAILS = 500;
+const LAST_MAILINGS = 10;
+
+/** What the test of a stored single send would be now. Its segments are recomputed first. */
+export async function planAbTest(deps: SingleSendDeps, send: SingleSend, test: AbTest): Promise<Plan> {
+  const { recipients, measured } = await countDraftAudience(deps, send);
+  const groups = test.variants.length + 1;
+  const test_group = Math.round((recipients * test.share) / 100);
+  const per_variant = Math.round(test_group / groups);
+  const share = recipients === 0 || !learnsOfPeople(deps.db, deps.config, send) ? 0 : measured / recipients;
+  const measured_per_variant = Math.round(per_variant * share);
+  const expectations = Object.entries(readRates(deps.db, send.user_id)).map(([measure, base]) => [
+    measure,
+    { ...base, smallest_difference: smallestDifference(measured_per_variant, groups, base.base_rate) },
+  ]);
+  const rest = recipients - test_group;
+  return { recipients, test_group, per_variant, measured_per_variant, rest, ...Object.fromEntries(expectations) };
+}
+
+/**
+ * The rates of opens and clicks among the people who were measured, of the account's last single sends that counted any, or the assumed ones.
+ * The index has mailings of campaigns only, so that those of tests and confirmations are not read.
+ */
+function readRates(db: Db, accountId: number) {
+  const sums = db.$client
+    .prepare<[number], Record<'measured' | 'known' | 'opens' | 'clicks', number | null>>(`
+      SELECT sum(delivered - unmeasured) AS measured, sum(delivered - unmeasured - proxied_only) AS known, sum(people_opens) AS opens, sum(people_clicks) AS clicks FROM (
+        SELECT delivered, unmeasured, proxied_only, people_opens, people_clicks FROM mailings INDEXED BY mailings_recent
+        WHERE user_id = ? AND owner_kind IN ('single', 'schedule') AND owner_kind = 'single' AND people_opens > 0
+        ORDER BY CASE WHEN finished_at IS NULL THEN '9' ELSE finished_at END DESC LIMIT ${LAST_MAILINGS})`)
+    .get(accountId);
+  const rate = (measure: keyof typeof ASSUMED) => {
+    // Of whom only a proxy loaded the pictures, it is not known whether they opened the mail.
+    const mails = (measure === 'opens' ? sums?.known : sums?.measured) ?? 0;
+    const people = sums?.[measure] ?? 0;
+    return mails >= MIN_MAILS && people > 0
+      ? { base_rate: people / mails, base_mails: mails }
+      : { base_rate: ASSUMED[measure], base_mails: 0 };
+  };
+  return { opens: rate('opens'), clicks: rate('clicks') };
+}
