@@ -38,6 +38,8 @@ const ArchivedMail = Type.Object({
   ),
 });
 
+export type ArchivedMail = Static<typeof ArchivedMail>;
+
 export const readArchive = operation({
   name: 'Read where the public archive is (addition)',
   description: 'Its page exists while there is a mail that anybody can read.',
@@ -82,7 +84,7 @@ export const readArchivedMail = operation({
   role: 'viewer',
   input: Type.Object({ utr: identifier('The single send.') }),
   output: Type.Object({ archived: ArchivedMail }),
-  run({ db, accountId, publicUrl }, { utr }): { archived: Static<typeof ArchivedMail> } {
+  run({ db, accountId, publicUrl }, { utr }): { archived: ArchivedMail } {
     const { id } = requireSingleSend(db, accountId, utr);
     const mail = findArchivedMail(db, id);
     const slug = findArchive(db, accountId)?.slug ?? '';

@@ -16,7 +16,7 @@ import {
 import { eventsRemovedTime } from '../../delivery/feedback/old-events.ts';
 import { pacedGroupsOf } from '../../delivery/pacing/paced-groups.ts';
 import { COMMON_HELD_CODES, reportedHold } from '../../delivery/queue/held.ts';
-import { keptMails } from '../../delivery/reporting/kept-mails.ts';
+import { keptMails, type ShownDeliveryState as Shown } from '../../delivery/reporting/kept-mails.ts';
 import { mailingReport } from '../../delivery/reporting/mailing-report.ts';
 import { exportRecipients, findRecipients } from '../../delivery/reporting/recipients.ts';
 import { findLocalWait } from '../../delivery/timing/local-times.ts';
@@ -83,6 +83,9 @@ const SummariesQuery = Type.Object({
   limit: Type.Optional(integer({ minimum: 1, maximum: 200, description: 'At most this many; 50 by default.' })),
   before_id: Type.Optional(integer({ description: 'Only those with a lower id: next_before_id of the page before.' })),
 });
+
+/** A single send in the list, with its counters. */
+export type Summary = Static<typeof Summary>;
 
 const Recipient = Type.Object({
   id: integer(),
@@ -186,7 +189,9 @@ const Report = Type.Object({
     'Whose own time it waits for (addition); null when it waits for nobody, or leaves at one moment.',
   ),
   states: Type.Record(Type.String(), integer()),
-  reasons: Type.Array(Type.Object({ state: Type.String(), reason: Type.String(), count: integer() })),
+  reasons: Type.Array(
+    Type.Object({ state: Type.Unsafe<Shown>(Type.String()), reason: Type.String(), count: integer() }),
+  ),
   opens_by_hour: Hourly,
   clicks_by_hour: Hourly,
   top_links: Type.Array(Type.Object({ url: Type.String(), clicks: integer() })),
@@ -229,6 +234,8 @@ const Report = Type.Object({
   ),
   ab_test: nullable(ReportedAbTest, 'The A/B test; null: everybody got the same mail.'),
 });
+
+export type Report = Static<typeof Report>;
 
 const record = recordObject(ListedRecipient, deliveries, {
   email: sql`ifnull((SELECT email FROM contacts WHERE id = ${deliveries.contact_id} AND address_id = ${deliveries.address_id}), normalized_email)`,

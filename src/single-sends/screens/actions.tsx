@@ -1,41 +1,55 @@
 /** What can be done with a mailing: pausing, resuming, cancelling, copying, and sending again to those for whom it failed. */
-import type { FastifyInstance } from 'fastify';
-import { ApiClient, refusalText } from '../../dashboard/api-client.ts';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import { Confirm } from '../../dashboard/components/confirm.tsx';
 import { setFlash } from '../../dashboard/flash.ts';
+import { ask, attempt, sentenceOf } from '../../dashboard/operations.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { RESULT_HELD_CODES } from '../../database/schema/index.ts';
-import { notFound } from '../../failure.ts';
-import { type Report, readSummary, type Summary } from './records.ts';
+import type { Operation } from '../../operations/operation.ts';
+import {
+  cancelSingleSend,
+  duplicateSingleSend,
+  pauseSingleSend,
+  resumeSingleSend,
+  retryFailed,
+} from '../operations/actions.ts';
+import { type Report, readSummary, type Summary } from '../operations/reports.ts';
 
-const ACTIONS = ['pause', 'resume', 'cancel', 'duplicate', 'retry-failed'] as const;
+const SEE_OTHER = 303;
 
-/** Registers the forms of a mailing's page. */
-export async function mailingActions(app: FastifyInstance): Promise<void> {
-  app.post<{ Params: { utr: string; action: string } }>('/mailings/:utr/:action', async (request, reply) => {
-    const { utr } = request.params;
-    const action = ACTIONS.find((name) => name === request.params.action);
-    if (action === undefined) throw notFound();
-    const api = new ApiClient(app, request);
-    const { single_send_name: name, state } = await readSummary(api, utr);
-    const path = `/single/send/${action}?${new URLSearchParams({ utr })}`;
-    const answer = await api.send<string | { queued: number }>('POST', path);
-    const { message } = answer;
-    if (message === undefined) {
-      setFlash(reply, 'bad', 'mailings.refused', { reason: refusalText(answer) });
-    } else if (typeof message === 'object') {
-      setFlash(reply, 'good', 'mailings.retried', { count: message.queued });
-    } else if (action === 'duplicate') {
-      setFlash(reply, 'good', 'mailings.duplicated', { name });
-    } else if (action === 'cancel') {
-      setFlash(reply, 'good', state === 'scheduled' ? 'mailings.unscheduled' : 'mailings.isCancelled');
-    } else {
-      setFlash(reply, 'good', action === 'pause' ? 'mailings.paused' : 'mailings.resumed');
-    }
-    const copy = action === 'duplicate' ? new URLSearchParams(answer.location?.split('?')[1]).get('utr') : null;
-    return reply.redirect(`/mailings/${encodeURIComponent(copy ?? utr)}`, 303);
-  });
+/** Registers the forms of a campaign's page. */
+export async function campaignActions(app: FastifyInstance): Promise<void> {
+  /** Registers one: `say` says on the next page what was done, `next` gives the campaign that it shows, if it is another one. */
+  function on<Output>(
+    action: string,
+    operation: Operation<typeof pauseSingleSend.input, Output>,
+    say: (reply: FastifyReply, output: Output, summary: Summary) => void,
+    next?: (output: Output) => string,
+  ): void {
+    app.post<{ Params: { utr: string } }>(`/mailings/:utr/${action}`, async (request, reply) => {
+      const { utr } = request.params;
+      const summary = await ask(request, readSummary, { utr });
+      const done = await attempt(request, operation, { utr });
+      if ('problems' in done) setFlash(reply, 'bad', 'mailings.refused', { reason: sentenceOf(done) });
+      else say(reply, done.output, summary);
+      const shown = 'output' in done && next ? next(done.output) : utr;
+      return reply.redirect(`/mailings/${encodeURIComponent(shown)}`, SEE_OTHER);
+    });
+  }
+
+  on('pause', pauseSingleSend, (reply) => setFlash(reply, 'good', 'mailings.paused'));
+  on('resume', resumeSingleSend, (reply) => setFlash(reply, 'good', 'mailings.resumed'));
+  on('cancel', cancelSingleSend, (reply, _, { state }) =>
+    setFlash(reply, 'good', state === 'scheduled' ? 'mailings.unscheduled' : 'mailings.isCancelled'),
+  );
+  on('retry-failed', retryFailed, (reply, { queued: count }) => setFlash(reply, 'good', 'mailings.retried', { count }));
+  on(
+    'duplicate',
+    duplicateSingleSend,
+    (reply, _, { single_send_name: name }) => setFlash(reply, 'good', 'mailings.duplicated', { name }),
+    ({ utr }) => utr,
+  );
 }
 
 /** The buttons for what the state allows. */

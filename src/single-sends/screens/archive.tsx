@@ -1,20 +1,14 @@
 /** Whether anybody can read a mailing in the public archive, and the forms that put it in and take it out. */
 import type { FastifyInstance } from 'fastify';
-import { ApiClient, refusalText } from '../../dashboard/api-client.ts';
+import { type ArchivedMail, changeArchivedMail } from '../../archive/operations.ts';
 import { Button } from '../../dashboard/components/button.tsx';
 import { Confirm } from '../../dashboard/components/confirm.tsx';
 import { Card } from '../../dashboard/components/surface.tsx';
 import { setFlash } from '../../dashboard/flash.ts';
+import { attempt, sentenceOf } from '../../dashboard/operations.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 
 const SEE_OTHER = 303;
-
-/** Where a single send stands. */
-export interface Archived {
-  is_archived: 0 | 1;
-  /** Where anybody can read it; null while nobody can. */
-  url: string | null;
-}
 
 /** Registers the forms that put a mailing into the archive and take it out. */
 export async function archiveActions(app: FastifyInstance): Promise<void> {
@@ -24,15 +18,15 @@ export async function archiveActions(app: FastifyInstance): Promise<void> {
   ] as const)
     app.post<{ Params: { utr: string } }>(`/mailings/:utr/${action}`, async (request, reply) => {
       const { utr } = request.params;
-      const answer = await new ApiClient(app, request).send('POST', '/single/send/archive', { utr, is_archived });
-      if (answer.message === undefined) setFlash(reply, 'bad', 'mailings.refused', { reason: refusalText(answer) });
+      const changed = await attempt(request, changeArchivedMail, { utr, is_archived });
+      if ('problems' in changed) setFlash(reply, 'bad', 'mailings.refused', { reason: sentenceOf(changed) });
       else setFlash(reply, 'good', done);
       return reply.redirect(`/mailings/${encodeURIComponent(utr)}`, SEE_OTHER);
     });
 }
 
 /** The card with its state; `mayChange` adds the button. */
-export function ArchiveCard({ utr, archived, mayChange }: { utr: string; archived: Archived; mayChange: boolean }) {
+export function ArchiveCard({ utr, archived, mayChange }: { utr: string; archived: ArchivedMail; mayChange: boolean }) {
   const language = useLanguage();
   const { is_archived: isArchived, url } = archived;
   return (

@@ -1,17 +1,18 @@
 /** One mailing: its state and progress, what it achieved, why people were left out, and what can be done with it. */
 import type { FastifyInstance } from 'fastify';
+import { readArchivedMail } from '../../archive/operations.ts';
 import type { Clock } from '../../clock.ts';
-import { ApiClient } from '../../dashboard/api-client.ts';
+import { ask } from '../../dashboard/operations.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { READ } from '../../http/pages/layout.ts';
-import { Actions, mailingActions } from './actions.tsx';
-import { ArchiveCard, type Archived, archiveActions } from './archive.tsx';
+import { readReport, readSummary } from '../operations/reports.ts';
+import { Actions, campaignActions } from './actions.tsx';
+import { ArchiveCard, archiveActions } from './archive.tsx';
 import { sendPart } from './head.tsx';
 import { linksScreen } from './links.tsx';
 import { Overview } from './overview.tsx';
 import { previewScreen } from './preview.tsx';
 import { recipientsScreen } from './recipients.tsx';
-import { type Report, readSummary } from './records.ts';
 import { resendScreen } from './resend.tsx';
 import { Variants, variantChoice } from './variants.tsx';
 
@@ -21,11 +22,10 @@ export async function mailingScreen(app: FastifyInstance, { clock }: { clock: Cl
     method: READ,
     url: '/mailings/:utr',
     handler: async (request, reply) => {
-      const api = new ApiClient(app, request);
       const { utr } = request.params;
-      const summary = await readSummary(api, utr);
-      const { report } = await api.get<{ report: Report }>('/single-send/report', { utr });
-      const { archived } = await api.get<{ archived: Archived }>('/single-send/archive', { utr });
+      const summary = await ask(request, readSummary, { utr });
+      const { report } = await ask(request, readReport, { utr });
+      const { archived } = await ask(request, readArchivedMail, { utr });
       const mayChange = viewerOf(request).role !== 'viewer';
       const action = mayChange && <Actions summary={summary} report={report} />;
       const content = (
@@ -39,7 +39,7 @@ export async function mailingScreen(app: FastifyInstance, { clock }: { clock: Cl
     },
   });
   await variantChoice(app);
-  await mailingActions(app);
+  await campaignActions(app);
   await archiveActions(app);
   await app.register(resendScreen);
   await linksScreen(app, { clock });

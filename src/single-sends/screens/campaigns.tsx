@@ -1,12 +1,12 @@
 /** Mailings: the single sends, newest first, found by their state, name or subject. */
 import type { FastifyInstance } from 'fastify';
-import { ApiClient } from '../../dashboard/api-client.ts';
 import { LinkButton } from '../../dashboard/components/button.tsx';
 import { StateBadge, StateChoice } from '../../dashboard/components/campaign-state.tsx';
 import { Meter, Time } from '../../dashboard/components/figures.tsx';
 import { SearchForm } from '../../dashboard/components/search.tsx';
 import { Empty } from '../../dashboard/components/surface.tsx';
 import { Pager, Table } from '../../dashboard/components/table.tsx';
+import { ask } from '../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../dashboard/page.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
@@ -14,9 +14,9 @@ import { withQuery } from '../../dashboard/with-query.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import type { Deps } from '../../deps.ts';
 import { READ } from '../../http/pages/layout.ts';
+import { listSummaries, type Summary } from '../operations/reports.ts';
 import { SHOWN_STATES } from '../shown-state.ts';
 import { mailingScreen } from './campaign.tsx';
-import type { Summary } from './records.ts';
 
 interface ListQuery {
   search?: string;
@@ -33,10 +33,7 @@ export async function mailingScreens(app: FastifyInstance, { clock }: Deps): Pro
       const viewer = viewerOf(request);
       const { search = '', before } = request.query;
       const state = SHOWN_STATES.find((name) => name === request.query.state);
-      const { summaries, next_before_id: next } = await new ApiClient(app, request).get<{
-        summaries: Summary[];
-        next_before_id: number | null;
-      }>('/single-send/summaries', {
+      const { summaries, next_before_id: next } = await ask(request, listSummaries, {
         ...(search && { search }),
         ...(state && { state }),
         ...(before !== undefined && { before_id: before }),

@@ -10,7 +10,7 @@ import { sendPage } from '../../dashboard/page.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import type { Summary } from './records.ts';
+import type { Summary } from '../operations/reports.ts';
 
 const PARTS = ['overview', 'links', 'preview', 'recipients'] as const;
 

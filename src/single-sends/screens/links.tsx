@@ -1,7 +1,6 @@
 /** The links of a mailing by their clicks: as a table that leads to who clicked, and beside each link in the mail. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../../clock.ts';
-import { ApiClient } from '../../dashboard/api-client.ts';
 import { Card, Empty } from '../../dashboard/components/surface.tsx';
 import { Table } from '../../dashboard/components/table.tsx';
 import { orBusy, sendBusyFrame, sendMailFrame } from '../../dashboard/mail-frame.ts';
@@ -12,9 +11,9 @@ import { useLanguage } from '../../dashboard/words/index.ts';
 import type { MarkedLink } from '../../delivery/shown/click-map.ts';
 import { namesOfLinks } from '../../delivery/shown/show.ts';
 import { READ } from '../../http/pages/layout.ts';
+import { type Report, readReport, readSummary } from '../operations/reports.ts';
 import { showSingleSendHtml } from '../operations/shown-mails.ts';
 import { sendPart } from './head.tsx';
-import { type Report, readSummary } from './records.ts';
 
 /** Links that are listed; a mail can have thousands. */
 const MAX_ROWS = 500;
@@ -34,9 +33,8 @@ export async function linksScreen(app: FastifyInstance, { clock }: { clock: Cloc
     method: READ,
     url: '/mailings/:utr/links',
     handler: async (request, reply) => {
-      const api = new ApiClient(app, request);
       const { utr } = request.params;
-      const summary = await readSummary(api, utr);
+      const summary = await ask(request, readSummary, { utr });
       const { report, html } = await readClicks(request, utr);
       const names = await namesOfLinks(viewerOf(request).accountId, html ?? '');
       const content = <Links utr={utr} report={report} links={linksOf(report, names)} hasMail={html !== ''} />;
@@ -60,9 +58,8 @@ export async function linksScreen(app: FastifyInstance, { clock }: { clock: Cloc
 }
 
 async function readClicks(request: FastifyRequest, utr: string): Promise<{ report: Report; html: string | null }> {
-  const api = new ApiClient(request.server, request);
   const [{ report }, html] = await Promise.all([
-    api.get<{ report: Report }>('/single-send/report', { utr }),
+    ask(request, readReport, { utr }),
     orBusy(ask(request, showSingleSendHtml, { utr })),
   ]);
   return { report, html };

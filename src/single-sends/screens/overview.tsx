@@ -8,7 +8,7 @@ import { recordTime } from '../../dashboard/record-time.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import type { ShownDeliveryState } from '../../delivery/reporting/kept-mails.ts';
 import type { ReportedHour } from '../../delivery/reporting/mailing-report.ts';
-import type { Report, Summary } from './records.ts';
+import type { Report, Summary } from '../operations/reports.ts';
 import { Waits } from './waits.tsx';
 import { Watched } from './watch.tsx';
 

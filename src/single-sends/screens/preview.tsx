@@ -1,7 +1,6 @@
 /** The mail of a mailing as somebody of its audience sees it: on a desk, on a phone, and as plain text. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../../clock.ts';
-import { ApiClient } from '../../dashboard/api-client.ts';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import { MailFrames, PlainText } from '../../dashboard/components/mail-frames.tsx';
 import { Card, Empty, Notice } from '../../dashboard/components/surface.tsx';
@@ -14,10 +13,10 @@ import { useLanguage } from '../../dashboard/words/index.ts';
 import { Failure } from '../../failure.ts';
 import { READ } from '../../http/pages/layout.ts';
 import { readDraft } from '../operations/drafts.ts';
+import { readSummary } from '../operations/reports.ts';
 import { type ShownMail, showSingleSendHtml, showSingleSendMail } from '../operations/shown-mails.ts';
 import { VariantField } from './compose/card.tsx';
 import { sendPart } from './head.tsx';
-import { readSummary } from './records.ts';
 
 interface Call {
   Params: { utr: string };
@@ -35,10 +34,9 @@ export async function previewScreen(app: FastifyInstance, { clock }: { clock: Cl
     method: READ,
     url: '/mailings/:utr/preview',
     handler: async (request, reply) => {
-      const api = new ApiClient(app, request);
       const { utr } = request.params;
       const { variant = '' } = request.query;
-      const summary = await readSummary(api, utr);
+      const summary = await ask(request, readSummary, { utr });
       const mail = await readMail(request, mailQuery(utr, variant));
       const { variants } = (await ask(request, readDraft, { utr })).draft;
       if (mail === null) reply.code(TOO_MANY_REQUESTS).header('retry-after', RETRY_SECONDS);

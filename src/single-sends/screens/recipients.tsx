@@ -1,36 +1,25 @@
 /** The recipients of a mailing: found by state, reason, clicked link or the beginning of their address, each with why. */
 import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
 import type { Clock } from '../../clock.ts';
-import { ApiClient } from '../../dashboard/api-client.ts';
 import { LinkButton } from '../../dashboard/components/button.tsx';
 import { DeliveryBadge } from '../../dashboard/components/campaign-state.tsx';
 import { Time } from '../../dashboard/components/figures.tsx';
 import { SearchForm } from '../../dashboard/components/search.tsx';
 import { Pager, Table } from '../../dashboard/components/table.tsx';
+import { ask } from '../../dashboard/operations.ts';
 import { recordTime } from '../../dashboard/record-time.ts';
 import { withQuery } from '../../dashboard/with-query.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { SHOWN_DELIVERY_STATES, type ShownDeliveryState } from '../../delivery/reporting/kept-mails.ts';
+import { sendLongCsv } from '../../http/list-response.ts';
 import { READ } from '../../http/pages/layout.ts';
+import { exportRecipientsOf, findRecipientsOf, readReport, readSummary } from '../operations/reports.ts';
 import { sendPart } from './head.tsx';
-import { type Report, readSummary } from './records.ts';
 
-interface Recipient {
-  id: number;
-  email: string;
-  contact_id: number | null;
-  state: ShownDeliveryState;
-  reply: string | null;
-  opens: number;
-  clicks: number;
-  updated_at: string | null;
-}
+type FoundPage = Static<typeof findRecipientsOf.output>;
 
-interface FoundPage {
-  recipients: Recipient[];
-  next: string | null;
-  events_removed_before: string | null;
-}
+const FILE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
 interface Filter {
   search?: string;
@@ -45,17 +34,16 @@ export async function recipientsScreen(app: FastifyInstance, { clock }: { clock:
     method: READ,
     url: '/mailings/:utr/recipients',
     handler: async (request, reply) => {
-      const api = new ApiClient(app, request);
       const { utr } = request.params;
-      const summary = await readSummary(api, utr);
+      const summary = await ask(request, readSummary, { utr });
       const filter = readFilter(request.query);
       const { after } = request.query;
-      const found = await api.get<FoundPage>('/single-send/recipients/find', {
+      const found = await ask(request, findRecipientsOf, {
         utr,
         ...filter,
         ...(after && { after }),
       });
-      const links = filter.link === undefined ? [] : await readLinks(api, utr);
+      const links = filter.link === undefined ? [] : (await ask(request, readReport, { utr })).report.links;
       const link = links.find(({ number }) => String(number) === filter.link)?.url ?? filter.link;
       const now = clock.now();
       const action = summary.recipients > 0 && <ExportLink href={listAddress(utr, filter, '/recipients.csv')} />;
@@ -78,14 +66,10 @@ export async function recipientsScreen(app: FastifyInstance, { clock }: { clock:
     '/mailings/:utr/recipients.csv',
     async (request, reply) => {
       const query = { utr: request.params.utr, ...readFilter(request.query) };
-      const { headers, body } = await new ApiClient(app, request).file('/single-send/recipients/export', query);
-      return reply.headers({ ...headers, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }).send(body);
+      const csv = await ask(request, exportRecipientsOf, query);
+      return sendLongCsv(reply.headers(FILE_HEADERS), csv, 'recipients.csv');
     },
   );
-}
-
-async function readLinks(api: ApiClient, utr: string): Promise<Report['links']> {
-  return (await api.get<{ report: Report }>('/single-send/report', { utr })).report.links;
 }
 
 /** The filter in the address of a page, without empty and unknown parameters. */

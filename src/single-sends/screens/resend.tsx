@@ -1,17 +1,18 @@
 /** Sending a mailing again, with a new subject, to those who did not open it: says how many they are, and makes a draft. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type ApiAnswer, ApiClient, refusalOf, refusalText } from '../../dashboard/api-client.ts';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import { type Problems, TextField } from '../../dashboard/components/field.tsx';
 import { Card } from '../../dashboard/components/surface.tsx';
 import { setFlash } from '../../dashboard/flash.ts';
+import { ask, attempt, type Refusal, sentenceOf } from '../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../dashboard/page.tsx';
 import { field } from '../../dashboard/sign-in/fields.ts';
 import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { READ } from '../../http/pages/layout.ts';
+import { readSummary, type Summary } from '../operations/reports.ts';
+import { countUnopened, resendToUnopened } from '../operations/resend.ts';
 import { stepAddress } from './compose/frame.tsx';
-import { readSummary, type Summary } from './records.ts';
 
 const SEE_OTHER = 303;
 
@@ -30,14 +31,11 @@ export async function resendScreen(app: FastifyInstance): Promise<void> {
 
   app.post<ByUtr>('/mailings/:utr/again', async (request, reply) => {
     const subject = field(request, 'subject');
-    const answer: ApiAnswer<{ utr: string }> = await new ApiClient(app, request).send('POST', '/single/send/resend', {
-      utr: request.params.utr,
-      subject,
-    });
-    if (answer.message) return reply.redirect(stepAddress(answer.message.utr, 'audience'), SEE_OTHER);
-    const { problems } = refusalOf(answer);
-    if (problems.subject !== undefined) return show(request, reply.code(answer.status), { subject, problems });
-    return refuse(request, reply, answer);
+    const made = await attempt(request, resendToUnopened, { utr: request.params.utr, subject });
+    if (!('problems' in made)) return reply.redirect(stepAddress(made.output.utr, 'audience'), SEE_OTHER);
+    const { status, problems } = made;
+    if (problems.subject !== undefined) return show(request, reply.code(status), { subject, problems });
+    return refuse(request, reply, made);
   });
 
   async function show(
@@ -45,19 +43,18 @@ export async function resendScreen(app: FastifyInstance): Promise<void> {
     reply: FastifyReply,
     given: { subject?: string; problems?: Problems } = {},
   ) {
-    const api = new ApiClient(app, request);
     const { utr } = request.params;
-    const summary = await readSummary(api, utr);
-    const answer = await api.send<{ count: number }>('GET', `/single-send/unopened?${new URLSearchParams({ utr })}`);
-    if (answer.message === undefined) return refuse(request, reply, answer);
+    const summary = await ask(request, readSummary, { utr });
+    const counted = await attempt(request, countUnopened, { utr });
+    if ('problems' in counted) return refuse(request, reply, counted);
     const viewer = viewerOf(request);
     const title = languageOf(request, viewer).say('resend.title');
-    const content = <Resend summary={summary} count={answer.message.count} {...given} />;
+    const content = <Resend summary={summary} count={counted.output.count} {...given} />;
     return sendPage(request, reply, viewer, { title, section: 'mailings' }, content);
   }
 
-  function refuse(request: FastifyRequest<ByUtr>, reply: FastifyReply, answer: ApiAnswer<unknown>) {
-    setFlash(reply, 'bad', 'mailings.refused', { reason: refusalText(answer) });
+  function refuse(request: FastifyRequest<ByUtr>, reply: FastifyReply, refusal: Refusal) {
+    setFlash(reply, 'bad', 'mailings.refused', { reason: sentenceOf(refusal) });
     return reply.redirect(`/mailings/${encodeURIComponent(request.params.utr)}`, SEE_OTHER);
   }
 }

@@ -1,25 +1,25 @@
 /** The A/B test of a mailing: its variants side by side, what was decided, and the choice by hand. */
 import type { FastifyInstance } from 'fastify';
-import { ApiClient, refusalText } from '../../dashboard/api-client.ts';
 import { Confirm } from '../../dashboard/components/confirm.tsx';
 import { Badge, Notice } from '../../dashboard/components/surface.tsx';
 import { Table } from '../../dashboard/components/table.tsx';
 import { setFlash } from '../../dashboard/flash.ts';
+import { attempt, sentenceOf } from '../../dashboard/operations.ts';
 import { field } from '../../dashboard/sign-in/fields.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import type { AbTestReport } from '../../delivery/variants/report.ts';
 import { variantName } from '../../delivery/variants/variant-name.ts';
+import type { Report } from '../operations/reports.ts';
+import { chooseWinner } from '../operations/variants.ts';
 
-/** A test as the API reports it: its times are texts. */
-export type ReportedTest = Omit<AbTestReport, 'decides_at'> & { decides_at: string | null };
+type ReportedTest = NonNullable<Report['ab_test']>;
 
 /** Registers the form that chooses a variant. */
 export async function variantChoice(app: FastifyInstance): Promise<void> {
   app.post<{ Params: { utr: string } }>('/mailings/:utr/variant', async (request, reply) => {
     const { utr } = request.params;
     const variant = field(request, 'variant');
-    const answer = await new ApiClient(app, request).send('POST', '/single/send/variants/decide', { utr, variant });
-    if (answer.message === undefined) setFlash(reply, 'bad', 'mailings.refused', { reason: refusalText(answer) });
+    const chosen = await attempt(request, chooseWinner, { utr, variant });
+    if ('problems' in chosen) setFlash(reply, 'bad', 'mailings.refused', { reason: sentenceOf(chosen) });
     else setFlash(reply, 'good', 'variants.isChosen', { name: variantName(Number(variant)) });
     return reply.redirect(`/mailings/${encodeURIComponent(utr)}`, 303);
   });

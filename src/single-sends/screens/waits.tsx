@@ -6,7 +6,7 @@ import { type Language, useLanguage } from '../../dashboard/words/index.ts';
 import type { PacedGroup } from '../../delivery/pacing/paced-groups.ts';
 import type { LocalWait } from '../../delivery/timing/local-times.ts';
 import type { WarmUpWait } from '../../delivery/warm-up/store.ts';
-import type { Report } from './records.ts';
+import type { Report } from '../operations/reports.ts';
 
 const SECONDS = 60;
 /** From so many a minute on the rate is told by the second. */

@@ -3,7 +3,7 @@ import { Card } from '../../dashboard/components/surface.tsx';
 import { Table } from '../../dashboard/components/table.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import type { Report } from './records.ts';
+import type { Report } from '../operations/reports.ts';
 
 type Watch = NonNullable<Report['watch']>;
 
