@@ -2,8 +2,13 @@
  * The table of contents of the dashboard. Screens with hooks or body parsers of their own are plugins, so that no other screen has these.
  */
 import type { FastifyInstance } from 'fastify';
+import { peopleActions } from '../audience/bulk/screens/actions.tsx';
 import { typeScreens } from '../audience/contact-types/screens/types.tsx';
+import { peopleScreen } from '../audience/contacts/screens/list.tsx';
+import { recentScreen } from '../audience/contacts/screens/recent.tsx';
 import { fieldScreens } from '../audience/fields/screens/fields.tsx';
+import { importScreens } from '../audience/import/screens/import.tsx';
+import { personScreen } from '../audience/person/screens/person.tsx';
 import { segmentScreens } from '../audience/segments/screens/segments.tsx';
 import { leftScreens } from '../audience/unsubscribed/screens/lists.tsx';
 import { automationScreens } from '../automations/screens/automations.tsx';
@@ -22,13 +27,6 @@ import { transactionalScreens } from '../transactional/screens/mails.tsx';
 import { SignIns } from '../users/sign-in.ts';
 import { versionScreens } from '../versions/screens/versions.tsx';
 import { prefetchRules } from './prefetch.ts';
-import { peopleActions } from './screens/people/actions.tsx';
-import { peopleExport } from './screens/people/export.tsx';
-import { importScreen } from './screens/people/import/import.tsx';
-import { migrateScreen } from './screens/people/import/migrate.tsx';
-import { peopleScreen } from './screens/people/people.tsx';
-import { personScreen } from './screens/people/person.tsx';
-import { recentScreen } from './screens/people/recent.tsx';
 import { settingsScreens } from './screens/settings/settings.tsx';
 import { loginPages } from './sign-in/login.tsx';
 import { welcomePages } from './sign-in/welcome.tsx';
@@ -58,11 +56,9 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
     await feedScreens(screens, deps);
     await leftScreens(screens);
     await outboxScreens(screens, deps);
-    await screens.register(importScreen);
-    await screens.register(migrateScreen);
+    await screens.register(importScreens);
     await peopleActions(screens);
     await peopleScreen(screens);
-    await peopleExport(screens);
     await personScreen(screens);
     await recentScreen(screens);
     await segmentScreens(screens);

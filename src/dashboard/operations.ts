@@ -59,13 +59,21 @@ export function problemsAt({ problems, problem }: Pick<Refusal, 'problems' | 'pr
 }
 
 /** Performs the operation of a form. Throws what is no answer to a form: 403, 404 and what is the service's fault. */
-export async function attempt<Input extends TObject, Output>(
+export function attempt<Input extends TObject, Output>(
   request: FastifyRequest,
   operation: Operation<Input, Output>,
   given: Given<Input>,
 ): Promise<Attempt<Output>> {
+  return attemptWith(request, (context) => perform(operation, context, given));
+}
+
+/** Does with a form what is no operation, such as reading its file. Throws as `attempt` does. */
+export async function attemptWith<Output>(
+  request: FastifyRequest,
+  work: (context: Context) => Promise<Output>,
+): Promise<Attempt<Output>> {
   try {
-    return { output: await ask(request, operation, given) };
+    return { output: await work(contextOf(request)) };
   } catch (error) {
     if (!(error instanceof Failure) || [403, 404].includes(error.status) || error.status >= 500) throw error;
     return refusalOf(error, languageOf(request, viewerOf(request)));

@@ -19,7 +19,7 @@ const END = Buffer.from(']}}\n');
 const COMMA = Buffer.from(',');
 
 /** What stands around the message of a successful answer that is sent in parts. */
-export const ENVELOPE = { head: '{"status":"success","message":', end: '}\n' } as const;
+const ENVELOPE = { head: '{"status":"success","message":', end: '}\n' } as const;
 
 /**
  * Sends `{"status":"success","message":{"<name>":[…]}}` in ascending order of id, compressed when the client accepts it. Each page is a

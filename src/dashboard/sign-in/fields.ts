@@ -17,6 +17,11 @@ export function fieldList({ body }: FastifyRequest, name: string): string[] {
   return [values].flat().filter((value) => typeof value === 'string');
 }
 
+/** The texts of a parameter that may be there once, often, or not at all, without empty ones. */
+export function texts(value: unknown): string[] {
+  return [value].flat().filter((text): text is string => typeof text === 'string' && text !== '');
+}
+
 /** The network address and browser of a request. */
 export function callerOf({ ip, headers }: FastifyRequest): Caller {
   return { address: ip, userAgent: headers['user-agent'] ?? '' };

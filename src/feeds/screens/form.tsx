@@ -2,7 +2,7 @@
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../dashboard/components/field.tsx';
 import { Card } from '../../dashboard/components/surface.tsx';
-import { texts } from '../../dashboard/screens/people/filter.ts';
+import { texts } from '../../dashboard/sign-in/fields.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { FEED_RHYTHMS } from '../../database/schema/index.ts';
 import { chosenFirst, Targets } from '../../single-sends/screens/compose/audience.tsx';

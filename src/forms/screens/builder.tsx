@@ -4,8 +4,8 @@ import { AreaField, CheckField, type Problems, SelectField, TextField } from '..
 import { Island } from '../../dashboard/components/island.tsx';
 import { LiveNotes } from '../../dashboard/components/live-notes.tsx';
 import { Card } from '../../dashboard/components/surface.tsx';
-import { fieldLabel } from '../../dashboard/screens/people/field-label.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
+import { fieldLabel } from '../../dashboard/words/known.ts';
 import { MAX_TEXT } from '../operations/form-input.ts';
 import { Basics } from './basics.tsx';
 import type { Choices, Draft } from './draft.ts';

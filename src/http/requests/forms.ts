@@ -1,6 +1,6 @@
 /** Reads request bodies. Urlencoded and multipart forms become the same objects as JSON. */
 import formbody from '@fastify/formbody';
-import multipart, { type FastifyMultipartOptions, type Multipart } from '@fastify/multipart';
+import multipart, { type Multipart } from '@fastify/multipart';
 import type { FastifyBodyParser, FastifyInstance, FastifyRequest } from 'fastify';
 import { hasMoreParts, isDeeper } from '../../delivery/content/json-size.ts';
 import { Failure, payloadTooLarge } from '../../failure.ts';
@@ -37,11 +37,7 @@ export async function installForms(app: FastifyInstance): Promise<void> {
   // Fastify's own text/plain parser would hand a string to handlers that expect a form.
   app.removeContentTypeParser(['text/plain', 'application/json']);
   await app.register(formbody, { bodyLimit: MAX_FORM_BYTES, parser: (body) => ({ [UNREAD]: body }) });
-  await installMultipart(app, {
-    throwFileSizeLimit: false,
-    fileHwm: PART_BUFFER,
-    limits: { fieldNameSize: 200, fieldSize: MAX_FORM_BYTES, fields: MAX_FORM_PARTS, files: 1, parts: MAX_FORM_PARTS },
-  });
+  await installMultipart(app);
   // Some clients send a JSON content type without a body; an empty body counts as none.
   const parse = jsonParser(app);
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) =>
@@ -89,9 +85,17 @@ function normalizeRequest(request: FastifyRequest, body: unknown): void {
   request.body = hasFields(request) && schema?.body ? normalize(schema.body, body) : body;
 }
 
-/** Registers @fastify/multipart without its hooks. They run on every request to remove saved files, and we never let it save any. */
-async function installMultipart(app: FastifyInstance, options: FastifyMultipartOptions): Promise<void> {
+/**
+ * Lets handlers read the parts of multipart forms: registers @fastify/multipart without its hooks. They run on every request to remove
+ * saved files, and we never let it save any.
+ */
+export async function installMultipart(app: FastifyInstance): Promise<void> {
   const withoutHooks: FastifyInstance = Object.create(app, { addHook: { value: () => withoutHooks } });
+  const options = {
+    throwFileSizeLimit: false,
+    fileHwm: PART_BUFFER,
+    limits: { fieldNameSize: 200, fieldSize: MAX_FORM_BYTES, fields: MAX_FORM_PARTS, files: 1, parts: MAX_FORM_PARTS },
+  };
   await new Promise<void>((resolve, reject) => {
     multipart(withoutHooks, options, (error) => (error ? reject(error) : resolve()));
   });

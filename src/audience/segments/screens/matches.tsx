@@ -1,10 +1,10 @@
 /** Whom the rules of a form match: the sentence that says it, how many they are, and ten of them. */
 import type { FastifyRequest } from 'fastify';
 import { Button } from '../../../dashboard/components/button.tsx';
+import { PeopleSample } from '../../../dashboard/components/people-sample.tsx';
 import { Card } from '../../../dashboard/components/surface.tsx';
 import { attempt } from '../../../dashboard/operations.ts';
-import { texts } from '../../../dashboard/screens/people/filter.ts';
-import { PeopleSample } from '../../../dashboard/screens/people/people-sample.tsx';
+import { texts } from '../../../dashboard/sign-in/fields.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
 import { countMatches, type Matches } from '../operations/rules.ts';
 import type { Choices } from './choices.ts';

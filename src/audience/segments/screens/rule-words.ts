@@ -1,7 +1,7 @@
 /** Says in a sentence whom rules choose. */
 
-import { fieldLabel } from '../../../dashboard/screens/people/field-label.ts';
 import { isWordKey, type Language } from '../../../dashboard/words/index.ts';
+import { fieldLabel } from '../../../dashboard/words/known.ts';
 import { type Choices, countriesByName, countryNamer, type RuleField } from './choices.ts';
 import { type Draft, isFilledIn, operandsOf, type Rule } from './rules.ts';
 

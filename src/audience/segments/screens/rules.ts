@@ -1,6 +1,6 @@
 /** The rules of a segment as the form has them: read from a form or a segment, and turned into what the API takes. */
 
-import { texts } from '../../../dashboard/screens/people/filter.ts';
+import { texts } from '../../../dashboard/sign-in/fields.ts';
 import { ACTIVITY_FIELDS, ACTIVITY_OPERATORS } from '../activity-rules.ts';
 import type { Segment } from '../operations/segments.ts';
 import { MAX_RULES, OPERATORS, operatorsOf } from '../rules.ts';

@@ -2,7 +2,9 @@
 
 import { archive } from '../../../archive/words.de.ts';
 import { types } from '../../../audience/contact-types/words.de.ts';
+import { people } from '../../../audience/contacts/words.de.ts';
 import { fields } from '../../../audience/fields/words.de.ts';
+import { imports } from '../../../audience/import/words.de.ts';
 import { segments } from '../../../audience/segments/words.de.ts';
 import { tracking } from '../../../audience/tracking/words.de.ts';
 import { left } from '../../../audience/unsubscribed/words.de.ts';
@@ -28,7 +30,6 @@ import { webhooks } from '../../../webhooks/words.de.ts';
 import { designer } from './designer.ts';
 import { frame } from './frame.ts';
 import { mail } from './mail.ts';
-import { people } from './people.ts';
 import { signIn } from './sign-in.ts';
 
 export const de = {
@@ -43,6 +44,7 @@ export const de = {
   ...forms,
   ...frame,
   ...home,
+  ...imports,
   ...installation,
   ...left,
   ...mail,

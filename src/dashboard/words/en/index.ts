@@ -2,7 +2,9 @@
 
 import { archive } from '../../../archive/words.en.ts';
 import { types } from '../../../audience/contact-types/words.en.ts';
+import { people } from '../../../audience/contacts/words.en.ts';
 import { fields } from '../../../audience/fields/words.en.ts';
+import { imports } from '../../../audience/import/words.en.ts';
 import { segments } from '../../../audience/segments/words.en.ts';
 import { tracking } from '../../../audience/tracking/words.en.ts';
 import { left } from '../../../audience/unsubscribed/words.en.ts';
@@ -28,7 +30,6 @@ import { webhooks } from '../../../webhooks/words.en.ts';
 import { designer } from './designer.ts';
 import { frame } from './frame.ts';
 import { mail } from './mail.ts';
-import { people } from './people.ts';
 import { signIn } from './sign-in.ts';
 
 export const en = {
@@ -43,6 +44,7 @@ export const en = {
   ...forms,
   ...frame,
   ...home,
+  ...imports,
   ...installation,
   ...left,
   ...mail,

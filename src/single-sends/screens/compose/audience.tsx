@@ -5,8 +5,7 @@ import { type Problems, SelectField } from '../../../dashboard/components/field.
 import { Card, Empty } from '../../../dashboard/components/surface.tsx';
 import { Table } from '../../../dashboard/components/table.tsx';
 import { ask } from '../../../dashboard/operations.ts';
-import { texts } from '../../../dashboard/screens/people/filter.ts';
-import { field } from '../../../dashboard/sign-in/fields.ts';
+import { field, texts } from '../../../dashboard/sign-in/fields.ts';
 import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { type Audience, countAudience, type Draft, readDraft } from '../../operations/drafts.ts';

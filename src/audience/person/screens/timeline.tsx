@@ -1,9 +1,11 @@
 /** The timeline of a person: one line for each thing that happened. */
+
+import { Time } from '../../../dashboard/components/figures.tsx';
+import { Badge, type Tone } from '../../../dashboard/components/surface.tsx';
+import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
+import { knownWord } from '../../../dashboard/words/known.ts';
 import { shownDeliveryState } from '../../../delivery/reporting/kept-mails.ts';
-import { Time } from '../../components/figures.tsx';
-import { Badge, type Tone } from '../../components/surface.tsx';
-import { isWordKey, type Language, useLanguage } from '../../words/index.ts';
-import type { Moment } from './records.ts';
+import type { Moment } from '../operations.ts';
 
 const TONES: Partial<Record<Moment['kind'], Tone>> = {
   opened: 'good',
@@ -119,14 +121,4 @@ function reason(language: Language, { kind, reason }: Moment): string {
   return kind === 'unsubscribed' || kind === 'resubscribed'
     ? language.say('person.source', { source: knownWord(language, 'source', text) })
     : language.sentence(text);
-}
-
-/** The reader's word for a value of the API, or the value where there is none. */
-export function knownWord(
-  language: Language,
-  kind: 'delivery' | 'source' | 'suppression' | 'entered' | 'inactive',
-  value: string,
-): string {
-  const key = `${kind}.${value}`;
-  return isWordKey(key) ? language.fill(key, {}) : value;
 }

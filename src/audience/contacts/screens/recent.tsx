@@ -1,28 +1,20 @@
 /** The newest actions on people and the newest imports, so that whoever left the page of one finds it again. */
 import type { FastifyInstance } from 'fastify';
+import { LinkButton } from '../../../dashboard/components/button.tsx';
+import { Time } from '../../../dashboard/components/figures.tsx';
+import { Badge, Card } from '../../../dashboard/components/surface.tsx';
+import { Table } from '../../../dashboard/components/table.tsx';
+import { ask } from '../../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../../dashboard/page.tsx';
+import { viewerOf } from '../../../dashboard/signed-in.ts';
+import { useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient } from '../../api-client.ts';
-import { LinkButton } from '../../components/button.tsx';
-import { Time } from '../../components/figures.tsx';
-import { Badge, Card } from '../../components/surface.tsx';
-import { Table } from '../../components/table.tsx';
-import { languageOf, sendPage } from '../../page.tsx';
-import { viewerOf } from '../../signed-in.ts';
-import { useLanguage } from '../../words/index.ts';
-import { actionTitle } from './action-question.ts';
-import { readChoices } from './people.tsx';
-import type { Choices, Job } from './records.ts';
+import { type Action, listActions } from '../../bulk/operations.ts';
+import { actionTitle } from '../../bulk/screens/actions.tsx';
+import { type Import, listImports } from '../../import/operations/imports.ts';
+import { type Choices, readChoices } from './filter.tsx';
 
-const IMPORTS = '20';
-
-interface PastImport {
-  id: number;
-  file_name: string;
-  created: number;
-  updated: number;
-  failed: number;
-  created_at: string;
-}
+const IMPORTS = 20;
 
 export async function recentScreen(app: FastifyInstance): Promise<void> {
   app.route({
@@ -30,11 +22,10 @@ export async function recentScreen(app: FastifyInstance): Promise<void> {
     url: '/people/recent',
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
-      const api = new ApiClient(app, request);
-      const [{ jobs }, choices, { imports }] = await Promise.all([
-        api.get<{ jobs: Job[] }>('/contacts/jobs'),
+      const [{ jobs }, choices, imports] = await Promise.all([
+        ask(request, listActions, {}),
         readChoices(request),
-        api.get<{ imports: PastImport[] }>('/contacts/imports', { order: 'newest', limit: IMPORTS }),
+        ask(request, listImports, { order: 'newest', limit: IMPORTS }),
       ]);
       const title = languageOf(request, viewer).say('people.recent');
       const content = (
@@ -53,7 +44,7 @@ export async function recentScreen(app: FastifyInstance): Promise<void> {
   });
 }
 
-function Actions({ jobs, choices }: { jobs: readonly Job[]; choices: Choices }) {
+function Actions({ jobs, choices }: { jobs: readonly Action[]; choices: Choices }) {
   const language = useLanguage();
   const title = language.say('people.recent.actions');
   return (
@@ -92,7 +83,7 @@ function Actions({ jobs, choices }: { jobs: readonly Job[]; choices: Choices }) 
   );
 }
 
-function Imports({ imports, canChange }: { imports: readonly PastImport[]; canChange: boolean }) {
+function Imports({ imports, canChange }: { imports: readonly Import[]; canChange: boolean }) {
   const language = useLanguage();
   const title = language.say('people.recent.imports');
   return (

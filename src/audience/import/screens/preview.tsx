@@ -1,17 +1,20 @@
-/** What an import will do, in numbers and samples, before it does it. */
-import type { ApiClient } from '../../../api-client.ts';
-import { Button, LinkButton } from '../../../components/button.tsx';
-import { Meter, Stats } from '../../../components/figures.tsx';
-import { Island } from '../../../components/island.tsx';
-import { LiveNotes } from '../../../components/live-notes.tsx';
-import { Card, Notice } from '../../../components/surface.tsx';
-import { Table } from '../../../components/table.tsx';
-import { type Language, useLanguage } from '../../../words/index.ts';
-import { fieldLabel } from '../field-label.ts';
-import type { Choices, ImportPlan, Upload } from '../records.ts';
-import { type FailedRow, FailedRows } from './failed-rows.tsx';
-import { MigrationFacts } from './migrate.tsx';
-import { HiddenOptions, ImportOptions } from './options.tsx';
+/** What an import will do, in numbers and samples, before it does it, and the options that change that. */
+import type { FastifyRequest } from 'fastify';
+import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
+import { SelectField } from '../../../dashboard/components/field.tsx';
+import { Meter, Stats } from '../../../dashboard/components/figures.tsx';
+import { Island } from '../../../dashboard/components/island.tsx';
+import { LiveNotes } from '../../../dashboard/components/live-notes.tsx';
+import { Card, Notice } from '../../../dashboard/components/surface.tsx';
+import { Table } from '../../../dashboard/components/table.tsx';
+import { ask } from '../../../dashboard/operations.ts';
+import { texts } from '../../../dashboard/sign-in/fields.ts';
+import { type Language, type PlainKey, useLanguage } from '../../../dashboard/words/index.ts';
+import { fieldLabel } from '../../../dashboard/words/known.ts';
+import type { Choices } from '../../contacts/screens/filter.tsx';
+import { type Plan, type Preview, type PreviewedPerson, readPreview, type Upload } from '../operations/uploads.ts';
+import { MigrationFacts } from './columns.tsx';
+import { FailedRows } from './progress.tsx';
 
 const LOOK_MS = 500;
 /** So many people of a kind are shown. */
@@ -19,35 +22,15 @@ const SHOWN = 20;
 const SHOWN_KINDS = ['new', 'changed', 'left'] as const;
 type ShownKind = (typeof SHOWN_KINDS)[number];
 
-interface Preview {
-  is_possible: 0 | 1;
-  failed: number;
-  repeated: number;
-  counts: Record<'new' | 'changed' | 'unchanged' | 'skipped' | 'left', number>;
-  removed: number;
-  automations: { utr: string; automation_name: string; people: number; is_exact: 0 | 1 }[];
-  fields: { field: string; count: number }[];
-  leaving: { kind: 'all' | 'group' | 'bounce' | 'complaint'; name: string; people: number; added: number }[];
-  notes: string[];
-  errors: FailedRow[];
-}
-
-interface Person {
-  line: number;
-  email: string;
-  changes: { field: string; before: string | null; after: string | null }[];
-}
-
 interface Previewed {
   /** Null while it is being made, and where that failed. */
   preview: Preview | null;
-  people: Record<ShownKind, Person[]>;
+  people: Record<ShownKind, PreviewedPerson[]>;
 }
 
-/** Reads the preview of an upload with the first people of each kind that is shown. */
-export async function readPreview(api: ApiClient, upload_id: string): Promise<Previewed> {
-  const read = (kind: ShownKind) =>
-    api.get<{ preview: Preview | null; people: Person[] }>('/contacts/imports/previewed', { upload_id, kind });
+/** Reads what importing an upload would do, with the first people of each kind that is shown. */
+export async function readPreviewed(request: FastifyRequest, upload_id: string): Promise<Previewed> {
+  const read = (kind: ShownKind) => ask(request, readPreview, { upload_id, kind });
   const [added, changed, left] = await Promise.all([read('new'), read('changed'), read('left')]);
   return {
     preview: added.preview,
@@ -61,7 +44,7 @@ export function PreviewPage({
   choices,
   preview,
   people,
-}: { upload: Upload; plan: ImportPlan; choices: Choices } & Previewed) {
+}: { upload: Upload; plan: Plan; choices: Choices } & Previewed) {
   const language = useLanguage();
   const isMaking = upload.state === 'previewing';
   const state = language.say(isMaking ? 'import.state.previewing' : 'import.state.looked');
@@ -110,7 +93,7 @@ function figuresOf(language: Language, { counts, removed, failed, repeated }: Pr
 }
 
 /** The button says what it does in numbers; there is none where nothing would happen. */
-function Start({ upload, plan, preview }: { upload: Upload; plan: ImportPlan; preview: Preview | null }) {
+function Start({ upload, plan, preview }: { upload: Upload; plan: Plan; preview: Preview | null }) {
   const language = useLanguage();
   const what = preview === null || preview.is_possible === 0 ? '' : whatHappens(language, plan, preview);
   return (
@@ -142,7 +125,7 @@ function Start({ upload, plan, preview }: { upload: Upload; plan: ImportPlan; pr
   );
 }
 
-function whatHappens(language: Language, plan: ImportPlan, { counts, removed, leaving }: Preview): string {
+function whatHappens(language: Language, plan: Plan, { counts, removed, leaving }: Preview): string {
   const left = leaving.reduce((sum, { added }) => sum + added, 0);
   const everybody = counts.new + counts.changed + counts.unchanged + counts.skipped;
   return [
@@ -226,7 +209,7 @@ function Samples({ preview, people }: { preview: Preview; people: Previewed['peo
 
 const TITLES = { new: 'import.created', changed: 'import.preview.changed', left: 'import.preview.left' } as const;
 
-function People({ kind, whole, people }: { kind: ShownKind; whole: number; people: readonly Person[] }) {
+function People({ kind, whole, people }: { kind: ShownKind; whole: number; people: readonly PreviewedPerson[] }) {
   const language = useLanguage();
   if (people.length === 0) return null;
   const title = language.say(TITLES[kind]);
@@ -245,7 +228,7 @@ function People({ kind, whole, people }: { kind: ShownKind; whole: number; peopl
             : [
                 {
                   heading: language.say('import.preview.changes'),
-                  cell: ({ changes }: Person) =>
+                  cell: ({ changes }: PreviewedPerson) =>
                     changes.length === 0
                       ? '–'
                       : changes.map(({ field, before, after }) => (
@@ -264,4 +247,93 @@ function People({ kind, whole, people }: { kind: ShownKind; whole: number; peopl
       />
     </Card>
   );
+}
+
+/** From which mail everybody is marked as unsubscribed, where it is no group. */
+const ALL_MAIL = 'all';
+
+/** The options of a plan as the fields of a form have them: the names of the parameters, and one field for what is unsubscribed. */
+function chosenIn(plan: Plan) {
+  return {
+    existing: plan.existing,
+    empty_cells: plan.empty_cells,
+    to_segment_id: String(plan.to_segment_id ?? ''),
+    start_automations: String(plan.start_automations),
+    unsubscribe: plan.unsubscribe === 0 ? '' : String(plan.unsubscribe_groups_id ?? ALL_MAIL),
+  };
+}
+type OptionName = keyof ReturnType<typeof chosenIn>;
+
+const OPTION_LABELS = {
+  existing: 'import.options.existing',
+  empty_cells: 'import.options.cells',
+  to_segment_id: 'import.options.segment',
+  start_automations: 'import.options.automations',
+  unsubscribe: 'import.options.unsubscribe',
+} as const satisfies Record<OptionName, PlainKey>;
+
+/** The parameters that the options of a form mean. */
+export function optionParameters(given: unknown): Record<string, string> {
+  const values: Record<string, unknown> = Object.assign(Object.create(null), given);
+  const chosen = Object.keys(OPTION_LABELS).map((name) => [name, texts(values[name])[0]]);
+  const { unsubscribe: from = '', ...options } = Object.fromEntries(chosen.filter(([, value]) => value !== undefined));
+  return { ...options, unsubscribe: from === '' ? '0' : '1', unsubscribe_groups_id: from === ALL_MAIL ? '' : from };
+}
+
+/** The form that shows what other options would do. */
+function ImportOptions({ action, plan, choices }: { action: string; plan: Plan; choices: Choices }) {
+  const language = useLanguage();
+  const option = (value: string, label: PlainKey) => ({ value, label: language.say(label) });
+  const none = option('', 'import.options.none');
+  const segments = choices.segments.filter(({ contact_type_id }) => contact_type_id === plan.contact_type_id);
+  const options: Record<OptionName, { value: string; label: string }[]> = {
+    existing: [option('update', 'import.options.existing.update'), option('keep', 'import.options.existing.keep')],
+    empty_cells: [option('keep', 'import.options.cells.keep'), option('clear', 'import.options.cells.clear')],
+    to_segment_id: [none, ...segments.map(({ id, segment_name }) => ({ value: String(id), label: segment_name }))],
+    start_automations: [
+      option('1', 'import.options.automations.start'),
+      option('0', 'import.options.automations.none'),
+    ],
+    unsubscribe: [
+      none,
+      option(ALL_MAIL, 'import.options.unsubscribe.all'),
+      ...choices.groups.map(({ id, group_name: name }) => ({
+        value: String(id),
+        label: language.say('import.options.unsubscribe.group', { name }),
+      })),
+    ],
+  };
+  return (
+    <Card title={language.say('import.options')}>
+      <form method="post" action={action}>
+        {eachOption(plan).map(([name, value]) => (
+          <SelectField
+            key={name}
+            name={name}
+            label={language.say(OPTION_LABELS[name])}
+            value={value}
+            options={options[name]}
+          />
+        ))}
+        <div class="buttons">
+          <Button look="plain">{language.say('import.options.show')}</Button>
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+/** The same options within the form that starts the import. */
+function HiddenOptions({ plan }: { plan: Plan }) {
+  return (
+    <>
+      {eachOption(plan).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+    </>
+  );
+}
+
+function eachOption(plan: Plan) {
+  return Object.entries(chosenIn(plan)) as [OptionName, string][];
 }

@@ -1,32 +1,31 @@
 /** One person: facts, groups and segments, the timeline, the export, and erasing them. */
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { ENVELOPE } from '../../../http/list-response.ts';
+import type { Static } from 'typebox';
+import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
+import { Badge, Card, Notice } from '../../../dashboard/components/surface.tsx';
+import { Pager } from '../../../dashboard/components/table.tsx';
+import { setFlash } from '../../../dashboard/flash.ts';
+import { ask, attempt, sentenceOf } from '../../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../../dashboard/page.tsx';
+import { texts } from '../../../dashboard/sign-in/fields.ts';
+import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
+import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
+import { fieldLabel, knownWord } from '../../../dashboard/words/known.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient, refusalText } from '../../api-client.ts';
-import { Button, LinkButton } from '../../components/button.tsx';
-import { Badge, Card, Notice } from '../../components/surface.tsx';
-import { Pager } from '../../components/table.tsx';
-import { setFlash } from '../../flash.ts';
-import { languageOf, sendPage } from '../../page.tsx';
-import { requireEditor, viewerOf } from '../../signed-in.ts';
-import { type Language, useLanguage } from '../../words/index.ts';
-import { fieldLabel } from './field-label.ts';
-import { texts } from './filter.ts';
-import type { Choices, Moment, Person, PersonContact } from './records.ts';
-import { knownWord, Timeline } from './timeline.tsx';
+import { RESERVED_FIELDS } from '../../contacts/contact-fields.ts';
+import type { Contact } from '../../contacts/operations.ts';
+import { listGroups } from '../../unsubscribed/groups.ts';
+import { erase, exportPerson, type Person, readPerson, readTimeline } from '../operations.ts';
+import { Timeline } from './timeline.tsx';
+
+type Group = Static<typeof listGroups.record>;
 
 const SEE_OTHER = 303;
 
 interface WithId {
   Params: { id: string };
   Querystring: Record<string, unknown>;
-}
-
-interface TimelinePage {
-  moments: Moment[];
-  next: string | null;
-  events_removed_before: string | null;
 }
 
 export async function personScreen(app: FastifyInstance): Promise<void> {
@@ -36,16 +35,12 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
       const language = languageOf(request, viewer);
-      const api = new ApiClient(app, request);
       const contact_id = request.params.id;
       const [after] = texts(request.query.after);
-      const [{ person }, { unsubscribesGroups }, timeline] = await Promise.all([
-        api.get<{ person: Person }>('/contacts/person', { contact_id }),
-        api.get<{ unsubscribesGroups: Choices['groups'] }>('/unsubscribes-groups'),
-        api.get<TimelinePage>('/contacts/timeline', {
-          contact_id,
-          ...(after && { after }),
-        }),
+      const [{ person }, groups, timeline] = await Promise.all([
+        ask(request, readPerson, { contact_id }),
+        ask(request, listGroups, {}),
+        ask(request, readTimeline, { contact_id, after }),
       ]);
       const here = `/people/${encodeURIComponent(contact_id)}`;
       const name = person.contacts.map(({ fullname }) => fullname).find((text) => text !== '');
@@ -62,7 +57,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
         { title, section: 'people', back: { href: '/people', label: 'nav.people' }, action },
         <>
           <Facts person={person} />
-          <Consent person={person} groups={unsubscribesGroups} />
+          <Consent person={person} groups={groups} />
           <Card title={language.say('person.timeline')}>
             <Timeline moments={timeline.moments} removedBefore={timeline.events_removed_before} />
             <Pager
@@ -83,9 +78,12 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
   });
 
   app.get<WithId>('/people/:id/export', async (request, reply) => {
-    const api = new ApiClient(app, request);
-    const { headers, body } = await api.file('/contacts/person/export', { contact_id: request.params.id });
-    return reply.headers(headers).send(Readable.from(withoutEnvelope(body), { objectMode: false }));
+    const known = await ask(request, exportPerson, { contact_id: request.params.id });
+    reply.headers({
+      'content-type': 'application/json; charset=utf-8',
+      'content-disposition': 'attachment; filename="person.json"',
+    });
+    return reply.send(Readable.from(known, { objectMode: false }));
   });
 
   app.route<WithId>({
@@ -95,54 +93,27 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
       requireEditor(request);
       const viewer = viewerOf(request);
       const contact_id = request.params.id;
-      const api = new ApiClient(app, request);
-      const { person } = await api.get<{ person: Person }>('/contacts/person', { contact_id });
+      const { person } = await ask(request, readPerson, { contact_id });
       const title = languageOf(request, viewer).say('person.erase');
       return sendPage(request, reply, viewer, { title, section: 'people' }, <Erase {...{ person, contact_id }} />);
     },
   });
 
   app.post<WithId>('/people/:id/erase', async (request, reply) => {
-    const viewer = viewerOf(request);
-    const language = languageOf(request, viewer);
-    const contact_id = request.params.id;
-    const answer = await new ApiClient(app, request).send('POST', '/contacts/person/erase', { contact_id });
-    if (answer.message) {
+    const erased = await attempt(request, erase, { contact_id: request.params.id });
+    if ('output' in erased) {
       setFlash(reply, 'good', 'person.erased');
       return reply.redirect('/people', SEE_OTHER);
     }
-    reply.code(answer.status);
-    const content = <Notice tone="bad">{refusalText(answer)}</Notice>;
-    return sendPage(request, reply, viewer, { title: language.say('person.erase'), section: 'people' }, content);
+    const viewer = viewerOf(request);
+    const title = languageOf(request, viewer).say('person.erase');
+    const content = <Notice tone="bad">{sentenceOf(erased)}</Notice>;
+    return sendPage(request, reply.code(erased.status), viewer, { title, section: 'people' }, content);
   });
 }
 
-/** The message of an answer that the API sends in parts. */
-async function* withoutEnvelope(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let skipped = 0;
-  let end = Buffer.alloc(0);
-  for await (const part of body) {
-    const from = Math.min(part.length, ENVELOPE.head.length - skipped);
-    skipped += from;
-    // What may be the end of the answer waits for what follows it.
-    const text = Buffer.concat([end, part.subarray(from)]);
-    const kept = Math.max(0, text.length - ENVELOPE.end.length);
-    end = text.subarray(kept);
-    if (kept > 0) yield text.subarray(0, kept);
-  }
-}
-
-/** The facts shown of each contact, in this order, where they are given. */
-const FACTS = [
-  'alt_email',
-  'country',
-  'state',
-  'city',
-  'address_line1',
-  'address_line2',
-  'state_province_region',
-  'postal_code',
-];
+/** The facts shown of each contact, in this order, where they are given; the name is the title of the page. */
+const FACTS = RESERVED_FIELDS.filter((name) => name !== 'first_name' && name !== 'last_name');
 
 function Facts({ person }: { person: Person }) {
   const language = useLanguage();
@@ -151,7 +122,6 @@ function Facts({ person }: { person: Person }) {
       {person.contacts.map((contact) => (
         <Card key={contact.id} title={language.say('person.contact', { name: contact.contact_type_name })}>
           <dl class="person-facts">
-            <Fact label="email" value={contact.email} />
             {FACTS.map((name) => (
               <Fact key={name} label={name} value={contact[name]} />
             ))}
@@ -165,13 +135,13 @@ function Facts({ person }: { person: Person }) {
   );
 }
 
-function customValues({ custom_field }: PersonContact): [string, string | null][] {
+function customValues({ custom_field }: Contact): [string, string | null][] {
   return Object.entries(custom_field ?? {}).map(([name, { field_value }]) => [name, field_value]);
 }
 
-function Fact({ label, value }: { label: string; value: unknown }) {
+function Fact({ label, value }: { label: string; value: string | null }) {
   const language = useLanguage();
-  if (typeof value !== 'string' || value === '') return null;
+  if (value === null || value === '') return null;
   return (
     <div>
       <dt>{fieldLabel(language, label)}</dt>
@@ -180,7 +150,7 @@ function Fact({ label, value }: { label: string; value: unknown }) {
   );
 }
 
-function Consent({ person, groups }: { person: Person; groups: Choices['groups'] }) {
+function Consent({ person, groups }: { person: Person; groups: readonly Group[] }) {
   const language = useLanguage();
   const { unsubscribed, segments, suppression } = person;
   const left = new Set(unsubscribed.map(({ unsubscribe_groups_id }) => unsubscribe_groups_id));

@@ -1,0 +1,282 @@
+/** Actions on many people: the page that says what will happen to how many, and the page that shows how far it is. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
+import { Meter, Stats } from '../../../dashboard/components/figures.tsx';
+import { Island } from '../../../dashboard/components/island.tsx';
+import { LiveNotes } from '../../../dashboard/components/live-notes.tsx';
+import { Card, Notice } from '../../../dashboard/components/surface.tsx';
+import { ask, attempt, type Refusal, sentenceOf } from '../../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../../dashboard/page.tsx';
+import { texts } from '../../../dashboard/sign-in/fields.ts';
+import { viewerOf } from '../../../dashboard/signed-in.ts';
+import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
+import { READ } from '../../../http/pages/layout.ts';
+import {
+  type Choices,
+  listAddress,
+  type PeopleFilter,
+  readChoices,
+  readFilter,
+} from '../../contacts/screens/filter.tsx';
+import { FilterInputs, findPeople } from '../../contacts/screens/list.tsx';
+import { JOB_ACTIONS } from '../jobs.ts';
+import {
+  type Action,
+  cancelAction,
+  confirmAction,
+  readAction,
+  startAction,
+  TARGETS,
+  undoAction,
+} from '../operations.ts';
+
+const UNPROCESSABLE = 422;
+const SEE_OTHER = 303;
+const LOOK_MS = 1000;
+
+/** What the form of the list or of the confirmation asks for. */
+interface Asked {
+  filter: PeopleFilter;
+  ids: string[];
+  isEverything: boolean;
+  action: Action['action'] | null;
+  target: string;
+}
+
+export async function peopleActions(app: FastifyInstance): Promise<void> {
+  app.post('/people/actions', async (request, reply) => {
+    const viewer = viewerOf(request);
+    const language = languageOf(request, viewer);
+    const asked = readAsked(request.body);
+    if (asked.action === null || (!asked.isEverything && asked.ids.length === 0)) {
+      const missing = asked.action === null ? 'people.action.none' : 'people.action.nobody';
+      const content = <Notice tone="warn">{language.say(missing)}</Notice>;
+      reply.code(UNPROCESSABLE);
+      return sendPage(request, reply, viewer, frame(language), content);
+    }
+    const count = asked.isEverything ? await countEverybody(request, asked.filter) : asked.ids.length;
+    // The search has not counted to the end: the action collects the people first, and its page asks for the confirmation.
+    if (count === null) return start(request, reply, asked, true);
+    if (count === 0) {
+      const content = <Notice tone="warn">{language.say('people.action.nobodyMatches')}</Notice>;
+      reply.code(UNPROCESSABLE);
+      return sendPage(request, reply, viewer, frame(language), content);
+    }
+    const choices = await readChoices(request);
+    return sendPage(request, reply, viewer, frame(language), <Confirm {...{ asked, choices, count }} />);
+  });
+
+  app.post('/people/actions/start', (request, reply) => start(request, reply, readAsked(request.body), false));
+
+  async function start(request: FastifyRequest, reply: FastifyReply, asked: Asked, needsConfirmation: boolean) {
+    const { filter, ids, isEverything, action, target } = asked;
+    const parameter = action && TARGETS[action];
+    const started = await attempt(request, startAction, {
+      ...(isEverything ? { everything: 1, ...filter.chosen } : { strIds: ids }),
+      action,
+      ...(parameter && { [parameter]: target }),
+      needs_confirmation: needsConfirmation ? 1 : 0,
+    });
+    if ('output' in started) return reply.redirect(`/people/actions/${started.output.job.id}`, SEE_OTHER);
+    return refuse(request, reply, started);
+  }
+
+  app.route<{ Params: { id: string } }>({
+    method: READ,
+    url: '/people/actions/:id',
+    handler: async (request, reply) => {
+      const viewer = viewerOf(request);
+      const language = languageOf(request, viewer);
+      const { job } = await ask(request, readAction, { id: request.params.id });
+      const choices = await readChoices(request);
+      const title = actionTitle(language, job, choices);
+      const question = job.state === 'ready' ? actionQuestion(language, job, choices) : null;
+      const content = <ActionProgress {...{ job, title, question }} canChange={viewer.role !== 'viewer'} />;
+      return sendPage(request, reply, viewer, frame(language), content);
+    },
+  });
+
+  for (const [change, operation] of Object.entries({
+    confirm: confirmAction,
+    cancel: cancelAction,
+    undo: undoAction,
+  })) {
+    app.post<{ Params: { id: string } }>(`/people/actions/:id/${change}`, async (request, reply) => {
+      const { id } = request.params;
+      const changed = await attempt(request, operation, { id });
+      if ('output' in changed) return reply.redirect(`/people/actions/${encodeURIComponent(id)}`, SEE_OTHER);
+      return refuse(request, reply, changed);
+    });
+  }
+}
+
+function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Refusal) {
+  const viewer = viewerOf(request);
+  const content = (
+    <Notice tone="bad" isNews>
+      {sentenceOf(refusal)}
+    </Notice>
+  );
+  return sendPage(request, reply.code(refusal.status), viewer, frame(languageOf(request, viewer)), content);
+}
+
+const frame = (language: Language) => ({ title: language.say('people.action.title'), section: 'people' }) as const;
+
+function readAsked(body: unknown): Asked {
+  const values: Record<string, unknown> = Object.assign(Object.create(null), body);
+  const [kind, target = ''] = (texts(values.action)[0] ?? '').split(':');
+  const action = JOB_ACTIONS.find((known) => known === kind) ?? null;
+  const isEverything = texts(values.whom)[0] === 'everything';
+  return { filter: readFilter(body), ids: texts(values.ids), isEverything, action, target };
+}
+
+/** How many people match; null where the search did not count to the end. */
+async function countEverybody(request: FastifyRequest, { chosen }: PeopleFilter): Promise<number | null> {
+  const found = await findPeople(request, { chosen, view: {}, fields: [] }, 1);
+  return found.is_total_exact === 1 && found.is_indexing === 0 ? (found.total ?? 0) : null;
+}
+
+function Confirm({ asked, choices, count }: { asked: Asked; choices: Choices; count: number }) {
+  const language = useLanguage();
+  const action = asked.action ?? 'delete';
+  const text = actionQuestion(language, { action, target_id: Number(asked.target), whole: count }, choices);
+  const isUndoable = action === 'move' || action === 'delete';
+  return (
+    <Card title={text}>
+      <form method="post" action="/people/actions/start">
+        <p class="quiet-text">{language.say(isUndoable ? 'people.confirm.undoable' : 'people.confirm.final')}</p>
+        {asked.isEverything ? (
+          <FilterInputs filter={asked.filter} />
+        ) : (
+          asked.ids.map((id) => <input key={id} type="hidden" name="ids" value={id} />)
+        )}
+        <input type="hidden" name="whom" value={asked.isEverything ? 'everything' : 'chosen'} />
+        <input type="hidden" name="action" value={`${asked.action}:${asked.target}`} />
+        <div class="buttons">
+          <Button look={action === 'delete' ? 'danger' : 'primary'}>
+            {language.say(`people.confirm.yes.${action}`, { people: language.say('people.count', { count }) })}
+          </Button>
+          <LinkButton look="plain" href={listAddress(asked.filter)}>
+            {language.say('people.confirm.no')}
+          </LinkButton>
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+/** How far an action is, and what can be done about it. `title` says what the action does; `question` is what a person is to confirm, in the state ready. The buttons are a part of their own, which is replaced when they change: whoever is at one keeps it while the figures move. */
+function ActionProgress({
+  job,
+  title,
+  question,
+  canChange,
+}: {
+  job: Action;
+  title: string;
+  question: string | null;
+  canChange: boolean;
+}) {
+  const language = useLanguage();
+  const isActive = ['selecting', 'running', 'undoing'].includes(job.state);
+  const finished = job.state === 'undoing' ? job.whole - job.done : job.done + job.skipped;
+  const state = language.say(`people.job.${job.state}`);
+  const isUndoable = job.action === 'move' || job.action === 'delete';
+  const progress =
+    question ??
+    (job.state === 'selecting'
+      ? language.say('people.count', { count: job.whole })
+      : language.say('people.job.of', { finished, count: job.whole }));
+  const button = (change: 'cancel' | 'undo') => (
+    <form method="post" action={`/people/actions/${job.id}/${change}`}>
+      <Button look="plain">{language.say(job.state === 'ready' ? 'people.confirm.no' : `people.job.${change}`)}</Button>
+    </form>
+  );
+  return (
+    <Island name="live" data={{ every: isActive ? LOOK_MS : 0, results: '#people-job, #people-job-buttons' }}>
+      <LiveNotes />
+      <Card title={title}>
+        <div id="people-job" class="stack" data-active={isActive ? 'yes' : 'no'} data-news={`${state} ${progress}`}>
+          <p>{state}</p>
+          {question !== null && (
+            <>
+              <h3>{question}</h3>
+              <p class="quiet-text">{language.say(isUndoable ? 'people.confirm.undoable' : 'people.confirm.final')}</p>
+            </>
+          )}
+          {isActive && <Meter label={language.say('people.job.progress')} value={finished} max={job.whole} />}
+          {question === null && (
+            <Stats
+              figures={[
+                { label: language.say('people.job.whole'), value: language.number(job.whole) },
+                { label: language.say('people.job.finished'), value: language.number(job.done) },
+                { label: language.say('people.job.skipped'), value: language.number(job.skipped) },
+              ]}
+            />
+          )}
+        </div>
+        {canChange && (
+          <div id="people-job-buttons" class="buttons">
+            {job.state === 'ready' && (
+              <form method="post" action={`/people/actions/${job.id}/confirm`}>
+                <Button look={job.action === 'delete' ? 'danger' : 'primary'}>
+                  {language.say(`people.confirm.yes.${job.action}`, {
+                    people: language.say('people.count', { count: job.whole }),
+                  })}
+                </Button>
+              </form>
+            )}
+            {(job.state === 'selecting' || job.state === 'ready' || job.state === 'running') && button('cancel')}
+            {job.is_undoable === 1 && button('undo')}
+            <LinkButton look="quiet" href="/people">
+              {language.say('people.back')}
+            </LinkButton>
+          </div>
+        )}
+      </Card>
+    </Island>
+  );
+}
+
+/** The name of an action with the contact type, segment or group it is about, as long as there is one. */
+export function actionTitle(
+  language: Language,
+  { action, target_id: id }: Pick<Action, 'action' | 'target_id'>,
+  choices: Choices,
+): string {
+  const name = {
+    move: choices.types.find((one) => one.id === id)?.name,
+    segment: choices.segments.find((one) => one.id === id)?.segment_name,
+    unsubscribe: id === null ? language.say('person.allMail') : choices.groups.find((one) => one.id === id)?.group_name,
+    delete: undefined,
+  }[action];
+  if (action === 'delete' || name === undefined) return language.say(`people.job.${action}`);
+  return language.say(`people.job.${action}.named`, { name });
+}
+
+/** What is about to happen, in a sentence with the number of people. */
+function actionQuestion(
+  language: Language,
+  { action, target_id: id, whole }: Pick<Action, 'action' | 'target_id' | 'whole'>,
+  choices: Choices,
+): string {
+  const people = language.say('people.count', { count: whole });
+  switch (action) {
+    case 'move': {
+      const name = choices.types.find((one) => one.id === id)?.name ?? '';
+      return language.say('people.confirm.move', { people, name });
+    }
+    case 'segment': {
+      const name = choices.segments.find((one) => one.id === id)?.segment_name ?? '';
+      return language.say('people.confirm.segment', { people, name });
+    }
+    case 'unsubscribe': {
+      const name = choices.groups.find((one) => one.id === id)?.group_name;
+      return name === undefined
+        ? language.say('people.confirm.unsubscribeAll', { people })
+        : language.say('people.confirm.unsubscribe', { people, name });
+    }
+    case 'delete':
+      return language.say('people.confirm.delete', { people });
+  }
+}

@@ -1,0 +1,182 @@
+/** Which people a list shows and how: the filter in the address of its page, the form that changes it, and what there is to choose from. */
+import type { FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
+import { Button } from '../../../dashboard/components/button.tsx';
+import { CheckField, SelectField, TextField } from '../../../dashboard/components/field.tsx';
+import { ask } from '../../../dashboard/operations.ts';
+import { texts } from '../../../dashboard/sign-in/fields.ts';
+import { useLanguage } from '../../../dashboard/words/index.ts';
+import { fieldLabel } from '../../../dashboard/words/known.ts';
+import { type ListedContactType, listContactTypes } from '../../contact-types/operations.ts';
+import { type Field, listOwnFields, listReservedFields } from '../../fields/operations.ts';
+import { CONTACT_STATES } from '../../search/contact-filter.ts';
+import { CONTACT_ORDERS } from '../../search/find-contacts.ts';
+import { listSegments, type Segment } from '../../segments/operations/segments.ts';
+import { listGroups } from '../../unsubscribed/groups.ts';
+
+/** The parameters that choose people; they have the names of those of the search. */
+const FILTER_NAMES = ['search', 'contact_type_id', 'segment_id', 'mail_state', 'field', 'value'] as const;
+
+/** The parameters that say how they are shown. */
+const VIEW_NAMES = ['order', 'after'] as const;
+/** The most further columns. */
+const MAX_COLUMNS = 6;
+const MAX_LENGTH = 255;
+
+export interface PeopleFilter {
+  /** What is chosen, without what is empty. */
+  chosen: Partial<Record<(typeof FILTER_NAMES)[number], string>>;
+  view: Partial<Record<(typeof VIEW_NAMES)[number], string>>;
+  /** The names of further fields to show. */
+  fields: string[];
+}
+
+/** Reads the filter from a query or a form. Anything else in it is ignored. */
+export function readFilter(given: unknown): PeopleFilter {
+  const values: Record<string, unknown> = Object.assign(Object.create(null), given);
+  const pick = <Name extends string>(names: readonly Name[]): Partial<Record<Name, string>> => {
+    const picked: Partial<Record<Name, string>> = {};
+    for (const name of names) {
+      const value = texts(values[name])[0]?.trim() ?? '';
+      if (value !== '') picked[name] = value.slice(0, MAX_LENGTH);
+    }
+    return picked;
+  };
+  const chosen = pick(FILTER_NAMES);
+  // A field without a value, or the other way round, is a form that is not filled in yet.
+  if (chosen.field === undefined || chosen.value === undefined) {
+    delete chosen.field;
+    delete chosen.value;
+  }
+  return { chosen, view: pick(VIEW_NAMES), fields: texts(values.fields).slice(0, MAX_COLUMNS) };
+}
+
+/** The address of the list with this filter. */
+export function listAddress({ chosen, view, fields }: PeopleFilter, changes: Record<string, string> = {}): string {
+  const query = new URLSearchParams({ ...chosen, ...view, ...changes });
+  for (const field of fields) query.append('fields', field);
+  return query.size === 0 ? '/people' : `/people?${query}`;
+}
+
+/** What the filters and actions can be about. */
+export interface Choices {
+  types: readonly ListedContactType[];
+  segments: readonly Segment[];
+  groups: readonly Static<typeof listGroups.record>[];
+  /** Every field of a contact by its name: the built-in ones, then the account's own. */
+  fields: readonly Field[];
+}
+
+/** Reads the choices that the filters and actions offer. */
+export async function readChoices(request: FastifyRequest): Promise<Choices> {
+  const [types, segments, groups, fields] = await Promise.all([
+    ask(request, listContactTypes, {}),
+    ask(request, listSegments, {}),
+    ask(request, listGroups, {}),
+    readFields(request),
+  ]);
+  return { types, segments, groups, fields };
+}
+
+/** Reads the fields that a contact can have. */
+export async function readFields(request: FastifyRequest): Promise<Choices['fields']> {
+  const { reservedFields } = await ask(request, listReservedFields, {});
+  return [...reservedFields, ...(await ask(request, listOwnFields, {}))];
+}
+
+/** Every row shows these already. */
+const ALWAYS_SHOWN: readonly string[] = ['first_name', 'last_name', 'email'];
+
+export function FilterBar({ filter, choices }: { filter: PeopleFilter; choices: Choices }) {
+  const language = useLanguage();
+  const { chosen, view, fields } = filter;
+  const any = { value: '', label: language.say('people.any') };
+  const isOpen = Object.keys(chosen).some((name) => name !== 'search') || fields.length > 0 || view.order !== undefined;
+  return (
+    <search>
+      <form method="get" action="/people" id="people-filter" class="people-filter">
+        <div class="search">
+          <TextField
+            type="search"
+            name="search"
+            label={language.say('people.search')}
+            value={chosen.search ?? ''}
+            placeholder={language.say('people.search.hint')}
+            autocomplete="off"
+          />
+          <Button look="plain" icon="search">
+            {language.say('people.find')}
+          </Button>
+        </div>
+        <details open={isOpen}>
+          <summary>{language.say('people.filters')}</summary>
+          <div class="fields-in-row">
+            <SelectField
+              name="contact_type_id"
+              label={language.say('people.type')}
+              value={chosen.contact_type_id ?? ''}
+              options={[any, ...choices.types.map(({ id, name }) => ({ value: String(id), label: name }))]}
+            />
+            <SelectField
+              name="segment_id"
+              label={language.say('people.segment')}
+              value={chosen.segment_id ?? ''}
+              options={[any, ...choices.segments.map((one) => ({ value: String(one.id), label: one.segment_name }))]}
+            />
+            <SelectField
+              name="mail_state"
+              label={language.say('people.mail')}
+              value={chosen.mail_state ?? ''}
+              options={[
+                any,
+                ...CONTACT_STATES.map((state) => ({ value: state, label: language.say(`people.state.${state}`) })),
+              ]}
+            />
+            <SelectField
+              name="field"
+              label={language.say('people.field')}
+              value={chosen.field ?? ''}
+              options={[
+                any,
+                ...choices.fields.map(({ field_name: name }) => ({ value: name, label: fieldLabel(language, name) })),
+              ]}
+            />
+            <TextField name="value" label={language.say('people.value')} value={chosen.value ?? ''} />
+            <SelectField
+              name="order"
+              label={language.say('people.order')}
+              value={view.order === CONTACT_ORDERS[0] ? '' : (view.order ?? '')}
+              options={CONTACT_ORDERS.map((order, at) => ({
+                // The first is the order where none is chosen: the address of the page stays short without it.
+                value: at === 0 ? '' : order,
+                label: language.say(`people.order.${order}`),
+              }))}
+            />
+          </div>
+          <fieldset>
+            <legend>{language.say('people.columns')}</legend>
+            <div class="choices-in-row">
+              {choices.fields
+                .filter(({ field_name }) => !ALWAYS_SHOWN.includes(field_name))
+                .map(({ field_name: name }) => (
+                  <CheckField
+                    key={name}
+                    name="fields"
+                    value={name}
+                    label={fieldLabel(language, name)}
+                    checked={fields.includes(name)}
+                  />
+                ))}
+            </div>
+          </fieldset>
+          <p class="buttons">
+            <Button look="plain">{language.say('people.apply')}</Button>
+            <a class="button quiet" href="/people">
+              {language.say('people.clear')}
+            </a>
+          </p>
+        </details>
+      </form>
+    </search>
+  );
+}

@@ -1,0 +1,336 @@
+/** People: the list with its search, filters and columns, the choice of an action on many of them, and their export. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ComponentChildren } from 'preact';
+import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
+import { SelectField } from '../../../dashboard/components/field.tsx';
+import { Island } from '../../../dashboard/components/island.tsx';
+import { LiveNotes } from '../../../dashboard/components/live-notes.tsx';
+import { PeopleTabs } from '../../../dashboard/components/people-tabs.tsx';
+import { Badge, Empty, Notice, type Tone } from '../../../dashboard/components/surface.tsx';
+import { type Column, Pager, ScrollRegion } from '../../../dashboard/components/table.tsx';
+import { ask, attempt } from '../../../dashboard/operations.ts';
+import { languageOf, sendPage, sendParts } from '../../../dashboard/page.tsx';
+import { texts } from '../../../dashboard/sign-in/fields.ts';
+import { viewerOf } from '../../../dashboard/signed-in.ts';
+import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
+import { fieldLabel } from '../../../dashboard/words/known.ts';
+import { sendCsv } from '../../../http/list-response.ts';
+import { READ } from '../../../http/pages/layout.ts';
+import type { ListedContactType } from '../../contact-types/operations.ts';
+import { type Found, type FoundContact, findContacts } from '../../search/operations.ts';
+import { exportContacts } from '../operations.ts';
+import {
+  type Choices,
+  FilterBar,
+  listAddress,
+  type PeopleFilter,
+  readChoices,
+  readFields,
+  readFilter,
+} from './filter.tsx';
+
+/** Where the script gets what changes with the search. */
+const FOUND = '/people/found';
+
+/** Registers the list, what changes in it with the search, and the file of a contact type. */
+export async function peopleScreen(app: FastifyInstance): Promise<void> {
+  app.route({
+    method: READ,
+    url: '/people',
+    handler: async (request, reply) => {
+      const viewer = viewerOf(request);
+      const language = languageOf(request, viewer);
+      const choices = await readChoices(request);
+      const filter = withKnownFields(readFilter(request.query), choices.fields);
+      const found = await findPeople(request, filter);
+      const canChange = viewer.role !== 'viewer';
+      const frame = {
+        title: language.say('people.title'),
+        section: 'people',
+        ...(canChange && {
+          action: (
+            <LinkButton href="/people/import" icon="plus">
+              {language.say('people.import')}
+            </LinkButton>
+          ),
+        }),
+      } as const;
+      const content = (
+        <>
+          <PeopleTabs current="people" />
+          <People {...{ filter, choices, canChange, found }} />
+          <div class="below">
+            {choices.types.length > 0 && <ExportForm types={choices.types} type={filter.chosen.contact_type_id} />}
+            <a href="/people/recent">{language.say('people.recent')}</a>
+          </div>
+        </>
+      );
+      return sendPage(request, reply, viewer, frame, content);
+    },
+  });
+
+  // What changes while somebody types. It reads no choices of filters and actions, which stay on the page.
+  app.route({
+    method: READ,
+    url: FOUND,
+    config: { isPart: true },
+    handler: async (request, reply) => {
+      const viewer = viewerOf(request);
+      const asked = readFilter(request.query);
+      const filter = asked.fields.length === 0 ? asked : withKnownFields(asked, await readFields(request));
+      const found = await findPeople(request, filter);
+      const canChoose = viewer.role !== 'viewer';
+      const parts = (
+        <>
+          <FoundPeople {...{ filter, found, canChoose }} />
+          {canChoose && <Whom found={found} />}
+        </>
+      );
+      return sendParts(reply, languageOf(request, viewer), parts);
+    },
+  });
+
+  app.get<{ Querystring: Record<string, unknown> }>('/people/export', async (request, reply) => {
+    const [contact_type_id] = texts(request.query.contact_type_id);
+    reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+    return sendCsv(reply, await ask(request, exportContacts, { contact_type_id }), 'contacts.csv');
+  });
+}
+
+/** The filter without columns of fields that there are no more, which the API would refuse. */
+function withKnownFields(filter: PeopleFilter, known: Choices['fields']): PeopleFilter {
+  return { ...filter, fields: filter.fields.filter((name) => known.some(({ field_name }) => field_name === name)) };
+}
+
+/** Finds people. A filter that is refused, such as a word where a number belongs, finds nobody. */
+export async function findPeople(
+  request: FastifyRequest,
+  { chosen, view, fields }: PeopleFilter,
+  limit?: number,
+): Promise<Found> {
+  const found = await attempt(request, findContacts, { ...chosen, ...view, fields, limit });
+  if ('output' in found) return found.output;
+  return { contacts: [], next: null, total: 0, is_total_exact: 1, is_indexing: 0 };
+}
+
+function People({
+  filter,
+  choices,
+  found,
+  canChange,
+}: {
+  filter: PeopleFilter;
+  choices: Choices;
+  found: Found;
+  canChange: boolean;
+}) {
+  const language = useLanguage();
+  const isFiltered = Object.keys(filter.chosen).length > 0;
+  if (found.contacts.length === 0 && !isFiltered && found.next === null && filter.view.after === undefined) {
+    return (
+      <Empty
+        icon="people"
+        title={language.say('people.none.title')}
+        action={canChange && <LinkButton href="/people/import">{language.say('people.import')}</LinkButton>}
+      >
+        {language.say('people.none.text')}
+      </Empty>
+    );
+  }
+  return (
+    <Island name="live" data={{ search: '#people-filter', source: FOUND, results: '#people-found, #people-whom' }}>
+      <FilterBar filter={filter} choices={choices} />
+      <LiveNotes />
+      <form method="post" action="/people/actions">
+        <FoundPeople {...{ filter, found }} canChoose={canChange} />
+        {canChange && <ActionBar choices={choices} whom={<Whom found={found} />} />}
+      </form>
+    </Island>
+  );
+}
+
+/** How many were found, in words: the number, or that it is at least so many. */
+function countText(language: Language, { total, is_total_exact }: Found): string {
+  const count = total ?? 0;
+  return is_total_exact ? language.say('people.count', { count }) : language.say('people.countOver', { count });
+}
+
+/** Who was found. Its `data-news` is read aloud when a search has put it in place of an earlier one. */
+function FoundPeople({ filter, found, canChoose }: { filter: PeopleFilter; found: Found; canChoose: boolean }) {
+  const language = useLanguage();
+  const isEmpty = found.contacts.length === 0;
+  const count = isEmpty ? language.say('people.noMatch.title') : countText(language, found);
+  return (
+    <div id="people-found" class="stack" data-news={count} data-empty={isEmpty ? 'yes' : 'no'}>
+      {found.is_indexing === 1 && <Notice tone="warn">{language.say('people.indexing')}</Notice>}
+      {isEmpty ? (
+        <Empty icon="search" title={count}>
+          {language.say(found.next === null ? 'people.noMatch.text' : 'people.noMatch.more')}
+        </Empty>
+      ) : (
+        <>
+          <FilterInputs filter={filter} />
+          {found.total !== null && <p class="quiet-text">{count}</p>}
+          <PeopleTable found={found.contacts} filter={filter} canChoose={canChoose} />
+        </>
+      )}
+      <Pager
+        first={filter.view.after === undefined ? null : listAddress({ ...filter, view: { ...filter.view, after: '' } })}
+        next={found.next === null ? null : listAddress(filter, { after: found.next })}
+      />
+    </div>
+  );
+}
+
+/** For whom an action is: those who are chosen, or all that match. Their number is known on the first page only. */
+function Whom({ found }: { found: Found }) {
+  const language = useLanguage();
+  return (
+    <div id="people-whom" class="choices-in-row">
+      <label class="choice">
+        <input type="radio" name="whom" value="chosen" checked />
+        <span class="chosen-people">{language.say('people.whom.chosen')}</span>
+      </label>
+      {found.total !== null && (
+        <label class="choice">
+          <input type="radio" name="whom" value="everything" />
+          <span>{language.say('people.whom.all', { found: countText(language, found) })}</span>
+        </label>
+      )}
+    </div>
+  );
+}
+
+/** The filter as hidden inputs, for actions on everything that matches. */
+export function FilterInputs({ filter }: { filter: PeopleFilter }) {
+  return (
+    <>
+      {Object.entries(filter.chosen).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+    </>
+  );
+}
+
+const TONES: Record<FoundContact['mail_state'], Tone> = { mailable: 'good', unsubscribed: 'plain', suppressed: 'warn' };
+
+function PeopleTable({
+  found,
+  filter,
+  canChoose,
+}: {
+  found: readonly FoundContact[];
+  filter: PeopleFilter;
+  canChoose: boolean;
+}) {
+  const language = useLanguage();
+  const columns: Column<FoundContact>[] = [
+    { heading: language.say('people.email'), cell: ({ email }) => email },
+    { heading: language.say('people.type'), cell: (row) => row.contact_type_name },
+    {
+      heading: language.say('people.mail'),
+      cell: (row) => <Badge tone={TONES[row.mail_state]}>{language.say(`people.state.${row.mail_state}`)}</Badge>,
+    },
+    ...filter.fields.map((name) => ({
+      heading: fieldLabel(language, name),
+      cell: (row: FoundContact) => row.fields[name] ?? '',
+    })),
+    {
+      heading: language.say('people.added'),
+      cell: (row) => <span class="one-line">{language.date(new Date(row.created_at))}</span>,
+    },
+  ];
+  return (
+    <ScrollRegion label={language.say('people.title')}>
+      <table class="cards">
+        <caption class="visually-hidden">{language.say('people.title')}</caption>
+        <thead>
+          <tr>
+            {canChoose && (
+              <th scope="col" class="choose">
+                <span class="visually-hidden">{language.say('people.choose')}</span>
+              </th>
+            )}
+            <th scope="col">{language.say('people.name')}</th>
+            {columns.map(({ heading }) => (
+              <th key={heading} scope="col">
+                {heading}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {found.map((row) => (
+            <tr key={row.id}>
+              {canChoose && (
+                <td class="choose">
+                  <input
+                    type="checkbox"
+                    name="ids"
+                    value={row.id}
+                    aria-label={language.say('people.chooseOne', { name: row.fullname || row.email })}
+                  />
+                </td>
+              )}
+              <th scope="row">
+                <a href={`/people/${row.id}`}>{row.fullname || row.email}</a>
+              </th>
+              {columns.map(({ heading, cell }) => (
+                <td key={heading} data-label={heading}>
+                  {cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollRegion>
+  );
+}
+
+/** `type` is the id of the contact type that the list is filtered by. */
+function ExportForm({ types, type }: { types: readonly ListedContactType[]; type: string | undefined }) {
+  const language = useLanguage();
+  return (
+    <form method="get" action="/people/export" class="people-export">
+      <select name="contact_type_id" aria-label={language.say('people.type')}>
+        {types.map(({ id, name, contacts_count: count }) => (
+          <option key={id} value={id} selected={String(id) === type}>
+            {name} ({language.say('people.count', { count })})
+          </option>
+        ))}
+      </select>
+      <Button look="plain">{language.say('people.export')}</Button>
+    </form>
+  );
+}
+
+/** The choice of an action, and of the people for it, which is `whom`. The next page tells their number and asks for confirmation. */
+function ActionBar({ choices, whom }: { choices: Choices; whom: ComponentChildren }) {
+  const language = useLanguage();
+  const options = [
+    { value: '', label: language.say('people.action.choose') },
+    { value: 'delete', label: language.say('people.action.delete') },
+    { value: 'unsubscribe:0', label: language.say('people.action.unsubscribeAll') },
+    ...choices.groups.map(({ id, group_name: name }) => ({
+      value: `unsubscribe:${id}`,
+      label: language.say('people.action.unsubscribe', { name }),
+    })),
+    ...choices.types.map(({ id, name }) => ({
+      value: `move:${id}`,
+      label: language.say('people.action.move', { name }),
+    })),
+    ...choices.segments.map(({ id, segment_name: name }) => ({
+      value: `segment:${id}`,
+      label: language.say('people.action.segment', { name }),
+    })),
+  ];
+  return (
+    <fieldset class="action-bar">
+      <legend class="visually-hidden">{language.say('people.action')}</legend>
+      {whom}
+      <SelectField name="action" label={language.say('people.action')} options={options} required />
+      <Button look="plain">{language.say('people.action.next')}</Button>
+    </fieldset>
+  );
+}

@@ -1,0 +1,202 @@
+/** How far an import is, what became of the rows, and undoing it. */
+import { LinkButton } from '../../../dashboard/components/button.tsx';
+import { Confirm } from '../../../dashboard/components/confirm.tsx';
+import { Meter, Stats, Time } from '../../../dashboard/components/figures.tsx';
+import { Island } from '../../../dashboard/components/island.tsx';
+import { LiveNotes } from '../../../dashboard/components/live-notes.tsx';
+import { Card, Notice } from '../../../dashboard/components/surface.tsx';
+import { Table } from '../../../dashboard/components/table.tsx';
+import { useLanguage } from '../../../dashboard/words/index.ts';
+import { fieldLabel } from '../../../dashboard/words/known.ts';
+import type { Import, KeptContact, RowProblem } from '../operations/imports.ts';
+import type { Upload } from '../operations/uploads.ts';
+
+const LOOK_MS = 1000;
+const STATES = {
+  writing: 'import.state.writing',
+  done: 'import.state.done',
+  undoing: 'people.job.undoing',
+  undone: 'people.job.undone',
+} as const;
+
+/** The page of an upload. `report` is null until the import has ended, and where it imported nobody: then the upload has the rows that failed. */
+export function ImportProgress({ upload, report }: { upload: Upload; report: Import | null }) {
+  const language = useLanguage();
+  const isRunning = upload.state === 'running';
+  const isReading = upload.whole === 0;
+  const state = language.say(`import.state.${isRunning && isReading ? 'reading' : upload.state}`);
+  const figures = report && [
+    { label: language.say('import.created'), value: language.number(report.created) },
+    { label: language.say('import.updated'), value: language.number(report.updated) },
+    { label: language.say('import.failed'), value: language.number(report.failed) },
+  ];
+  const progress = isReading
+    ? language.percent(Math.floor((100 * upload.bytes_read) / Math.max(upload.bytes, 1)) / 100)
+    : language.say('people.job.of', { finished: upload.written, count: upload.whole });
+  const outcome = (figures ?? []).map(({ label, value }) => `${label}: ${value}`).join(', ');
+  const { failed, errors } = report ?? upload;
+  const notes = [...new Set([...upload.notes, ...(report?.notes ?? [])])];
+  return (
+    <Island name="live" data={{ every: isRunning ? LOOK_MS : 0, results: '#import-progress' }}>
+      <LiveNotes />
+      <div
+        id="import-progress"
+        class="stack"
+        data-active={isRunning ? 'yes' : 'no'}
+        data-news={`${state} ${isRunning ? progress : outcome}`}
+      >
+        <Card title={upload.file_name}>
+          <p>{state}</p>
+          {isRunning && (
+            <Meter
+              label={language.say('people.job.progress')}
+              value={isReading ? upload.bytes_read : upload.written}
+              max={isReading ? upload.bytes : upload.whole}
+            />
+          )}
+          {figures && <Stats figures={figures} />}
+          {!isRunning && notes.map((note) => <Notice key={note}>{language.sentence(note)}</Notice>)}
+          {!isRunning && report && <UndoUntil past={report} />}
+          {!isRunning && (
+            <div class="buttons">
+              {report && <UndoImport past={report} />}
+              {failed > 0 && (
+                <LinkButton look="plain" href={`/people/import/${upload.id}/errors`}>
+                  {language.say('import.errors')}
+                </LinkButton>
+              )}
+              <LinkButton look="plain" href="/people/import">
+                {language.say('import.other')}
+              </LinkButton>
+              <LinkButton href="/people">{language.say('people.back')}</LinkButton>
+            </div>
+          )}
+        </Card>
+        {!isRunning && failed > 0 && <FailedRows errors={errors} failed={failed} />}
+      </div>
+    </Island>
+  );
+}
+
+/** The page of an import that stays when its upload is forgotten. `kept` are the first of those whom its undo left as they were. */
+export function PastImport({ past, kept }: { past: Import; kept: readonly KeptContact[] }) {
+  const language = useLanguage();
+  const isUndoing = past.state === 'undoing';
+  const isUndone = isUndoing || past.state === 'undone';
+  const state = language.say(STATES[past.state]);
+  const figure = (label: string, value: number) => ({ label, value: language.number(value) });
+  const undone = [
+    figure(language.say('import.undo.removed'), past.removed),
+    figure(language.say('import.undo.restored'), past.restored),
+    figure(language.say('people.job.skipped'), past.kept),
+  ];
+  return (
+    <Island name="live" data={{ every: isUndoing ? LOOK_MS : 0, results: '#past-import' }}>
+      <LiveNotes />
+      <div
+        id="past-import"
+        class="stack"
+        data-active={isUndoing ? 'yes' : 'no'}
+        data-news={`${state} ${undone.map(({ label, value }) => `${label}: ${value}`).join(', ')}`}
+      >
+        <Card title={past.file_name}>
+          <p>
+            <Time at={new Date(past.created_at)} />
+          </p>
+          <p>{state}</p>
+          <Stats
+            figures={[
+              figure(language.say('import.created'), past.created),
+              figure(language.say('import.updated'), past.updated),
+              figure(language.say('import.failed'), past.failed),
+            ]}
+          />
+          {isUndone && <Stats figures={undone} />}
+          <UndoUntil past={past} />
+          <div class="buttons">
+            <UndoImport past={past} />
+            <LinkButton look="quiet" href="/people/recent">
+              {language.say('people.recent')}
+            </LinkButton>
+          </div>
+        </Card>
+        {kept.length > 0 && <Kept kept={kept} whole={past.kept} />}
+      </div>
+    </Island>
+  );
+}
+
+/** Until when an import can be undone, where it can. */
+function UndoUntil({ past }: { past: Import }) {
+  const language = useLanguage();
+  if (past.is_undoable === 0 || past.undo_until === null) return null;
+  const time = language.dateTime(new Date(past.undo_until));
+  return <p class="quiet-text">{language.say('import.undo.until', { time })}</p>;
+}
+
+/** The button that undoes an import after saying whom that is about, as long as it can be undone. */
+function UndoImport({ past }: { past: Import }) {
+  const language = useLanguage();
+  if (past.is_undoable === 0) return null;
+  const label = language.say('import.undo');
+  return (
+    <Confirm id="undo-import" action={`/people/import/${past.id}/undo`} label={label} title={label}>
+      <p>{language.say('import.undo.created', { count: past.created })}</p>
+      <p>{language.say('import.undo.updated', { count: past.updated })}</p>
+      <p>{language.say('import.undo.stays')}</p>
+    </Confirm>
+  );
+}
+
+function Kept({ kept, whole }: { kept: readonly KeptContact[]; whole: number }) {
+  const language = useLanguage();
+  const title = language.say('people.job.skipped');
+  return (
+    <Card title={title}>
+      {kept.length < whole && <p>{language.say('import.rows.shown', { rows: kept.length, count: whole })}</p>}
+      <Table
+        caption={title}
+        rows={kept}
+        keyOf={({ contact_id }) => contact_id}
+        columns={[
+          { heading: language.say('import.kept.person'), cell: ({ email }) => <bdi>{email ?? '–'}</bdi> },
+          {
+            heading: language.say('import.rows.reason'),
+            cell: ({ reason }) => language.say(`import.kept.${reason}`),
+          },
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** More reasons make a page that nobody reads; the file to download has all that are kept. */
+const SHOWN_ROWS = 100;
+
+/** `failed` is the number of rows that failed, of which `errors` may name the first only. */
+export function FailedRows({ errors, failed }: { errors: readonly RowProblem[]; failed: number }) {
+  const language = useLanguage();
+  const shown = errors.slice(0, SHOWN_ROWS);
+  const rows = new Set(shown.map(({ line }) => line)).size;
+  const kept = new Set(errors.map(({ line }) => line)).size;
+  return (
+    <>
+      <h2>{language.say('import.rows')}</h2>
+      {rows < failed && <p>{language.say('import.rows.shown', { rows, count: failed })}</p>}
+      {kept < failed && <p>{language.say('import.rows.kept', { rows: kept, count: failed })}</p>}
+      <Table
+        caption={language.say('import.rows')}
+        rows={shown.map((error, at) => ({ ...error, at }))}
+        keyOf={({ at }) => at}
+        columns={[
+          { heading: language.say('import.rows.line'), cell: ({ line }) => language.number(line) },
+          {
+            heading: language.say('import.rows.cell'),
+            cell: ({ field }) => (field === '' ? language.say('import.rows.whole') : fieldLabel(language, field)),
+          },
+          { heading: language.say('import.rows.reason'), cell: ({ text }) => language.sentence(text) },
+        ]}
+      />
+    </>
+  );
+}
