@@ -29,7 +29,7 @@ export function Builder({ id, draft, choices, problems, canChange }: BuilderProp
       <div class="form-builder">
         <form method="post" action={`/people/forms/${id}`} class="stack">
           {/* What the Enter key in a field does: browsers take the first button of a form. */}
-          <button type="submit" name="do" value="save" hidden>
+          <button type="submit" name="do" value="save" hidden disabled={!canChange}>
             {language.say('forms.save')}
           </button>
           <fieldset class="stack form-parts" disabled={!canChange}>

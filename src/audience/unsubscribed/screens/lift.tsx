@@ -4,7 +4,7 @@ import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
 import { Card, Notice } from '../../../dashboard/components/surface.tsx';
 import { setFlash } from '../../../dashboard/flash.ts';
 import { languageOf, sendPage } from '../../../dashboard/page.tsx';
-import { viewerOf } from '../../../dashboard/signed-in.ts';
+import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
 import { notFound } from '../../../failure.ts';
 import { READ } from '../../../http/pages/layout.ts';
@@ -40,8 +40,9 @@ export async function liftScreen(app: FastifyInstance): Promise<void> {
     return reply.redirect(back, 303);
   });
 
-  /** The entry that a request is about, and the list to go back to. Throws a 404 where there is none. */
+  /** The entry that an editor's request is about, and the list to go back to. Throws 403 for others, and 404 where there is none. */
   async function findEntry(request: FastifyRequest<{ Querystring: LiftQuery }>) {
+    requireEditor(request);
     const { list, email = '', group } = request.query;
     const name = LIST_NAMES.find((known) => known === list);
     if (name === undefined || email === '') throw notFound();
