@@ -97,10 +97,11 @@ t.test('a viewer, another site and another account take nobody off a list', asyn
   const viewer = visitor(app, 'viewer');
   t.notMatch((await viewer('GET', '/left')).text, 'Allow again');
   t.equal((await viewer('POST', path)).status, 403);
-  t.equal((await visitor(app)('POST', path, { 'sec-fetch-site': 'cross-site' })).status, 403);
+  const owner = visitor(app);
+  t.equal((await owner('POST', path, { 'sec-fetch-site': 'cross-site' })).status, 403);
   t.equal((await visitor(app, 'owner', 2)('POST', path)).status, 404);
   t.equal((await viewer('GET', path)).status, 403, 'a viewer is not asked either');
-  t.equal((await visitor(app)('GET', path)).status, 200, 'the address is still on the list');
+  t.equal((await owner('GET', path)).status, 200, 'the address is still on the list');
 });
 
 t.test('what a mail server said can look like a day and be none, and the list still opens', async (t) => {
