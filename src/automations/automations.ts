@@ -1,13 +1,12 @@
 /** Automations as records, and moving them between draft and live. */
 
-import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
 import { type Clock, isoTimestamp } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
-import { ownedBy, recordId, recordUtr } from '../database/ownership.ts';
+import { ownedBy, recordUtr } from '../database/ownership.ts';
 import {
   AUTOMATION_STATUS,
   automationSchedules,
@@ -17,13 +16,13 @@ import {
   senders,
 } from '../database/schema/index.ts';
 import { type Frozen, freezeContent } from '../delivery/content/freeze.ts';
-import { commandMailing, waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
+import { commandMailing } from '../delivery/queue/mailing-state.ts';
 import { verificationRequired } from '../delivery/transport/relays/in-use.ts';
 import { conflict, invalid, notFound } from '../failure.ts';
 import { SENTENCES, sentence } from '../sentences.ts';
 import { nextPosition } from './places.ts';
 import { createScheduleMailing } from './schedule-mailings.ts';
-import { insertDraft, markDraft, markLive } from './status.ts';
+import { markLive } from './status.ts';
 
 export type Automation = typeof automations.$inferSelect;
 export type Schedule = typeof automationSchedules.$inferSelect;
@@ -80,7 +79,7 @@ export function listSchedules(db: Db, automationId: number): ListedSchedule[] {
 }
 
 /** The schedules of an automation like `listSchedules`, with their code: for what needs it of all mails at once. */
-function listWholeSchedules(db: Db, automationId: number): Schedule[] {
+export function listWholeSchedules(db: Db, automationId: number): Schedule[] {
   return db
     .select()
     .from(automationSchedules)
@@ -112,24 +111,6 @@ export function insertSchedule(
   const position = Math.max(id, behind);
   db.update(automationSchedules).set({ position }).where(eq(automationSchedules.id, id)).run();
   return { id, position };
-}
-
-/** Copies an automation and its mails as a draft with new utrs: `Copy of <name>`, with nobody enrolled. Gives the new utr. */
-export function duplicateAutomation({ db, clock }: AutomationDeps, accountId: number, given: unknown): string {
-  const now = isoTimestamp(clock.now());
-  const { id: sourceId, ...source } = requireAutomation(db, accountId, given);
-  const utr = randomUUID();
-  db.transaction(
-    () => {
-      const automation_name = [...`Copy of ${source.automation_name}`].slice(0, 255).join('');
-      const id = insertDraft(db, { ...source, automation_name, utr, created_at: now, updated_at: now });
-      for (const { id: _id, ...schedule } of listWholeSchedules(db, sourceId)) {
-        insertSchedule(db, { ...schedule, automation_id: id, utr: randomUUID(), created_at: now, updated_at: now });
-      }
-    },
-    { behavior: 'immediate' },
-  );
-  return utr;
 }
 
 /** Sets a draft live and freezes its mails. Throws 409 with what the owner must fix first. A live automation stays as it is. */
@@ -204,62 +185,8 @@ function targetExists(db: Db, { user_id, automation_for, automation_for_table }:
   );
 }
 
-function listMailings(db: Db, automationId: number, state: 'sending' | 'paused' | 'held'): { id: number }[] {
+/** The mailings of an automation in this state. */
+export function listMailings(db: Db, automationId: number, state: 'sending' | 'paused' | 'held'): { id: number }[] {
   const where = and(eq(mailings.automation_id, automationId), eq(mailings.state, state));
   return db.select({ id: mailings.id }).from(mailings).where(where).all();
-}
-
-/** Moves a live automation to draft; people keep their place. When it resolves, no further delivery starts. Throws 404 when not live. */
-export async function pauseAutomation(deps: AutomationActionDeps, accountId: number, utr: unknown): Promise<void> {
-  const automation = requireAutomation(deps.db, accountId, utr);
-  if (automation.status !== AUTOMATION_STATUS.live) throw notFound('Record not found');
-  await stop(deps, [automation], 'pause');
-}
-
-/** Marks automations as deleted and cancels their queued mails. */
-export async function deleteAutomations(deps: AutomationActionDeps, given: readonly Automation[]): Promise<void> {
-  await stop(deps, given, 'cancel');
-}
-
-async function stop(
-  { db, clock, wake }: AutomationActionDeps,
-  given: readonly Automation[],
-  what: 'pause' | 'cancel',
-): Promise<void> {
-  const now = isoTimestamp(clock.now());
-  const stopped = db.transaction(
-    () => {
-      const ids: number[] = [];
-      for (const { id: automationId } of given) {
-        markDraft(db, automationId, { updated_at: now, ...(what === 'cancel' && { deleted_at: now }) });
-        const states = what === 'cancel' ? (['sending', 'paused', 'held'] as const) : (['sending', 'held'] as const);
-        for (const state of states) {
-          for (const { id } of listMailings(db, automationId, state))
-            if (commandMailing(db.$client, id, what)) ids.push(id);
-        }
-      }
-      return ids;
-    },
-    { behavior: 'immediate' },
-  );
-  wake();
-  for (const id of stopped) await waitForAcknowledgement(db.$client, id);
-}
-
-/** The automations with these numeric ids or utrs, as in `strIds`. Throws 404 unless all of them belong to the account. */
-export function requireAutomations(db: Db, accountId: number, given: readonly unknown[] = []): Automation[] {
-  const found = new Map<number, Automation>();
-  for (const id of given) {
-    const utr = recordUtr(id);
-    const matches = utr === '' ? eq(automations.id, recordId(id)) : eq(automations.utr, utr);
-    const automation = db
-      .select()
-      .from(automations)
-      .where(and(ownedBy(automations, accountId), matches))
-      .get();
-    if (automation === undefined) throw notFound('Record not found');
-    found.set(automation.id, automation);
-  }
-  if (found.size === 0) throw notFound('Record not found');
-  return [...found.values()];
 }

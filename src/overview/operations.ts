@@ -28,27 +28,30 @@ const MAX_CAMPAIGNS = 50;
 const LAST_MAILINGS = 5;
 
 const Campaign = Type.Object({
-  kind: choice('single_send', 'automation'),
+  kind: { ...choice('single_send', 'automation'), description: 'single_send or automation.' },
   utr: Type.String(),
-  name: Type.String(),
-  state: choice(...SHOWN_STATES, 'live'),
+  name: Type.String({ description: 'The name its owner gave it.' }),
+  state: {
+    ...choice(...SHOWN_STATES, 'live'),
+    description:
+      'What it is doing. preparing: its recipients are being enqueued; cancelling: recipients still wait for their final state.',
+  },
   held_code: nullable(choice(...HELD_CODES, ...COMMON_HELD_CODES)),
-  held_reason: nullable(Type.String()),
-  recipients: integer(),
+  held_reason: nullable(Type.String(), 'Why it is held; null when it is not.'),
+  recipients: integer({ description: 'Recipients so far; the number grows while the state is preparing.' }),
   finished: integer(),
   delivered: integer(),
   kept: integer(),
-  starts_at: nullable(Type.String()),
-  waits_for_choice: {
-    ...zeroOrOne(),
-    description: '1: every mail of its A/B test was tried, and the rest waits until somebody chooses a variant.',
-  },
+  starts_at: nullable(Type.String(), 'When it starts or started, UTC; null for an automation.'),
+  waits_for_choice: zeroOrOne(
+    '1: every mail of its A/B test was tried, and the rest waits until somebody chooses a variant.',
+  ),
 });
 const Mailing = Type.Object({
   utr: Type.String(),
-  name: Type.String(),
+  name: Campaign.properties.name,
   subject: Type.String(),
-  state: choice(...SHOWN_STATES),
+  state: { ...Campaign.properties.state, ...choice(...SHOWN_STATES) },
   sent_at: Type.String(),
   delivered: integer(),
   kept: integer(),
@@ -62,21 +65,22 @@ const Mailing = Type.Object({
 });
 const Day = Type.Object({
   day: Type.String(),
-  added: integer(),
-  deleted: integer(),
-  unsubscribed: integer(),
-  suppressed: integer(),
+  added: integer({ description: 'Contacts that were created that day.' }),
+  deleted: integer({ description: 'Contacts deleted that day.' }),
+  unsubscribed: integer({ description: 'Addresses that left a group or all mail.' }),
+  suppressed: integer({ description: 'Addresses that were suppressed after a bounce or a complaint.' }),
 });
+const contacts = integer({ description: 'Number of contacts.' });
 const Setup = Type.Object({
-  contacts: integer(),
-  senders: integer(),
-  verified_senders: integer(),
-  has_design: zeroOrOne(),
-  has_sent: zeroOrOne(),
+  contacts,
+  senders: integer({ description: 'Number of senders.' }),
+  verified_senders: integer({ description: 'Number of senders whose address is confirmed.' }),
+  has_design: zeroOrOne('1: there is a single send or a mail of an automation that has content.'),
+  has_sent: zeroOrOne('1: at least one mail of a campaign was handed over.'),
   courier: choice(...COURIERS),
-  public_url: zeroOrOne(),
-  signed_domains: integer(),
-  unsigned_domains: integer(),
+  public_url: zeroOrOne('1: there is a public address, so that links lead to the service from everywhere.'),
+  signed_domains: integer({ description: 'Domains of senders that have a DKIM key.' }),
+  unsigned_domains: integer({ description: 'Domains of senders that have no DKIM key.' }),
   relay: Type.Object(
     {
       state: {
@@ -104,26 +108,44 @@ const Setup = Type.Object({
   ),
 });
 const Health = Type.Object({
-  version: Type.String(),
-  background: choice('running', 'stalled'),
-  sending: choice('on', 'held'),
-  held_reason: nullable(Type.String()),
-  waits_reason: {
-    ...nullable(Type.String()),
-    description: 'Why mail waits although nothing is held, such as that there is no sender node; null when it leaves.',
+  version: Type.String({ description: 'The release.' }),
+  background: {
+    ...choice('running', 'stalled'),
+    description: 'running, or stalled: then nothing is sent until a restart.',
   },
-  clock: choice('right', 'wrong'),
+  sending: {
+    ...choice('on', 'held'),
+    description: 'held: nothing is sent before the operator releases it or the cause is gone.',
+  },
+  held_reason: nullable(Type.String(), 'Why it is held; null when it is not.'),
+  waits_reason: nullable(
+    Type.String(),
+    'Why mail waits although nothing is held, such as that there is no sender node; null when it leaves.',
+  ),
+  clock: {
+    ...choice('right', 'wrong'),
+    description: 'wrong: before this release was made, or a day or more before the service last ran.',
+  },
   free_bytes: integer(),
   last_backup_at: nullable(Type.String()),
 });
 const Overview = Type.Object({
-  setup: Setup,
-  campaigns: Type.Array(Campaign),
-  last_mailings: Type.Array(Mailing),
-  audience: Type.Object({ contacts: integer(), days: Type.Array(Day) }),
-  health: Health,
+  setup: { ...Setup, description: 'How far the installation is set up.' },
+  campaigns: Type.Array(Campaign, {
+    description: 'What is to be sent, is being sent or is held: single sends, the newest first, then automations.',
+  }),
+  last_mailings: Type.Array(Mailing, {
+    description: 'The five single sends that were launched last, the newest first.',
+  }),
+  audience: Type.Object(
+    {
+      contacts,
+      days: Type.Array(Day, { description: 'The last 30 days, the oldest first; the last is today.' }),
+    },
+    { description: 'The contacts of the account and how their number changed over 30 days.' },
+  ),
+  health: { ...Health, description: 'Whether the service can do its work.' },
 });
-
 export type Overview = Static<typeof Overview>;
 /** Something that is to be sent, is being sent or is held. */
 export type Campaign = Static<typeof Campaign>;

@@ -4,9 +4,11 @@ import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { checkedTargets, hasTargets } from '../../audience/segments/targets.ts';
 import { isoTimestamp } from '../../clock.ts';
-import { isOwned, ownedBy, recordUtr } from '../../database/ownership.ts';
+import { isOwned, ownedBy, recordId, recordUtr } from '../../database/ownership.ts';
 import { readRecord, recordObject } from '../../database/record-json.ts';
-import { automations, unsubscribeGroups } from '../../database/schema/index.ts';
+import { AUTOMATION_STATUS, automations, unsubscribeGroups } from '../../database/schema/index.ts';
+import { commandMailing, waitForAcknowledgement } from '../../delivery/queue/mailing-state.ts';
+import { notFound } from '../../failure.ts';
 import {
   choice,
   eitherOrderQuery,
@@ -20,31 +22,48 @@ import {
 } from '../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
 import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
-import * as stored from '../automations.ts';
-import { insertDraft } from '../status.ts';
+import {
+  type Automation,
+  insertSchedule,
+  listMailings,
+  listWholeSchedules,
+  requireAutomation,
+  setLive,
+} from '../automations.ts';
+import { insertDraft, markDraft } from '../status.ts';
 
-const Automation = Type.Object({
+const AutomationRecord = Type.Object({
   id: integer(),
   user_id: integer(),
-  automation_for: integer(),
-  automation_for_table: Type.String(),
+  automation_for: integer({
+    description: 'Id of the contact type or segment it sends to; 0 when none is chosen.',
+  }),
+  automation_for_table: Type.String({
+    description:
+      'Whether automation_for is the id of a contact type (contacts) or a segment (segments); empty when none is chosen.',
+  }),
   automation_name: Type.String(),
   exit_criteria: integer(),
   unsubscribe_group_id: Type.String(),
-  automation_type: integer(),
+  automation_type: integer({ description: '1: welcome, 2: custom.' }),
   utr: Type.String(),
-  status: integer(),
+  status: integer({ description: '0: draft; 1: live.' }),
   live_at: nullable(Type.String()),
-  total_triggered: integer(),
-  total_delivered: integer(),
+  total_triggered: integer({ description: 'Mails that sending was started for.' }),
+  total_delivered: integer({ description: 'Mails that the relay accepted and that have not bounced.' }),
   total_unique_opens: integer(),
   total_opens: integer(),
-  total_bounces: integer(),
-  total_unsubscribe: integer(),
+  total_bounces: integer({ description: 'Mails that bounced: refused or returned.' }),
+  total_unsubscribe: integer({ description: 'Recipients who unsubscribed through one of its mails.' }),
   ...softStamps,
 });
-const ListedAutomation = Type.Object({ ...Automation.properties, automation_schedule_count: integer() });
+const ListedAutomation = Type.Object({
+  ...AutomationRecord.properties,
+  automation_schedule_count: integer({ description: 'Number of its mails.' }),
+});
 
+/** How the target of an automation is named. */
+export const TARGET = 'contacts_<contact type id> or segments_<segment id>';
 /** Which automation is meant. */
 export const ByUtr = Type.Object({ utr: identifier('The automation.') });
 
@@ -91,7 +110,7 @@ export const createAutomation = operation({
   role: 'editor',
   input: Type.Object({
     type: choice('welcome', 'custom'),
-    automation_for: Type.Optional(line({ description: 'contacts_<contact type id> or segments_<segment id>' })),
+    automation_for: Type.Optional(line({ description: TARGET })),
     automation_name: line(),
     unsubscribe_group_id: integer({ description: '0: not chosen yet.' }),
     exit_criteria: Type.Optional(
@@ -128,7 +147,19 @@ export const duplicateAutomation = operation({
   role: 'editor',
   input: ByUtr,
   output: Type.Object({ utr: Type.String() }),
-  run: (context, { utr }) => ({ utr: stored.duplicateAutomation(context, context.accountId, utr) }),
+  run({ db, clock, accountId }, { utr: given }) {
+    const now = isoTimestamp(clock.now());
+    const { id: sourceId, ...source } = requireAutomation(db, accountId, given);
+    const utr = randomUUID();
+    const copy = () => {
+      const automation_name = [...`Copy of ${source.automation_name}`].slice(0, 255).join('');
+      const automation_id = insertDraft(db, { ...source, automation_name, utr, created_at: now, updated_at: now });
+      for (const { id: _, ...schedule } of listWholeSchedules(db, sourceId))
+        insertSchedule(db, { ...schedule, automation_id, utr: randomUUID(), created_at: now, updated_at: now });
+    };
+    db.transaction(copy, { behavior: 'immediate' });
+    return { utr };
+  },
 });
 
 export const readAutomation = recordOperation({
@@ -136,19 +167,11 @@ export const readAutomation = recordOperation({
   role: 'viewer',
   input: ByUtr,
   as: 'automation',
-  record: Automation,
+  record: AutomationRecord,
   json: ({ db, accountId }, { utr }) => {
     const where = and(ownedBy(automations, accountId), eq(automations.utr, recordUtr(utr)));
-    return readRecord(db, recordObject(Automation, automations, computed), from, where);
+    return readRecord(db, recordObject(AutomationRecord, automations, computed), from, where);
   },
-});
-
-export const pauseAutomation = operation({
-  name: 'Pause an automation',
-  description: 'Everybody keeps their place; setting it live again goes on from there.',
-  role: 'editor',
-  input: ByUtr,
-  run: (context, { utr }) => stored.pauseAutomation(context, context.accountId, utr),
 });
 
 export const setAutomationLive = operation({
@@ -157,21 +180,63 @@ export const setAutomationLive = operation({
     'From then on everybody who joins its target enters. It needs a target, an unsubscribe group and at least one mail.',
   role: 'editor',
   input: ByUtr,
-  run: (context, { utr }) => stored.setLive(context, context.accountId, utr),
+  run: (context, { utr }) => setLive(context, context.accountId, utr),
+});
+
+export const pauseAutomation = operation({
+  name: 'Pause an automation',
+  description: 'Everybody keeps their place; setting it live again goes on from there.',
+  role: 'editor',
+  input: ByUtr,
+  async run(context, { utr }) {
+    const automation = requireAutomation(context.db, context.accountId, utr);
+    if (automation.status !== AUTOMATION_STATUS.live) throw notFound('Record not found');
+    await stop(context, [automation], 'pause');
+  },
 });
 
 export const deleteAutomation = operation({
   name: 'Delete an automation',
   role: 'editor',
   input: ByUtr,
-  run: (context, { utr }) =>
-    stored.deleteAutomations(context, [stored.requireAutomation(context.db, context.accountId, utr)]),
+  run: (context, { utr }) => stop(context, [requireAutomation(context.db, context.accountId, utr)], 'cancel'),
 });
 
 export const deleteAutomations = operation({
   name: 'Delete several automations',
   role: 'editor',
   input: Type.Object({ strIds: identifiers('Ids or utrs of automations.') }),
-  run: (context, { strIds }) =>
-    stored.deleteAutomations(context, stored.requireAutomations(context.db, context.accountId, strIds)),
+  async run(context, { strIds = [] }) {
+    const { db, accountId } = context;
+    const found = new Map<number, Automation>();
+    for (const given of strIds) {
+      const utr = recordUtr(given);
+      const which = utr === '' ? eq(automations.id, recordId(given)) : eq(automations.utr, utr);
+      const where = and(ownedBy(automations, accountId), which);
+      const automation = db.select().from(automations).where(where).get();
+      if (automation === undefined) throw notFound('Record not found');
+      found.set(automation.id, automation);
+    }
+    if (found.size === 0) throw notFound('Record not found');
+    await stop(context, [...found.values()], 'cancel');
+  },
 });
+
+/** Moves automations to draft and pauses their mails, or deletes them with what is queued. When it resolves, no further delivery starts. */
+async function stop(
+  { db, clock, wake }: Context,
+  given: readonly Automation[],
+  what: 'pause' | 'cancel',
+): Promise<void> {
+  const now = isoTimestamp(clock.now());
+  const states = what === 'cancel' ? (['sending', 'paused', 'held'] as const) : (['sending', 'held'] as const);
+  const write = () =>
+    given.flatMap(({ id }) => {
+      markDraft(db, id, { updated_at: now, ...(what === 'cancel' && { deleted_at: now }) });
+      const found = states.flatMap((state) => listMailings(db, id, state));
+      return found.filter((mailing) => commandMailing(db.$client, mailing.id, what));
+    });
+  const stopped = db.transaction(write, { behavior: 'immediate' });
+  wake();
+  for (const { id } of stopped) await waitForAcknowledgement(db.$client, id);
+}

@@ -40,7 +40,7 @@ import {
 import { movesTo, orderMails } from '../places.ts';
 import { cancelDeletedMail, removeSchedule } from '../schedule-deletion.ts';
 import { createScheduleMailing } from '../schedule-mailings.ts';
-import { ByUtr, checkAutomation } from './automations.ts';
+import { ByUtr, checkAutomation, TARGET } from './automations.ts';
 import { Effects, type Given, withEffects } from './effects.ts';
 import { ByMail, checkMail, MAX_WAITING_PERIOD, WAITING_TYPES } from './schedules.ts';
 
@@ -79,7 +79,7 @@ export const changeAutomation = operation({
     ...ByUtr.properties,
     ...how,
     automation_name: Type.Optional(line({ minLength: 1 })),
-    automation_for: Type.Optional(line({ description: 'contacts_<contact type id> or segments_<segment id>' })),
+    automation_for: Type.Optional(line({ description: TARGET })),
     unsubscribe_group_id: Type.Optional(integer({ description: '0: not chosen yet.' })),
     exit_criteria: Type.Optional(Type.Unsafe<0 | 1>(flag('1: people finish also when they leave the target.'))),
     ...capOption,

@@ -14,19 +14,21 @@ import { areFew, isMoving, moveOrNote, nextRange, untilMoved, wholeRange } from 
 export const Effects = Type.Object({
   people: Type.Array(
     Type.Object({
-      from: nullable(Type.String()),
-      to: nullable(Type.String()),
-      is_queued: zeroOrOne(),
+      from: nullable(Type.String(), 'utr of the mail they waited for; null when they had every mail.'),
+      to: nullable(Type.String(), 'utr of the mail they wait for now; null when no mail is left for them.'),
+      is_queued: zeroOrOne('1: the mail they waited for was queued already.'),
       people: integer({ description: 'Number of people.' }),
       moved: integer({ description: 'Number of them whose next mail or its time is another one.' }),
       due_now: integer({ description: 'Number of them who are due at once.' }),
-      first_due_at: nullable(isoTimestampSchema()),
-      last_due_at: nullable(isoTimestampSchema()),
+      first_due_at: nullable(
+        isoTimestampSchema(),
+        'When the first of them gets it, UTC; null without a mail, or where it was queued.',
+      ),
+      last_due_at: nullable(isoTimestampSchema(), 'When the last of them gets it, UTC.'),
     }),
   ),
   leaving: integer({ description: 'Number of those waiting who are outside the target and leave.' }),
 });
-/** `from` is the utr of the mail they waited for, null where they had every mail; `to` that of the one they wait for now, null for none. */
 export type Effects = Static<typeof Effects>;
 type Effect = Effects['people'][number];
 

@@ -12,7 +12,7 @@ import { type Automation, requireAutomation } from '../automations.ts';
 import { ByUtr } from './automations.ts';
 
 const Report = Type.Object({
-  status: integer(),
+  status: integer({ description: '0: draft; 1: live.' }),
   held_code: nullable(choice(...HELD_CODES, ...COMMON_HELD_CODES)),
   held_reason: nullable(Type.String()),
   people: Type.Array(

@@ -167,9 +167,9 @@ const Waiting = Type.Object({
   id: integer({ description: 'Id of their address, for the next page.' }),
   email: Type.String(),
   contact_id: nullable(integer()),
-  waiting_since: isoTimestampSchema(),
+  waiting_since: isoTimestampSchema('Since when they wait for it: their entry, or the mail before.'),
   due_at: isoTimestampSchema(),
-  is_queued: zeroOrOne(),
+  is_queued: zeroOrOne('1: it is queued for them.'),
 });
 /** Somebody who waits for a mail. */
 export type Waiting = Static<typeof Waiting>;
@@ -182,7 +182,10 @@ export const listWaiting = operation({
     limit: Type.Optional(integer({ minimum: 1, maximum: 200, description: 'At most this many; 50 by default.' })),
     after_id: Type.Optional(integer({ description: 'Only those behind this one: next_after_id of the page before.' })),
   }),
-  output: Type.Object({ people: Type.Array(Waiting), next_after_id: nullable(integer()) }),
+  output: Type.Object({
+    people: Type.Array(Waiting),
+    next_after_id: nullable(integer(), 'The after_id of the next page; null at the end.'),
+  }),
   run({ db, accountId }, { utr, limit = DEFAULT_ROWS, after_id: after = 0 }) {
     const { $client: client } = db;
     const { automation_id: automation, position } = requireMail(db, accountId, utr).schedule;

@@ -8,7 +8,7 @@ import { changesNothing } from '../../operations/callers.ts';
 import { operation } from '../../operations/operation.ts';
 import { changerName, templateSource } from '../../single-sends/drafts.ts';
 import { type Automation, type ListedSchedule, listSchedules, requireAutomation } from '../automations.ts';
-import { ByUtr } from './automations.ts';
+import { ByUtr, TARGET } from './automations.ts';
 import { WAITING_TYPES } from './schedules.ts';
 
 const SeriesMail = Type.Object({
@@ -30,12 +30,12 @@ const SeriesMail = Type.Object({
 const Series = Type.Object({
   utr: Type.String(),
   automation_name: Type.String(),
-  automation_for: Type.String({ description: 'contacts_<contact type id> or segments_<segment id>; empty: none yet.' }),
+  automation_for: Type.String({ description: `${TARGET}; empty: none yet.` }),
   unsubscribe_group_id: integer(),
   exit_criteria: integer(),
   ignores_caps: zeroOrOne(),
-  automation_type: integer(),
-  is_live: zeroOrOne(),
+  automation_type: integer({ description: '1: welcome, 2: custom.' }),
+  is_live: zeroOrOne('1: it is live.'),
   updated_at: isoTimestampSchema(),
   changed_by: nullable(Type.String()),
   people: Type.Object({

@@ -21,7 +21,11 @@ const Summary = Type.Object({
   id: integer(),
   utr: Type.String(),
   automation_name: Type.String(),
-  state: choice(...AUTOMATION_STATES),
+  state: {
+    ...choice(...AUTOMATION_STATES),
+    description:
+      'draft: it was never live; paused: its owner stopped it; held: Sendlark stopped it, for the reason given.',
+  },
   held_code: HeldCode,
   held_reason: nullable(Type.String()),
   live_at: nullable(Type.String()),
