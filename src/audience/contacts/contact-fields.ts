@@ -5,6 +5,8 @@ import { contacts, type customFields } from '../../database/schema/index.ts';
 
 /** What is known of a field that every contact has. */
 interface ReservedField {
+  /** For the API reference; without it: as it was given. */
+  description?: string;
   /** Other names that the column of a file has, in English and German; compared without case, spaces and signs. */
   headings: readonly string[];
   /** Its cell in the sample of a file. */
@@ -18,11 +20,13 @@ interface ReservedField {
 /** The fields that every contact has, in the order of their ids, from 1. Their columns are in src/database/schema/audience.ts. */
 const RESERVED = {
   first_name: {
+    description: 'First name.',
     headings: ['given name', 'forename', 'vorname', 'rufname'],
     sample: 'Zoë',
     autocomplete: 'given-name',
   },
   last_name: {
+    description: 'Last name.',
     headings: ['surname', 'family name', 'nachname', 'familienname', 'zuname'],
     sample: 'Müller',
     autocomplete: 'family-name',

@@ -31,6 +31,7 @@ import {
   byField,
   type CustomField,
   customFieldRecord,
+  type LineName,
   listCustomFields,
   RESERVED_FIELDS,
   reservedField,
@@ -46,12 +47,19 @@ import {
 } from './contacts.ts';
 import { contactsCsv } from './export.ts';
 
+/** The description of a field that is a line of text. */
+const described = (name: LineName) => ({
+  description: reservedField(name)?.description ?? 'As text, as it was given.',
+});
+
 /** A contact as the contract has it. */
 export const Contact = Type.Object({
   id: integer(),
   user_id: integer(),
   contact_type_id: integer(),
-  ...byField({ email: Type.String(), alt_email: nullable(Type.String()), country: Type.String() }, () => Type.String()),
+  ...byField({ email: Type.String(), alt_email: nullable(Type.String()), country: Type.String() }, (name) =>
+    Type.String(described(name)),
+  ),
   custom_field: nullable(
     Type.Record(Type.String(), Type.Object({ field_name: Type.String(), field_value: nullable(Type.String()) })),
   ),
@@ -69,7 +77,7 @@ const NewContact = Type.Object({
       alt_email: Type.Optional(Type.String({ format: 'email-address-or-empty', description: 'Addition.' })),
       country: reference(),
     },
-    () => Type.Optional(line()),
+    (name) => Type.Optional(line(described(name))),
   ),
   custom_field: Type.Optional(
     Type.Record(Type.String(), Type.String(), { description: 'Addition: values by custom field name.' }),

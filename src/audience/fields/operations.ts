@@ -166,7 +166,7 @@ export const listPlaceholders = operation({
       .orderBy(asc(dynamicContents.id))
       .all();
     const own = listCustomFields(db, accountId).map((field) => field.field_name);
-    return { contents: [...new Set([...builtIn.map((content) => content.name), ...own])] };
+    return { contents: [...new Set([...builtIn.map((content) => content.name), ...RESERVED_FIELDS, ...own])] };
   },
 });
 
