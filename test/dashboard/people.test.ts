@@ -170,3 +170,48 @@ t.test('whoever left the page of an action finds it again', async (t) => {
   t.match(text, 'Can be undone');
   t.match(text, /summer\.csv.*spring\.csv/s, 'the newest first');
 });
+
+t.test('a person’s fields are changed on a page, and those that were not touched stay as they are', async (t) => {
+  const app = await startApp(t);
+  const must = mustSucceed(t, app.one);
+  await must('/contacts-type/add', { name: 'Readers' });
+  await must('/custom-fields/save', { field_name: 'hobby', field_type: 'text' });
+  await must('/custom-fields/save', { field_name: 'points', field_type: 'number' });
+  const notes = 'chess\nand go';
+  await must('/contacts/add', {
+    contact_type_id: 1,
+    email: 'zoe@example.org',
+    country: 1,
+    city: 'Bonn',
+    'custom_field[hobby]': notes,
+    'custom_field[points]': '5',
+  });
+  const cookie = cookieOf(app, addPerson(app));
+  const post = (form: Record<string, string>) =>
+    app.page('POST', '/people/1/edit', { headers: { ...FROM_PAGE, cookie }, form });
+  const contact = async () =>
+    (await app.one.call('GET', '/contacts/details', { query: { contact_id: '1' } })).body.message.contact;
+  const form = (await visitor(app)('GET', '/people/1/edit')).text;
+  for (const value of ['zoe@example.org', 'Bonn', '5']) t.match(form, `value="${value}"`);
+  t.match(form, notes);
+
+  const given = { email: 'zoe@example.org', country: '1', own1: 'chess\r\nand go' };
+  const refused = await post({ ...given, email: 'zoe', city: 'Graz', own2: 'many' });
+  t.equal(refused.status, 422);
+  t.match(refused.text, 'The email must be a valid email address.');
+  t.match(refused.text, 'The selected points is invalid.');
+  t.match(refused.text, 'value="Graz"', 'what was typed stays');
+  t.match(await contact(), { city: 'Bonn' });
+
+  const saved = await post({ ...given, first_name: 'Zoë', city: '', own2: '7' });
+  t.equal(saved.headers.location, '/people/1');
+  const { first_name, city, custom_field } = await contact();
+  t.strictSame(
+    [first_name, city, custom_field.hobby.field_value, custom_field.points.field_value],
+    ['Zoë', '', notes, '7'],
+  );
+  const viewer = visitor(app, 'viewer');
+  t.equal((await viewer('GET', '/people/1/edit')).status, 403);
+  t.notMatch((await viewer('GET', '/people/1')).text, '/people/1/edit');
+  t.equal((await visitor(app, 'owner', 2)('GET', '/people/1/edit')).status, 404);
+});

@@ -29,12 +29,15 @@ export type Country = Static<typeof Country>;
 export type City = Static<typeof City>;
 export type Places = Static<typeof Places>;
 
+/** All countries, by id. */
+export const COUNTRIES: readonly Country[] = readCountries().map(({ id, name, iso2 }) => ({ id, name, iso2 }));
+
 export const listCountries = operation({
   name: 'List the countries alone (addition)',
   role: 'viewer',
   input: Type.Object({}),
   output: Type.Object({ countries: Type.Array(Country) }),
-  run: () => ({ countries: readCountries().map(({ id, name, iso2 }) => ({ id, name, iso2 })) }),
+  run: () => ({ countries: [...COUNTRIES] }),
 });
 
 export const findPlaces = operation({

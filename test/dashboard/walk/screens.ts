@@ -76,6 +76,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'people-undone-import', path: '/people/import/:undoneImport' },
   { name: 'people-action', path: '/people/actions/:job', picture: 'light' },
   { name: 'people-recent', path: '/people/recent' },
+  { name: 'person-edit', path: '/people/13/edit' },
   { name: 'person-erase', path: '/people/13/erase', picture: 'light' },
   { name: 'people-segments', path: '/people/segments', picture: 'light' },
   { name: 'people-segments-empty', path: '/people/segments', account: 'empty' },

@@ -56,7 +56,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
         viewer,
         { title, section: 'people', back: { href: '/people', label: 'nav.people' }, action },
         <>
-          <Facts person={person} />
+          <Facts person={person} canChange={viewer.role !== 'viewer'} />
           <Consent person={person} groups={groups} />
           <Card title={language.say('person.timeline')}>
             <Timeline moments={timeline.moments} removedBefore={timeline.events_removed_before} />
@@ -115,7 +115,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
 /** The facts shown of each contact, in this order, where they are given; the name is the title of the page. */
 const FACTS = RESERVED_FIELDS.filter((name) => name !== 'first_name' && name !== 'last_name');
 
-function Facts({ person }: { person: Person }) {
+function Facts({ person, canChange }: { person: Person; canChange: boolean }) {
   const language = useLanguage();
   return (
     <>
@@ -129,6 +129,13 @@ function Facts({ person }: { person: Person }) {
               <Fact key={name} label={name} value={value} />
             ))}
           </dl>
+          {canChange && (
+            <p>
+              <LinkButton look="plain" href={`/people/${contact.id}/edit`}>
+                {language.say('person.edit')}
+              </LinkButton>
+            </p>
+          )}
         </Card>
       ))}
     </>
