@@ -49,7 +49,7 @@ function problemOf(db: Db, file: string): string | null {
     if (schemaState(db.$client) === 'newer') return sentence('backup_newer', { file });
     const foreign = findForeignPart(db.$client);
     if (foreign !== null) return damaged(`${foreign} is not as Sendlark made it`);
-    // Another release may have made them, or somebody who wants them to run: the upgrade gives the file those of this release.
+    // Its triggers may be those of another release, or of somebody who wants them to run. The upgrade installs those of this release.
     if (hasTriggersApart(db.$client) && !hasTriggers(db.$client)) dropTriggers(db.$client);
     const integrity = checkIntegrity(db);
     return integrity === 'ok' ? null : damaged(integrity);

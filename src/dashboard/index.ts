@@ -46,7 +46,7 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
   await app.register(async (screens) => {
     requireSignIn(screens);
     watchHold(screens);
-    // The last wraps what the ones before do, so that a page in excess asks the database nothing.
+    // Last, so that it wraps what the ones before do: a page beyond the limit asks the database nothing.
     limitPages(screens);
     await holdScreens(screens);
     await homeScreen(screens, deps);

@@ -53,12 +53,12 @@ export interface Refusal {
   problem: string;
 }
 
-/** What is wrong with a form that has no place for a sentence about all of it, which stands beside the field `otherwise`. */
+/** The problems of a form that shows none about all of it: such a problem stands beside the field `otherwise`. */
 export function problemsAt({ problems, problem }: Pick<Refusal, 'problems' | 'problem'>, otherwise: string): Problems {
   return problem === '' ? problems : { [otherwise]: [problem] };
 }
 
-/** Performs the operation of a form. Throws what is no answer to a form: 403, 404 and what is the service's fault. */
+/** Performs the operation of a form. Throws what the form cannot show: 403, 404, and errors of the service. */
 export function attempt<Input extends TObject, Output>(
   request: FastifyRequest,
   operation: Operation<Input, Output>,

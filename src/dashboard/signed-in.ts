@@ -41,8 +41,9 @@ function askToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply
   return reply.redirect(request.method === 'POST' ? '/login' : loginPath(request.url), 303);
 }
 
-/** Pages of a user that are made at once, as many as a browser asks for, and those that are made or wait. */
+/** How many pages of a user are made at a time: as many as a browser asks for at once. */
 const MOST_AT_ONCE = 6;
+/** How many of them are made or wait; a page beyond that is answered with 503. */
 const MOST_WAITING = 100;
 
 /**

@@ -83,7 +83,7 @@ export function assertVersion(version: string): void {
   if (difference < 0) throw new Error(`SQLite ${version} is too old: ${MIN_SQLITE.join('.')} or newer is needed`);
 }
 
-/** When the newest migration was made that has triggers: up to it migrations make and drop them. Later ones run while there are none. */
+/** When the newest migration with triggers was made. Up to it, migrations make and drop triggers; later ones run while there are none. */
 const LAST_WITH_TRIGGERS = 1795452498184;
 
 /**

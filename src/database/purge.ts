@@ -102,7 +102,7 @@ async function purgeTable(
     .get(table);
   if (bounds?.first == null || bounds.last === null) return 0;
   const { first, last } = bounds;
-  // The condition again, because what runs beside may have put other rows in the place of those that it removed, or restored some.
+  // The condition is checked again: meanwhile a row may have been restored, or another one may have got the rowid of one that is gone.
   const remove = client.prepare(
     `DELETE FROM ${table} WHERE rowid IN (
        SELECT ${table}.rowid FROM temp.doomed CROSS JOIN ${table} ON ${table}.rowid = doomed.id

@@ -13,8 +13,8 @@ interface Turns {
 }
 
 /**
- * Gives a function that runs `work` for whoever has an id, such as an account, when fewer than `atOnce` earlier works of theirs are under way.
- * Where `most` of theirs are under way or wait, it throws what `refusal` gives.
+ * Gives a function that runs `work` for somebody with an id, such as an account: `atOnce` of theirs at a time, while others of theirs wait. It
+ * throws what `refusal` gives where `most` of theirs are under way or wait already.
  */
 export function turns(most = Number.POSITIVE_INFINITY, refusal = unavailable, atOnce = 1) {
   const byId = new Map<number, Turns>();
@@ -40,7 +40,7 @@ export function turns(most = Number.POSITIVE_INFINITY, refusal = unavailable, at
  */
 export const withinShare = turns(3, tooMany, 3);
 
-/** Used where what `work` takes is checked before it is taken, and where much memory is needed for it. */
+/** One work of an account after the other: where it checks that there is room and then takes it, and where it needs much memory. */
 export const inTurn = turns();
 
 /** For showing an account its mails, each of which takes megabytes and a part of a second of the thread that everybody shares. */

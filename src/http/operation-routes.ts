@@ -21,7 +21,7 @@ import { passedFields } from './requests/validation.ts';
 type At = `${Method} /${string}`;
 type Method = 'GET' | 'POST' | 'DELETE' | 'GET|POST';
 
-/** What an operation works with that is performed for a request. */
+/** The context of an operation that is performed for a request. */
 export function contextOf({ accountId, role, actor, sessionId }: FastifyRequest, deps: Deps): Context {
   return { ...deps, accountId, role, actor, sessionId };
 }

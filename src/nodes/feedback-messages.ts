@@ -157,7 +157,7 @@ const FORMS = ['groups', 'leave', 'none', 'back', 'track', 'untrack', null] as c
 const MAX_TEXT = 5000;
 const MAX_TOKEN = 1000;
 const MAX_EMAIL = 1000;
-/** Whoever has the link secrets can sign any text. What is signed otherwise was an address by the rules of its time. */
+/** What is an address by the rules of any release. This is checked because whoever has the link secrets can sign any text. */
 const LIKE_ADDRESS = /^[^\s\p{C}@]+@[^\s\p{C}@]+$/u;
 /** The last moment that a date can be. */
 const MAX_MOMENT = 8_640_000_000_000_000;

@@ -84,8 +84,8 @@ export const listDesignTemplates = listOperation({
   input: listQuery,
   as: 'templates',
   record: DesignTemplate,
-  // Named like the table of the built-in ones, so that its columns mean both. With the casts both halves have the same types, for
-  // which SQLite merges them by id and sorts nothing: it would sort the code of all templates for each page.
+  // The union is named like the table of the built-in ones, so that the columns of this table mean both. The casts give both halves the
+  // same types. Otherwise SQLite would not merge them by id, but sort the code of all templates for each page.
   select: ({ accountId }, part) => ({
     record: design,
     from: sql`(
@@ -231,8 +231,8 @@ function requireCodes(codes: TemplateCodes | undefined): TemplateCodes {
 }
 
 /**
- * What given code makes, compiled in the account's share of the compiling thread; undefined where none is given. Throws 409 with what is
- * wrong with it.
+ * Compiles given code, within the account's share of the compiling thread. Gives undefined where there is none. Throws 409 with what is wrong
+ * with it.
  */
 async function compiled(
   accountId: number,

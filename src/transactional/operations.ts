@@ -129,7 +129,7 @@ export function listQueryText({ state, addressId }: Listed): string {
       ${state === undefined ? '' : 'AND state = @state'} ORDER BY id DESC LIMIT @limit`;
 }
 
-/** Rows that are looked at for a page of one state, about 10 ms: it may hold fewer mails than its limit. */
+/** How many rows a page of one state looks at, which takes about 10 ms. So it may hold fewer mails than its limit. */
 const EXAMINED = 5000;
 
 /** The id of the last mail that a page looks at; 0 if it looks at all. */

@@ -22,7 +22,7 @@ const PARTS_AT_ONCE = 500;
 const LOCAL = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 /** Two or more labels of letters, digits and inner hyphens. The last is not a number, since `a@1.2.3.4` would name an IPv4 address. */
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!(?:\d+|0x[\da-f]*)$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
-/** What can be an address within a longer text. Where a longer word ends with one, it is another address or none. */
+/** What can be an address within a longer text. It begins where a word begins: the end of a longer word is no address. */
 const IN_TEXT =
   /(?<![\p{L}\p{N}.!#$%&'*+/=?^_`{|}~-])[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[\p{L}\p{N}\p{M}.-]{0,252}[\p{L}\p{N}\p{M}]/gu;
 const NOT_ASCII = /\P{ASCII}/u;
@@ -56,7 +56,7 @@ export function asciiAddress(text: string): string | null {
   return parsed && parsed.address.slice(0, parsed.address.lastIndexOf('@') + 1) + parsed.domain;
 }
 
-/** A normalized address as texts can have it, folded: with its domain in ASCII form and, where that is another, in Unicode. */
+/** How a text can spell a normalized address, folded: with the domain in ASCII form and, where that differs, in Unicode. */
 export function spellings(normalized: string): string[] {
   const domainAt = normalized.lastIndexOf('@') + 1;
   const unicode = normalized.slice(0, domainAt) + fold(domainToUnicode(normalized.slice(domainAt)));

@@ -192,7 +192,7 @@ function isTaken({ db, accountId }: Context, name: string, id?: number): boolean
   return isReservedName(name) || (found !== undefined && found.id !== id);
 }
 
-/** Makes a change by which a field has this name, and has segments with a rule about a deleted field of the name use this one. */
+/** Makes a change that gives a field this name. Segments with a rule about a deleted field of the same name then use this one. */
 async function changeFields({ db, clock, accountId, wake }: Context, field_name: string, change: () => void) {
   const revived = db.transaction(
     () => {

@@ -13,7 +13,7 @@ export type Labels<Input extends TObject> = readonly {
   hint?: PlainKey;
   /** What the schema does not say about the control, such as its keyboard. */
   attributes?: { autocapitalize?: 'none'; spellcheck?: false } & ({ type: 'email' } | { type: 'url' });
-  /** A control that is no field of one line and no box, in its place. */
+  /** The control of a field that is neither one line nor a box. */
   control?: (props: { label: string; value: unknown; problems: Problems }) => VNode;
 }[];
 

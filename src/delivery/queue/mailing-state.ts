@@ -14,7 +14,7 @@ interface NewMailing
     typeof mailings.$inferInsert,
     'id' | 'state' | 'acknowledged_state' | 'held_code' | 'held_reason' | 'finished_at' | 'content'
   > {
-  /** As bytes it is stored at less cost. */
+  /** JSON. It costs less to store bytes than a text. */
   content: string | Uint8Array;
 }
 type Command = 'pause' | 'resume' | 'cancel';

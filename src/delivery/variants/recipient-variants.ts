@@ -13,7 +13,7 @@ const MAX_SENDERS = 1000;
 export class RecipientVariants {
   readonly #variant: Statement<[number, number], number | null>;
   readonly #sender: Statement<[string | null, number], SenderValues>;
-  /** Of mailings and their variants, by both. Reading one takes milliseconds where the mail is large. */
+  /** The senders that were read, by mailing and variant: reading that of a large mail takes milliseconds. */
   readonly #senders = new Map<string, SenderValues>();
 
   constructor(client: Database) {

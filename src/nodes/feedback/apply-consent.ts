@@ -109,7 +109,7 @@ export function consentApplier(
     const changedAt = look.changedAt.get(ids.address, list);
     // What was changed in this file later and is not published yet stays; it will follow in the stream.
     if (changedAt !== undefined && (change === undefined ? changedAt > at : changedAt >= at)) return;
-    // Whoever can read the stream can publish a proven change again. It must not put somebody back who left after it.
+    // Whoever can read the stream can publish an earlier change again. It must not subscribe somebody again who left later.
     const leftAt = change === undefined || isLeft ? null : look.leftAt.get({ address: ids.address, list })?.at;
     if (leftAt != null && Date.parse(leftAt) > at) return;
     carryOut(ids, list, { ...consent, at });

@@ -76,7 +76,7 @@ const Checks = Type.Object({
 /** What the DNS has not answered by then counts as no answer. */
 const PATIENCE_MS = 8000;
 
-/** The questions to the DNS that are being asked: who asks the same meanwhile gets the same answers. */
+/** What the DNS is being asked. Whoever asks the same meanwhile gets the same answers. */
 const asking = new WeakMap<Context['db'], Map<string, Promise<void>>>();
 
 export type Checks = Static<typeof Checks>;

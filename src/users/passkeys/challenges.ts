@@ -19,7 +19,7 @@ export type PasskeyPurpose = 'registration' | 'sign-in';
 export class PasskeyChallenges {
   readonly #clock: Clock;
   readonly #key = randomBytes(MAC_BYTES);
-  /** Until when each used challenge is remembered, in this order: five minutes from its use, by when it is too old. */
+  /** When each used challenge can be forgotten, the earliest first: five minutes after its use, because it has expired by then. */
   readonly #used = new Map<string, number>();
 
   constructor(clock: Clock) {

@@ -15,7 +15,7 @@ const MAX_CHARACTERS = 4000;
 const MAX_LINE = 500;
 const MAX_ADDRESSES = 20;
 const ADDRESS = /[^\s\u2039\u203a()[\]{},;:"']{1,64}(?:@|[%=]40)[^\s\u2039\u203a()[\]{},;:"'@]{1,255}/g;
-/** What addresses stand between in a link. */
+/** What separates addresses from other parts of a link. */
 const IN_LINKS = /[/?&=#]/;
 /** What stands around an address in a sentence. */
 const PUNCTUATION = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
