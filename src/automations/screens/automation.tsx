@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../clock.ts';
 import { StateBadge } from '../../dashboard/components/campaign-state.tsx';
 import { Stats, Time } from '../../dashboard/components/figures.tsx';
+import { measured } from '../../dashboard/components/results.tsx';
 import { Card, Notice } from '../../dashboard/components/surface.tsx';
 import { Table } from '../../dashboard/components/table.tsx';
 import { ask } from '../../dashboard/operations.ts';
@@ -172,23 +173,16 @@ export function Steps({ utr, mails, now, canChange }: StepsProps) {
             )}
           </p>
           <dl class="inline-figures">
-            <Figure label={language.say('automations.delivered')} value={language.number(mail.delivered - mail.kept)} />
+            <Figure label={language.say('mailings.delivered')} value={language.number(mail.delivered - mail.kept)} />
             {mail.kept > 0 && <Figure label={language.say('delivery.kept')} value={language.number(mail.kept)} />}
-            <Figure
-              label={language.say('automations.opened')}
-              value={share(mail.people_opens, mail.delivered - mail.kept - mail.unmeasured)}
-            />
-            <Figure label={language.say('automations.left')} value={language.number(mail.unsubscribes)} />
-            <Figure label={language.say('automations.bounced')} value={language.number(mail.bounces)} />
+            <Figure label={language.say('mailings.opened')} value={language.share(mail.people_opens, measured(mail))} />
+            <Figure label={language.say('mailings.left')} value={language.number(mail.unsubscribes)} />
+            <Figure label={language.say('mailings.bounced')} value={language.number(mail.bounces)} />
           </dl>
         </li>
       ))}
     </ol>
   );
-
-  function share(part: number, whole: number): string {
-    return whole <= 0 ? '–' : language.percent(part / whole);
-  }
 }
 
 /** How long after the one before it a mail comes; a deleted one never. */

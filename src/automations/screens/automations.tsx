@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { LinkButton } from '../../dashboard/components/button.tsx';
 import { StateBadge, StateChoice } from '../../dashboard/components/campaign-state.tsx';
+import { resultColumns } from '../../dashboard/components/results.tsx';
 import { SearchForm } from '../../dashboard/components/search.tsx';
 import { Empty } from '../../dashboard/components/surface.tsx';
 import { Pager, Table } from '../../dashboard/components/table.tsx';
@@ -130,7 +131,6 @@ function Automations({ summaries, next, search, state, isLater, canChange }: Aut
 
 function AutomationTable({ summaries }: { summaries: readonly Summary[] }) {
   const language = useLanguage();
-  const share = (part: number, whole: number) => (whole <= 0 ? '–' : language.percent(part / whole));
   return (
     <Table
       caption={language.say('nav.automations')}
@@ -159,26 +159,7 @@ function AutomationTable({ summaries }: { summaries: readonly Summary[] }) {
           isNumber: true,
           cell: ({ waiting }) => language.number(waiting),
         },
-        {
-          heading: language.say('automations.delivered'),
-          isNumber: true,
-          cell: ({ delivered, kept }) => language.number(delivered - kept),
-        },
-        {
-          heading: language.say('automations.opened'),
-          isNumber: true,
-          cell: (row) => share(row.people_opens, row.delivered - row.kept - row.unmeasured),
-        },
-        {
-          heading: language.say('automations.clicked'),
-          isNumber: true,
-          cell: (row) => share(row.people_clicks, row.delivered - row.kept - row.unmeasured),
-        },
-        {
-          heading: language.say('automations.left'),
-          isNumber: true,
-          cell: (row) => share(row.unsubscribes, row.delivered - row.kept),
-        },
+        ...resultColumns<Summary>(language, ['delivered', 'opened', 'clicked', 'left']),
       ]}
     />
   );

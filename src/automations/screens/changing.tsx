@@ -25,6 +25,15 @@ export const editAddress = (utr: string) => `${automationAddress(utr)}/edit`;
 export const mailAddress = (automation: string, mail: string, step = 'content') =>
   `${automationAddress(automation)}/mails/${encodeURIComponent(mail)}/${step}`;
 
+/** What leads back to the page of an automation. */
+export function BackToAutomation({ utr }: { utr: string }) {
+  return (
+    <LinkButton look="plain" href={automationAddress(utr)}>
+      {useLanguage().say('automations.back')}
+    </LinkButton>
+  );
+}
+
 /**
  * Makes the change of a form that was sent. Gives what it would do instead, in `asked`, if it concerns people and nobody has agreed to that
  * yet. `concerning`: the effects that this form asks about.

@@ -18,7 +18,15 @@ import { createAutomation } from '../operations/automations.ts';
 import { changeAutomation, orderAutomation } from '../operations/changes.ts';
 import { readSeries, type Series, type SeriesMail } from '../operations/series.ts';
 import { Wait } from './automation.tsx';
-import { attemptChange, automationAddress, editAddress, mailAddress, refusalText, sendQuestion } from './changing.tsx';
+import {
+  attemptChange,
+  automationAddress,
+  BackToAutomation,
+  editAddress,
+  mailAddress,
+  refusalText,
+  sendQuestion,
+} from './changing.tsx';
 import { PersonForecast, readForecast } from './forecast.tsx';
 
 interface ByUtr {
@@ -39,7 +47,11 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
       readForecast(request, series.utr, email),
       readHasCaps(request),
     ]);
-    const frame = { title: series.automation_name, section: 'automations', action: <Back utr={series.utr} /> } as const;
+    const frame = {
+      title: series.automation_name,
+      section: 'automations',
+      action: <BackToAutomation utr={series.utr} />,
+    } as const;
     const content = (
       <>
         <Editing {...{ series, choices, hasCaps }} {...sent} />
@@ -112,14 +124,6 @@ function moved(mails: readonly SeriesMail[], utr: string, by: -1 | 1): readonly 
   const [mail, other] = [mails[at], mails[at + by]];
   if (mail === undefined || other === undefined) return mails;
   return mails.map((one) => (one === mail ? other : one === other ? mail : one));
-}
-
-function Back({ utr }: { utr: string }) {
-  return (
-    <LinkButton look="plain" href={automationAddress(utr)}>
-      {useLanguage().say('automations.back')}
-    </LinkButton>
-  );
 }
 
 interface EditingProps {

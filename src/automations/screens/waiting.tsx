@@ -1,6 +1,5 @@
 /** The people who wait for one mail of an automation. */
 import type { FastifyInstance } from 'fastify';
-import { LinkButton } from '../../dashboard/components/button.tsx';
 import { Pager, Table } from '../../dashboard/components/table.tsx';
 import { ask } from '../../dashboard/operations.ts';
 import { sendPage } from '../../dashboard/page.tsx';
@@ -11,7 +10,7 @@ import { READ } from '../../http/pages/layout.ts';
 import type { ComposedParams } from '../../single-sends/screens/compose/composed.tsx';
 import { listWaiting, type Waiting } from '../operations/schedules.ts';
 import type { Series } from '../operations/series.ts';
-import { automationAddress, mailAddress } from './changing.tsx';
+import { automationAddress, BackToAutomation, mailAddress } from './changing.tsx';
 import { AUTOMATION_MAIL, readMail } from './mail.tsx';
 
 interface Call {
@@ -30,7 +29,11 @@ export async function waitingScreen(app: FastifyInstance): Promise<void> {
         utr: mail.utr,
         ...(after !== undefined && { after_id: after }),
       });
-      const frame = { title: mail.subject, section: 'automations', action: <Back utr={series.utr} /> } as const;
+      const frame = {
+        title: mail.subject,
+        section: 'automations',
+        action: <BackToAutomation utr={series.utr} />,
+      } as const;
       const href = mailAddress(series.utr, mail.utr, 'waiting');
       const pages = {
         first: after === undefined ? null : href,
@@ -96,13 +99,5 @@ function People({ series, people, pages }: PeopleProps) {
       )}
       <Pager {...pages} />
     </>
-  );
-}
-
-function Back({ utr }: { utr: string }) {
-  return (
-    <LinkButton look="plain" href={automationAddress(utr)}>
-      {useLanguage().say('automations.back')}
-    </LinkButton>
   );
 }

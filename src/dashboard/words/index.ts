@@ -122,6 +122,11 @@ export class Language {
     return formatter(Intl.NumberFormat, this.locale, { style: 'percent', maximumFractionDigits: 1 }).format(share);
   }
 
+  /** A part of a whole as a percentage; a dash where there is nothing of which it could be a part. */
+  share(part: number, whole: number): string {
+    return whole <= 0 ? '–' : this.percent(part / whole);
+  }
+
   /** A number of bytes in the unit that suits it. */
   bytes(value: number): string {
     const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];

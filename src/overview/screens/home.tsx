@@ -5,6 +5,7 @@ import { StateBadge } from '../../dashboard/components/campaign-state.tsx';
 import { Chart } from '../../dashboard/components/chart.tsx';
 import { Meter, Stats, Time } from '../../dashboard/components/figures.tsx';
 import { Island } from '../../dashboard/components/island.tsx';
+import { resultColumns } from '../../dashboard/components/results.tsx';
 import { Card, Empty } from '../../dashboard/components/surface.tsx';
 import { Table } from '../../dashboard/components/table.tsx';
 import { ask } from '../../dashboard/operations.ts';
@@ -140,7 +141,6 @@ function Progress({ campaign, now }: { campaign: Campaign; now: Date }) {
 function LastMailings({ mailings, now }: { mailings: readonly Mailing[]; now: Date }) {
   const language = useLanguage();
   const title = language.say('home.last.title');
-  const share = (part: number, whole: number) => (whole <= 0 ? '–' : language.percent(part / whole));
   if (mailings.length === 0) {
     return (
       <Empty icon="mail" title={language.say('home.last.empty.title')}>
@@ -165,26 +165,7 @@ function LastMailings({ mailings, now }: { mailings: readonly Mailing[]; now: Da
             heading: language.say('home.last.sent'),
             cell: ({ sent_at: at }) => <Time at={recordTime(at)} now={now} />,
           },
-          {
-            heading: language.say('home.last.delivered'),
-            isNumber: true,
-            cell: ({ delivered, kept }) => language.number(delivered - kept),
-          },
-          {
-            heading: language.say('home.last.opened'),
-            isNumber: true,
-            cell: (row) => share(row.people_opens, row.delivered - row.kept - row.unmeasured),
-          },
-          {
-            heading: language.say('home.last.left'),
-            isNumber: true,
-            cell: (row) => share(row.unsubscribes, row.delivered - row.kept),
-          },
-          {
-            heading: language.say('home.last.bounced'),
-            isNumber: true,
-            cell: ({ bounces }) => language.number(bounces),
-          },
+          ...resultColumns<Mailing>(language, ['delivered', 'opened', 'left', 'bounced']),
         ]}
       />
     </section>

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { LinkButton } from '../../dashboard/components/button.tsx';
 import { StateBadge, StateChoice } from '../../dashboard/components/campaign-state.tsx';
 import { Meter, Time } from '../../dashboard/components/figures.tsx';
+import { resultColumns } from '../../dashboard/components/results.tsx';
 import { SearchForm } from '../../dashboard/components/search.tsx';
 import { Empty } from '../../dashboard/components/surface.tsx';
 import { Pager, Table } from '../../dashboard/components/table.tsx';
@@ -116,7 +117,6 @@ function TransactionalLink() {
 
 function MailingTable({ summaries, now }: { summaries: readonly Summary[]; now: Date }) {
   const language = useLanguage();
-  const share = (part: number, whole: number) => (whole <= 0 ? '–' : language.percent(part / whole));
   return (
     <Table
       caption={language.say('nav.mailings')}
@@ -139,26 +139,7 @@ function MailingTable({ summaries, now }: { summaries: readonly Summary[]; now: 
           heading: language.say('mailings.start'),
           cell: ({ state, starts_at: at }) => (state === 'draft' ? '–' : <Time at={recordTime(at)} now={now} />),
         },
-        {
-          heading: language.say('mailings.delivered'),
-          isNumber: true,
-          cell: ({ delivered, kept }) => language.number(delivered - kept),
-        },
-        {
-          heading: language.say('mailings.opened'),
-          isNumber: true,
-          cell: (row) => share(row.people_opens, row.delivered - row.kept - row.unmeasured),
-        },
-        {
-          heading: language.say('mailings.clicked'),
-          isNumber: true,
-          cell: (row) => share(row.people_clicks, row.delivered - row.kept - row.unmeasured),
-        },
-        {
-          heading: language.say('mailings.left'),
-          isNumber: true,
-          cell: (row) => share(row.unsubscribes, row.delivered - row.kept),
-        },
+        ...resultColumns<Summary>(language, ['delivered', 'opened', 'clicked', 'left']),
       ]}
     />
   );

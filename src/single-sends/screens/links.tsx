@@ -120,7 +120,7 @@ function Links({ utr, report, links, hasMail }: LinksProps) {
           {
             heading: language.say('links.share'),
             isNumber: true,
-            cell: ({ people }) => (all === 0 ? '–' : language.percent(people / all)),
+            cell: ({ people }) => language.share(people, all),
           },
           {
             heading: language.say('links.machines'),
