@@ -79,7 +79,7 @@ const PlanSchema = Type.Object({
   clicks: Expectation,
 });
 
-export type Plan = Static<typeof PlanSchema>;
+export type TestPlan = Static<typeof PlanSchema>;
 
 const Rate = Type.Object({
   people: integer({ description: 'Recipients of whom a person did it.' }),
@@ -255,7 +255,7 @@ const MIN_MAILS = 500;
 const LAST_MAILINGS = 10;
 
 /** What the test of a stored single send would be now. Its segments are recomputed first. */
-export async function planAbTest(deps: SingleSendDeps, send: SingleSend, test: AbTest): Promise<Plan> {
+export async function planAbTest(deps: SingleSendDeps, send: SingleSend, test: AbTest): Promise<TestPlan> {
   const { recipients, measured } = await countDraftAudience(deps, send);
   const groups = test.variants.length + 1;
   const test_group = Math.round((recipients * test.share) / 100);

@@ -15,7 +15,7 @@ import { READ } from '../../http/pages/layout.ts';
 import { readDraft } from '../operations/drafts.ts';
 import { readSummary } from '../operations/reports.ts';
 import { type ShownMail, showSingleSendHtml, showSingleSendMail } from '../operations/shown-mails.ts';
-import { VariantField } from './compose/card.tsx';
+import { VariantField } from './compose/test-parts.tsx';
 import { sendPart } from './head.tsx';
 
 interface Call {

@@ -17,8 +17,8 @@ import { variantName } from '../../../delivery/variants/variant-name.ts';
 import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import type { CheckedMailRecord } from '../../operations/shown-mails.ts';
-import { VariantField } from './card.tsx';
 import type { Composed, ComposedKind, ComposedParams, Seen } from './composed.tsx';
+import { VariantField } from './test-parts.tsx';
 
 interface Call {
   Params: ComposedParams;

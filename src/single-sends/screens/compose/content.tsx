@@ -1,6 +1,6 @@
 /** The second step: subject and preview text with placeholders and hints, and the ways to make the mail itself. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ApiClient } from '../../../dashboard/api-client.ts';
+import { listPlaceholders } from '../../../audience/fields/operations.ts';
 import { LinkButton } from '../../../dashboard/components/button.tsx';
 import { type Problems, TextField } from '../../../dashboard/components/field.tsx';
 import { Island } from '../../../dashboard/components/island.tsx';
@@ -12,12 +12,12 @@ import { useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { listTemplates } from '../../../templates/operations.ts';
 import { type Draft, readDraft } from '../../operations/drafts.ts';
-import { TestCard } from './card.tsx';
 import { type Composed, composedMailing } from './composed.tsx';
 import { SavedForm, sendStep } from './frame.tsx';
 import { saveStep } from './save.tsx';
 import { type Fields, seenValue } from './seen.ts';
 import { subjectHints, subjectLength } from './subject-hints.ts';
+import { TestCard } from './test-parts.tsx';
 
 interface ByUtr {
   Params: { utr: string };
@@ -59,8 +59,7 @@ const storedFields = ({ subject, preheader, single_send_name }: Draft): Fields =
 });
 
 async function content(request: FastifyRequest, draft: Draft, given: Fields, problems: Problems = {}) {
-  const api = new ApiClient(request.server, request);
-  const { contents: placeholders } = await api.get<{ contents: string[] }>('/get-dynamic/content');
+  const { contents: placeholders } = await ask(request, listPlaceholders, {});
   const template = draft.content === 'template' ? await findTemplateName(request, draft.template_id) : '';
   const mail = composedMailing(request, draft);
   return <ContentForm {...{ draft, mail, given, problems, placeholders, template }} />;

@@ -1,11 +1,10 @@
 /** The last step: sending now or later. The buttons say to how many people. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
-import { ApiClient, refusalOf, refusalText } from '../../../dashboard/api-client.ts';
 import { Button } from '../../../dashboard/components/button.tsx';
 import type { Problems } from '../../../dashboard/components/field.tsx';
 import { Card, Notice } from '../../../dashboard/components/surface.tsx';
-import { ask } from '../../../dashboard/operations.ts';
+import { ask, attempt, sentenceOf } from '../../../dashboard/operations.ts';
 import { languageOf } from '../../../dashboard/page.tsx';
 import { field } from '../../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../../dashboard/signed-in.ts';
@@ -17,8 +16,9 @@ import { CapField, readHasCaps } from '../../../sending-times/screens/cap-field.
 import { HoldCard } from '../../../sending-times/screens/hold-card.tsx';
 import { toUtc, wallClock } from '../../../zones.ts';
 import { type Audience, countAudience, type Draft, readDraft } from '../../operations/drafts.ts';
+import { updateSingleSend } from '../../operations/single-sends.ts';
+import { readVariants, type TestPlan } from '../../operations/variants.ts';
 import { Total } from './audience.tsx';
-import { TestCard } from './card.tsx';
 import { missingParts, QUEUED } from './choices.ts';
 import { FirstPart } from './first-part.tsx';
 import { sendStep, stepAddress } from './frame.tsx';
@@ -34,8 +34,7 @@ import {
   type When,
 } from './later.tsx';
 import { MissingParts } from './missing.tsx';
-import { Plan } from './plan.tsx';
-import { readTest, type StoredTest } from './variants-records.ts';
+import { Plan, TestCard } from './test-parts.tsx';
 
 const CONFLICT = 409;
 const SEE_OTHER = 303;
@@ -52,7 +51,6 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
   });
 
   app.post<ByUtr>('/mailings/:utr/edit/schedule', async (request, reply) => {
-    const api = new ApiClient(app, request);
     const { draft } = await ask(request, readDraft, request.params);
     const isLater = field(request, 'when') === 'later';
     const when = { date: field(request, 'date'), time: field(request, 'time'), zone: field(request, 'zone') };
@@ -60,28 +58,29 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     const start = isLater ? findStart(when, draft.time_zone, language.zone) : null;
     const isLocal = when.zone === OWN_ZONES;
     const { date, time } = start === null || isLocal ? when : wallClock(start, draft.time_zone);
-    const answer = await api.send('POST', '/single/send/update', {
-      ...sendFields(draft),
+    const sent = await attempt(request, updateSingleSend, {
+      ...draft,
       // Nothing leaves that its sender has not seen, so a form without it counts as one of an older version.
       unchanged_since: field(request, 'unchanged_since') || NOTHING_SEEN,
       canary_percent: field(request, isLater ? 'first_later' : 'first_now') || 0,
-      ...capChoice(field(request, isLater ? 'caps_later' : 'caps_now')),
+      // The form asks only in an account with limits of mails per person.
+      ignores_caps: field(request, isLater ? 'caps_later' : 'caps_now') || draft.ignores_caps,
       ...(isLater
         ? { schedule_type: LATER, schedule_date: date, schedule_time: time, local_time: isLocal ? 1 : 0 }
-        : { schedule_type: 0 }),
+        : { schedule_type: 0, local_time: 0 }),
     });
-    if (answer.message === undefined) {
+    if ('problems' in sent) {
+      const { status, problems } = sent;
       // A button that was pressed twice: the first time did it.
-      if (answer.status === CONFLICT && isLeaving(draft)) return toMailing(reply, draft.utr);
-      const { problems, problem: refusal } = refusalOf(answer);
-      const isSchedule = refusal === '' && Object.keys(problems).every((name) => /^(schedule|local)_/.test(name));
+      if (status === CONFLICT && isLeaving(draft)) return toMailing(reply, draft.utr);
+      const isSchedule = sent.problem === '' && Object.keys(problems).every((name) => /^(schedule|local)_/.test(name));
       const problem =
-        answer.status === CONFLICT
+        status === CONFLICT
           ? language.say('compose.schedule.changed')
           : isSchedule
             ? ''
-            : language.say('compose.schedule.refused', { reason: refusalText(answer) });
-      return show(request, reply.code(answer.status), draft.utr, { when, problems, problem });
+            : language.say('compose.schedule.refused', { reason: sentenceOf(sent) });
+      return show(request, reply.code(status), draft.utr, { when, problems, problem });
     }
     if (start !== null && isLocal)
       sayBookedLocally(reply, language, { date, time, zone: draft.time_zone }, clock.now());
@@ -95,7 +94,6 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     utr: string,
     sent: { when?: When; problems?: Problems; problem?: string } = {},
   ) {
-    const api = new ApiClient(app, request);
     const [{ draft }, { audience }, hasCaps, times, { limits }] = await Promise.all([
       ask(request, readDraft, { utr }),
       ask(request, countAudience, { utr }),
@@ -103,17 +101,12 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
       ask(request, readWindow, {}),
       ask(request, readResultLimits, {}),
     ]);
-    const plan = draft.variants > 1 ? (await readTest(api, utr)).plan : null;
+    const plan = draft.variants > 1 ? (await ask(request, readVariants, { utr })).plan : null;
     const mayChange = viewerOf(request).role === 'owner';
     const shown = { draft, audience, plan, hasCaps, times, limits, mayChange, now: clock.now(), ...sent };
     const content = <Schedule {...shown} />;
     return sendStep(request, reply, draft, 'schedule', content, sent.problem);
   }
-}
-
-/** The parameter of the API about the limits; the form asks only in an account that has some. */
-function capChoice(given: string): { ignores_caps?: string } {
-  return given === '' ? {} : { ignores_caps: given };
 }
 
 /** Whether it rests before it leaves, or has left. */
@@ -125,28 +118,11 @@ function toMailing(reply: FastifyReply, utr: string) {
   return reply.redirect(`/mailings/${utr}`, SEE_OTHER);
 }
 
-/** What an update of the API needs, as it is stored; its content stays. */
-function sendFields(draft: Draft) {
-  const { utr, single_send_name, subject, preheader, sender_id, unsubscribe_group_id, template_id } = draft;
-  const { recipient_id, exclude_specific_recipient_id } = draft;
-  return {
-    utr,
-    single_send_name,
-    subject,
-    preheader,
-    sender_id,
-    unsubscribe_group_id,
-    template_id,
-    recipient_id,
-    exclude_specific_recipient_id,
-  };
-}
-
 interface ScheduleProps {
   draft: Draft;
   audience: Audience;
   /** What its A/B test can find; null without one. */
-  plan: StoredTest['plan'];
+  plan: TestPlan | null;
   hasCaps: boolean;
   times: LeavingTimes;
   limits: ResultLimits;

@@ -1,19 +1,25 @@
-/** The A/B test of a mailing: what its variants have of their own, on how many people they are tried, and how the winner is found. */
+/** The A/B test of a campaign: what its variants have of their own, on how many people they are tried, and how the winner is found. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ApiClient, refusalOf, refusalText } from '../../../dashboard/api-client.ts';
-import type { Problems } from '../../../dashboard/components/field.tsx';
+import type { Static } from 'typebox';
+import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
+import { Confirm } from '../../../dashboard/components/confirm.tsx';
+import { type Problems, SelectField, TextField } from '../../../dashboard/components/field.tsx';
+import { Card, Notice } from '../../../dashboard/components/surface.tsx';
 import { setFlash } from '../../../dashboard/flash.ts';
-import { ask } from '../../../dashboard/operations.ts';
+import { ask, attempt, sentenceOf } from '../../../dashboard/operations.ts';
 import { languageOf } from '../../../dashboard/page.tsx';
 import { field } from '../../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../../dashboard/signed-in.ts';
+import { useLanguage } from '../../../dashboard/words/index.ts';
+import { WINNER_BY } from '../../../database/schema/index.ts';
+import { variantName } from '../../../delivery/variants/variant-name.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { listTemplates } from '../../../templates/operations.ts';
-import { readDraft } from '../../operations/drafts.ts';
+import { type ListedTemplate, listTemplates } from '../../../templates/operations.ts';
+import { type Draft, readDraft } from '../../operations/drafts.ts';
+import { readVariants, saveVariants } from '../../operations/variants.ts';
 import { QUEUED } from './choices.ts';
 import { sendStep, stepAddress } from './frame.tsx';
-import { VariantsPage } from './variants-form.tsx';
-import { type GivenTest, MOST_VARIANTS, OWN_FIELDS, readTest } from './variants-records.ts';
+import { Plan } from './test-parts.tsx';
 
 interface ByUtr {
   Params: { utr: string };
@@ -42,10 +48,9 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
   /** Saves a test, which takes the place of a first part of the recipients, or with null takes it away. */
   async function save(request: FastifyRequest<ByUtr>, reply: FastifyReply, given: GivenTest | null) {
     const { utr } = request.params;
-    const api = new ApiClient(app, request);
     const hadFirstPart = given !== null && (await ask(request, readDraft, { utr })).draft.canary_percent > 0;
     const of = (own: (typeof OWN_FIELDS)[number]) => given?.variants.map((variant) => variant[own]);
-    const answer = await api.send('POST', '/single/send/variants', {
+    const saved = await attempt(request, saveVariants, {
       utr,
       unchanged_since: field(request, 'unchanged_since'),
       ...(given !== null && {
@@ -59,19 +64,19 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
         canary_percent: 0,
       }),
     });
-    if (answer.message !== undefined) {
-      const saved = hadFirstPart ? 'compose.variants.savedWhole' : 'compose.saved';
-      setFlash(reply, 'good', given === null ? 'compose.variants.removed' : saved);
+    if (!('problems' in saved)) {
+      const text = hadFirstPart ? 'compose.variants.savedWhole' : 'compose.saved';
+      setFlash(reply, 'good', given === null ? 'compose.variants.removed' : text);
       return reply.redirect(stepAddress(utr, given === null ? 'content' : 'variants'), SEE_OTHER);
     }
-    if (answer.status === CONFLICT && (await ask(request, readDraft, { utr })).draft.status > QUEUED) {
+    if (saved.status === CONFLICT && (await ask(request, readDraft, { utr })).draft.status > QUEUED) {
       setFlash(reply, 'bad', 'compose.locked');
       return reply.redirect(`/mailings/${encodeURIComponent(utr)}`, SEE_OTHER);
     }
     const language = languageOf(request, viewerOf(request));
-    const { problems } = refusalOf(answer);
-    const problem = answer.status === CONFLICT ? language.say('compose.variants.changed') : refusalText(answer);
-    return show(request, reply.code(answer.status), { ...(given && { given }), problems, problem });
+    const problem = saved.status === CONFLICT ? language.say('compose.variants.changed') : sentenceOf(saved);
+    const sent = { ...(given && { given }), problems: saved.problems, problem };
+    return show(request, reply.code(saved.status), sent);
   }
 
   async function show(
@@ -79,11 +84,10 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
     reply: FastifyReply,
     { problem, ...sent }: { given?: GivenTest; problems?: Problems; problem?: string } = {},
   ) {
-    const api = new ApiClient(app, request);
     const { utr } = request.params;
     const [{ draft }, stored, templates] = await Promise.all([
       ask(request, readDraft, { utr }),
-      readTest(api, utr),
+      ask(request, readVariants, { utr }),
       ask(request, listTemplates, { built_in: 1 }),
     ]);
     const content = <VariantsPage {...{ draft, stored, templates, ...sent }} />;
@@ -108,4 +112,164 @@ function givenTest(request: FastifyRequest): GivenTest {
     winner_by: field(request, 'winner_by'),
     hours: field(request, 'hours'),
   };
+}
+
+const NEW_TEST: GivenTest = { variants: [], share: '20', winner_by: 'clicks', hours: '24' };
+
+interface PageProps {
+  draft: Draft;
+  stored: StoredTest;
+  templates: readonly ListedTemplate[];
+  given?: GivenTest;
+  problems?: Problems;
+}
+
+export function VariantsPage({ draft, stored: { ab_test: test, plan }, templates, given, problems = {} }: PageProps) {
+  const language = useLanguage();
+  const shown = given ?? (test === null ? NEW_TEST : asGiven(test));
+  const numbers = Array.from({ length: MOST_VARIANTS }, (_, at) => at + 1);
+  return (
+    <div class="compose">
+      <div class="stack">
+        <h2>{language.say('compose.variants.title')}</h2>
+        <p class="quiet-text">{language.say('compose.variants.about')}</p>
+        {draft.canary_percent > 0 && <Notice>{language.say('compose.variants.firstPart')}</Notice>}
+        <form method="post" action={stepAddress(draft.utr, 'variants')} class="stack">
+          <Card title={language.say('compose.variants.a')}>
+            <p>
+              <bdi>{draft.subject || language.say('compose.none')}</bdi>
+            </p>
+          </Card>
+          {numbers.map((number) => (
+            <Variant
+              key={number}
+              number={number}
+              own={shown.variants[number - 1]}
+              isNext={number <= shown.variants.length + 1}
+              templates={templates}
+            />
+          ))}
+          <Card title={language.say('compose.variants.how')}>
+            <TextField
+              name="share"
+              type="number"
+              min={1}
+              max={100}
+              required
+              label={language.say('compose.variants.share')}
+              hint={language.say('compose.variants.share.hint')}
+              value={shown.share}
+              problems={problems}
+            />
+            <SelectField
+              name="winner_by"
+              label={language.say('compose.variants.by')}
+              value={shown.winner_by}
+              options={WINNER_BY.map((value) => ({ value, label: language.say(`compose.variants.by.${value}`) }))}
+              problems={problems}
+            />
+            <TextField
+              name="hours"
+              type="number"
+              min={1}
+              max={168}
+              required
+              label={language.say('compose.variants.hours')}
+              hint={language.say('compose.variants.hours.hint')}
+              value={shown.hours}
+              problems={problems}
+            />
+          </Card>
+          <input type="hidden" name="unchanged_since" value={draft.updated_at} />
+          <div class="buttons">
+            <Button>{language.say('compose.variants.save')}</Button>
+            <LinkButton look="quiet" href={stepAddress(draft.utr, 'content')}>
+              {language.say('compose.design.back')}
+            </LinkButton>
+          </div>
+        </form>
+      </div>
+      {plan !== null && (
+        <div class="stack compose-beside">
+          <Plan plan={plan} />
+          <Confirm
+            id="remove-test"
+            action={stepAddress(draft.utr, 'variants/remove')}
+            label={language.say('compose.variants.remove')}
+            title={language.say('compose.variants.remove.title')}
+          >
+            <p>{language.say('compose.variants.remove.text', { count: plan.recipients })}</p>
+            <input type="hidden" name="unchanged_since" value={draft.updated_at} />
+          </Confirm>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** A stored test as the form has it. */
+function asGiven({ variants, share, winner_by, hours }: NonNullable<StoredTest['ab_test']>): GivenTest {
+  return {
+    variants: variants.map((variant) => ({ ...variant, template_id: String(variant.template_id || '') })),
+    share: String(share),
+    winner_by,
+    hours: String(hours),
+  };
+}
+
+interface VariantProps {
+  number: number;
+  own: GivenTest['variants'][number] | undefined;
+  /** Whether it is open from the start: those that exist, and the next one. */
+  isNext: boolean;
+  templates: readonly ListedTemplate[];
+}
+
+function Variant({ number, own, isNext, templates }: VariantProps) {
+  const language = useLanguage();
+  const name = variantName(number);
+  const text = (field: 'subject' | 'preheader' | 'sender_name', label: string) => (
+    <TextField
+      name={`${field}_${number}`}
+      label={label}
+      value={own?.[field] ?? ''}
+      placeholder={language.say('compose.variants.asA')}
+      maxLength={255}
+      autocomplete="off"
+    />
+  );
+  return (
+    <details class="card variant" open={isNext}>
+      <summary>{language.say('compose.variants.one', { name })}</summary>
+      <div class="stack">
+        {text('subject', language.say('compose.subject'))}
+        {text('preheader', language.say('compose.preheader'))}
+        {text('sender_name', language.say('compose.variants.sender'))}
+        <SelectField
+          name={`template_id_${number}`}
+          label={language.say('compose.variants.content')}
+          value={own?.template_id ?? ''}
+          options={[
+            { value: '', label: language.say('compose.variants.asA') },
+            ...templates.map(({ id, template_name: label }) => ({ value: String(id), label })),
+          ]}
+        />
+      </div>
+    </details>
+  );
+}
+
+export type StoredTest = Static<typeof readVariants.output>;
+
+/** Besides A: B, C and D. */
+export const MOST_VARIANTS = 3;
+/** What a variant may have of its own. */
+export const OWN_FIELDS = ['subject', 'preheader', 'sender_name', 'template_id'] as const;
+
+/** A test as a form has it: all of it is text, and an empty one means as in A. */
+export interface GivenTest {
+  variants: Record<(typeof OWN_FIELDS)[number], string>[];
+  share: string;
+  winner_by: string;
+  hours: string;
 }
