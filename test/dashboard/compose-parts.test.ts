@@ -2,8 +2,8 @@
 import t from 'tap';
 import { type CheckContext, checkContent } from '../../src/delivery/checks/content-checks.ts';
 import { inDark } from '../../src/delivery/shown/dark.ts';
-import { missingParts } from '../../src/single-sends/screens/compose/choices.ts';
-import { seenValue } from '../../src/single-sends/screens/compose/seen.ts';
+import { missingParts } from '../../src/single-sends/screens/compose/missing.tsx';
+import { seenValue } from '../../src/single-sends/screens/compose/save.tsx';
 import { subjectHints, subjectLength } from '../../src/single-sends/screens/compose/subject-hints.ts';
 import { wallClock } from '../../src/zones.ts';
 

@@ -1,4 +1,4 @@
-/** One mailing: its state and progress, what it achieved, why people were left out, and what can be done with it. */
+/** One campaign: its state and progress, what it achieved, why people were left out, and what can be done with it. */
 import type { FastifyInstance } from 'fastify';
 import { readArchivedMail } from '../../archive/operations.ts';
 import type { Clock } from '../../clock.ts';
@@ -6,8 +6,7 @@ import { ask } from '../../dashboard/operations.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { READ } from '../../http/pages/layout.ts';
 import { readReport, readSummary } from '../operations/reports.ts';
-import { Actions, campaignActions } from './actions.tsx';
-import { ArchiveCard, archiveActions } from './archive.tsx';
+import { Actions, ArchiveCard, archiveActions, campaignActions } from './actions.tsx';
 import { sendPart } from './head.tsx';
 import { linksScreen } from './links.tsx';
 import { Overview } from './overview.tsx';
@@ -16,8 +15,8 @@ import { recipientsScreen } from './recipients.tsx';
 import { resendScreen } from './resend.tsx';
 import { Variants, variantChoice } from './variants.tsx';
 
-/** Registers the page of a mailing and what can be done with it. */
-export async function mailingScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
+/** Registers the page of a campaign and what can be done with it. */
+export async function campaignScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
   app.route<{ Params: { utr: string } }>({
     method: READ,
     url: '/mailings/:utr',

@@ -1,4 +1,4 @@
-/** Mailings: the single sends, newest first, found by their state, name or subject. */
+/** Campaigns: the single sends, newest first, found by their state, name or subject. */
 import type { FastifyInstance } from 'fastify';
 import { LinkButton } from '../../dashboard/components/button.tsx';
 import { StateBadge, StateChoice } from '../../dashboard/components/campaign-state.tsx';
@@ -17,7 +17,7 @@ import type { Deps } from '../../deps.ts';
 import { READ } from '../../http/pages/layout.ts';
 import { listSummaries, type Summary } from '../operations/reports.ts';
 import { SHOWN_STATES } from '../shown-state.ts';
-import { mailingScreen } from './campaign.tsx';
+import { campaignScreen } from './campaign.tsx';
 
 interface ListQuery {
   search?: string;
@@ -25,8 +25,8 @@ interface ListQuery {
   before?: string;
 }
 
-/** Registers the list and the pages of one mailing. */
-export async function mailingScreens(app: FastifyInstance, { clock }: Deps): Promise<void> {
+/** Registers the list and the pages of one campaign. */
+export async function campaignScreens(app: FastifyInstance, { clock }: Deps): Promise<void> {
   app.route<{ Querystring: ListQuery }>({
     method: READ,
     url: '/mailings',
@@ -39,16 +39,16 @@ export async function mailingScreens(app: FastifyInstance, { clock }: Deps): Pro
         ...(state && { state }),
         ...(before !== undefined && { before_id: before }),
       });
-      const action = viewer.role !== 'viewer' && <NewMailing />;
+      const action = viewer.role !== 'viewer' && <NewCampaign />;
       const frame = { title: languageOf(request, viewer).say('nav.mailings'), section: 'mailings', action } as const;
       const list = { summaries, next, search, state, isLater: before !== undefined, now: clock.now() };
-      return sendPage(request, reply, viewer, frame, <Mailings {...list} />);
+      return sendPage(request, reply, viewer, frame, <Campaigns {...list} />);
     },
   });
-  await mailingScreen(app, { clock });
+  await campaignScreen(app, { clock });
 }
 
-function NewMailing() {
+function NewCampaign() {
   return (
     <LinkButton icon="plus" href="/mailings/new">
       {useLanguage().say('compose.new')}
@@ -56,7 +56,7 @@ function NewMailing() {
   );
 }
 
-interface MailingList {
+interface CampaignList {
   summaries: readonly Summary[];
   /** Where the next page goes on; null where this is the last. */
   next: number | null;
@@ -66,7 +66,7 @@ interface MailingList {
   now: Date;
 }
 
-function Mailings({ summaries, next, search, state, isLater, now }: MailingList) {
+function Campaigns({ summaries, next, search, state, isLater, now }: CampaignList) {
   const language = useLanguage();
   const href = (before?: number) => withQuery('/mailings', { search, state, before });
   const isFiltered = search !== '' || state !== undefined;
@@ -98,7 +98,7 @@ function Mailings({ summaries, next, search, state, isLater, now }: MailingList)
       {summaries.length === 0 ? (
         <p>{language.say(next === null ? 'mailings.none' : 'mailings.noneHere')}</p>
       ) : (
-        <MailingTable summaries={summaries} now={now} />
+        <CampaignTable summaries={summaries} now={now} />
       )}
       <Pager first={isLater ? href() : null} next={next === null ? null : href(next)} />
       <TransactionalLink />
@@ -106,7 +106,7 @@ function Mailings({ summaries, next, search, state, isLater, now }: MailingList)
   );
 }
 
-/** To the mails that are of no mailing. */
+/** To the mails that are of no campaign. */
 function TransactionalLink() {
   return (
     <p>
@@ -115,7 +115,7 @@ function TransactionalLink() {
   );
 }
 
-function MailingTable({ summaries, now }: { summaries: readonly Summary[]; now: Date }) {
+function CampaignTable({ summaries, now }: { summaries: readonly Summary[]; now: Date }) {
   const language = useLanguage();
   return (
     <Table

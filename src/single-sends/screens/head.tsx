@@ -1,4 +1,4 @@
-/** What is above every part of a mailing: its subject, state, start and progress, and the tabs between its parts. */
+/** What is above every part of a campaign: its subject, state, start and progress, and the tabs between its parts. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
 import { Button } from '../../dashboard/components/button.tsx';
@@ -14,10 +14,10 @@ import type { Summary } from '../operations/reports.ts';
 
 const PARTS = ['overview', 'links', 'preview', 'recipients'] as const;
 
-/** A mailing that starts within this time is followed from before its start. */
+/** A campaign that starts within this time is followed from before its start. */
 const SOON_MS = 600_000;
 
-/** Where a page stands: the mailing, the time, and which part of it is shown. */
+/** Where a page stands: the campaign, the time, and which part of it is shown. */
 interface Place {
   summary: Summary;
   now: Date;
@@ -27,7 +27,7 @@ interface Place {
 /** The same, and whether the user may stop it. */
 type HeadProps = Place & { mayStop: boolean };
 
-/** Sends a part of a mailing as a page; `action` is what can be done with the mailing. */
+/** Sends a part of a campaign as a page; `action` is what can be done with the campaign. */
 export function sendPart(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -119,7 +119,7 @@ function Countdown({ utr, start, now, mayStop }: { utr: string; start: Date; now
   );
 }
 
-/** Follows the mailing in the browser while it is under way. */
+/** Follows the campaign in the browser while it is under way. */
 function Followed({ utr, children }: { utr: string; children: ComponentChildren }) {
   const language = useLanguage();
   const texts = { progress: language.fill('mailings.progress', {}), pace: language.fill('mailings.pace', {}) };

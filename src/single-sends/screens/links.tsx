@@ -1,4 +1,4 @@
-/** The links of a mailing by their clicks: as a table that leads to who clicked, and beside each link in the mail. */
+/** The links of a campaign by their clicks: as a table that leads to who clicked, and beside each link in the mail. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../../clock.ts';
 import { Card, Empty } from '../../dashboard/components/surface.tsx';

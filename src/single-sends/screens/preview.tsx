@@ -1,4 +1,4 @@
-/** The mail of a mailing as somebody of its audience sees it: on a desk, on a phone, and as plain text. */
+/** The mail of a campaign as somebody of its audience sees it: on a desk, on a phone, and as plain text. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../../clock.ts';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';

@@ -1,4 +1,4 @@
-/** The recipients of a mailing: found by state, reason, clicked link or the beginning of their address, each with why. */
+/** The recipients of a campaign: found by state, reason, clicked link or the beginning of their address, each with why. */
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import type { Clock } from '../../clock.ts';
@@ -28,7 +28,7 @@ interface Filter {
   link?: string;
 }
 
-/** Registers the recipients of a mailing. */
+/** Registers the recipients of a campaign. */
 export async function recipientsScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
   app.route<{ Params: { utr: string }; Querystring: Record<string, string | undefined> }>({
     method: READ,

@@ -1,4 +1,4 @@
-/** Sending a mailing again, with a new subject, to those who did not open it: says how many they are, and makes a draft. */
+/** Sending a campaign again, with a new subject, to those who did not open it: says how many they are, and makes a draft. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import { type Problems, TextField } from '../../dashboard/components/field.tsx';

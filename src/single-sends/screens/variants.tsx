@@ -1,4 +1,4 @@
-/** The A/B test of a mailing: its variants side by side, what was decided, and the choice by hand. */
+/** The A/B test of a campaign: its variants side by side, what was decided, and the choice by hand. */
 import type { FastifyInstance } from 'fastify';
 import { Confirm } from '../../dashboard/components/confirm.tsx';
 import { Badge, Notice } from '../../dashboard/components/surface.tsx';

@@ -1,4 +1,4 @@
-/** Why some people of a mailing that is being sent, or of an automation that is live, have no mail yet. */
+/** Why some people of a campaign that is being sent, or of an automation that is live, have no mail yet. */
 
 import { Notice } from '../../dashboard/components/surface.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';

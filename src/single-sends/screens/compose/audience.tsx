@@ -1,19 +1,19 @@
-/** The first step: whom a mailing goes to and whom it leaves out, with exact numbers, its sender and its unsubscribe group. */
+/** The first step: whom a campaign goes to and whom it leaves out, with exact numbers, its sender and its unsubscribe group. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { LinkButton } from '../../../dashboard/components/button.tsx';
-import { type Problems, SelectField } from '../../../dashboard/components/field.tsx';
+import { addGroup } from '../../../audience/unsubscribed/groups.ts';
+import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
+import { type Problems, SelectField, TextField } from '../../../dashboard/components/field.tsx';
 import { Card, Empty } from '../../../dashboard/components/surface.tsx';
 import { Table } from '../../../dashboard/components/table.tsx';
-import { ask } from '../../../dashboard/operations.ts';
+import { setFlash } from '../../../dashboard/flash.ts';
+import { ask, attempt, sentenceOf } from '../../../dashboard/operations.ts';
 import { field, texts } from '../../../dashboard/sign-in/fields.ts';
 import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { type Audience, countAudience, type Draft, readDraft } from '../../operations/drafts.ts';
+import { type Audience, countAudience, type Draft, readDraft, saveDraft } from '../../operations/drafts.ts';
 import { type Choices, readChoices, type Target } from './choices.ts';
-import { SavedForm, sendStep } from './frame.tsx';
-import { FirstGroup } from './group.tsx';
-import { saveStep } from './save.tsx';
-import { type Fields, seenValue } from './seen.ts';
+import { SavedForm, sendStep, stepAddress } from './frame.tsx';
+import { type Fields, saveStep, seenValue } from './save.tsx';
 
 interface ByUtr {
   Params: { utr: string };
@@ -257,5 +257,39 @@ export function Total({ audience: { recipients, left_out: leftOut } }: { audienc
         <p class="small quiet-text">{language.say('compose.audience.once')}</p>
       </Card>
     </div>
+  );
+}
+
+export async function groupForm(app: FastifyInstance): Promise<void> {
+  app.post<{ Params: { utr: string } }>('/mailings/:utr/edit/group', async (request, reply) => {
+    const { utr } = request.params;
+    const group_name = field(request, 'group_name').trim();
+    // Recipients read the description on their preference page.
+    const group = { group_name, description: group_name, is_display: 1 };
+    const added = await attempt(request, addGroup, group);
+    const saved =
+      'problems' in added ? added : await attempt(request, saveDraft, { utr, unsubscribe_group_id: added.output.id });
+    if ('problems' in saved) setFlash(reply, 'bad', 'compose.notSaved', { problem: sentenceOf(saved) });
+    return reply.redirect(stepAddress(utr, 'audience'), 303);
+  });
+}
+
+/** Asks for the name of the first group. */
+export function FirstGroup({ utr }: { utr: string }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('compose.group')}>
+      <p>{language.say('compose.group.none')}</p>
+      <form method="post" action={stepAddress(utr, 'group')}>
+        <TextField
+          name="group_name"
+          label={language.say('compose.group.name')}
+          hint={language.say('compose.group.name.hint')}
+          maxLength={255}
+          required
+        />
+        <Button look="plain">{language.say('compose.group.add')}</Button>
+      </form>
+    </Card>
   );
 }

@@ -12,9 +12,8 @@ import {
   showSingleSendHtml,
   testSingleSend,
 } from '../../operations/shown-mails.ts';
-import { missingParts } from './choices.ts';
 import { sendStep, stepAddress } from './frame.tsx';
-import { MissingParts } from './missing.tsx';
+import { MissingParts, missingParts } from './missing.tsx';
 
 /** As whom somebody sees a mail, and which variant of its A/B test. */
 export interface Seen {
@@ -69,14 +68,14 @@ export interface ComposedKind {
   read(request: FastifyRequest, params: ComposedParams): Promise<Composed>;
 }
 
-export const MAILING: ComposedKind = {
+export const CAMPAIGN: ComposedKind = {
   route: '/mailings/:utr/edit',
   section: 'mailings',
-  read: async (request, { utr }) => composedMailing(request, (await ask(request, readDraft, { utr })).draft),
+  read: async (request, { utr }) => composedCampaign(request, (await ask(request, readDraft, { utr })).draft),
 };
 
-/** The mailing of this draft. */
-export function composedMailing(request: FastifyRequest, draft: Draft): Composed {
+/** The campaign of this draft. */
+export function composedCampaign(request: FastifyRequest, draft: Draft): Composed {
   const { utr } = draft;
   return {
     ...draft,

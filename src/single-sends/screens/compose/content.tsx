@@ -12,10 +12,9 @@ import { useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { listTemplates } from '../../../templates/operations.ts';
 import { type Draft, readDraft } from '../../operations/drafts.ts';
-import { type Composed, composedMailing } from './composed.tsx';
+import { type Composed, composedCampaign } from './composed.tsx';
 import { SavedForm, sendStep } from './frame.tsx';
-import { saveStep } from './save.tsx';
-import { type Fields, seenValue } from './seen.ts';
+import { type Fields, saveStep, seenValue } from './save.tsx';
 import { subjectHints, subjectLength } from './subject-hints.ts';
 import { TestCard } from './test-parts.tsx';
 
@@ -61,7 +60,7 @@ const storedFields = ({ subject, preheader, single_send_name }: Draft): Fields =
 async function content(request: FastifyRequest, draft: Draft, given: Fields, problems: Problems = {}) {
   const { contents: placeholders } = await ask(request, listPlaceholders, {});
   const template = draft.content === 'template' ? await findTemplateName(request, draft.template_id) : '';
-  const mail = composedMailing(request, draft);
+  const mail = composedCampaign(request, draft);
   return <ContentForm {...{ draft, mail, given, problems, placeholders, template }} />;
 }
 

@@ -8,8 +8,8 @@ import { sendPage } from '../../../dashboard/page.tsx';
 import { recordTime } from '../../../dashboard/record-time.ts';
 import { viewerOf } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
+import { SINGLE_SEND_STATUS } from '../../../database/schema/index.ts';
 import type { Draft } from '../../operations/drafts.ts';
-import { QUEUED } from './choices.ts';
 
 export const STEPS = ['audience', 'content', 'check', 'schedule'] as const;
 export type Step = (typeof STEPS)[number];
@@ -28,11 +28,11 @@ export function sendStep(
   content: VNode,
   problem = '',
 ) {
-  const frame = { title: draft.single_send_name, section: 'mailings', action: <ToMailing utr={draft.utr} /> } as const;
+  const frame = { title: draft.single_send_name, section: 'mailings', action: <ToCampaign utr={draft.utr} /> } as const;
   const page = (
     <>
       <StepTabs utr={draft.utr} current={current} />
-      {draft.status === QUEUED && (
+      {draft.status === SINGLE_SEND_STATUS.queued && (
         <Notice>
           <QueuedNote />
         </Notice>
@@ -52,7 +52,7 @@ function QueuedNote() {
   return <>{useLanguage().say('compose.isQueued')}</>;
 }
 
-function ToMailing({ utr }: { utr: string }) {
+function ToCampaign({ utr }: { utr: string }) {
   return (
     <LinkButton look="plain" href={`/mailings/${utr}`}>
       {useLanguage().say('compose.back')}

@@ -1,4 +1,4 @@
-/** Sending later: the day and the time, in a zone or in that of each recipient. */
+/** When a campaign leaves: its first part, and the day and time of a later start, in a zone or in that of each recipient. */
 import type { FastifyReply } from 'fastify';
 import type { ComponentChildren } from 'preact';
 import type { Static } from 'typebox';
@@ -9,14 +9,14 @@ import { Card, Notice } from '../../../dashboard/components/surface.tsx';
 import { setFlash } from '../../../dashboard/flash.ts';
 import { recordTime } from '../../../dashboard/record-time.ts';
 import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
+import { SINGLE_SEND_STATUS } from '../../../database/schema/index.ts';
 import { FIRST_ZONE, type LocalTime } from '../../../delivery/timing/local-times.ts';
 import { waitsUntil } from '../../../delivery/timing/send-window.ts';
+import { canarySize, LEAST_AUDIENCE } from '../../../delivery/watch/canary-size.ts';
 import type { readWindow } from '../../../sending-times/operations.ts';
 import { toUtc, wallClock } from '../../../zones.ts';
 import type { Audience, Draft } from '../../operations/drafts.ts';
 import { parseScheduleDate, parseScheduleTime } from '../../schedule.ts';
-import { QUEUED } from './choices.ts';
-import { FirstPart } from './first-part.tsx';
 import { stepAddress } from './frame.tsx';
 
 export const LATER = 1;
@@ -39,7 +39,7 @@ export function findStart({ date, time, zone: given }: When, accountZone: string
   return day === null || hour === null || ![accountZone, ownZone].includes(zone) ? null : toUtc(day, hour, zone);
 }
 
-/** Says on the next page for when a mailing was scheduled by the zones of its recipients, and until when it can be changed. */
+/** Says on the next page for when a campaign was scheduled by the zones of its recipients, and until when it can be changed. */
 export function sayBookedLocally(reply: FastifyReply, language: Language, local: LocalTime, now: Date): void {
   const { date, time, zone } = local;
   const shown = language.weekdayTime(toUtc(date, time, zone), zone);
@@ -60,7 +60,7 @@ export function LeavingNotice({ times }: { times: LeavingTimes }) {
   return <Notice>{language.say('window.now', { time: language.weekdayTime(opens, zone), zone })}</Notice>;
 }
 
-/** Says on the next page for when a mailing was scheduled, and from when on it leaves if that is another time. */
+/** Says on the next page for when a campaign was scheduled, and from when on it leaves if that is another time. */
 export function sayBooked(
   reply: FastifyReply,
   language: Language,
@@ -86,7 +86,7 @@ interface LaterProps {
 export function Later({ draft, audience, caps, now, when, problems = {} }: LaterProps) {
   const language = useLanguage();
   const { recipients: count, with_zone: known } = audience;
-  const isBooked = draft.status === QUEUED && draft.schedule_type === LATER;
+  const isBooked = draft.status === SINGLE_SEND_STATUS.queued && draft.schedule_type === LATER;
   // UTC is the zone of an installation whose owner has set none: then it is the reader's own that is meant.
   const usualZone = draft.time_zone === 'UTC' ? language.zone : draft.time_zone;
   const tomorrow = wallClock(new Date(now.getTime() + DAY_MS), usualZone).date;
@@ -149,5 +149,29 @@ export function Later({ draft, audience, caps, now, when, problems = {} }: Later
         </form>
       </Island>
     </Card>
+  );
+}
+
+const FIRST_PERCENTS = [0, 1, 2, 3, 4, 5];
+
+/** How many get it first. A small audience gets it at once, and an A/B test begins with a part of its own. */
+export function FirstPart({ name, draft, count }: { name: string; draft: Draft; count: number }) {
+  const language = useLanguage();
+  if (count < LEAST_AUDIENCE || draft.variants > 1) return null;
+  const label = (percent: number) =>
+    percent === 0
+      ? language.say('compose.schedule.first.none')
+      : language.say('compose.schedule.first.part', {
+          count: canarySize(count, percent),
+          share: language.percent(percent / 100),
+        });
+  return (
+    <SelectField
+      name={name}
+      label={language.say('compose.schedule.first')}
+      hint={language.say('compose.schedule.first.hint')}
+      value={String(draft.canary_percent)}
+      options={FIRST_PERCENTS.map((percent) => ({ value: String(percent), label: label(percent) }))}
+    />
   );
 }

@@ -9,6 +9,7 @@ import { languageOf } from '../../../dashboard/page.tsx';
 import { field } from '../../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
+import { SINGLE_SEND_STATUS } from '../../../database/schema/index.ts';
 import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { type ResultLimits, readResultLimits, readWindow } from '../../../sending-times/operations.ts';
@@ -19,10 +20,9 @@ import { type Audience, countAudience, type Draft, readDraft } from '../../opera
 import { updateSingleSend } from '../../operations/single-sends.ts';
 import { readVariants, type TestPlan } from '../../operations/variants.ts';
 import { Total } from './audience.tsx';
-import { missingParts, QUEUED } from './choices.ts';
-import { FirstPart } from './first-part.tsx';
 import { sendStep, stepAddress } from './frame.tsx';
 import {
+  FirstPart,
   findStart,
   LATER,
   Later,
@@ -33,7 +33,7 @@ import {
   sayBookedLocally,
   type When,
 } from './later.tsx';
-import { MissingParts } from './missing.tsx';
+import { MissingParts, missingParts } from './missing.tsx';
 import { Plan, TestCard } from './test-parts.tsx';
 
 const CONFLICT = 409;
@@ -72,7 +72,7 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     if ('problems' in sent) {
       const { status, problems } = sent;
       // A button that was pressed twice: the first time did it.
-      if (status === CONFLICT && isLeaving(draft)) return toMailing(reply, draft.utr);
+      if (status === CONFLICT && isLeaving(draft)) return toCampaign(reply, draft.utr);
       const isSchedule = sent.problem === '' && Object.keys(problems).every((name) => /^(schedule|local)_/.test(name));
       const problem =
         status === CONFLICT
@@ -85,7 +85,7 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     if (start !== null && isLocal)
       sayBookedLocally(reply, language, { date, time, zone: draft.time_zone }, clock.now());
     else if (start !== null) sayBooked(reply, language, await ask(request, readWindow, {}), start, when.zone);
-    return toMailing(reply, draft.utr);
+    return toCampaign(reply, draft.utr);
   });
 
   async function show(
@@ -111,10 +111,10 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
 
 /** Whether it rests before it leaves, or has left. */
 function isLeaving({ status, schedule_type: type }: Draft): boolean {
-  return status > QUEUED || (status === QUEUED && type !== LATER);
+  return status > SINGLE_SEND_STATUS.queued || (status === SINGLE_SEND_STATUS.queued && type !== LATER);
 }
 
-function toMailing(reply: FastifyReply, utr: string) {
+function toCampaign(reply: FastifyReply, utr: string) {
   return reply.redirect(`/mailings/${utr}`, SEE_OTHER);
 }
 
@@ -126,7 +126,7 @@ interface ScheduleProps {
   hasCaps: boolean;
   times: LeavingTimes;
   limits: ResultLimits;
-  /** Whether the reader may change what holds for all mailings. */
+  /** Whether the reader may change what holds for all campaigns. */
   mayChange: boolean;
   now: Date;
   when?: When;
@@ -139,7 +139,7 @@ function Schedule({ draft, audience, plan, hasCaps, times, limits, mayChange, no
     hasCaps ? <CapField name={name} kind="mailing" value={String(draft.ignores_caps)} /> : null;
   return (
     <div class="stack">
-      {draft.status === QUEUED && draft.schedule_type === LATER && <Present draft={draft} />}
+      {draft.status === SINGLE_SEND_STATUS.queued && draft.schedule_type === LATER && <Present draft={draft} />}
       <LeavingNotice times={times} />
       <Total audience={audience} />
       {plan !== null && (

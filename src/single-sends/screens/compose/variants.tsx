@@ -11,13 +11,12 @@ import { languageOf } from '../../../dashboard/page.tsx';
 import { field } from '../../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
-import { WINNER_BY } from '../../../database/schema/index.ts';
+import { SINGLE_SEND_STATUS, WINNER_BY } from '../../../database/schema/index.ts';
 import { variantName } from '../../../delivery/variants/variant-name.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { type ListedTemplate, listTemplates } from '../../../templates/operations.ts';
 import { type Draft, readDraft } from '../../operations/drafts.ts';
 import { readVariants, saveVariants } from '../../operations/variants.ts';
-import { QUEUED } from './choices.ts';
 import { sendStep, stepAddress } from './frame.tsx';
 import { Plan } from './test-parts.tsx';
 
@@ -69,7 +68,10 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
       setFlash(reply, 'good', given === null ? 'compose.variants.removed' : text);
       return reply.redirect(stepAddress(utr, given === null ? 'content' : 'variants'), SEE_OTHER);
     }
-    if (saved.status === CONFLICT && (await ask(request, readDraft, { utr })).draft.status > QUEUED) {
+    if (
+      saved.status === CONFLICT &&
+      (await ask(request, readDraft, { utr })).draft.status > SINGLE_SEND_STATUS.queued
+    ) {
       setFlash(reply, 'bad', 'compose.locked');
       return reply.redirect(`/mailings/${encodeURIComponent(utr)}`, SEE_OTHER);
     }

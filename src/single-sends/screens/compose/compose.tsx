@@ -1,4 +1,4 @@
-/** A new mailing: asks for its name, and leads to the first step. */
+/** Composing a campaign in four steps that may be visited in any order, from nothing to sent. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
 import { type Problems, TextField } from '../../../dashboard/components/field.tsx';
@@ -6,19 +6,47 @@ import { Card } from '../../../dashboard/components/surface.tsx';
 import { attempt } from '../../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../../dashboard/page.tsx';
 import { field } from '../../../dashboard/sign-in/fields.ts';
-import { viewerOf } from '../../../dashboard/signed-in.ts';
+import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
+import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { createDraft } from '../../operations/drafts.ts';
+import { audienceStep, groupForm } from './audience.tsx';
+import { checkStep } from './check.tsx';
+import { CAMPAIGN } from './composed.tsx';
+import { contentStep } from './content.tsx';
+import { designScreen, htmlScreen, templatesScreen } from './content-screens.tsx';
 import { stepAddress } from './frame.tsx';
+import { scheduleStep } from './schedule.tsx';
+import { variantsScreen } from './variants.tsx';
+
+/** Registers the pages for composing, which only those see who may change something. */
+export async function composeScreens(app: FastifyInstance, { clock, db, config }: Deps): Promise<void> {
+  app.addHook('onRequest', async (request) => requireEditor(request));
+  app.route<{ Params: { utr: string } }>({
+    method: READ,
+    url: '/mailings/:utr/edit',
+    handler: (request, reply) => reply.redirect(stepAddress(request.params.utr, 'audience')),
+  });
+  await newCampaignScreen(app);
+  await audienceStep(app);
+  await groupForm(app);
+  await contentStep(app);
+  await templatesScreen(app, CAMPAIGN);
+  await htmlScreen(app, CAMPAIGN);
+  await designScreen(app, CAMPAIGN);
+  await variantsScreen(app);
+  await checkStep(app, CAMPAIGN, { db, config });
+  await scheduleStep(app, { clock });
+}
 
 const SEE_OTHER = 303;
 
-export async function newMailingScreen(app: FastifyInstance): Promise<void> {
+export async function newCampaignScreen(app: FastifyInstance): Promise<void> {
   app.route({
     method: READ,
     url: '/mailings/new',
-    handler: (request, reply) => send(request, reply, <NewMailing />),
+    handler: (request, reply) => send(request, reply, <NewCampaign />),
   });
 
   app.post('/mailings/new', async (request, reply) => {
@@ -26,7 +54,7 @@ export async function newMailingScreen(app: FastifyInstance): Promise<void> {
     const created = await attempt(request, createDraft, { single_send_name: name });
     if (!('problems' in created)) return reply.redirect(stepAddress(created.output.utr, 'audience'), SEE_OTHER);
     const { status, problems } = created;
-    return send(request, reply.code(status), <NewMailing name={name} problems={problems} />);
+    return send(request, reply.code(status), <NewCampaign name={name} problems={problems} />);
   });
 }
 
@@ -36,7 +64,7 @@ function send(request: FastifyRequest, reply: FastifyReply, content: Parameters<
   return sendPage(request, reply, viewer, { title, section: 'mailings' }, content);
 }
 
-function NewMailing({ name = '', problems }: { name?: string; problems?: Problems }) {
+function NewCampaign({ name = '', problems }: { name?: string; problems?: Problems }) {
   const language = useLanguage();
   return (
     <Card>
