@@ -161,14 +161,6 @@ export function refusalText({ errors }: { errors?: ApiAnswer<unknown>['errors'] 
         .join(' ');
 }
 
-/** What is wrong with a refused answer, for a form: the errors of its fields, or a sentence about all of it; the other is empty. */
-export function refusalOf({ errors = '' }: Pick<ApiAnswer<unknown>, 'errors'>): {
-  problems: Readonly<Record<string, readonly string[]>>;
-  problem: string;
-} {
-  return typeof errors === 'string' ? { problems: {}, problem: errors } : { problems: errors, problem: '' };
-}
-
 function queryText(query: Readonly<Record<string, string>>): string {
   const pairs = Object.entries(query);
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
