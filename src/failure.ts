@@ -1,41 +1,46 @@
 /** Failures that are reported to the caller. Any layer may throw them; one error handler turns them into the answer. */
-import { SENTENCES } from './sentences.ts';
+import { type Said, Sentence, sentence } from './sentences.ts';
 
-export type FieldErrors = Record<string, string[]>;
+export type FieldErrors = Record<string, Said[]>;
 
 /** An expected failure: its HTTP status and the `errors` of the envelope. */
 export class Failure extends Error {
   readonly status: number;
-  readonly errors: string | FieldErrors;
+  readonly errors: Said | FieldErrors;
   /** The path of the record that the request collides with, for the header Location. */
   readonly location: string | undefined;
 
-  constructor(status: number, errors: string | FieldErrors, location?: string) {
-    super(typeof errors === 'string' ? errors : Object.values(errors).flat().join(' '));
+  constructor(status: number, errors: Said | FieldErrors, location?: string) {
+    super(isSaid(errors) ? String(errors) : Object.values(errors).flat().join(' '));
     this.status = status;
     this.errors = errors;
     this.location = location;
   }
 }
 
+/** Whether errors are one text about all of the request, not about its fields. */
+export function isSaid(errors: Said | FieldErrors): errors is Said {
+  return typeof errors === 'string' || errors instanceof Sentence;
+}
+
 /** 404: the id is missing or malformed, or no such record belongs to the account. Each endpoint has its own text. */
-export function notFound(text: string = SENTENCES.not_found): Failure {
+export function notFound(text: Said = sentence('not_found')): Failure {
   return new Failure(404, text);
 }
 
 /** 409: the request is valid, but the state of the record does not allow it. */
-export function conflict(text: string): Failure {
+export function conflict(text: Said): Failure {
   return new Failure(409, text);
 }
 
 /** 422: one field is invalid. */
-export function invalid(field: string, text: string): Failure {
+export function invalid(field: string, text: Said): Failure {
   return new Failure(422, { [field]: [text] });
 }
 
 /** 413: the body is larger, or has more parts, than the service reads. */
 export function payloadTooLarge(): Failure {
-  return new Failure(413, SENTENCES.payload_too_large);
+  return new Failure(413, sentence('payload_too_large'));
 }
 
 /**
@@ -43,5 +48,5 @@ export function payloadTooLarge(): Failure {
  * should know of is logged.
  */
 export function unavailable(cause?: unknown): Failure {
-  return Object.assign(new Failure(503, SENTENCES.database_busy), { cause });
+  return Object.assign(new Failure(503, sentence('database_busy')), { cause });
 }

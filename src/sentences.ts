@@ -1,6 +1,6 @@
 /**
- * The sentences with which the service says why something was not done or what it found, each with a code. They are stored and
- * answered in English; a program compares codes, and the dashboard has each sentence in the reader's language.
+ * The sentences with which the service says why something was not done or what it found, each with a code. The API answers them in
+ * English; a program compares codes, and the dashboard has each sentence in the reader's language.
  */
 
 import { AB_TEST_SENTENCES } from './sentences/ab-tests.ts';
@@ -229,16 +229,41 @@ export const SENTENCES = {
 
 export type SentenceCode = keyof typeof SENTENCES;
 type NamesIn<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
-type ValuesOf<Code extends SentenceCode> = Record<NamesIn<(typeof SENTENCES)[Code]>, string | number>;
+type ValuesOf<Code extends SentenceCode> = Record<NamesIn<(typeof SENTENCES)[Code]>, Value>;
 type Values<Code extends SentenceCode> = [NamesIn<(typeof SENTENCES)[Code]>] extends [never] ? [] : [ValuesOf<Code>];
 
-/** Gives the English sentence of a code with its values filled in. */
-export function sentence<Code extends SentenceCode>(code: Code, ...[values]: Values<Code>): string {
-  return fillHoles(SENTENCES[code], values ?? {});
+/** What stands in the hole of a sentence: a name, a number, or another sentence. */
+type Value = string | number | Sentence;
+
+/** Something that the service says: a code and the values for its holes. As text and in JSON it is the English sentence. */
+export class Sentence {
+  readonly code: SentenceCode;
+  readonly values: Readonly<Record<string, Value>>;
+
+  constructor(code: SentenceCode, values: Readonly<Record<string, Value>>) {
+    this.code = code;
+    this.values = values;
+  }
+
+  toString(): string {
+    return fillHoles(SENTENCES[this.code], this.values);
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+}
+
+/** A sentence of the service, or a text that others wrote. */
+export type Said = string | Sentence;
+
+/** The sentence of a code with its values. */
+export function sentence<Code extends SentenceCode>(code: Code, ...[values]: Values<Code>): Sentence {
+  return new Sentence(code, values ?? {});
 }
 
 /** Puts values into the holes of a text; a hole without a value stays. */
-export function fillHoles(text: string, values: Readonly<Record<string, string | number>>): string {
+export function fillHoles(text: string, values: Readonly<Record<string, Value>>): string {
   return text.replaceAll(/\{(\w+)\}/g, (hole, name: string) => String(values[name] ?? hole));
 }
 
@@ -284,7 +309,8 @@ export function findSentence(text: string): FoundSentence | null {
   return null;
 }
 
-/** The code of an English sentence; null for none, and for what others said. */
-export function sentenceCode(text: string | null): SentenceCode | null {
-  return text === null ? null : (findSentence(text)?.code ?? null);
+/** The code of a sentence; null for none, and for what others said. */
+export function sentenceCode(said: Said | null): SentenceCode | null {
+  if (said instanceof Sentence) return said.code;
+  return said === null ? null : (findSentence(said)?.code ?? null);
 }

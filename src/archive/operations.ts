@@ -4,7 +4,7 @@ import { invalid } from '../failure.ts';
 import { messages } from '../field-errors.ts';
 import { flag, identifier, integer, line, nullable, zeroOrOne } from '../http/requests/schemas.ts';
 import { operation } from '../operations/operation.ts';
-import { SENTENCES } from '../sentences.ts';
+import { sentence } from '../sentences.ts';
 import { requireSingleSend } from '../single-sends/single-sends.ts';
 import { auditBy } from '../users/audit.ts';
 import {
@@ -66,7 +66,7 @@ export const changeArchive = operation({
     title: Type.Optional(line({ description: 'What stands above its list; empty: Mail archive.' })),
   }),
   check(_context, { slug = '' }, errors) {
-    if (slug !== '' && !SLUG.test(slug)) errors.add('slug', SENTENCES.archive_slug);
+    if (slug !== '' && !SLUG.test(slug)) errors.add('slug', sentence('archive_slug'));
   },
   run(context, { slug, title = '' }) {
     const { db, clock, accountId } = context;

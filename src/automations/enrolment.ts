@@ -130,7 +130,7 @@ async function createMissingMailing(deps: AutomationDeps, automationId: number, 
           sql`id = ${automationId}`,
           {
             held_code: result.code,
-            held_reason: sentence('held_mail', { subject: schedule.subject, problem: result.problem }),
+            held_reason: String(sentence('held_mail', { subject: schedule.subject, problem: result.problem })),
           },
           now,
         );

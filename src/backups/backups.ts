@@ -8,7 +8,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { makePrivateFile } from '../database/private-file.ts';
 import { conflict, invalid, notFound } from '../failure.ts';
-import { SENTENCES } from '../sentences.ts';
+import { sentence } from '../sentences.ts';
 import { threadFile } from '../thread-files.ts';
 import type { Comparison } from './check-backup.ts';
 import { diskUse, realPath, removeWhole, roomFor, unfinishedName } from './files.ts';
@@ -129,7 +129,7 @@ export class Backups {
 
   /** Takes the only place for `work` to the end of it. Throws 409 while it is taken. */
   async #alone<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#isTaken) throw conflict(SENTENCES.backup_under_way);
+    if (this.#isTaken) throw conflict(sentence('backup_under_way'));
     this.#isTaken = true;
     try {
       return await work();

@@ -6,7 +6,7 @@ import { dropTriggers, hasTriggers } from '../database/triggers.ts';
 import { copiedAt } from '../delivery/links/copies.ts';
 import { allSecrets } from '../delivery/links/secrets.ts';
 import { latestBeatAt } from '../delivery/queue/sending-hold.ts';
-import { sentence } from '../sentences.ts';
+import { type Sentence, sentence } from '../sentences.ts';
 import { findForeignPart } from './foreign-schema.ts';
 import { checkIntegrity } from './make-backup.ts';
 
@@ -37,11 +37,11 @@ export function openBackup(path: string, name: string): Db {
   const problem = problemOf(db, name);
   if (problem === null) return db;
   db.$client.close();
-  throw new Error(problem);
+  throw new Error(String(problem));
 }
 
 /** Why a file cannot be restored, in one line; null where it can. The file's schema comes first, because the rest may run what is in it. */
-function problemOf(db: Db, file: string): string | null {
+function problemOf(db: Db, file: string): Sentence | null {
   const damaged = (reason: string) => sentence('backup_damaged', { file, reason });
   const tables = ['installation', 'accounts', 'contacts', 'mailings'];
   try {
@@ -69,7 +69,7 @@ export function checkBackup(path: string, name: string, databasePath: string): C
     try {
       migrateAndSeed(backup);
     } catch (error) {
-      throw new Error(sentence('backup_damaged', { file: name, reason: reasonOf(error) }));
+      throw new Error(String(sentence('backup_damaged', { file: name, reason: reasonOf(error) })));
     }
     const present = connect(databasePath);
     try {
@@ -107,11 +107,10 @@ function opened(path: string, name: string): Db {
     return connect(path);
   } catch (error) {
     const isOther = error instanceof Error && 'code' in error && error.code === 'SQLITE_NOTADB';
-    throw new Error(
-      isOther
-        ? sentence('backup_foreign', { file: name })
-        : sentence('backup_damaged', { file: name, reason: reasonOf(error) }),
-    );
+    const problem = isOther
+      ? sentence('backup_foreign', { file: name })
+      : sentence('backup_damaged', { file: name, reason: reasonOf(error) });
+    throw new Error(String(problem));
   }
 }
 

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
 import type { Deps } from '../deps.ts';
-import { Failure } from '../failure.ts';
+import { Failure, isSaid } from '../failure.ts';
 import { callerWithSession } from '../operations/callers.ts';
 import type { Context, Operation } from '../operations/operation.ts';
 import { type Given, perform } from '../operations/perform.ts';
@@ -86,7 +86,7 @@ export function sentenceOf({ problems, problem }: Refusal): string {
 }
 
 function refusalOf({ status, errors }: Failure, language: Language): Refusal {
-  if (typeof errors === 'string') return { status, problems: {}, problem: language.sentence(errors) };
+  if (isSaid(errors)) return { status, problems: {}, problem: language.sentence(errors) };
   const problems = Object.entries(errors).map(([field, texts]) => [
     field,
     texts.map((text) => language.sentence(text)),

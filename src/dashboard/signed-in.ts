@@ -6,7 +6,7 @@ import { turns } from '../http/account-share.ts';
 import { messagePage, unknownPage } from '../http/pages/layout.ts';
 import { isSameOrigin } from '../http/same-origin.ts';
 import { readSession } from '../http/session-cookie.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
+import { sentence } from '../sentences.ts';
 import { isOperator } from '../users/operators.ts';
 import type { Session } from '../users/sessions.ts';
 import { answerError, sendErrorPage } from './error-pages.tsx';
@@ -22,7 +22,7 @@ export function guardPages(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, next) => {
     const isReading = request.method === 'GET' || request.method === 'HEAD';
     if (isReading || isSameOrigin(request)) next();
-    else next(new Failure(FORBIDDEN, SENTENCES.other_site));
+    else next(new Failure(FORBIDDEN, sentence('other_site')));
   });
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) =>
     answerError(error, request, reply, findViewer(request)),
@@ -98,7 +98,7 @@ export function viewerOf(request: FastifyRequest): Viewer {
 
 /** Refuses a page that is only for changing something to a user who may only look. */
 export function requireEditor(request: FastifyRequest): void {
-  if (sessionOf(request).user.role === 'viewer') throw new Failure(FORBIDDEN, SENTENCES.viewers_change_nothing);
+  if (sessionOf(request).user.role === 'viewer') throw new Failure(FORBIDDEN, sentence('viewers_change_nothing'));
 }
 
 /** Refuses a page that is only for changing settings to anyone but an owner. */
@@ -110,7 +110,7 @@ export function requireOwner(request: FastifyRequest): void {
 /** Refuses a page that concerns the whole installation to anyone but its operators. */
 export function requireOperator(request: FastifyRequest): void {
   requireOwner(request);
-  if (!isOperator(sessionOf(request).user)) throw new Failure(FORBIDDEN, SENTENCES.operators_only);
+  if (!isOperator(sessionOf(request).user)) throw new Failure(FORBIDDEN, sentence('operators_only'));
 }
 
 /** The user for whom a page is made, or null where nobody is signed in. */

@@ -12,7 +12,7 @@ import {
 } from '../database/schema/index.ts';
 import { conflict, notFound } from '../failure.ts';
 import type { MailContent } from '../packed-content.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
+import { sentence } from '../sentences.ts';
 import type { SingleSendActionDeps } from '../single-sends/single-sends.ts';
 import { changeUnsent } from '../single-sends/status.ts';
 import { changeTemplate, requireTemplate, templateCodes } from '../templates/own-templates.ts';
@@ -66,7 +66,7 @@ function saveSingleSend(
     (tx) => {
       const send = tx.select({ status: singleSends.status }).from(singleSends).where(eq(singleSends.id, id)).get();
       if (send === undefined) throw notFound('Record not found');
-      if (send.status >= SINGLE_SEND_STATUS.running) throw conflict(SENTENCES.not_changeable);
+      if (send.status >= SINGLE_SEND_STATUS.running) throw conflict(sentence('not_changeable'));
       changeUnsent(db, id, {
         ...content,
         template_json: content.template_json || null,

@@ -7,7 +7,7 @@ import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { feeds } from '../database/schema/index.ts';
 import { conflict } from '../failure.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
+import { sentence } from '../sentences.ts';
 import { findTemplateCodes } from '../templates/mail-content.ts';
 import { nextDigest, type Rhythm } from './rhythm.ts';
 import { USUAL_TEMPLATE } from './usual-template.ts';
@@ -90,7 +90,7 @@ export function removeFeed(db: Db, { id }: Feed): void {
 
 /** Pauses a feed, or lets one go on that is paused. To be called within a transaction. */
 export function setActive(db: Db, feed: Feed, isActive: boolean, now: Date): void {
-  if (feed.state === 'held') throw conflict(SENTENCES.feed_is_held);
+  if (feed.state === 'held') throw conflict(sentence('feed_is_held'));
   if (isActive) goOn(db, feed, now);
   else
     db.update(feeds)
@@ -101,7 +101,7 @@ export function setActive(db: Db, feed: Feed, isActive: boolean, now: Date): voi
 
 /** Lets a feed go on that is held: what waits is sent, or skipped for good. Throws 409 for one that is not. To be called within a transaction. */
 export function releaseFeed(db: Db, feed: Feed, what: 'send' | 'skip', now: Date): void {
-  if (feed.state !== 'held') throw conflict(SENTENCES.feed_not_held);
+  if (feed.state !== 'held') throw conflict(sentence('feed_not_held'));
   if (what === 'skip')
     db.$client.prepare('UPDATE feed_items SET item = NULL WHERE feed_id = ? AND item IS NOT NULL').run(feed.id);
   goOn(db, feed, now);

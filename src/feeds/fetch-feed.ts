@@ -82,13 +82,13 @@ async function follow(
     if (statusCode === 304) return { kind: 'unchanged' };
     if (statusCode === 200) {
       const bytes = await readBody(body, header('content-encoding'));
-      if (bytes === null) return failed(sentence('feed_large', { size: MAX_FEED_BYTES / 1024 / 1024 }));
+      if (bytes === null) return failed(String(sentence('feed_large', { size: MAX_FEED_BYTES / 1024 / 1024 })));
       const version = { etag: tag(header('etag')), last_modified: tag(header('last-modified')) };
       return { kind: 'changed', text: decoded(bytes, header('content-type')), url, ...version };
     }
     const location = header('location');
     if (![301, 302, 303, 307, 308].includes(statusCode) || !URL.canParse(location, url))
-      return failed(sentence('feed_status', { status: statusCode }), retryAfterMs(header('retry-after')));
+      return failed(String(sentence('feed_status', { status: statusCode })), retryAfterMs(header('retry-after')));
     const next = new URL(location, url);
     next.hash = '';
     url = next.href;

@@ -21,7 +21,7 @@ import {
   zeroOrOne,
 } from '../http/requests/schemas.ts';
 import { type Context, operation } from '../operations/operation.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
+import { sentence } from '../sentences.ts';
 import { parseScheduleTime } from '../single-sends/schedule.ts';
 import { singleSendErrors } from '../single-sends/single-sends.ts';
 import { urlFault } from '../webhooks/addresses.ts';
@@ -145,7 +145,7 @@ export const saveFeed = operation({
     const { url = '', time_of_day: time = '', time_zone: zone = '', template_id, ...mail } = given;
     const fault = url === '' ? null : urlFault(url, allowsPrivate(context));
     if (fault !== null) errors.add('url', FAULTS[fault]);
-    if (time !== '' && !isTimeOfDay(time)) errors.add('time_of_day', SENTENCES.feed_time);
+    if (time !== '' && !isTimeOfDay(time)) errors.add('time_of_day', sentence('feed_time'));
     if (zone !== '' && !isTimeZone(zone)) errors.add('time_zone', sentence('feed_zone', { name: zone }));
     const references = template_id === undefined || template_id === 0 ? mail : { ...mail, template_id };
     for (const [field, text] of singleSendErrors(context, context.accountId, references)) errors.add(field, text);
@@ -208,10 +208,10 @@ export const previewFeed = operation({
 });
 
 const FAULTS = {
-  url: SENTENCES.feed_address,
-  plain: SENTENCES.feed_plain,
-  login: SENTENCES.webhook_login,
-  private: SENTENCES.webhook_private,
+  url: sentence('feed_address'),
+  plain: sentence('feed_plain'),
+  login: sentence('webhook_login'),
+  private: sentence('webhook_private'),
 } as const;
 
 const isTimeOfDay = (text: string) => /^\d\d:\d\d$/.test(text) && parseScheduleTime(text) !== null;

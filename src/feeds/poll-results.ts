@@ -54,9 +54,9 @@ export function recordPoll(db: Db, asked: Pick<Feed, 'id' | 'url'>, result: Poll
     const fresh = addItems(db, feed, items);
     change({ ...result.version, feed_title: title, is_begun: 1 });
     if (feed.is_begun === 0 || fresh === 0) return;
-    if (fresh >= MANY_ITEMS) holdFeed(db, feed.id, sentence('feed_many_items', { count: fresh }), now);
+    if (fresh >= MANY_ITEMS) holdFeed(db, feed.id, String(sentence('feed_many_items', { count: fresh })), now);
     else if (fresh >= MANY_UNKNOWN && fresh === items.length)
-      holdFeed(db, feed.id, sentence('feed_all_unknown', { count: fresh }), now);
+      holdFeed(db, feed.id, String(sentence('feed_all_unknown', { count: fresh })), now);
     else if (feed.rhythm === 'item') change({ issue_at: now.getTime() });
   };
   db.transaction(record, { behavior: 'immediate' });

@@ -38,7 +38,7 @@ export function seenDomain(sender: SenderDomain, findings: readonly Finding[], a
     returnPath: sender.returnPath,
     keys: sender.keys.map(({ name }) => name),
     checks: { SPF: stateOf(spf), DKIM: stateOf(dkim), DMARC: stateOf(dmarc), Alignment: stateOf(alignment) },
-    findings: findings.map((finding) => ({ ...finding, found: finding.found.slice(0, MAX_FOUND) })),
+    findings: findings.map((finding) => ({ ...finding, found: String(finding.found).slice(0, MAX_FOUND) })),
     at,
   };
 }

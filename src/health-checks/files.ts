@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
+import { sentence } from '../sentences.ts';
 import type { Finding } from './finding.ts';
 
 /** Permissions of a file's group and of everybody else. */
@@ -18,7 +18,7 @@ export function filesCheck(config: Config): Finding {
     .filter((name) => name.startsWith(basename(path)))
     .map((name) => join(dirname(path), name));
   const open = process.platform === 'win32' ? [] : files.filter(isOpen);
-  if (open.length === 0) return { name: 'Files', state: 'ok', found: SENTENCES.files_private };
+  if (open.length === 0) return { name: 'Files', state: 'ok', found: sentence('files_private') };
   return {
     name: 'Files',
     state: 'warn',

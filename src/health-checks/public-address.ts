@@ -6,7 +6,7 @@ import { TLSSocket } from 'node:tls';
 import type { Database } from 'better-sqlite3';
 import { findNamedValue, writeNamedValue } from '../database/named-values.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
+import { sentence } from '../sentences.ts';
 import type { CheckResult, Finding } from './finding.ts';
 
 // An import of node:http would load all that it offers, among it Node's own undici: 14 MB and 35 ms of CPU in each thread.
@@ -46,7 +46,7 @@ export function proofOf(tokens: Tokens, challenge: string): string {
 
 /** Asks the public address, and says in words what is wrong. Ends within ten seconds; nothing is thrown. `now` is epoch milliseconds. */
 export async function publicAddressCheck(publicUrl: string, tokens: Tokens, now: number): Promise<Finding> {
-  if (publicUrl === '') return { name: NAME, state: 'warn', found: SENTENCES.address_none };
+  if (publicUrl === '') return { name: NAME, state: 'warn', found: sentence('address_none') };
   const challenge = randomBytes(16).toString('hex');
   try {
     const answer = await ask(new URL(`/healthz?challenge=${challenge}`, publicUrl));
@@ -108,7 +108,7 @@ function judge(url: string, answer: Answer, isProof: (proof: string) => boolean,
     return { state: 'fail', ...certificateFault(certificate.fault, { host, day, ...certificate }) };
   if (status >= 300 && status < 400 && location !== '') {
     const found = sentence('address_redirects', { url, where: shortened(location) });
-    return { state: 'fail', found, advice: [SENTENCES.address_redirects_cure] };
+    return { state: 'fail', found, advice: [sentence('address_redirects_cure')] };
   }
   const { alive, proof } = jsonOf(answer.body);
   if (status !== 200 || alive !== true || typeof proof !== 'string' || !isProof(proof)) {
@@ -121,22 +121,22 @@ function judge(url: string, answer: Answer, isProof: (proof: string) => boolean,
   }
   if (certificate === null) return { state: 'ok', found: sentence('address_leads_here', { url }) };
   return certificate.endsAt.getTime() - now < SOON_MS
-    ? { state: 'warn', found: sentence('address_ends_soon', { url, day }), advice: [SENTENCES.certificate_renewal] }
+    ? { state: 'warn', found: sentence('address_ends_soon', { url, day }), advice: [sentence('certificate_renewal')] }
     : { state: 'ok', found: sentence('address_certified', { url, day }) };
 }
 
 function certificateFault(fault: string, values: { host: string; day: string; names: string }) {
   if (fault === 'CERT_HAS_EXPIRED') {
-    return { found: sentence('certificate_expired', values), advice: [SENTENCES.certificate_renewal] };
+    return { found: sentence('certificate_expired', values), advice: [sentence('certificate_renewal')] };
   }
   if (fault === 'ERR_TLS_CERT_ALTNAME_INVALID') {
     return { found: sentence('certificate_name', values), advice: [sentence('certificate_name_cure', values)] };
   }
   const found = sentence('certificate_untrusted', { ...values, code: shortened(fault) });
-  return { found, advice: [SENTENCES.certificate_untrusted_cure] };
+  return { found, advice: [sentence('certificate_untrusted_cure')] };
 }
 
-function unreachable(publicUrl: string, error: unknown): { found: string; advice: string[] } {
+function unreachable(publicUrl: string, error: unknown): Pick<Finding, 'found' | 'advice'> {
   const url = new URL(publicUrl);
   const values = { host: url.hostname, port: url.port || (url.protocol === 'https:' ? 443 : 80), url: publicUrl };
   const { code, message }: { code?: unknown; message?: unknown } = Object(error);

@@ -23,9 +23,9 @@ export function serviceChecks(client: Database, config: Config, now: number): Fi
 function backgroundCheck(client: Database, now: number): Finding {
   const name = 'Background';
   if (Math.abs(now - lastBeatAt(client)) < STALLED_AFTER_MS)
-    return { name, state: 'ok', found: SENTENCES.background_running };
-  const advice = [SENTENCES.background_cure];
-  return { name, state: 'fail', found: SENTENCES.background_stalled, advice };
+    return { name, state: 'ok', found: sentence('background_running') };
+  const advice = [sentence('background_cure')];
+  return { name, state: 'fail', found: sentence('background_stalled'), advice };
 }
 
 function relayCheck(client: Database, config: Config, now: number): Finding {
@@ -34,28 +34,28 @@ function relayCheck(client: Database, config: Config, now: number): Finding {
   if (missing !== null) return { name, ...missing };
   const failure = findRelayFailure(client);
   const age = failure === null ? Number.POSITIVE_INFINITY : Math.abs(now - failure.at);
-  if (failure === null || age >= RECENT_MS) return { name, state: 'ok', found: SENTENCES.relay_well };
+  if (failure === null || age >= RECENT_MS) return { name, state: 'ok', found: sentence('relay_well') };
   const minutes = Math.floor(age / MINUTE_MS);
   const when =
     minutes > 1
       ? sentence('when_minutes', { count: minutes })
       : SENTENCES[minutes === 0 ? 'when_seconds' : 'when_minute'];
-  const advice = [SENTENCES.relay_cure];
+  const advice = [sentence('relay_cure')];
   return { name, state: 'warn', found: sentence('relay_failed', { when, reply: failure.reply }), advice };
 }
 
 /** What follows from having no relay; null where there is one. */
 export function missingRelay(client: Database, config: Config): CheckResult | null {
   if (hasRelay(client, config)) return null;
-  const found = courierInUse(client, config) === 'nodes' ? SENTENCES.relay_none_nodes : SENTENCES.relay_none;
-  return { state: 'warn', found, advice: [SENTENCES.relay_none_cure] };
+  const found = courierInUse(client, config) === 'nodes' ? sentence('relay_none_nodes') : sentence('relay_none');
+  return { state: 'warn', found, advice: [sentence('relay_none_cure')] };
 }
 
 function backupCheck(client: Database, now: number): Finding {
   const name = 'Backup';
   const last = lastBackupAt(client);
-  const advice = [SENTENCES.backup_cure];
-  if (last === null) return { name, state: 'warn', found: SENTENCES.backup_none, advice };
+  const advice = [sentence('backup_cure')];
+  if (last === null) return { name, state: 'warn', found: sentence('backup_none'), advice };
   const days = Math.floor((now - Date.parse(last)) / DAY_MS);
   return days < BACKUP_DAYS
     ? { name, state: 'ok', found: sentence('backup_fresh', { day: last.slice(0, 10) }) }

@@ -1,10 +1,10 @@
 /** Keeps one account from taking all of what everybody shares: the compiling thread, the memory, the room in the database. */
 import { Failure, unavailable } from '../failure.ts';
-import { SENTENCES } from '../sentences.ts';
+import { sentence } from '../sentences.ts';
 
 const TOO_MANY_REQUESTS = 429;
 
-const tooMany = () => new Failure(TOO_MANY_REQUESTS, SENTENCES.too_many_templates);
+const tooMany = () => new Failure(TOO_MANY_REQUESTS, sentence('too_many_templates'));
 
 /** What somebody has under way, and what begins when that has ended. */
 interface Turns {

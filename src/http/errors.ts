@@ -2,6 +2,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import { Failure, type FieldErrors } from '../failure.ts';
+import type { Said } from '../sentences.ts';
 
 const FRAMEWORK_TEXTS = new Map([
   [400, 'Malformed Request'],
@@ -15,7 +16,7 @@ const FRAMEWORK_TEXTS = new Map([
 ]);
 
 /** The body of a failure. */
-export function failedBody(errors: string | FieldErrors): { status: 'failed'; errors: string | FieldErrors } {
+export function failedBody(errors: Said | FieldErrors): { status: 'failed'; errors: Said | FieldErrors } {
   return { status: 'failed', errors };
 }
 
@@ -43,7 +44,7 @@ export function logFailed({ log, raw, routeOptions }: FastifyRequest, err: Error
  * the dashboard, which needs to know what happened.
  */
 export function installErrors(app: FastifyInstance, { config }: { config: Config }): void {
-  const fail = (reply: FastifyReply, status: number, content: string | FieldErrors) =>
+  const fail = (reply: FastifyReply, status: number, content: Said | FieldErrors) =>
     reply
       .code(config.STATUS_CODES === 'always-200' && reply.request.sessionId === null ? 200 : status)
       .type('application/json; charset=utf-8')

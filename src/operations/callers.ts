@@ -1,7 +1,7 @@
 /** Who calls: a program with a pair of keys, or a person with a session; and who may do something. */
 import { ROLES, type Role } from '../database/schema/index.ts';
 import { Failure } from '../failure.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
+import { sentence } from '../sentences.ts';
 import type { Actor } from '../users/audit.ts';
 import { isOperator } from '../users/operators.ts';
 import type { Session } from '../users/sessions.ts';
@@ -37,10 +37,10 @@ export interface Allowed {
 export function requireAllowed({ role: least, isForPeople, isForOperators }: Allowed, caller: Caller): void {
   const { role, sessionId } = caller;
   const required = isForOperators ? 'owner' : least;
-  if (sessionId === null && isForPeople && !isForOperators) throw new Failure(FORBIDDEN, SENTENCES.people_only);
+  if (sessionId === null && isForPeople && !isForOperators) throw new Failure(FORBIDDEN, sentence('people_only'));
   if (ROLES.indexOf(role) < ROLES.indexOf(required))
     throw new Failure(FORBIDDEN, sentence('role_too_low', { role, required }));
-  if (isForOperators && !isOperatorsSession(caller)) throw new Failure(FORBIDDEN, SENTENCES.operators_only);
+  if (isForOperators && !isOperatorsSession(caller)) throw new Failure(FORBIDDEN, sentence('operators_only'));
 }
 
 /** The caller of a request that has a session. */

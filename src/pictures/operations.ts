@@ -19,7 +19,7 @@ import {
   stamps,
 } from '../http/requests/schemas.ts';
 import { type Context, listOperation, operation, recordOperation } from '../operations/operation.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
+import { type Said, sentence } from '../sentences.ts';
 
 /** How many of each kind contain a picture. */
 const UseCounts = {
@@ -167,11 +167,11 @@ function requirePicture({ db, accountId }: Context, id: unknown): typeof picture
 
 type UseCounts = { [Kind in keyof typeof UseCounts]: number };
 
-function whyKept({ single_sends, automation_mails, sent_mails, templates, blocks, brands }: UseCounts): string | null {
+function whyKept({ single_sends, automation_mails, sent_mails, templates, blocks, brands }: UseCounts): Said | null {
   if (sent_mails > 0)
-    return sent_mails === 1 ? SENTENCES.picture_sent_once : sentence('picture_sent', { count: sent_mails });
+    return sent_mails === 1 ? sentence('picture_sent_once') : sentence('picture_sent', { count: sent_mails });
   const count = single_sends + automation_mails + templates;
   if (count > 1) return sentence('picture_used', { count });
-  if (count === 1) return SENTENCES.picture_used_once;
-  return brands + blocks > 0 ? SENTENCES.picture_kept : null;
+  if (count === 1) return sentence('picture_used_once');
+  return brands + blocks > 0 ? sentence('picture_kept') : null;
 }

@@ -49,7 +49,7 @@ export function readPicture(bytes: Buffer): PictureFacts | { problem: string } {
     const { width, height } = read(bytes);
     if (width < 1 || height < 1) throw damaged();
     if (width > MAX_SIDE || height > MAX_SIDE || width * height > MAX_PIXELS)
-      return { problem: sentence('picture_pixels', { width, height }) };
+      return { problem: String(sentence('picture_pixels', { width, height })) };
     return { kind, width, height };
   } catch (error) {
     if (!(error instanceof BrokenPicture)) throw error;

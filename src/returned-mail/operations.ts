@@ -21,7 +21,7 @@ import {
   zeroOrOne,
 } from '../http/requests/schemas.ts';
 import { type Context, operation } from '../operations/operation.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
+import { sentence } from '../sentences.ts';
 import { auditBy } from '../users/audit.ts';
 
 const MAX_INTAKES = 20;
@@ -104,8 +104,8 @@ export const addIntake = operation({
     if ((provider === 'mailgun' || provider === 'sendgrid') && secret === '')
       errors.add('secret', messages.required('secret'));
     else if (provider === 'sendgrid' && findVerificationKey(secret) === null)
-      errors.add('secret', SENTENCES.provider_key_unreadable);
-    else if (provider === 'ses' && secret !== '') errors.add('secret', SENTENCES.provider_key_none);
+      errors.add('secret', sentence('provider_key_unreadable'));
+    else if (provider === 'ses' && secret !== '') errors.add('secret', sentence('provider_key_none'));
   },
   run(context, { provider, secret = '' }) {
     const { db, clock, accountId } = context;

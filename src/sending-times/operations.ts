@@ -28,7 +28,7 @@ import {
   zeroOrOne,
 } from '../http/requests/schemas.ts';
 import { operation } from '../operations/operation.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
+import { sentence } from '../sentences.ts';
 import { auditBy } from '../users/audit.ts';
 
 const WEEKDAY = /^[1-7]$/;
@@ -151,9 +151,9 @@ export const changeWindow = operation({
   input: NewWindow,
   check(_context, { days = [], opens = '', closes = '' }, errors) {
     if (days.length === 0) return;
-    if (!days.every((day) => WEEKDAY.test(day))) errors.add('days', SENTENCES.window_days);
+    if (!days.every((day) => WEEKDAY.test(day))) errors.add('days', sentence('window_days'));
     const isTime = TIME.test(opens) && (TIME.test(closes) || closes === END_OF_DAY);
-    if (!isTime || opens >= closes) errors.add('opens', SENTENCES.window_hours);
+    if (!isTime || opens >= closes) errors.add('opens', sentence('window_hours'));
   },
   run(context, { days = [], opens = '', closes = '' }) {
     const { db, accountId } = context;

@@ -61,7 +61,8 @@ export async function freezeSend(
   for (let number = 1; number < all.length; number++) {
     const variant = asVariant(db, send, number);
     const made = await freezeContent(db, config, variant, sender, links);
-    if ('problem' in made) return { problem: sentence('ab_variant_problem', { name: variantName(number), ...made }) };
+    if ('problem' in made)
+      return { problem: String(sentence('ab_variant_problem', { name: variantName(number), ...made })) };
     links = made.links;
     frozen.push({ content: made.frozen.content, sender_name: variant.sender_name || null });
   }

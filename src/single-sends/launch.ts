@@ -108,7 +108,7 @@ export class Launcher {
       const held_reason = sentence('held_not_launched', {
         problem: error instanceof Error ? error.message : String(error),
       });
-      hold(this.#deps, dueSend, { held_code: 'internal_error', held_reason });
+      hold(this.#deps, dueSend, { held_code: 'internal_error', held_reason: String(held_reason) });
     }
     this.#marked.delete(dueSend.id);
     return true;
@@ -129,7 +129,7 @@ async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Prom
   if (send.schedule_type === 1 && lateMinutes > config.SCHEDULE_GRACE_MINUTES) {
     const cause = SENTENCES[send.starts_at <= releasedAt(db.$client) ? 'missed_held' : 'missed_stopped'];
     const held_reason = sentence('held_missed_time', { minutes: Math.floor(lateMinutes), cause });
-    return { held_code: 'missed_time', held_reason };
+    return { held_code: 'missed_time', held_reason: String(held_reason) };
   }
   const sender = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
   if (sender === undefined || sender.deleted_at !== null) return held('sender_deleted');

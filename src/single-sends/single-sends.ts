@@ -15,7 +15,7 @@ import { type CapPeriods, capPeriods } from '../delivery/timing/mail-caps.ts';
 import { findAbTestProblem } from '../delivery/variants/test-problem.ts';
 import { conflict, invalid, notFound } from '../failure.ts';
 import { messages } from '../field-errors.ts';
-import { SENTENCES } from '../sentences.ts';
+import { type Said, SENTENCES, sentence } from '../sentences.ts';
 import { hasTemplate, withTemplateCopied } from '../templates/mail-content.ts';
 import { toUtc } from '../zones.ts';
 import { parseScheduleDate, parseScheduleTime } from './schedule.ts';
@@ -63,9 +63,9 @@ export function singleSendErrors(
   deps: SingleSendDeps,
   accountId: number,
   input: Partial<SingleSendInput>,
-): [string, string][] {
+): [string, Said][] {
   const { db } = deps;
-  const errors: [string, string][] = [];
+  const errors: [string, Said][] = [];
   const reference = (field: keyof SingleSendInput, found: boolean) => {
     if (!found) errors.push([field, messages.selected(field)]);
   };
@@ -94,7 +94,7 @@ export function singleSendErrors(
 }
 
 /** The field errors of template code, which is MJML as JSON, or HTML, but not both. */
-export function templateErrors(input: { template_json?: string; template_html?: string }): [string, string][] {
+export function templateErrors(input: { template_json?: string; template_html?: string }): [string, Said][] {
   const { template_json, template_html } = input;
   if (template_json && template_html)
     return [['template_html', 'The template html must be empty when template json is given.']];
@@ -112,13 +112,13 @@ export function requireOneClock(
   send: Partial<Pick<typeof singleSends.$inferSelect, 'local_time' | 'canary_percent' | 'ab_test'>>,
 ): void {
   if (send.local_time !== 1) return;
-  if ((send.canary_percent ?? 0) > 0) throw invalid('local_time', SENTENCES.local_time_canary);
-  if (send.ab_test) throw invalid('local_time', SENTENCES.local_time_ab);
+  if ((send.canary_percent ?? 0) > 0) throw invalid('local_time', sentence('local_time_canary'));
+  if (send.ab_test) throw invalid('local_time', sentence('local_time_ab'));
 }
 
-function scheduleErrors({ clock, config }: SingleSendDeps, input: Partial<SingleSendInput>): [string, string][] {
-  if (input.schedule_type !== 1) return input.local_time === 1 ? [['local_time', SENTENCES.local_time_schedule]] : [];
-  const errors: [string, string][] = [];
+function scheduleErrors({ clock, config }: SingleSendDeps, input: Partial<SingleSendInput>): [string, Said][] {
+  if (input.schedule_type !== 1) return input.local_time === 1 ? [['local_time', sentence('local_time_schedule')]] : [];
+  const errors: [string, Said][] = [];
   const date = parseScheduleDate(input.schedule_date ?? '');
   const time = parseScheduleTime(input.schedule_time ?? '');
   if (!input.schedule_date) errors.push(['schedule_date', messages.required('schedule_date')]);
@@ -201,8 +201,8 @@ export function requireChangeable(
   unchangedSince: string | undefined,
 ): SingleSend {
   const send = requireSingleSend(db, accountId, utr);
-  if (send.status >= SINGLE_SEND_STATUS.running) throw conflict(SENTENCES.not_changeable);
-  if (unchangedSince && unchangedSince !== send.updated_at) throw conflict(SENTENCES.changed_meanwhile);
+  if (send.status >= SINGLE_SEND_STATUS.running) throw conflict(sentence('not_changeable'));
+  if (unchangedSince && unchangedSince !== send.updated_at) throw conflict(sentence('changed_meanwhile'));
   return send;
 }
 

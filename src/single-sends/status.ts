@@ -7,7 +7,7 @@ import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { SINGLE_SEND_STATUS, singleSends } from '../database/schema/index.ts';
 import { type Held, held, NOT_HELD } from '../delivery/queue/held.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
+import { sentence } from '../sentences.ts';
 
 const MINUTE_MS = 60_000;
 /** The change was none of a user to what is in the send. */
@@ -129,7 +129,7 @@ export function completeFinishedSends({ db, clock }: { db: Db; clock: Clock }): 
  */
 export function releaseSendsOfSenders(db: Db, senderIds: readonly number[], now: Date, graceMinutes: number): void {
   const late = sql`CAST((${now.getTime()} - starts_at) / ${MINUTE_MS} AS INTEGER)`;
-  const missed = sentence('held_missed_time', { minutes: '{minutes}', cause: SENTENCES.missed_unverified });
+  const missed = String(sentence('held_missed_time', { minutes: '{minutes}', cause: sentence('missed_unverified') }));
   const isMissed = sql`schedule_type = 1 AND ${now.getTime()} - starts_at > ${graceMinutes * MINUTE_MS}`;
   db.update(singleSends)
     .set({

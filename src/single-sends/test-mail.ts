@@ -114,5 +114,5 @@ function listIneligible(db: Db, mailingId: number): { email: string; reason: str
 
 function refusal(refused: readonly { email: string; reason: string }[]): string {
   const who = refused.map(({ email, reason }) => `${email} (${reason})`).join(', ');
-  return sentence('no_test_sent', { who });
+  return String(sentence('no_test_sent', { who }));
 }

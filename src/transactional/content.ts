@@ -21,7 +21,7 @@ import { MAX_MERGED, MergedSize, MergedTooLarge } from '../delivery/mime/merged-
 import type { Bodies } from '../delivery/transactional/mail.ts';
 import { conflict, invalid } from '../failure.ts';
 import { messages } from '../field-errors.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
+import { sentence } from '../sentences.ts';
 import { withTemplateCopied } from '../templates/mail-content.ts';
 
 type Sender = typeof senders.$inferSelect;
@@ -112,7 +112,7 @@ export async function composeMail(
   const compile = () =>
     compileSource(db, config, source, { isTracked: false, footer: false }, (code) => compileContent(accountId, code));
   const content = isTextAlone ? null : await templates.get(accountId, key, () => asConflict(compile));
-  if (content === null && !isTextAlone) throw conflict(SENTENCES.content_none);
+  if (content === null && !isTextAlone) throw conflict(sentence('content_none'));
   const html = content?.html ?? null;
   const text = given.text === '' ? (content?.text ?? null) : scan(given.text);
   const subject = scan(given.subject);
@@ -151,7 +151,7 @@ function valuesOf({ data, email, name }: GivenContent, sender: Sender, address: 
 function checkNames(data: Readonly<Record<string, string>>): void {
   const names = Object.keys(data);
   if (names.length > MAX_VALUES) throw invalid('data', sentence('data_many', { count: MAX_VALUES }));
-  if (!names.every((name) => /^\w{1,255}$/.test(name))) throw invalid('data', SENTENCES.data_names);
+  if (!names.every((name) => /^\w{1,255}$/.test(name))) throw invalid('data', sentence('data_names'));
 }
 
 /** Throws 422 for placeholders without a value and without a default, and for those of campaigns. */

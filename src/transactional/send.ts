@@ -14,7 +14,7 @@ import { held } from '../delivery/queue/held.ts';
 import { addMail } from '../delivery/transactional/ledger.ts';
 import { hasRelay, verificationRequired } from '../delivery/transport/relays/in-use.ts';
 import { conflict, Failure, invalid, unavailable } from '../failure.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
+import { sentence } from '../sentences.ts';
 import { attachmentOf, decodePieces, type GivenFile, MAX_ATTACHMENT_BYTES, MAX_ATTACHMENTS } from './attachments.ts';
 import { type CompiledTemplates, composeMail, contentMissing, type GivenContent } from './content.ts';
 
@@ -60,11 +60,12 @@ export async function sendTransactional(
   const { db, lock, config, clock, wake } = deps;
   const client = db.$client;
   const { key, files } = given;
-  if (key !== null && !/^[!-~](?:[ -~]{0,253}[!-~])?$/.test(key)) throw invalid('idempotency_key', SENTENCES.key_wrong);
+  if (key !== null && !/^[!-~](?:[ -~]{0,253}[!-~])?$/.test(key))
+    throw invalid('idempotency_key', sentence('key_wrong'));
   const hash = key === null ? '' : await requestHash(given, sender.id);
   const earlier = findEarlier(client, accountId, key, hash);
   if (earlier !== null) return earlier;
-  if (config.NATS_URL.length > 0 && !hasRelay(client, config)) throw conflict(SENTENCES.transactional_no_relay);
+  if (config.NATS_URL.length > 0 && !hasRelay(client, config)) throw conflict(sentence('transactional_no_relay'));
   if (sender.is_verified === 0 && verificationRequired(client, config))
     throw conflict(held('sender_unverified').held_reason);
   const attachments = listAttachments(files);
@@ -124,7 +125,7 @@ function findEarlier(client: Database, accountId: number, key: string | null, ha
     'SELECT utr, request_hash FROM transactional_mails WHERE user_id = ? AND idempotency_key = ?',
   ).get(accountId, key);
   if (earlier === undefined) return null;
-  if (earlier.request_hash !== hash) throw conflict(SENTENCES.key_used);
+  if (earlier.request_hash !== hash) throw conflict(sentence('key_used'));
   return earlier.utr;
 }
 
@@ -168,7 +169,7 @@ function checkRoom(client: Database, accountId: number, size: number): void {
      WHERE user_id = ? AND state = ${DELIVERY_STATE.queued}`,
   ).get(accountId);
   if ((waiting?.mails ?? 0) >= MOST_WAITING || (waiting?.bytes ?? 0) + size > MOST_WAITING_BYTES)
-    throw new Failure(TOO_MANY_REQUESTS, SENTENCES.transactional_waiting);
+    throw new Failure(TOO_MANY_REQUESTS, sentence('transactional_waiting'));
 }
 
 /** Writes the bytes of attachments, each piece in a transaction of its own, so that other requests are answered in between; gives how many. */

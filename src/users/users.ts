@@ -6,7 +6,7 @@ import type { Db } from '../database/open.ts';
 import { recordId } from '../database/ownership.ts';
 import { type Role, users } from '../database/schema/index.ts';
 import { conflict } from '../failure.ts';
-import { SENTENCES } from '../sentences.ts';
+import { sentence } from '../sentences.ts';
 import { type Actor, audit } from './audit.ts';
 
 export type User = typeof users.$inferSelect;
@@ -91,5 +91,5 @@ export function removeUser(db: Db, user: User, actor: Actor, now: Date): void {
 
 function requireOtherOwner(db: Db, user: User): void {
   const isLast = user.role === 'owner' && user.password_hash !== null && !hasOwner(db, user.account_id, user.id);
-  if (isLast) throw conflict(SENTENCES.last_owner);
+  if (isLast) throw conflict(sentence('last_owner'));
 }

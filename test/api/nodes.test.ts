@@ -90,7 +90,7 @@ t.test(
     );
     t.notMatch(JSON.stringify(health), /outbox/);
     const [doctor] = await relayChecks(app.db, readConfig(SETTINGS));
-    t.match(doctor, { state: 'warn', found: SENTENCES.relay_none_nodes }, 'sendlark doctor');
+    t.match(doctor, { state: 'warn', found: { code: 'relay_none_nodes' } }, 'sendlark doctor');
     const { setup } = (await app.one.call('GET', '/overview')).body.message.overview;
     t.match(setup, { courier: 'nodes', relay: { state: 'nodes' } });
     const { utr } = await sendCampaign(t, app);

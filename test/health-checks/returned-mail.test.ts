@@ -6,6 +6,7 @@ import { startBounceIntake } from '../../src/delivery/feedback/bounces/intake.ts
 import { testReturnPath } from '../../src/delivery/feedback/bounces/test-arrival.ts';
 import { returnedMailCheck } from '../../src/health-checks/returned-mail.ts';
 import { talkSmtp } from '../../src/health-checks/smtp-talk.ts';
+import { answered } from '../support/answered.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { addPerson, callerOf } from '../support/people.ts';
 import { startDns } from '../support/smtp/dns-server.ts';
@@ -26,8 +27,8 @@ async function startListening(t: Test) {
   return { app, port: listener.port };
 }
 
-const check = (app: TestApp, port: number, mx: () => Promise<typeof LOCAL> = async () => LOCAL) =>
-  returnedMailCheck(app.db, CONFIG, { resolver: { resolveMx: mx }, now: app.clock.now().getTime(), port });
+const check = async (app: TestApp, port: number, resolveMx: () => Promise<typeof LOCAL> = async () => LOCAL) =>
+  answered(await returnedMailCheck(app.db, CONFIG, { resolver: { resolveMx }, now: app.clock.now().getTime(), port }));
 
 const failing = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }));
 

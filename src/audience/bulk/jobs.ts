@@ -1,7 +1,7 @@
 /** Actions on many contacts: starting, cancelling, undoing and reading them. The background thread does the work (work.ts). */
 import type { Db } from '../../database/open.ts';
 import { conflict, Failure, notFound } from '../../failure.ts';
-import { SENTENCES } from '../../sentences.ts';
+import { sentence } from '../../sentences.ts';
 import type { ContactFilter } from '../search/contact-filter.ts';
 
 export const JOB_ACTIONS = ['unsubscribe', 'move', 'segment', 'delete'] as const;
@@ -79,7 +79,7 @@ function requireRoom(db: Db, accountId: number): void {
     )
     .pluck()
     .get(accountId);
-  if ((unfinished ?? 0) >= MOST_UNFINISHED) throw new Failure(TOO_MANY_REQUESTS, SENTENCES.too_many_actions);
+  if ((unfinished ?? 0) >= MOST_UNFINISHED) throw new Failure(TOO_MANY_REQUESTS, sentence('too_many_actions'));
 }
 
 /** The job of the account with this id. Throws 404. */
@@ -101,7 +101,7 @@ export function listJobs(db: Db, accountId: number, limit: number): Job[] {
 /** Stops a job after the contacts it is working on. What it did so far stays. Throws 409 when it has ended. */
 export function cancelJob(db: Db, accountId: number, id: number, now: string): void {
   const { state } = requireJob(db, accountId, id);
-  if (state !== 'selecting' && state !== 'ready' && state !== 'running') throw conflict(SENTENCES.action_ended);
+  if (state !== 'selecting' && state !== 'ready' && state !== 'running') throw conflict(sentence('action_ended'));
   db.$client
     .prepare(`UPDATE contact_jobs SET state = 'cancelled', finished_at = ?, filter = NULL, place = NULL
        WHERE id = ? AND state IN ('selecting', 'ready', 'running')`)
@@ -113,7 +113,7 @@ export function confirmJob(db: Db, accountId: number, id: number): void {
   const { changes } = db.$client
     .prepare("UPDATE contact_jobs SET state = 'running' WHERE id = ? AND state = 'ready'")
     .run(requireJob(db, accountId, id).id);
-  if (changes === 0) throw conflict(SENTENCES.action_not_ready);
+  if (changes === 0) throw conflict(sentence('action_not_ready'));
 }
 
 /** Whether a job can be undone at this moment, epoch milliseconds. */
@@ -129,7 +129,7 @@ export function isUndoable({ action, state, finished_at, done }: Job, now: numbe
 
 /** Takes back what a job did, in the background. Throws 409 when that is not possible or no longer. `now` is epoch milliseconds. */
 export function undoJob(db: Db, accountId: number, id: number, now: number): void {
-  if (!isUndoable(requireJob(db, accountId, id), now)) throw conflict(SENTENCES.action_final);
+  if (!isUndoable(requireJob(db, accountId, id), now)) throw conflict(sentence('action_final'));
   db.$client
     .prepare("UPDATE contact_jobs SET state = 'undoing', after_id = 0, finished_at = NULL WHERE id = ?")
     .run(id);

@@ -5,6 +5,7 @@ import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
 import { contacts, contactTypes, countries } from '../../database/schema/index.ts';
 import { conflict, invalid, notFound } from '../../failure.ts';
 import { messages } from '../../field-errors.ts';
+import type { Said } from '../../sentences.ts';
 import { readdressRecords } from '../import/undo/readdress.ts';
 import { readdressRecipients, recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
 import { addressId } from './address-rows.ts';
@@ -51,8 +52,8 @@ export function hasContactType(db: Db, accountId: number, id: unknown): boolean 
 const MAX_NAMED_FIELDS = 20;
 
 /** The field errors of a contact that need the database to find, as pairs of field and text. */
-export function contactErrors(db: Db, accountId: number, input: Partial<ContactInput>): [string, string][] {
-  const errors: [string, string][] = [];
+export function contactErrors(db: Db, accountId: number, input: Partial<ContactInput>): [string, Said][] {
+  const errors: [string, Said][] = [];
   const { contact_type_id, country, custom_field } = input;
   if (contact_type_id !== undefined && !hasContactType(db, accountId, contact_type_id)) {
     errors.push(['contact_type_id', messages.selected('contact_type_id')]);

@@ -18,7 +18,7 @@ import {
 } from '../../http/requests/schemas.ts';
 import { type Context, listOperation, operation } from '../../operations/operation.ts';
 import { holdCampaignsUsingSegments } from '../../senders/hold-campaigns.ts';
-import { SENTENCES, sentence } from '../../sentences.ts';
+import { sentence } from '../../sentences.ts';
 import { countPlaceholderUses } from '../../templates/placeholder-uses.ts';
 import {
   FIELD_TYPES,
@@ -121,7 +121,7 @@ export const renameField = operation({
     const placeholders = await countPlaceholderUses(db.$client, accountId, before);
     const updated_at = isoTimestamp(clock.now());
     await changeFields(context, field_name, () => {
-      if (requireField(context, id).field_name !== before) throw conflict(SENTENCES.changed_meanwhile);
+      if (requireField(context, id).field_name !== before) throw conflict(sentence('changed_meanwhile'));
       const uses = { ...placeholders, segments: segmentsWithField(db, accountId, id).length };
       if (Object.values(uses).some((count) => count > 0)) throw conflict(sentence('field_used', uses));
       if (isTaken(context, field_name, id)) throw invalid('field_name', messages.taken('field_name'));

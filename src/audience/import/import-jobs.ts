@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { Failure } from '../../failure.ts';
-import { SENTENCES } from '../../sentences.ts';
+import { sentence } from '../../sentences.ts';
 import type { ExportJob, ReadExport, UploadedExport } from '../migrate/read-export.ts';
 import type { GuessedColumns } from './guess-columns.ts';
 import type { ImportReport } from './import.ts';
@@ -136,7 +136,7 @@ export class ImportJobs {
 
   #requireRoom(accountId: number): void {
     const busy = [...this.#files.values()].filter((other) => other.accountId === accountId && isBusy(other));
-    if (busy.length >= MAX_RUNNING) throw new Failure(TOO_MANY_REQUESTS, SENTENCES.too_many_imports);
+    if (busy.length >= MAX_RUNNING) throw new Failure(TOO_MANY_REQUESTS, sentence('too_many_imports'));
   }
 }
 

@@ -121,9 +121,13 @@ export class RowReader {
     }
     const normalized = parseAddress(email)?.normalized;
     if (normalized === undefined) {
-      errors.push({ line, field: 'email', text: email === '' ? messages.required('email') : messages.email('email') });
+      errors.push({
+        line,
+        field: 'email',
+        text: email === '' ? String(messages.required('email')) : String(messages.email('email')),
+      });
     } else if (this.#isErased(normalized)) {
-      errors.push({ line, field: 'email', text: messages.erased('email') });
+      errors.push({ line, field: 'email', text: String(messages.erased('email')) });
     } else {
       row[1] = normalized;
       if (normalized === email) row[emailAt] = null;
@@ -146,12 +150,12 @@ export class RowReader {
   #problem(field: string, value: string): string | null {
     if (field === 'alt_email') {
       const normalized = parseAddress(value)?.normalized;
-      if (normalized === undefined) return messages.email(field);
-      return this.#isErased(normalized) ? messages.erased(field) : null;
+      if (normalized === undefined) return String(messages.email(field));
+      return this.#isErased(normalized) ? String(messages.erased(field)) : null;
     }
-    if (field === 'country') return this.#countryId(value) === null ? messages.selected(field) : null;
-    if (value.length > MAX_LENGTH) return messages.maximum(field, MAX_LENGTH);
-    return CONTROL.test(value) ? messages.oneLine(field) : null;
+    if (field === 'country') return this.#countryId(value) === null ? String(messages.selected(field)) : null;
+    if (value.length > MAX_LENGTH) return String(messages.maximum(field, MAX_LENGTH));
+    return CONTROL.test(value) ? String(messages.oneLine(field)) : null;
   }
 
   #stored(field: string, value: string): string | number | null {
@@ -166,7 +170,7 @@ export class RowReader {
       const value = (cells[at] ?? '').trim();
       if (value !== '' && !isValidValue(custom.field_type, value)) {
         const field = custom.field_name.toLowerCase();
-        errors.push({ line, field, text: messages.selected(field) });
+        errors.push({ line, field, text: String(messages.selected(field)) });
       }
       if (value === '' && this.#emptyCells === 'keep') continue;
       json += (json === '' ? '' : ',') + key + (value === '' ? 'null' : JSON.stringify(value));
@@ -178,7 +182,8 @@ export class RowReader {
     const value = (cells[this.#trackingAt] ?? '').trim().toLowerCase();
     if (value === '') return null;
     const choice = Object.hasOwn(TRACKING_CELLS, value) ? TRACKING_CELLS[value] : undefined;
-    if (choice === undefined) errors.push({ line, field: TRACKING_COLUMN, text: messages.selected(TRACKING_COLUMN) });
+    if (choice === undefined)
+      errors.push({ line, field: TRACKING_COLUMN, text: String(messages.selected(TRACKING_COLUMN)) });
     return choice ?? null;
   }
 

@@ -62,7 +62,8 @@ async function read(db: Db, job: ImportJob, progress: ImportProgress | undefined
   const fields = plannedFields(db, job);
   const header = parseHeader(job.mapping ?? csv.header, fields);
   const notes = [...csv.notes];
-  if (job.mapping === undefined) notes.push(...header.unknown.map((name) => sentence('column_unknown', { name })));
+  if (job.mapping === undefined)
+    notes.push(...header.unknown.map((name) => String(sentence('column_unknown', { name }))));
   const erased = countErased(client, job.accountId);
   const { emptyCells } = job.options ?? DEFAULT_OPTIONS;
   const reader = new RowReader(header, erasedTest(client, job.accountId), emptyCells);

@@ -121,7 +121,7 @@ function dropErased(client: Database, columns: readonly string[], { user, after,
   const erased = new Set(erasedAmong(client, user, given));
   const errors = rows.flatMap(({ id, line, ...named }) => {
     const field = (['email', 'alt_email'] as const).find((one) => erased.has(named[one] ?? ''));
-    return field === undefined ? [] : [{ id, line, field, text: messages.erased(field) }];
+    return field === undefined ? [] : [{ id, line, field, text: String(messages.erased(field)) }];
   });
   client
     .prepare('DELETE FROM sorted WHERE rowid IN (SELECT value FROM json_each(?))')

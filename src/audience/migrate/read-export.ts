@@ -110,9 +110,9 @@ async function read(db: Db, job: ExportJob): Promise<ReadExport> {
         ...columns.map(({ column, field, samples }) => ({ name: column, field, samples })),
       ],
       notes: [
-        ...(people > 0 && leaving === 0 ? [sentence('export_nobody_left', { name: title })] : []),
-        ...(people === 0 && leaving === 0 ? [sentence('export_empty', { name: title })] : []),
-        ...(lists.size > MAX_SEGMENTS ? [sentence('export_lists', { count: MAX_SEGMENTS })] : []),
+        ...(people > 0 && leaving === 0 ? [String(sentence('export_nobody_left', { name: title }))] : []),
+        ...(people === 0 && leaving === 0 ? [String(sentence('export_empty', { name: title }))] : []),
+        ...(lists.size > MAX_SEGMENTS ? [String(sentence('export_lists', { count: MAX_SEGMENTS }))] : []),
       ],
       migration: {
         source: title,

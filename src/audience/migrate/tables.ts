@@ -79,7 +79,7 @@ export function jsonCell(cell: string): unknown {
 export async function readJson(file: ExportFile): Promise<unknown> {
   const text = (await buffer(bounded(file))).toString('utf8');
   const value = jsonCell(text);
-  if (value === undefined) throw unreadable(sentence('export_json', { name: file.name.slice(-255) }));
+  if (value === undefined) throw unreadable(String(sentence('export_json', { name: file.name.slice(-255) })));
   return value;
 }
 
@@ -100,7 +100,9 @@ async function* bounded(file: ExportFile): AsyncGenerator<Buffer> {
   for await (const piece of file.open()) {
     bytes += piece.length;
     if (bytes > MAX_JSON_BYTES)
-      throw unreadable(sentence('export_json_large', { name: file.name.slice(-255), count: MAX_JSON_BYTES / 1e6 }));
+      throw unreadable(
+        String(sentence('export_json_large', { name: file.name.slice(-255), count: MAX_JSON_BYTES / 1e6 })),
+      );
     yield piece;
   }
 }

@@ -36,14 +36,14 @@ export async function openZip(path: string): Promise<Archive> {
 }
 
 async function entriesOf(zip: ZipFile): Promise<Entry[]> {
-  if (zip.entryCount > MAX_ENTRIES) throw unreadable(sentence('archive_entries', { count: MAX_ENTRIES }));
+  if (zip.entryCount > MAX_ENTRIES) throw unreadable(String(sentence('archive_entries', { count: MAX_ENTRIES })));
   const entries: Entry[] = [];
   let unpacked = 0;
   for await (const entry of zip.eachEntry()) {
     unpacked += entry.uncompressedSize;
     if (!NO_FILE.test(entry.fileName)) entries.push(entry);
   }
-  if (unpacked > MAX_UNPACKED) throw unreadable(sentence('archive_large', { count: MAX_UNPACKED / 1e6 }));
+  if (unpacked > MAX_UNPACKED) throw unreadable(String(sentence('archive_large', { count: MAX_UNPACKED / 1e6 })));
   return entries;
 }
 

@@ -7,7 +7,7 @@ import { eraseFromRoleMails } from '../../delivery/feedback/bounces/kept-mails.t
 import { noteChoicesToErase } from '../../delivery/feedback/choice.ts';
 import { deliveryEraser } from '../../delivery/queue/ledger/erase.ts';
 import { conflict } from '../../failure.ts';
-import { SENTENCES } from '../../sentences.ts';
+import { sentence } from '../../sentences.ts';
 import { type Actor, audit } from '../../users/audit.ts';
 import { parseAddress, replaceAddress, spellings } from '../contacts/addresses.ts';
 import { deleteContacts } from '../contacts/contacts.ts';
@@ -221,7 +221,7 @@ function begin(
       const sending = client.prepare(
         'SELECT 1 FROM deliveries WHERE state = 1 AND address_id = @id UNION ALL SELECT 1 FROM transactional_mails WHERE state = 1 AND address_id = @id',
       );
-      if (theirs.some(({ id }) => sending.get({ id }) !== undefined)) throw conflict(SENTENCES.being_mailed);
+      if (theirs.some(({ id }) => sending.get({ id }) !== undefined)) throw conflict(sentence('being_mailed'));
       const contactsOf = client.prepare<[number], { id: number; isDeleted: 0 | 1 }>(
         'SELECT id, deleted_at IS NOT NULL AS isDeleted FROM contacts WHERE address_id = ?',
       );

@@ -24,12 +24,14 @@ export function segmentProblem(db: Db, segmentId: number): string | null {
   if (rule === null) return null;
   const successor = fields.find((field) => hasName(field, rule.field));
   return successor === undefined
-    ? sentence('held_rule_field_deleted', { segment: segment.segment_name, field: rule.field })
-    : sentence('held_rule_field_changed', {
-        segment: segment.segment_name,
-        field: rule.field,
-        type: successor.field_type,
-      });
+    ? String(sentence('held_rule_field_deleted', { segment: segment.segment_name, field: rule.field }))
+    : String(
+        sentence('held_rule_field_changed', {
+          segment: segment.segment_name,
+          field: rule.field,
+          type: successor.field_type,
+        }),
+      );
 }
 
 /** The `segmentProblem` of the first target that has one, or null. */

@@ -1,6 +1,7 @@
 /** Parses segment rules: the operators of each field type, how many operands each takes, and which operands are valid. */
 import type { SegmentRule } from '../../database/schema/index.ts';
 import { messages } from '../../field-errors.ts';
+import type { Said } from '../../sentences.ts';
 import { type CustomField, type FieldType, isValidValue, reservedField } from '../contacts/contact-fields.ts';
 import {
   ACTIVITY_FIELDS,
@@ -75,9 +76,9 @@ export function parseRules(
   fields: readonly CustomField[],
   { select_field, select_operator, value = [] }: GivenRules,
   findNamed?: NamedFinder,
-): { rules: SegmentRule[]; errors: [string, string][] } {
+): { rules: SegmentRule[]; errors: [string, Said][] } {
   const rules: SegmentRule[] = [];
-  const errors: [string, string][] = [];
+  const errors: [string, Said][] = [];
   const known = (select_field ?? []).map(
     (name) => findRuleField(fields, name) ?? (findNamed === undefined ? null : findActivityField(name)),
   );

@@ -24,7 +24,7 @@ import {
   unchangedSince,
 } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
-import { SENTENCES, sentence } from '../../sentences.ts';
+import { sentence } from '../../sentences.ts';
 import { capOption } from '../../single-sends/operations/options.ts';
 import { closeVersion, withTemplateCopied } from '../../templates/mail-content.ts';
 import {
@@ -95,7 +95,7 @@ export const changeAutomation = operation({
       const [target] = checkedTargets(automation_for ? [automation_for] : []);
       if (before.status === AUTOMATION_STATUS.live) {
         if (group !== undefined && String(group) !== before.unsubscribe_group_id)
-          throw invalid('unsubscribe_group_id', SENTENCES.group_of_live);
+          throw invalid('unsubscribe_group_id', sentence('group_of_live'));
         if (automation_for !== undefined && target === undefined)
           throw invalid('automation_for', messages.required('automation_for'));
       }
@@ -208,7 +208,7 @@ export const changeMail = operation({
       const { schedule: before, automation } = requireMail(db, accountId, utr);
       requireUnchanged(before, unchanged_since);
       // What was frozen must be what is stored.
-      if (dry_run !== 1 && before.updated_at !== seen.updated_at) throw conflict(SENTENCES.changed_meanwhile);
+      if (dry_run !== 1 && before.updated_at !== seen.updated_at) throw conflict(sentence('changed_meanwhile'));
       const after = { ...before, ...columns, changed_by: actor.userId, updated_at: now };
       // Choosing a template replaces everything, so what was there before is kept.
       if (given.template_id !== undefined) closeVersion(db, 'automation_mail', before.id);
@@ -305,7 +305,7 @@ function isOrderOf(utrs: ReadonlySet<string>, given: readonly string[]): boolean
 }
 
 function requireUnchanged({ updated_at }: { updated_at: string }, unchangedSince: string | undefined): void {
-  if (unchangedSince && unchangedSince !== updated_at) throw conflict(SENTENCES.changed_meanwhile);
+  if (unchangedSince && unchangedSince !== updated_at) throw conflict(sentence('changed_meanwhile'));
 }
 
 /** Notes who changed the series. */

@@ -16,7 +16,7 @@ import { requireOperator, viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { Failure } from '../../failure.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
-import { SENTENCES } from '../../sentences.ts';
+import { sentence } from '../../sentences.ts';
 import { type BackupState, dropBackup, makeBackup, type Restore, readBackups, restoreBackup } from '../operations.ts';
 import { makeFor, sendBackup } from '../routes.ts';
 
@@ -31,7 +31,7 @@ export async function backupScreen(app: FastifyInstance): Promise<void> {
 
   app.get('/settings/backup/file', async (request, reply) => {
     // Another site could make the browser ask for it again and again.
-    if (!isSameOrigin(request)) throw new Failure(FORBIDDEN, SENTENCES.other_site);
+    if (!isSameOrigin(request)) throw new Failure(FORBIDDEN, sentence('other_site'));
     const made = await makeFor(reply, app.deps.backups, () => attempt(request, makeBackup, {}));
     if ('problem' in made) return show(request, reply, made.status, sentenceOf(made));
     return sendBackup(reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }), made.output);

@@ -2,7 +2,7 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { LanguageCode } from '../../http/pages/languages.ts';
-import { fillHoles, findSentence, SENTENCES, type SentenceCode } from '../../sentences.ts';
+import { fillHoles, findSentence, type Said, SENTENCES, Sentence, type SentenceCode } from '../../sentences.ts';
 import { de } from './de/index.ts';
 import { sentenceFields, sentences } from './de/sentences.ts';
 import { en } from './en/index.ts';
@@ -78,19 +78,21 @@ export class Language {
    * A sentence of the service, such as why somebody got no mail, in the reader's language. What the service did not say itself, such
    * as the reply of a mail server, stays as it is.
    */
-  sentence(text: string): string {
-    const found = findSentence(text);
-    if (found === null) return this.#sentences(text);
+  sentence(said: Said): string {
+    const found = said instanceof Sentence ? said : findSentence(said);
+    if (found === null) return this.#sentences(String(said));
     const translation = SENTENCES_OF[this.code];
     const values = Object.entries(found.values).map(([name, value]) => [name, this.#value(found.code, name, value)]);
     const pattern = translation.texts[found.code] ?? SENTENCES[found.code];
     return fillHoles(pattern, Object.fromEntries(values));
   }
 
-  #value(code: SentenceCode, name: string, value: string): string {
+  #value(code: SentenceCode, name: string, value: Said | number): string {
     const { fields } = SENTENCES_OF[this.code];
-    if (name === 'field' && code.startsWith('field_')) return (Object.hasOwn(fields, value) && fields[value]) || value;
-    return NAMES.includes(name) ? value : this.sentence(value);
+    if (name === 'field' && code.startsWith('field_'))
+      return (Object.hasOwn(fields, String(value)) && fields[String(value)]) || String(value);
+    if (typeof value === 'number') return this.number(value);
+    return NAMES.includes(name) ? String(value) : this.sentence(value);
   }
 
   /** Several sentences in one text: causes after one another, or a cause with what the mail server said; else a number or a time. */

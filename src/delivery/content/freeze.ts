@@ -74,7 +74,8 @@ async function orProblem<Made extends object>(compiled: Promise<Made | null>): P
   try {
     return (await compiled) ?? { problem: SENTENCES.content_none };
   } catch (error) {
-    if (error instanceof ContentError) return { problem: sentence('content_broken', { problem: error.message }) };
+    if (error instanceof ContentError)
+      return { problem: String(sentence('content_broken', { problem: error.message })) };
     throw error;
   }
 }

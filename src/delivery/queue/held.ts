@@ -18,7 +18,7 @@ type PlainHeldCode = 'cancelled' | 'copy' | 'no_audience' | 'sender_deleted' | '
 
 /** The code and its sentence. */
 export function held(code: PlainHeldCode): Held {
-  return { held_code: code, held_reason: sentence(`held_${code}`) };
+  return { held_code: code, held_reason: String(sentence(`held_${code}`)) };
 }
 
 /** Codes for what keeps all mail from leaving: all sending is held, or no sender node takes mail. */

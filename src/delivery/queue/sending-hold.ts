@@ -109,7 +109,7 @@ export class Heartbeat {
   #holdAt(now: number, latest: number): void {
     if (findNamedValue(this.#client, BY_CLOCK) !== null) return;
     const days = Math.floor((now - latest) / DAY_MS);
-    writeNamedValue(this.#client, BY_CLOCK, sentence('held_clock', { days }));
+    writeNamedValue(this.#client, BY_CLOCK, String(sentence('held_clock', { days })));
   }
 }
 

@@ -126,7 +126,7 @@ export class Claims {
       const held_reason = sentence('held_not_prepared', {
         problem: error instanceof Error ? error.message : String(error),
       });
-      return { held_code: 'internal_error', held_reason };
+      return { held_code: 'internal_error', held_reason: String(held_reason) };
     }
   }
 }

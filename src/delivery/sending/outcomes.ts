@@ -44,7 +44,8 @@ export class Outcomes {
       results.requeue(claim);
     } else if (outcome.kind === 'held') {
       results.requeue(claim);
-      if (!stopped.has(mailing.id)) stopped.hold(mailing.id, sentence('held_by_relay', { reply: outcome.reply }));
+      if (!stopped.has(mailing.id))
+        stopped.hold(mailing.id, String(sentence('held_by_relay', { reply: outcome.reply })));
     } else if (this.#refusals.note(mailing, claim, outcome)) {
       this.#act(mailing, this.#refusals.verdict(mailing.id));
     } else {

@@ -174,7 +174,9 @@ export class Refusals {
     const { streak } = this.#refusalsFor(mailingId);
     const reply = streak.waiting.at(-1)?.outcome.reply ?? '';
     const count = streak.all.size;
-    return count === 1 ? sentence('held_by_refusal', { reply }) : sentence('held_by_refusals', { count, reply });
+    return count === 1
+      ? String(sentence('held_by_refusal', { reply }))
+      : String(sentence('held_by_refusals', { count, reply }));
   }
 
   /** Removes and returns the waiting recipients. The streak continues until somebody is accepted. */

@@ -104,6 +104,6 @@ export function meaning(outcome: Outcome, retryAt: () => number | null, isTriedA
   if (verdict?.kind === 'failed') return { ...base, state: 'failed' };
   const due_at = retryAt();
   return due_at === null
-    ? { ...base, state: 'failed', reply: sentence('given_up', { reply }) }
+    ? { ...base, state: 'failed', reply: String(sentence('given_up', { reply })) }
     : { ...base, state: 'queued', due_at };
 }

@@ -63,7 +63,7 @@ export function capPeriods(caps: readonly MailCap[], now: number, timeZone: stri
 }
 
 function capReason({ mails, days }: MailCap): string {
-  return days === 1 ? sentence('over_cap_day', { mails }) : sentence('over_cap', { mails, days });
+  return days === 1 ? String(sentence('over_cap_day', { mails })) : String(sentence('over_cap', { mails, days }));
 }
 
 /** When the person `address` (SQL) had their mails since @from, the latest first, as SQL: @most at most. */

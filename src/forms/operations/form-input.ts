@@ -17,7 +17,7 @@ import {
   text,
 } from '../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
-import { SENTENCES, sentence } from '../../sentences.ts';
+import { sentence } from '../../sentences.ts';
 import { findField, MAX_FIELDS } from '../fields.ts';
 import type { Form, FormInput } from '../forms.ts';
 import { formTexts } from '../texts.ts';
@@ -99,14 +99,14 @@ export function checkForm(
   if (segment !== 0) {
     errors.reference('segment_id', () => find(db, segments, segment, accountId));
     if (!errors.has('segment_id') && !isOfType(db, segment, type ?? form?.contact_type_id))
-      errors.add('segment_id', SENTENCES.form_segment_type);
+      errors.add('segment_id', sentence('form_segment_type'));
   }
   const unknown = fields.find((name) => findField(db, accountId, name) === undefined);
   if (unknown !== undefined) errors.add('fields', sentence('form_field_unknown', { name: unknown }));
-  if (new Set(fields).size < fields.length) errors.add('fields', SENTENCES.form_field_twice);
+  if (new Set(fields).size < fields.length) errors.add('fields', sentence('form_field_twice'));
   if (!group_ids.every((id) => find(db, unsubscribeGroups, id, accountId)))
     errors.add('group_ids', messages.selected('group_ids'));
-  for (const name of URLS) if (!isAddress(given[name] ?? '')) errors.add(name, SENTENCES.form_address);
+  for (const name of URLS) if (!isAddress(given[name] ?? '')) errors.add(name, sentence('form_address'));
 }
 
 /** The form that a checked request makes of the one before; of nothing if that is null. */

@@ -1,7 +1,7 @@
 /** DMARC (RFC 7489): the policy of a sender's domain, and whether SPF or DKIM speaks for the domain that people see. */
 
 import type { SenderDomain } from '../../senders/domains.ts';
-import { SENTENCES, sentence } from '../../sentences.ts';
+import { sentence } from '../../sentences.ts';
 import type { CheckResult } from '../finding.ts';
 import type { Lookup } from './lookup.ts';
 
@@ -17,7 +17,7 @@ export async function dmarcCheck(txt: Lookup, { domain }: SenderDomain): Promise
   if (published === undefined) {
     const record = { name: `_dmarc.${domain}`, value: `v=DMARC1; p=none; rua=mailto:postmaster@${domain}` };
     const advice = [`${record.name}. IN TXT "${record.value}"`];
-    return { state: 'fail', found: SENTENCES.dmarc_none, advice, record };
+    return { state: 'fail', found: sentence('dmarc_none'), advice, record };
   }
   const { records } = published;
   const name = `_dmarc.${published.domain}`;
@@ -26,12 +26,12 @@ export async function dmarcCheck(txt: Lookup, { domain }: SenderDomain): Promise
     return {
       state: 'fail',
       found: sentence('dmarc_many', { count: records.length, name }),
-      advice: [SENTENCES.dmarc_many_cure],
+      advice: [sentence('dmarc_many_cure')],
     };
   const tags = parseTags(record);
   const policy = ((published.domain !== domain && tags.get('sp')) || tags.get('p')) ?? '';
   if (!['none', 'quarantine', 'reject'].includes(policy.toLowerCase())) {
-    return { state: 'fail', found: `${record} at ${name}`, advice: [SENTENCES.dmarc_policy] };
+    return { state: 'fail', found: `${record} at ${name}`, advice: [sentence('dmarc_policy')] };
   }
   return { state: 'ok', found: `${record} at ${name}` };
 }
@@ -63,7 +63,7 @@ export async function alignmentCheck(
   if (working.length > 0) return { state: 'ok', found: namesOf(working) };
   if (ways.length > 0) {
     const found = sentence('alignment_fails', { ways: namesOf(ways) });
-    return { state: 'fail', found, advice: [SENTENCES.alignment_fails_cure] };
+    return { state: 'fail', found, advice: [sentence('alignment_fails_cure')] };
   }
   return {
     state: 'fail',

@@ -3,7 +3,7 @@ import type { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Relay } from '../../delivery/transport/smtp/relay-urls.ts';
 import type { SenderDomain } from '../../senders/domains.ts';
-import { SENTENCES, sentence } from '../../sentences.ts';
+import { sentence } from '../../sentences.ts';
 import type { CheckResult, Finding } from '../finding.ts';
 import { alignmentCheck, dmarcCheck, parseTags } from './dmarc.ts';
 import type { Lookup } from './lookup.ts';
@@ -48,7 +48,7 @@ async function guarded(name: string, check: () => Promise<CheckResult>): Promise
       name,
       state: 'warn',
       found: sentence('dns_silent', { code: String(Object(error).code) }),
-      advice: [SENTENCES.dns_silent_cure],
+      advice: [sentence('dns_silent_cure')],
     };
   }
 }
@@ -67,20 +67,24 @@ async function spfCheck(txt: Lookup, domain: string, relays: Relay[]): Promise<C
   const [record] = records;
   if (record === undefined) {
     const record = { name: domain, value: `v=spf1 ${mechanismsOf(relays)} ~all` };
-    const advice = [`${domain}. IN TXT "${record.value}"`, SENTENCES.spf_cure];
-    return { state: 'fail', found: SENTENCES.dns_no_record, advice, record };
+    const advice = [`${domain}. IN TXT "${record.value}"`, sentence('spf_cure')];
+    return { state: 'fail', found: sentence('dns_no_record'), advice, record };
   }
   if (records.length > 1) {
-    return { state: 'fail', found: sentence('spf_many', { count: records.length }), advice: [SENTENCES.spf_many_cure] };
+    return {
+      state: 'fail',
+      found: sentence('spf_many', { count: records.length }),
+      advice: [sentence('spf_many_cure')],
+    };
   }
   if (/ \+?all( |$)/i.test(record)) {
-    return { state: 'fail', found: record, advice: [SENTENCES.spf_open] };
+    return { state: 'fail', found: record, advice: [sentence('spf_open')] };
   }
   if (/^v=spf1 +[~-]all *$/i.test(record)) {
     return { state: 'fail', found: record, advice: [sentence('spf_closed', { mechanisms: mechanismsOf(relays) })] };
   }
   if (!/ [~-]all( |$)/i.test(record) && !/ redirect=/i.test(record)) {
-    return { state: 'warn', found: record, advice: [SENTENCES.spf_neutral] };
+    return { state: 'warn', found: record, advice: [sentence('spf_neutral')] };
   }
   return { state: 'ok', found: record };
 }
@@ -93,7 +97,7 @@ function mechanismsOf(relays: Relay[]): string {
 
 async function dkimCheck(txt: Lookup, { domain, keys }: SenderDomain): Promise<CheckResult> {
   if (keys.length === 0) {
-    return { state: 'warn', found: SENTENCES.dkim_none, advice: [sentence('dkim_none_cure', { domain })] };
+    return { state: 'warn', found: sentence('dkim_none'), advice: [sentence('dkim_none_cure', { domain })] };
   }
   const looked = await Promise.all(keys.map(async (key) => ({ key, fault: await recordFault(txt, key) })));
   const published = looked.filter(({ fault }) => fault === null).map(({ key }) => key.name);

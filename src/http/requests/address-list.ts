@@ -19,7 +19,7 @@ export async function checkAddressList(list: string | undefined, errors: FieldEr
     return;
   }
   const named = parsed.bad.slice(0, MAX_NAMED).map((address) => address.slice(0, 260));
-  const text = messages.email('email_address').slice(0, -1);
+  const text = String(messages.email('email_address')).slice(0, -1);
   errors.add('email_address', named.length > 0 ? `${text}: ${named.join(', ')}` : messages.required('email_address'));
 }
 

@@ -2,6 +2,7 @@
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
 import { DELIVERY_STATE_NAMES } from '../../database/schema/index.ts';
 import { SHOWN_DELIVERY_STATES } from '../../delivery/reporting/kept-mails.ts';
+import type { Said } from '../../sentences.ts';
 
 export const MAX_LINE_CHARACTERS = 255;
 const MAX_TEXT_CHARACTERS = 65_535;
@@ -152,3 +153,7 @@ export const addressListQuery = Type.Object({
   ...eitherOrderQuery.properties,
   email: Type.Optional(line({ description: 'Addition: only this e-mail address.' })),
 });
+
+/** What the service says; the API answers it in English. */
+export const said = (description?: string) =>
+  Type.Unsafe<Said>({ type: 'string', ...(description !== undefined && { description }) });

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static, TObject } from 'typebox';
 import { Failure, type FieldErrors } from '../../failure.ts';
 import { messages } from '../../field-errors.ts';
+import type { Said, Sentence } from '../../sentences.ts';
 import type { SchemaError } from '../schema-compilers.ts';
 import { MALFORMED } from './form-fields.ts';
 
@@ -22,15 +23,15 @@ export class FieldErrorCollector {
   #isEmpty = true;
   #location: string | undefined;
 
-  add(field: string, text: string): void {
+  add(field: string, text: Said): void {
     this.#isEmpty = false;
     const present = this.#errors[field];
     if (present === undefined) this.#errors[field] = [text];
-    else if (!present.includes(text)) present.push(text);
+    else if (!present.some((one) => String(one) === String(text))) present.push(text);
   }
 
   /** Adds texts by field where a field has none. */
-  addAll(texts: Iterable<readonly [field: string, text: string]>): void {
+  addAll(texts: Iterable<readonly [field: string, text: Said]>): void {
     for (const [field, text] of texts) if (!this.has(field)) this.add(field, text);
   }
 
@@ -125,7 +126,7 @@ function fieldName(error: SchemaError): string {
   return error.instancePath.split('/')[1] ?? '';
 }
 
-function errorText(error: SchemaError, field: string): string {
+function errorText(error: SchemaError, field: string): Sentence {
   const limit = Number(error.params.limit);
   switch (error.keyword) {
     case 'required':
@@ -151,7 +152,7 @@ function errorText(error: SchemaError, field: string): string {
   }
 }
 
-function typeErrorText(type: unknown, field: string): string {
+function typeErrorText(type: unknown, field: string): Sentence {
   if (type === 'integer') return messages.integer(field);
   if (type === 'array') return messages.array(field);
   return type === 'string' ? messages.string(field) : messages.selected(field);

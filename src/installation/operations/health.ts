@@ -23,9 +23,9 @@ import {
 import { serviceChecks } from '../../health-checks/service.ts';
 import { type DnsSeen, dnsSeen } from '../../health-checks/ways-out.ts';
 import { webhooksCheck } from '../../health-checks/webhooks.ts';
-import { choice, integer, isoTimestampSchema, nullable } from '../../http/requests/schemas.ts';
+import { choice, integer, isoTimestampSchema, nullable, said } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
-import { SENTENCES, sentence, sentenceCode } from '../../sentences.ts';
+import { sentence, sentenceCode } from '../../sentences.ts';
 import { VERSION } from '../../version.ts';
 
 const FindingRecord = Type.Object({
@@ -34,9 +34,9 @@ const FindingRecord = Type.Object({
     ...choice('ok', 'warn', 'fail'),
     description: 'warn: mail leaves, but something is weak; fail: mail or the service is in danger.',
   },
-  found: Type.String({ description: 'What was found.' }),
+  found: said('What was found.'),
   code: nullable(Type.String({ description: 'What was found, for programs.' })),
-  advice: Type.Array(Type.String(), { description: 'What to do, in lines.' }),
+  advice: Type.Array(said(), { description: 'What to do, in lines.' }),
 });
 const Health = Type.Object(
   {
@@ -134,7 +134,7 @@ export const testReturnedMail = operation({
   isForOperators: true,
   input: Type.Object({}),
   run: shared(async ({ db, config, clock, resolver }) => {
-    if (!takesReturnedMail(config)) throw conflict(SENTENCES.returns_not_here);
+    if (!takesReturnedMail(config)) throw conflict(sentence('returns_not_here'));
     const at = clock.now().getTime();
     const finding = await returnedMailCheck(db.$client, config, { resolver: resolver(), now: at });
     recordReturnedMail(db.$client, { domain: config.BOUNCE_DOMAIN, at, finding });
@@ -156,9 +156,9 @@ function shared(work: (context: Context) => Promise<void>): (context: Context) =
 function domainsCheck({ state, domain, checks }: DnsSeen): Finding[] {
   const name = 'DNS';
   if (state === 'none' || state === 'unknown') return [];
-  if (state === 'passed') return [{ name, state: 'ok', found: SENTENCES.domains_passed }];
+  if (state === 'passed') return [{ name, state: 'ok', found: sentence('domains_passed') }];
   const values = { domain: domain ?? '', checks: checks.join(', ') };
-  const advice = [SENTENCES.domains_cure];
+  const advice = [sentence('domains_cure')];
   return state === 'weak'
     ? [{ name, state: 'warn', found: sentence('domains_weak', values), advice }]
     : [{ name, state: 'fail', found: sentence('domains_failed', values), advice }];

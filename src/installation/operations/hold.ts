@@ -8,7 +8,7 @@ import { mailWaitsReason } from '../../delivery/queue/sending-wait.ts';
 import { conflict } from '../../failure.ts';
 import { integer, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
-import { SENTENCES } from '../../sentences.ts';
+import { sentence } from '../../sentences.ts';
 import { auditBy } from '../../users/audit.ts';
 
 const Hold = Type.Object(
@@ -58,7 +58,7 @@ export const releaseHold = operation({
   run(context) {
     const { db, clock, wake } = context;
     const release = () => {
-      if (!isReleasable(db.$client)) throw conflict(SENTENCES.sending_on);
+      if (!isReleasable(db.$client)) throw conflict(sentence('sending_on'));
       releaseSending(db.$client, clock.now().getTime());
       auditBy(context, 'sending_released');
     };

@@ -6,9 +6,9 @@ import { ADDRESS_SOURCES, publicAddress, savePublicAddress } from '../../deliver
 import { isLocal } from '../../delivery/transport/smtp/relay-urls.ts';
 import { conflict } from '../../failure.ts';
 import { findPublicAddress } from '../../health-checks/public-address.ts';
-import { choice, isoTimestampSchema, line, nullable } from '../../http/requests/schemas.ts';
+import { choice, isoTimestampSchema, line, nullable, said } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
-import { SENTENCES, sentenceCode } from '../../sentences.ts';
+import { sentence, sentenceCode } from '../../sentences.ts';
 import { auditBy } from '../../users/audit.ts';
 
 const Seen = Type.Object({
@@ -17,9 +17,9 @@ const Seen = Type.Object({
     ...choice('ok', 'warn', 'fail'),
     description: 'warn: it leads here, but something is weak; fail: it does not lead here.',
   },
-  found: Type.String({ description: 'What was found.' }),
+  found: said('What was found.'),
   code: nullable(Type.String({ description: 'What was found, for programs.' })),
-  advice: Type.Array(Type.String(), { description: 'What to do, in lines.' }),
+  advice: Type.Array(said(), { description: 'What to do, in lines.' }),
 });
 
 const Address = Type.Object(
@@ -66,12 +66,12 @@ export const changePublicAddress = operation({
   }),
   check(_context, { public_url: given = '' }, errors) {
     const origin = findOrigin(given);
-    if (origin === null) errors.add('public_url', SENTENCES.address_invalid);
-    else if (isThisMachine(origin)) errors.add('public_url', SENTENCES.address_loopback);
+    if (origin === null) errors.add('public_url', sentence('address_invalid'));
+    else if (isThisMachine(origin)) errors.add('public_url', sentence('address_loopback'));
   },
   run(context, { public_url }) {
     const { db, config, wake } = context;
-    if (config.PUBLIC_URL !== '') throw conflict(SENTENCES.address_fixed);
+    if (config.PUBLIC_URL !== '') throw conflict(sentence('address_fixed'));
     const url = parseOrigin(public_url);
     db.transaction(
       () => {

@@ -31,7 +31,7 @@ import {
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
-import { SENTENCES, sentence } from '../../sentences.ts';
+import { sentence } from '../../sentences.ts';
 import { auditBy } from '../../users/audit.ts';
 
 const MAX_RELAYS = 20;
@@ -119,10 +119,11 @@ export const saveRelay = operation({
   output: Type.Object({ id: integer() }),
   check(_context, { host, security, username = '', password = '' }, errors) {
     const parsed = host === undefined ? null : parseRelayHost(host);
-    if (host !== undefined && parsed === null) errors.add('host', SENTENCES.relay_host);
-    if (parsed !== null && security === 'none' && !isPrivateHost(parsed)) errors.add('security', SENTENCES.relay_plain);
+    if (host !== undefined && parsed === null) errors.add('host', sentence('relay_host'));
+    if (parsed !== null && security === 'none' && !isPrivateHost(parsed))
+      errors.add('security', sentence('relay_plain'));
     else if (parsed !== null && security === 'none' && username !== '' && !isLocal(parsed))
-      errors.add('security', SENTENCES.relay_plain_login);
+      errors.add('security', sentence('relay_plain_login'));
     if (username === '' && password !== '') errors.add('username', messages.required('username'));
   },
   run(context, { id, ...given }) {
@@ -137,7 +138,7 @@ export const saveRelay = operation({
       if (username !== '' && password === '' && !keepsPassword(before, { host, port }))
         throw invalid(
           'password',
-          before?.sealed_password ? SENTENCES.relay_password_again : messages.required('password'),
+          before?.sealed_password ? sentence('relay_password_again') : messages.required('password'),
         );
       const saved = storeRelay(db, before, relay, clock.now());
       auditBy(context, before === undefined ? 'relay_added' : 'relay_changed', subjectOf(relay));

@@ -13,7 +13,7 @@ import { heloName } from '../../delivery/transport/smtp/helo.ts';
 import { conflict } from '../../failure.ts';
 import { choice, identifier, nullable, optionalIdentifier } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
-import { SENTENCES, sentenceCode } from '../../sentences.ts';
+import { sentence, sentenceCode } from '../../sentences.ts';
 import { auditBy } from '../../users/audit.ts';
 import { requireRelay } from './relays.ts';
 
@@ -54,7 +54,7 @@ export const testRelay = operation({
   async run(context, { id, sender_id }) {
     const { db, config, clock, actor } = context;
     const row = requireRelay(db, id);
-    if (testing.has(db)) throw conflict(SENTENCES.relay_test_under_way);
+    if (testing.has(db)) throw conflict(sentence('relay_test_under_way'));
     testing.add(db);
     try {
       const to = asciiAddress(actor.name) ?? '';

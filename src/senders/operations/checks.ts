@@ -14,7 +14,7 @@ import {
   findSeenDomain,
   recordSeenDomains,
 } from '../../health-checks/doctor-findings.ts';
-import { choice, integer, isoTimestampSchema, line, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
+import { choice, integer, isoTimestampSchema, line, nullable, said, zeroOrOne } from '../../http/requests/schemas.ts';
 import { isOperatorsSession } from '../../operations/callers.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { sentenceCode } from '../../sentences.ts';
@@ -41,9 +41,9 @@ const DnsCheck = Type.Object({
     ...choice('ok', 'warn', 'fail'),
     description: 'warn: mail leaves, but something is weak; fail: receivers may refuse the mail.',
   },
-  found: Type.String({ description: 'What was found.' }),
+  found: said('What was found.'),
   code: nullable(Type.String({ description: 'What was found, for programs.' })),
-  advice: Type.Array(Type.String(), { description: 'What to do, in lines.' }),
+  advice: Type.Array(said(), { description: 'What to do, in lines.' }),
   record: nullable(TxtRecord, 'The record to publish; null when there is none to add.'),
 });
 const DkimKey = Type.Object({

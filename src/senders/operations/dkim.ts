@@ -8,7 +8,7 @@ import { inTurn } from '../../http/account-share.ts';
 import { identifier, line } from '../../http/requests/schemas.ts';
 import { isOperatorsSession } from '../../operations/callers.ts';
 import { type Context, operation } from '../../operations/operation.ts';
-import { SENTENCES, sentence } from '../../sentences.ts';
+import { sentence } from '../../sentences.ts';
 import { auditBy } from '../../users/audit.ts';
 import { type DkimKey, insertDkimKey, listDkimKeys, deleteDkimKey as removeKey } from '../dkim-keys.ts';
 import { hasVerifiedSender } from '../domains.ts';
@@ -24,7 +24,7 @@ export const makeDkimKey = operation({
   async run(context, given) {
     const domain = domainOf(given.domain);
     const maySign = isOperatorsSession(context) || hasVerifiedSender(context.db, context.accountId, domain);
-    if (!maySign) throw invalid('domain', SENTENCES.dkim_no_sender);
+    if (!maySign) throw invalid('domain', sentence('dkim_no_sender'));
     await makeKey(context, domain, false, (keys) => {
       if (keys.length > 0) throw conflict(sentence('dkim_present', { domain }));
     });
@@ -41,7 +41,7 @@ export const rotateDkimKey = operation({
   async run(context, given) {
     const domain = domainOf(given.domain);
     await makeKey(context, domain, true, (keys) => {
-      if (keys.length === 0) throw conflict(SENTENCES.dkim_none_to_change);
+      if (keys.length === 0) throw conflict(sentence('dkim_none_to_change'));
       if (keys.some(({ state }) => state === 'waiting')) throw conflict(sentence('dkim_one_waits', { domain }));
     });
   },

@@ -38,7 +38,7 @@ import {
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
 import { isOperatorsSession } from '../../operations/callers.ts';
 import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
-import { SENTENCES } from '../../sentences.ts';
+import { sentence } from '../../sentences.ts';
 import { auditBy } from '../../users/audit.ts';
 import { findLastVerification, holdCampaignsUsingSender, sendVerification } from '../senders.ts';
 
@@ -282,7 +282,7 @@ function checkPlaces(
 function chosenRelay(context: Context, given: number | undefined): { relay_id?: number | null } {
   const isOperator = isOperatorsSession(context);
   if (given === undefined || (given === 0 && !isOperator)) return {};
-  if (!isOperator) throw invalid('relay_id', SENTENCES.operators_only);
+  if (!isOperator) throw invalid('relay_id', sentence('operators_only'));
   if (given === 0) return { relay_id: null };
   const relay = context.db.select({ id: relays.id }).from(relays).where(eq(relays.id, given)).get();
   if (relay === undefined) throw invalid('relay_id', messages.selected('relay_id'));

@@ -6,7 +6,7 @@ import { listWarmUps, removeWarmUp, saveWarmUp, WARM_UP_STATES } from '../../del
 import { invalid, notFound } from '../../failure.ts';
 import { choice, integer, line } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
-import { SENTENCES } from '../../sentences.ts';
+import { sentence } from '../../sentences.ts';
 import { auditBy } from '../../users/audit.ts';
 import { listSenderDomains } from '../domains.ts';
 
@@ -81,10 +81,10 @@ export const changeWarmUp = operation({
     const starts_on = given.starts_on || today;
     const domain = asciiDomain(given.domain);
     const known = listSenderDomains(db, config, accountId).some((one) => one.domain === domain);
-    if (domain === null || !known) throw invalid('domain', SENTENCES.warm_up_no_sender);
+    if (domain === null || !known) throw invalid('domain', sentence('warm_up_no_sender'));
     if (!isDay(starts_on) || starts_on < dayAfter(today, -YEAR) || starts_on > dayAfter(today, YEAR))
-      throw invalid('starts_on', SENTENCES.warm_up_day);
-    if (until_volume <= volume) throw invalid('until_volume', SENTENCES.warm_up_until);
+      throw invalid('starts_on', sentence('warm_up_day'));
+    if (until_volume <= volume) throw invalid('until_volume', sentence('warm_up_until'));
     const save = () => {
       saveWarmUp(db.$client, accountId, domain, { starts_on, volume, growth, until_volume });
       auditBy(context, 'warm_up_saved', domain);

@@ -13,7 +13,7 @@ import { letAllGo, passLimits } from '../../delivery/watch/watched-mailings.ts';
 import { conflict, notFound } from '../../failure.ts';
 import { identifier, identifiers, integer } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
-import { SENTENCES } from '../../sentences.ts';
+import { sentence } from '../../sentences.ts';
 import { findSingleSendMailing, requireSingleSend, type SingleSend } from '../single-sends.ts';
 import { cancelBeforeStart, insertCopy, runAgain } from '../status.ts';
 
@@ -105,7 +105,7 @@ export const cancelSingleSend = operation({
     if (cancelBeforeStart(db, send.id, isoTimestamp(clock.now()))) return;
     const mailing = findSingleSendMailing(db, send);
     if (mailing === null || !commandMailing(db.$client, mailing.id, 'cancel'))
-      throw conflict(SENTENCES.not_cancellable);
+      throw conflict(sentence('not_cancellable'));
     wake();
     await waitForAcknowledgement(db.$client, mailing.id);
   },
@@ -118,7 +118,7 @@ export const pauseSingleSend = operation({
   input: ByUtr,
   async run({ db, wake, accountId }, { utr }) {
     const mailing = findSingleSendMailing(db, requireSingleSend(db, accountId, utr));
-    if (mailing === null || !commandMailing(db.$client, mailing.id, 'pause')) throw conflict(SENTENCES.not_pausable);
+    if (mailing === null || !commandMailing(db.$client, mailing.id, 'pause')) throw conflict(sentence('not_pausable'));
     wake();
     await waitForAcknowledgement(db.$client, mailing.id);
   },
@@ -132,11 +132,11 @@ export const resumeSingleSend = operation({
   async run({ db, wake, accountId }, { utr }) {
     const send = requireSingleSend(db, accountId, utr);
     const mailing = findSingleSendMailing(db, send);
-    if (mailing === null) throw conflict(SENTENCES.not_resumable);
-    if (isDeletedSender(db, send.sender_id)) throw conflict(SENTENCES.only_cancellable);
+    if (mailing === null) throw conflict(sentence('not_resumable'));
+    if (isDeletedSender(db, send.sender_id)) throw conflict(sentence('only_cancellable'));
     const resume = () => {
       const goesOn = letAllGo(db.$client, mailing.id);
-      if (!commandMailing(db.$client, mailing.id, 'resume') && !goesOn) throw conflict(SENTENCES.not_resumable);
+      if (!commandMailing(db.$client, mailing.id, 'resume') && !goesOn) throw conflict(sentence('not_resumable'));
     };
     db.transaction(resume, { behavior: 'immediate' });
     wake();
@@ -165,7 +165,7 @@ export const retryFailed = operation({
     const send = requireSingleSend(db, accountId, utr);
     const mailing = findSingleSendMailing(db, send);
     const hasFailed = client.prepare("SELECT 1 FROM mailings WHERE id = ? AND state = 'done' AND failed > 0");
-    if (mailing === null || hasFailed.get(mailing.id) === undefined) throw conflict(SENTENCES.not_retriable);
+    if (mailing === null || hasFailed.get(mailing.id) === undefined) throw conflict(sentence('not_retriable'));
     let queued = 0;
     const part = (rows: number) => {
       // Who sends again has seen the results.

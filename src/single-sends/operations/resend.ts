@@ -14,7 +14,7 @@ import { conflict } from '../../failure.ts';
 import { withinShare } from '../../http/account-share.ts';
 import { identifier, integer, line } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
-import { SENTENCES, sentence } from '../../sentences.ts';
+import { sentence } from '../../sentences.ts';
 import { asVariant } from '../freeze-variants.ts';
 import { findSingleSendMailing, NO_DATE, NO_TIME_OF_DAY, requireSingleSend, type SingleSend } from '../single-sends.ts';
 import { insertDraft } from '../status.ts';
@@ -72,7 +72,7 @@ export const resendToUnopened = operation({
       () => {
         const { send, mailingId } = requireOpensKnown(db, accountId, utr);
         const types = contactTypesOf(db, send);
-        if (types.length === 0) throw conflict(SENTENCES.resend_nobody);
+        if (types.length === 0) throw conflict(sentence('resend_nobody'));
         if (types.length > MAX_TYPES) throw conflict(sentence('resend_many_types', { count: MAX_TYPES }));
         const present = findRuleSegments(db, send, types);
         const ids = types.map((type) => present.get(type) ?? addRuleSegment(db, clock, send, type));
@@ -114,8 +114,8 @@ export const resendToUnopened = operation({
 function requireOpensKnown(db: Db, accountId: number, utr: unknown): { send: SingleSend; mailingId: number } {
   const send = requireSingleSend(db, accountId, utr);
   const mailing = findSingleSendMailing(db, send);
-  if (mailing?.state !== 'done') throw conflict(SENTENCES.resend_unfinished);
-  if (send.tracking === 0 || !isMeasured(db, mailing.id)) throw conflict(SENTENCES.resend_untracked);
+  if (mailing?.state !== 'done') throw conflict(sentence('resend_unfinished'));
+  if (send.tracking === 0 || !isMeasured(db, mailing.id)) throw conflict(sentence('resend_untracked'));
   return { send, mailingId: mailing.id };
 }
 

@@ -21,7 +21,7 @@ import {
   unchangedSince,
 } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
-import { SENTENCES } from '../../sentences.ts';
+import { SENTENCES, sentence } from '../../sentences.ts';
 import { hasTemplate } from '../../templates/mail-content.ts';
 import { countDraftAudience } from '../drafts.ts';
 import { allVariants } from '../freeze-variants.ts';
@@ -217,9 +217,9 @@ export const chooseWinner = operation({
   run({ db, clock, wake, accountId }, { utr, variant }) {
     const send = requireSingleSend(db, accountId, utr);
     const mailing = findSingleSendMailing(db, send);
-    if (mailing === null || send.ab_test === null) throw conflict(SENTENCES.ab_not_open);
+    if (mailing === null || send.ab_test === null) throw conflict(sentence('ab_not_open'));
     if (variant > send.ab_test.variants.length) throw invalid('variant', messages.selected('variant'));
-    if (!chooseVariant(db.$client, mailing.id, variant, clock.now().getTime())) throw conflict(SENTENCES.ab_not_open);
+    if (!chooseVariant(db.$client, mailing.id, variant, clock.now().getTime())) throw conflict(sentence('ab_not_open'));
     wake();
   },
 });
@@ -229,7 +229,7 @@ function requireVariants(db: Db, send: SingleSend, test: AbTest): void {
     if (id !== 0 && !hasTemplate(db, send.user_id, id))
       throw invalid('template_ids', messages.selected('template_ids'));
   const mails = allVariants(send, test).map((variant) => JSON.stringify(variant));
-  if (new Set(mails).size < mails.length) throw invalid('subjects', SENTENCES.ab_same);
+  if (new Set(mails).size < mails.length) throw invalid('subjects', sentence('ab_same'));
 }
 
 type Given = Omit<Static<typeof SaveBody>, 'utr' | 'unchanged_since' | 'canary_percent'>;

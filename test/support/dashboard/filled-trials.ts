@@ -57,7 +57,7 @@ export function fillTrials(app: TestApp, naming: Naming, utrs: Readonly<Record<T
     .prepare(
       "UPDATE mailings SET state = 'held', acknowledged_state = 'held', held_code = 'too_many_bounces', held_reason = ? WHERE id = ?",
     )
-    .run(sentence('held_too_many_bounces', results), stopped);
+    .run(String(sentence('held_too_many_bounces', results)), stopped);
 }
 
 /** Addresses of people who have left since, for the test groups. */

@@ -82,8 +82,7 @@ const NOTES = { all: 'migrated_all', bounce: 'migrated_bounce', complaint: 'migr
 export function leavingNotes(leaving: readonly LeavingCount[]): string[] {
   return leaving.map(({ kind, name, people, added }) => {
     const values = { count: people, added };
-    if (kind === 'group') return sentence('migrated_group', { name, ...values });
-    return sentence(NOTES[kind], values);
+    return String(kind === 'group' ? sentence('migrated_group', { name, ...values }) : sentence(NOTES[kind], values));
   });
 }
 
@@ -109,7 +108,7 @@ async function mark(
     if (isWriting.get(id) === 0) throw new CsvError(null, SENTENCES.import_stopped);
     const chunk = { user: accountId, after, until: Math.min(after + rows, last) };
     if (kind === 'bounce' || kind === 'complaint') {
-      const diagnostic = sentence('migrated_diagnostic', { name: job.migration?.source ?? '' });
+      const diagnostic = String(sentence('migrated_diagnostic', { name: job.migration?.source ?? '' }));
       suppressAddresses(
         db,
         { user_id: accountId, kind, diagnostic, created_at: now },

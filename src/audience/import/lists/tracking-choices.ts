@@ -22,7 +22,7 @@ export function keepChoices(db: Db, job: ImportJob, chunk: Chunk, recorder: Undo
     )
     .all(chunk);
   if (people.length === 0) return;
-  const text = sentence('tracking_imported', { name: job.fileName });
+  const text = String(sentence('tracking_imported', { name: job.fileName }));
   const logged = chooseTrackingOfMany(client, { accountId: job.accountId, text, now }, people);
   recorder.choicesMade(logged, people);
 }
@@ -40,5 +40,5 @@ export function undoChoices(
       WHERE l.address_id = u.address_id AND l.action IN ('tracking_allowed', 'tracking_refused', 'tracking_undone'))`,
   ).all(given);
   if (people.length === 0) return;
-  chooseTrackingOfMany(db.$client, { accountId, text: sentence('tracking_import_undone'), now }, people);
+  chooseTrackingOfMany(db.$client, { accountId, text: String(sentence('tracking_import_undone')), now }, people);
 }

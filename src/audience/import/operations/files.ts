@@ -10,7 +10,7 @@ import { readFileUpload } from '../../../http/requests/file-upload.ts';
 import { normalize } from '../../../http/requests/normalize.ts';
 import { choice, flag } from '../../../http/requests/schemas.ts';
 import type { Context } from '../../../operations/operation.ts';
-import { SENTENCES } from '../../../sentences.ts';
+import { sentence } from '../../../sentences.ts';
 import { listCustomFields } from '../../contacts/contact-fields.ts';
 import { hasContactType } from '../../contacts/contacts.ts';
 import type { ExportJob } from '../../migrate/read-export.ts';
@@ -42,7 +42,7 @@ export async function importCsv({ db, config, accountId, importer }: Context, fo
   try {
     const path = join(folder, 'contacts.csv');
     const { fileName, fields, errors } = await readFileUpload(form, path, config.MAX_UPLOAD_BYTES);
-    if (!errors.has('file') && !/\.csv$/i.test(fileName)) errors.add('file', SENTENCES.file_not_csv);
+    if (!errors.has('file') && !/\.csv$/i.test(fileName)) errors.add('file', sentence('file_not_csv'));
     const given = fields.contact_type_id;
     if (given === undefined || (typeof given === 'string' && given.trim() === ''))
       errors.add('contact_type_id', messages.required('contact_type_id'));
@@ -65,7 +65,7 @@ export async function importCsv({ db, config, accountId, importer }: Context, fo
     });
     if (report.id !== 0) return report.id;
     const first = report.errors.slice(0, 3).map(({ line, text }) => `Line ${line}: ${text}`);
-    throw new Failure(422, { file: [SENTENCES.file_no_rows, ...report.notes, ...first] });
+    throw new Failure(422, { file: [sentence('file_no_rows'), ...report.notes, ...first] });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -83,7 +83,7 @@ export async function lookAtFile(context: Context, form: FastifyRequest): Promis
     if (vendor === undefined && given !== '') errors.add('source', messages.selected('source'));
     const isNamed = vendor === undefined ? /\.csv$/i : /\.(?:zip|csv|json)$/i;
     if (!errors.has('file') && !isNamed.test(fileName))
-      errors.add('file', vendor === undefined ? SENTENCES.file_not_csv : SENTENCES.file_not_export);
+      errors.add('file', vendor === undefined ? sentence('file_not_csv') : sentence('file_not_export'));
     errors.throwIfAny();
     const look =
       vendor === undefined

@@ -18,7 +18,7 @@ import {
 } from '../../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../../http/requests/validation.ts';
 import { type Context, operation } from '../../../operations/operation.ts';
-import { SENTENCES } from '../../../sentences.ts';
+import { sentence } from '../../../sentences.ts';
 import { addMissingTemplates } from '../../../templates/own-templates.ts';
 import { FIELD_TYPES } from '../../contacts/contact-fields.ts';
 import { hasContactType } from '../../contacts/contacts.ts';
@@ -234,8 +234,8 @@ function requireUpload({ imports, accountId }: Context, id: unknown): UploadedFi
 /** The account's upload that can be previewed or imported now. Throws 404, and 409 when it cannot. */
 function requireLooked(context: Context, id: unknown): UploadedFile {
   const upload = requireUpload(context, id);
-  if (upload.state === 'previewing') throw conflict(SENTENCES.file_previewing);
-  if (upload.state !== 'looked') throw conflict(SENTENCES.file_imported);
+  if (upload.state === 'previewing') throw conflict(sentence('file_previewing'));
+  if (upload.state !== 'looked') throw conflict(sentence('file_imported'));
   return upload;
 }
 
@@ -253,7 +253,7 @@ function checkPlan(context: Context, given: Partial<GivenPlan>, errors: FieldErr
   const { columns, unknown } = parseHeader(mapping, fields);
   if (unknown.some((name) => name !== '')) errors.add('mapping', messages.selected('mapping'));
   else if (!columns.some((column) => column?.field === 'email' && column.custom === null))
-    errors.add('mapping', SENTENCES.column_email);
+    errors.add('mapping', sentence('column_email'));
 }
 
 /** The plan that checked parameters describe. */

@@ -3,7 +3,7 @@ import type { Db } from '../../../database/open.ts';
 import { prepared } from '../../../database/prepared.ts';
 import type { contactImports } from '../../../database/schema/index.ts';
 import { conflict, notFound } from '../../../failure.ts';
-import { SENTENCES } from '../../../sentences.ts';
+import { sentence } from '../../../sentences.ts';
 
 /** How long an import can be undone after it began: 30 days. */
 export const UNDO_MS = 30 * 86_400_000;
@@ -63,5 +63,5 @@ export function undoImport(db: Db, accountId: number, id: number, now: string): 
     db.$client,
     `UPDATE contact_imports SET state = 'undoing' WHERE id = @id AND user_id = @account AND ${isUndoable('@now')}`,
   ).run({ id, account: accountId, now });
-  if (changes === 0) throw conflict(SENTENCES.import_final);
+  if (changes === 0) throw conflict(sentence('import_final'));
 }

@@ -94,7 +94,8 @@ async function processReturnedMail(
     if (isTransactional) recordReturned(db.$client, { id, kind, suppress, diagnostic }, now);
     else recordBounce(db.$client, { deliveryId: id, kind, suppress, diagnostic }, now, isoTimestamp(now));
   };
-  if (report.kind === 'complaint') record('complaint', true, sentence('complaint', { kind: report.feedbackType }));
+  if (report.kind === 'complaint')
+    record('complaint', true, String(sentence('complaint', { kind: report.feedbackType })));
   if (report.kind !== 'status' || report.verdict === null || report.verdict.kind === 'deferred') return;
   const diagnostic = report.recipients.find((recipient) => recipient.kind === 'failed')?.diagnostic;
   record(
@@ -139,7 +140,7 @@ function recordComplaint(
   const complaint = {
     kind: 'complaint',
     suppress: true,
-    diagnostic: sentence('complaint', { kind: feedbackType }),
+    diagnostic: String(sentence('complaint', { kind: feedbackType })),
   } as const;
   if (transactionalId !== null) recordReturned(client, { id: transactionalId, ...complaint }, now);
   if (delivery !== null) recordBounce(client, { deliveryId: delivery.id, ...complaint }, now, isoTimestamp(now));
