@@ -4,7 +4,6 @@ import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
-import { AudienceGrowth } from '../audience/growth.ts';
 import { listAutomationSummaries } from '../automations/operations/summaries.ts';
 import { isoTimestamp, RELEASED } from '../clock.ts';
 import { lastBackupAt } from '../database/backups.ts';
@@ -22,6 +21,7 @@ import { type Context, operation } from '../operations/operation.ts';
 import { senderDomain } from '../senders/domains.ts';
 import { FINISHED, isHeld, SHOWN_STATE, SHOWN_STATES } from '../single-sends/shown-state.ts';
 import { VERSION } from '../version.ts';
+import { AudienceGrowth } from './growth.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const MAX_CAMPAIGNS = 50;
