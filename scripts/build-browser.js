@@ -12,7 +12,7 @@ const FOLDERS = [
   'src/dashboard/islands',
   'src/forms/screens/browser',
   'src/senders/screens/browser',
-  'src/dashboard/design/browser',
+  'src/designs/screens/browser',
   'src/http/openapi/browser',
   'src/pages/forms/browser',
 ];
@@ -29,13 +29,7 @@ const LARGE_QUALITY = 8;
 
 /** The folders whose files decide what the bundles contain. */
 export function browserSources(root) {
-  const folders = [
-    'src/dashboard',
-    'src/http/openapi/browser',
-    'src/pages/forms/browser',
-    'src/senders/screens/browser',
-  ];
-  return folders.map((folder) => join(root, folder));
+  return ['src/dashboard', ...FOLDERS].map((folder) => join(root, folder));
 }
 
 /** Writes the files to `files/` in the output folder, and their manifest beside it. */

@@ -9,9 +9,6 @@ import { PREFERENCES, slotProblem, WEB_COPY } from '../../delivery/content/merge
 import { show } from '../../delivery/shown/show.ts';
 import { courierInUse } from '../../delivery/transport/relays/in-use.ts';
 import type { Deps } from '../../deps.ts';
-import { allowTest, sampleValues } from '../../designs/design-people.ts';
-import { type Design, findDesign, senderValues, type TemplateCode } from '../../designs/designs.ts';
-import { saveDesign } from '../../designs/save-design.ts';
 import { conflict, Failure, notFound } from '../../failure.ts';
 import { withinShare } from '../../http/account-share.ts';
 import { logFailed, refusing } from '../../http/errors.ts';
@@ -20,10 +17,13 @@ import { page, READ, unknownLink } from '../../http/pages/layout.ts';
 import { MAX_FORM_BYTES } from '../../http/requests/forms.ts';
 import { queueTestMail } from '../../single-sends/test-mail.ts';
 import { knownPlaceholders } from '../../templates/content-warnings.ts';
-import { designBlocks } from './design-blocks.ts';
-import { designPictures } from './design-pictures.ts';
-import { designVersions } from './design-versions.ts';
-import { editorPage, languageOfDesign } from './editor-page.ts';
+import { allowTest, sampleValues } from '../design-people.ts';
+import { type Design, findDesign, senderValues, type TemplateCode } from '../designs.ts';
+import { saveDesign } from '../save-design.ts';
+import { designBlocks } from './blocks.ts';
+import { editorPage, languageOfDesign } from './editor.ts';
+import { designPictures } from './pictures.ts';
+import { designVersions } from './versions.ts';
 
 /** Only our own scripts run, only our server is called, and only our pages may frame it; pictures load from wherever the mail has them. */
 const POLICY = [

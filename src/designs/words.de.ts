@@ -1,6 +1,7 @@
 /** German: the designer of mails. */
-import type { designer as english } from '../en/designer.ts';
-import type { Translation } from '../translation.ts';
+
+import type { Translation } from '../dashboard/words/translation.ts';
+import type { designer as english } from './words.en.ts';
 
 export const designer: Translation<typeof english> = {
   'designer.title': 'Gestalten: {subject}',

@@ -1,5 +1,5 @@
 /** The account's picture library in the designer: choosing a picture with its alternative text, and adding pictures. */
-import { scaledDown } from '../../../islands/parts/scaled-down.ts';
+import { scaledDown } from '../../../../dashboard/islands/parts/scaled-down.ts';
 import { ask, element, say } from './page.ts';
 
 /** A picture of the library. */

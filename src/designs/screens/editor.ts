@@ -1,11 +1,12 @@
 /** The document of the design page, in the language of whoever opens it. */
-import type { Design } from '../../designs/designs.ts';
+
+import { chooseLanguage } from '../../dashboard/words/choose.ts';
+import { isWordKey, type Language } from '../../dashboard/words/index.ts';
 import { html } from '../../http/pages/html.ts';
 import { languageOfLocale } from '../../http/pages/languages.ts';
 import { builtUrls } from '../../http/static-files.ts';
-import { chooseLanguage } from '../words/choose.ts';
-import { designer } from '../words/en/designer.ts';
-import { isWordKey, type Language } from '../words/index.ts';
+import type { Design } from '../designs.ts';
+import { designer } from '../words.en.ts';
 
 /** The language that the address asks for, which the dashboard sets; else the browser's. */
 export function languageOfDesign(asked: unknown, accepted: string | undefined): Language {

@@ -1,9 +1,9 @@
 /** The picture library on the design page: whoever has a mail's signed link can use the account's pictures in the mail, and add more. */
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../deps.ts';
-import type { Design } from '../../designs/designs.ts';
 import { conflict } from '../../failure.ts';
 import { MAX_PICTURE_BYTES, type OfferedPicture, offeredPictures, storePicture } from '../../pictures/pictures.ts';
+import type { Design } from '../designs.ts';
 
 const MAX_FILE_NAME = 255;
 

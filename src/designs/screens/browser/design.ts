@@ -1,5 +1,5 @@
 /** The design page in the browser: blocks or HTML, saving, the preview in a sandboxed frame, the test mail. */
-import { saveBeforeLeaving } from '../../islands/parts/save-first.ts';
+import { saveBeforeLeaving } from '../../../dashboard/islands/parts/save-first.ts';
 import { openContent } from './parts/content.ts';
 import { ask, call, element, isDraft, isLocked, say, showProgress, tell } from './parts/page.ts';
 import { listenForPictures } from './parts/pictures.ts';

@@ -1,5 +1,5 @@
 /** What all parts of the design page use: its elements, its texts, its requests and its status line. */
-import type { designer } from '../../../words/en/designer.ts';
+import type { designer } from '../../../words.en.ts';
 import type { BrandChoice } from './brand.ts';
 
 type Key = keyof typeof designer;

@@ -1,7 +1,10 @@
 /** The earlier versions of a mail for whoever has its design link: a list, each as it looks, and bringing one back. Without scripts. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { sendKeptMailFrame } from '../../dashboard/mail-frame.ts';
+import { recordTime } from '../../dashboard/record-time.ts';
+import { chooseLanguage } from '../../dashboard/words/choose.ts';
+import type { Language } from '../../dashboard/words/index.ts';
 import type { Deps } from '../../deps.ts';
-import type { Design } from '../../designs/designs.ts';
 import { conflict, notFound } from '../../failure.ts';
 import { withinShare } from '../../http/account-share.ts';
 import { html } from '../../http/pages/html.ts';
@@ -9,10 +12,7 @@ import { page, READ } from '../../http/pages/layout.ts';
 import { POLICY } from '../../http/pages/style.ts';
 import type { Mail } from '../../templates/mail-content.ts';
 import { bringBack, type ListedVersion, listVersions, requireVersion, versionHtml } from '../../versions/operations.ts';
-import { sendKeptMailFrame } from '../mail-frame.ts';
-import { recordTime } from '../record-time.ts';
-import { chooseLanguage } from '../words/choose.ts';
-import type { Language } from '../words/index.ts';
+import type { Design } from '../designs.ts';
 
 /** The page may be framed by the dashboard, and frames the mail. */
 const FRAMED = `${POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")}; frame-src 'self'`;

@@ -3,7 +3,9 @@ import type { FastifyInstance } from 'fastify';
 import { editTemplate, viewTemplate } from '../../delivery/content/compile.ts';
 import { ContentError } from '../../delivery/content/compiled-content.ts';
 import type { Deps } from '../../deps.ts';
-import type { Design } from '../../designs/designs.ts';
+import { conflict } from '../../failure.ts';
+import { withinShare } from '../../http/account-share.ts';
+import type { Design } from '../designs.ts';
 import {
   addBlock,
   changeBlock,
@@ -11,9 +13,7 @@ import {
   listBlockNames,
   MAX_BLOCK_CHARACTERS,
   requireBlock,
-} from '../../designs/operations.ts';
-import { conflict } from '../../failure.ts';
-import { withinShare } from '../../http/account-share.ts';
+} from '../operations.ts';
 
 const MAX_NAME = 255;
 
