@@ -39,15 +39,27 @@ const MAX_LISTED = 50;
 
 const Action = Type.Object({
   id: integer(),
-  action: choice(...JOB_ACTIONS),
-  target_id: nullable(integer()),
-  state: choice(...JOB_STATES),
-  whole: integer(),
-  done: integer(),
-  skipped: integer(),
-  is_undoable: zeroOrOne(),
+  action: {
+    ...choice(...JOB_ACTIONS),
+    description: 'What is done to the contacts: move to a contact type, delete, unsubscribe, or add to a segment.',
+  },
+  target_id: nullable(
+    integer(),
+    'The contact type, segment or unsubscribe group of the action; null: all mail, or none is needed.',
+  ),
+  state: {
+    ...choice(...JOB_STATES),
+    description:
+      'selecting: the contacts are collected; ready: it waits for its confirmation; running; done; cancelled: stopped in the middle; undoing, undone; failed.',
+  },
+  whole: integer({ description: 'How many contacts there are to do.' }),
+  done: integer({ description: 'How many it was done to so far.' }),
+  skipped: integer({
+    description: 'Contacts it did not apply to: deleted meanwhile, or their address is in the contact type already.',
+  }),
+  is_undoable: zeroOrOne('1: it can be undone at this moment.'),
   created_at: isoTimestampSchema(),
-  finished_at: nullable(isoTimestampSchema()),
+  finished_at: nullable(isoTimestampSchema(), 'When it ended, UTC; null while it goes on.'),
 });
 export type Action = Static<typeof Action>;
 const OneAction = Type.Object({ job: Action });
@@ -72,7 +84,7 @@ export const startAction = operation({
     needs_confirmation: Type.Optional(
       flag('1: it changes nobody until `/contacts/jobs/confirm`, when the number of contacts is known.'),
     ),
-    to_contact_type_id: optionalReference(),
+    to_contact_type_id: optionalReference('Where they are moved to.'),
     unsubscribe_groups_id: optionalReference(),
     to_segment_id: optionalReference(),
   }),
@@ -126,7 +138,7 @@ export const listActions = operation({
   name: 'List the newest actions on many contacts (addition)',
   role: 'viewer',
   input: Type.Object({}),
-  output: Type.Object({ jobs: Type.Array(Action) }),
+  output: Type.Object({ jobs: Type.Array(Action, { description: 'The actions, newest first.' }) }),
   run: (context) => ({
     jobs: listJobs(context.db, context.accountId, MAX_LISTED).map((job) => record(context, job)),
   }),

@@ -32,45 +32,69 @@ const MAX_PAGE = 200;
 const DEFAULT_MOMENTS = 50;
 
 const Moment = Type.Object({
-  kind: choice(...MOMENTS),
-  happened_at: isoTimestampSchema(),
-  name: nullable(Type.String()),
-  from_name: nullable(Type.String()),
+  kind: { ...choice(...MOMENTS), description: 'What happened.' },
+  happened_at: isoTimestampSchema('When it happened, UTC.'),
+  name: nullable(
+    Type.String(),
+    'The contact type, file, segment, automation, unsubscribe group (null: all mail) or campaign it is about.',
+  ),
+  from_name: nullable(Type.String(), 'Of a move: the contact type before; null where it was removed for good.'),
   utr: nullable(Type.String()),
-  automation_utr: nullable(Type.String()),
+  automation_utr: nullable(Type.String(), 'The automation that the mail belongs to; null where it was deleted.'),
   subject: nullable(Type.String()),
-  state: nullable(Type.String()),
-  reason: nullable(Type.String()),
+  state: nullable(
+    Type.String(),
+    'Of a mail: its state; of an automation: where they are in it; of a suppression: its kind; of inactivity: what was done (stop, segment, move), or who ended it (person, owner).',
+  ),
+  reason: nullable(
+    Type.String(),
+    'Why a mail was not sent or what the relay said; why they left, or how they unsubscribed.',
+  ),
   reason_code: nullable(Type.String()),
   url: nullable(Type.String()),
-  is_machine: zeroOrOne(),
-  is_proxied: zeroOrOne(),
-  opens: nullable(integer()),
-  clicks: nullable(integer()),
+  is_machine: zeroOrOne('1: a program opened or clicked, as far as can be told.'),
+  is_proxied: zeroOrOne('1: an image proxy loaded the pictures, whether or not the person read the mail.'),
+  opens: nullable(integer(), 'Of a mail: how many opens were counted, those included that were removed.'),
+  clicks: nullable(integer(), 'Of a mail: how many clicks were counted, those included that were removed.'),
 });
 export type Moment = Static<typeof Moment>;
 
 const NamedSegment = { segment_id: integer(), segment_name: Type.String() };
 const Person = Type.Object({
   email: Type.String(),
-  contacts: Type.Array(Type.Object({ ...Contact.properties, contact_type_name: Type.String() })),
+  contacts: Type.Array(
+    Type.Object({
+      ...Contact.properties,
+      contact_type_name: Type.String({ description: 'Name of the contact type.' }),
+    }),
+    { description: 'The contacts with this address, one for each contact type it is in.' },
+  ),
   unsubscribed: Type.Array(
     Type.Object({
       unsubscribe_groups_id: nullable(integer()),
       group_name: nullable(Type.String()),
       created_at: isoTimestampSchema(),
     }),
+    { description: 'What the address is unsubscribed from.' },
   ),
-  segments: Type.Array(Type.Object({ ...NamedSegment, by_hand: zeroOrOne() })),
-  suppression: nullable(Type.String()),
-  earlier_emails: Type.Array(Type.String()),
-  named_in_segments: Type.Array(Type.Object(NamedSegment)),
+  segments: Type.Array(
+    Type.Object({ ...NamedSegment, by_hand: zeroOrOne('1: added by hand; 0: by the rules of the segment.') }),
+  ),
+  suppression: nullable(Type.String(), 'Why mail to the address is suppressed; null when it is not.'),
+  earlier_emails: Type.Array(Type.String(), {
+    description:
+      'Addresses that contacts of the person had before they were corrected; none that another contact has now.',
+  }),
+  named_in_segments: Type.Array(Type.Object(NamedSegment), {
+    description: 'Segments whose rules name an address of the person: erasing puts a code in its place.',
+  }),
 });
 export type Person = Static<typeof Person>;
 
 const removedBefore = nullable(isoTimestampSchema());
+const Moments = Type.Array(Moment, { description: 'What happened, newest first.' });
 const Timeline = Type.Object({
-  moments: Type.Array(Moment),
+  moments: Moments,
   next: nullable(Type.String()),
   events_removed_before: removedBefore,
 });
@@ -109,11 +133,11 @@ export const readTimeline = operation({
 
 /** What is known of a person, as an export has it. */
 export const KnownOfPerson = Type.Object({
-  exported_at: isoTimestampSchema(),
+  exported_at: isoTimestampSchema('When this was read, UTC.'),
   person: Person,
-  is_complete: zeroOrOne(),
+  is_complete: zeroOrOne('1: all that is known; 0: only the newest of very many moments.'),
   events_removed_before: removedBefore,
-  moments: Type.Array(Moment),
+  moments: Moments,
 });
 
 export const exportPerson = operation({

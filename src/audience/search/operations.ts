@@ -50,7 +50,7 @@ type GivenFilter = Static<ReturnType<typeof Type.Object<typeof contactFilterProp
 const FoundContact = Type.Object({
   id: integer(),
   contact_type_id: integer(),
-  contact_type_name: Type.String(),
+  contact_type_name: Type.String({ description: 'Name of the contact type.' }),
   first_name: Type.String(),
   last_name: Type.String(),
   fullname: Type.String(),

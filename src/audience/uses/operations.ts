@@ -17,14 +17,18 @@ import { segmentsWithField } from '../segments/broken-rules.ts';
 
 /** Campaigns that have not ended. */
 const Campaigns = {
-  single_sends: integer(),
-  queued_single_sends: integer(),
-  automations: integer(),
-  live_automations: integer(),
+  single_sends: integer({
+    description: 'Number of drafts and queued single sends that name it, or a segment that needs it.',
+  }),
+  queued_single_sends: integer({ description: 'How many of the single sends are queued: they become drafts.' }),
+  automations: integer({ description: 'Number of automations for it, or for a segment that needs it.' }),
+  live_automations: integer({ description: 'How many of the automations are live: they become drafts.' }),
 };
-const SegmentUses = Type.Object({ people: integer(), ...Campaigns });
-const ContactTypeUses = Type.Object({ people: integer(), segments: integer(), ...Campaigns });
-const FieldUses = Type.Object({ segments: integer(), ...Campaigns });
+const people = integer({ description: 'Number of people in it.' });
+const needing = integer({ description: 'Number of segments that need it.' });
+const SegmentUses = Type.Object({ people, ...Campaigns });
+const ContactTypeUses = Type.Object({ people, segments: needing, ...Campaigns });
+const FieldUses = Type.Object({ segments: needing, ...Campaigns });
 
 export type SegmentUses = Static<typeof SegmentUses>;
 export type ContactTypeUses = Static<typeof ContactTypeUses>;

@@ -1,6 +1,5 @@
 /** Descriptions of the fields in the OpenAPI document, by name, or by `Schema.name` where one name has several meanings. */
 import { BRAND_DESCRIPTIONS } from './brand-descriptions.ts';
-import { PEOPLE_DESCRIPTIONS } from './people-descriptions.ts';
 import { PICTURE_DESCRIPTIONS } from './picture-descriptions.ts';
 import { REPORT_DESCRIPTIONS } from './report-descriptions.ts';
 import { TRANSACTIONAL_DESCRIPTIONS } from './transactional-descriptions.ts';
@@ -11,7 +10,6 @@ const CODE = 'Either template_json or template_html is empty.';
 
 const DESCRIPTIONS: Record<string, string> = {
   ...BRAND_DESCRIPTIONS,
-  ...PEOPLE_DESCRIPTIONS,
   ...TRANSACTIONAL_DESCRIPTIONS,
   ...PICTURE_DESCRIPTIONS,
   ...REPORT_DESCRIPTIONS,
@@ -74,6 +72,8 @@ const DESCRIPTIONS: Record<string, string> = {
   exclude_specific_recipient_id: 'Contact types and segments that get nothing, as in recipient_id.',
   exit_criteria: '0: a person finishes after the last mail; 1: also when they leave the target.',
   expires_at: 'When it stops working, UTC.',
+  events_removed_before:
+    'Single opens and clicks before this time, UTC, were removed, as EVENTS_DAYS says; the counts of mails and links include them. Null: all are there.',
   failed: 'Number of rejected rows.',
   field: 'Name of the invalid field.',
   feeds: 'The feeds.',
@@ -200,6 +200,7 @@ const DESCRIPTIONS: Record<string, string> = {
   template: 'The template.',
   templates: 'The templates.',
   text: 'As text.',
+  to_segment_id: 'The segment they are added to; 0 or none: none.',
   total: 'How many there are; null on all pages but the first.',
   total_opens: 'All opens.',
   total_unique_opens: 'Recipients who opened a mail.',

@@ -53,8 +53,8 @@ export function reference() {
 }
 
 /** An optional `reference`; 0 or an empty text means none. */
-export function optionalReference() {
-  return Type.Optional(Type.Unsafe<number>({ ...reference(), empty: 0 }));
+export function optionalReference(description?: string) {
+  return Type.Optional(Type.Unsafe<number>({ ...reference(), empty: 0, ...(description && { description }) }));
 }
 
 /** One of the given texts. */

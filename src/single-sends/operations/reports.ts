@@ -195,7 +195,11 @@ const Report = Type.Object({
   opens_by_hour: Hourly,
   clicks_by_hour: Hourly,
   top_links: Type.Array(Type.Object({ url: Type.String(), clicks: integer() })),
-  opens_by_class: Type.Object({ person: integer(), proxied: integer(), machine: integer() }),
+  opens_by_class: Type.Object({
+    person: integer({ description: 'Opens by people.' }),
+    proxied: integer(),
+    machine: integer(),
+  }),
   machine_opens: integer(),
   machine_clicks: integer(),
   design_url: Type.String(),

@@ -19,13 +19,13 @@ import { CsvError } from '../csv-parse.ts';
 import { guessColumns } from '../guess-columns.ts';
 import { DEFAULT_OPTIONS } from '../import-options.ts';
 import { makeUploadFolder } from '../uploads.ts';
-import { type Upload, uploadRecord } from './uploads.ts';
+import { EMPTY_CELLS, START_AUTOMATIONS, type Upload, uploadRecord } from './uploads.ts';
 
 export const CsvForm = Type.Object({
   contact_type_id: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
   file: Type.String({ format: 'binary', description: 'A file whose name ends in .csv.' }),
-  empty_cells: Type.Optional(choice('keep', 'clear')),
-  start_automations: Type.Optional(flag()),
+  empty_cells: Type.Optional({ ...choice('keep', 'clear'), description: EMPTY_CELLS }),
+  start_automations: Type.Optional(flag(START_AUTOMATIONS)),
 });
 
 export const FileForm = Type.Object({
@@ -33,7 +33,10 @@ export const FileForm = Type.Object({
     format: 'binary',
     description: 'A file whose name ends in .csv; of an export of another service also in .zip or .json.',
   }),
-  source: Type.Optional(choice(...VENDOR_NAMES)),
+  source: Type.Optional({
+    ...choice(...VENDOR_NAMES),
+    description: 'The service whose export it is; none: a CSV file with columns of your choice.',
+  }),
 });
 
 /** Imports the CSV file of a form; gives the id of the import. Throws 413 and 422, the latter also where no row is valid. */

@@ -33,20 +33,32 @@ const Import = Type.Object({
   failed: integer(),
   notes: Type.Array(Type.String()),
   errors: Type.Array(RowProblem),
-  state: choice('writing', 'done', 'undoing', 'undone'),
-  undo_until: nullable(isoTimestampSchema()),
-  is_undoable: zeroOrOne(),
-  removed: integer(),
-  restored: integer(),
-  kept: integer(),
+  state: {
+    ...choice('writing', 'done', 'undoing', 'undone'),
+    description: 'writing: it runs, or was interrupted; done; undoing; undone.',
+  },
+  undo_until: nullable(
+    isoTimestampSchema(),
+    'Until when what undoing needs is kept, UTC; null when it is not, or no longer.',
+  ),
+  is_undoable: zeroOrOne('1: it can be undone at this moment.'),
+  removed: integer({ description: 'Of an undo: how many contacts that the import had added it removed.' }),
+  restored: integer({ description: 'Of an undo: how many contacts it gave back what they had before.' }),
+  kept: integer({
+    description: 'Of an undo: how many contacts it left as they were, because they were changed since the import.',
+  }),
   created_at: isoTimestampSchema(),
 });
 export type Import = Static<typeof Import>;
 
 const KeptContact = Type.Object({
   contact_id: integer(),
-  email: nullable(Type.String()),
-  reason: choice('changed', 'moved', 'deleted', 'segment'),
+  email: nullable(Type.String(), 'The e-mail address; null when the contact is gone for good.'),
+  reason: {
+    ...choice('changed', 'moved', 'deleted', 'segment'),
+    description:
+      'What happened since the import: changed, moved to another contact type, deleted, or added to a segment by hand.',
+  },
 });
 export type KeptContact = Static<typeof KeptContact>;
 

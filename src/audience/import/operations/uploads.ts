@@ -33,8 +33,18 @@ import { DEFAULT_OPTIONS } from '../import-options.ts';
 import { parseHeader } from '../import-rows.ts';
 import { plannedFields } from '../lists/make-lists.ts';
 import { LEAVING_KINDS } from '../lists/migration-job.ts';
-import { MAX_PREVIEWED, PREVIEW_KINDS, type PreviewKind, perKind } from '../preview/preview.ts';
+import { MAX_PREVIEWED, PREVIEW_KINDS, type PreviewKind } from '../preview/preview.ts';
 import { RowProblem } from './imports.ts';
+
+export const EMPTY_CELLS =
+  'keep (default): a contact keeps its value where the cell is empty; clear: the value is removed.';
+export const START_AUTOMATIONS =
+  'Addition: 1 (default): people who join the target of a live automation by the import enter it; 0: nobody does, and later neither, unless they leave the target and join it again.';
+const existing = {
+  ...choice('update', 'keep'),
+  description: 'update (default): contacts that are there already are changed; keep: they stay as they are.',
+};
+const emptyCells = { ...choice('clear', 'keep'), description: EMPTY_CELLS };
 
 /** The parameters that say how a file is to be imported. */
 const GivenPlan = Type.Object({
@@ -45,10 +55,10 @@ const GivenPlan = Type.Object({
     description:
       'The field of each column, in order; empty: none. `tracking_allowed`: whether opens and clicks of the person may be recorded, 1 or 0.',
   }),
-  existing: Type.Optional(choice('update', 'keep')),
-  empty_cells: Type.Optional(choice('clear', 'keep')),
+  existing: Type.Optional(existing),
+  empty_cells: Type.Optional(emptyCells),
   to_segment_id: optionalReference(),
-  start_automations: Type.Optional(flag()),
+  start_automations: Type.Optional(flag(START_AUTOMATIONS)),
   unsubscribe: Type.Optional(
     flag(
       '1: everybody in the file is marked as unsubscribed, from `unsubscribe_groups_id` or, without it, from all mail.',
@@ -61,64 +71,116 @@ type GivenPlan = Static<typeof GivenPlan>;
 /** A plan as it is answered: what was last previewed. */
 const Plan = Type.Object({
   contact_type_id: integer(),
-  mapping: Type.Array(Type.String()),
-  existing: choice('update', 'keep'),
-  empty_cells: choice('clear', 'keep'),
+  mapping: Type.Array(Type.String(), { description: 'The field of each column, in order; empty: none.' }),
+  existing,
+  empty_cells: emptyCells,
   to_segment_id: nullable(integer()),
-  start_automations: zeroOrOne(),
-  unsubscribe: zeroOrOne(),
+  start_automations: zeroOrOne(START_AUTOMATIONS),
+  unsubscribe: zeroOrOne('1: everybody in the file is marked as unsubscribed.'),
   unsubscribe_groups_id: nullable(integer()),
 });
 export type Plan = Static<typeof Plan>;
 
 /** What the export of another service has beside people. */
 const Migration = Type.Object({
-  source: Type.String(),
-  new_fields: Type.Array(Type.Object({ field_name: Type.String(), field_type: choice(...FIELD_TYPES) })),
-  lists: Type.Array(Type.String()),
-  templates: Type.Array(Type.String()),
-  left_out_columns: Type.Array(Type.String()),
-  left_out_files: Type.Array(Type.String()),
+  source: Type.String({ description: 'The service, as it writes itself.' }),
+  new_fields: Type.Array(Type.Object({ field_name: Type.String(), field_type: choice(...FIELD_TYPES) }), {
+    description: 'Custom fields that the import makes.',
+  }),
+  lists: Type.Array(Type.String(), {
+    description: 'Lists and tags that become segments, unless the contact type has one of that name.',
+  }),
+  templates: Type.Array(Type.String(), { description: 'Templates that are added, unless the account has them.' }),
+  left_out_columns: Type.Array(Type.String(), { description: 'Columns that are not taken over.' }),
+  left_out_files: Type.Array(Type.String(), { description: 'Files of the archive that are not taken over.' }),
 });
 export type Migration = Static<typeof Migration>;
 
 const Upload = Type.Object({
   id: Type.String(),
-  state: choice('looked', 'previewing', 'running', 'done', 'failed'),
+  state: {
+    ...choice('looked', 'previewing', 'running', 'done', 'failed'),
+    description:
+      'looked: uploaded, not imported; previewing: what an import would do is being computed; running; done; failed.',
+  },
   file_name: Type.String(),
   columns: Type.Array(
-    Type.Object({ name: Type.String(), field: nullable(Type.String()), samples: Type.Array(Type.String()) }),
+    Type.Object({
+      name: Type.String(),
+      field: nullable(Type.String(), 'The field that the column seems to be; null when none has its name.'),
+      samples: Type.Array(Type.String(), { description: 'Its cells in the first rows.' }),
+    }),
+    { description: 'The columns of the file.' },
   ),
   notes: Type.Array(Type.String()),
-  bytes_read: integer(),
-  bytes: integer(),
-  written: integer(),
-  whole: integer(),
-  plan: nullable(Plan),
-  migration: nullable(Migration),
-  import_id: nullable(integer()),
+  bytes_read: integer({ description: 'How many bytes of it were read and checked.' }),
+  bytes: integer({ description: 'The size of the file; 0 before it is imported.' }),
+  written: integer({ description: 'How many people were written.' }),
+  whole: integer({ description: 'How many people there are to write; 0 before the file is read.' }),
+  plan: nullable(Plan, 'How it is to be imported: what was last previewed; null before the first preview.'),
+  migration: nullable(Migration, 'Of an export: what it has beside people; null for a CSV file.'),
+  import_id: nullable(integer(), 'Id of the import once it is done; null before, and when the file has no valid row.'),
   failed: integer(),
   errors: Type.Array(RowProblem),
 });
 export type Upload = Static<typeof Upload>;
 export const OneUpload = Type.Object({ upload: Upload });
 
+const PEOPLE = 'How many they are; of an automation, how many would enter it.';
 const KIND =
   'Whom to list: new (default), changed, unchanged, skipped, or left: people of any of these who had unsubscribed or are suppressed.';
 
 const Preview = Type.Object({
-  is_possible: zeroOrOne(),
+  is_possible: zeroOrOne('1: it has a valid row; 0: nothing would be imported.'),
   rows: integer(),
   failed: integer(),
-  repeated: integer(),
-  counts: Type.Object(perKind(integer)),
-  removed: integer(),
-  automations: Type.Array(
-    Type.Object({ utr: Type.String(), automation_name: Type.String(), people: integer(), is_exact: zeroOrOne() }),
+  repeated: integer({ description: 'Number of rows whose address a later row has too; that one counts.' }),
+  counts: Type.Object(
+    {
+      new: integer({ description: 'People who would get a contact.' }),
+      changed: integer({ description: 'Contacts that are there already and would be changed.' }),
+      unchanged: integer({ description: 'Contacts that have the values of the file already.' }),
+      skipped: integer({
+        description: 'Contacts that are there already and would stay as they are, because of `existing`.',
+      }),
+      left: integer({
+        description:
+          'People of the other kinds who had unsubscribed, from all mail or a group, or are suppressed: they stay so.',
+      }),
+    } satisfies Record<PreviewKind, unknown>,
+    { description: 'How many people there are of each kind.' },
   ),
-  fields: Type.Array(Type.Object({ field: Type.String(), count: integer() })),
+  removed: integer({
+    description: 'How many values of contacts would be removed, because their cell is empty.',
+  }),
+  automations: Type.Array(
+    Type.Object({
+      utr: Type.String({ description: 'UUID of the automation.' }),
+      automation_name: Type.String(),
+      people: integer({ description: PEOPLE }),
+      is_exact: zeroOrOne('1: so many enter; 0: up to so many, since it is for a segment.'),
+    }),
+    { description: 'The live automations that people would enter, at most 100.' },
+  ),
+  fields: Type.Array(
+    Type.Object({
+      field: Type.String({ description: 'The field.' }),
+      count: integer({ description: 'How many contacts would get another value there.' }),
+    }),
+    { description: 'The fields that would be changed.' },
+  ),
   leaving: Type.Array(
-    Type.Object({ kind: choice(...LEAVING_KINDS), name: Type.String(), people: integer(), added: integer() }),
+    Type.Object({
+      kind: {
+        ...choice(...LEAVING_KINDS),
+        description:
+          'What becomes of them: unsubscribed from all mail or a group, suppressed after a bounce or complaint.',
+      },
+      name: Type.String({ description: 'Name of the group; else empty.' }),
+      people: integer({ description: PEOPLE }),
+      added: integer({ description: 'How many of them are not on that list yet.' }),
+    }),
+    { description: 'Of an export: those who left there, who are marked before anybody is added.' },
   ),
   notes: Type.Array(Type.String()),
   errors: Type.Array(RowProblem),
@@ -128,7 +190,12 @@ const PreviewedPerson = Type.Object({
   line: integer(),
   email: Type.String(),
   changes: Type.Array(
-    Type.Object({ field: Type.String(), before: nullable(Type.String()), after: nullable(Type.String()) }),
+    Type.Object({
+      field: Type.String({ description: 'The field.' }),
+      before: nullable(Type.String(), 'The value that the contact has; null: none.'),
+      after: nullable(Type.String(), 'The value that the contact would get; null: none.'),
+    }),
+    { description: 'The values that would be changed.' },
   ),
 });
 export type PreviewedPerson = Static<typeof PreviewedPerson>;

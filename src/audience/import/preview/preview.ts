@@ -54,14 +54,16 @@ const CHUNK = 1000;
 
 type Cell = string | number | null;
 
-/** A value for each kind of people. */
-export function perKind<T>(make: () => T): Record<PreviewKind, T> {
-  return { new: make(), changed: make(), unchanged: make(), skipped: make(), left: make() };
-}
-
 /** Computes what `importContacts` would do with this job at this moment. */
 export async function previewImport(db: Db, job: ImportJob, progress?: ImportProgress): Promise<ImportPreview> {
   const told = progress ?? (job.progress && sharedProgress(job.progress));
+  const perKind = <T>(make: () => T): Record<PreviewKind, T> => ({
+    new: make(),
+    changed: make(),
+    unchanged: make(),
+    skipped: make(),
+    left: make(),
+  });
   const preview: ImportPreview = {
     is_possible: 0,
     rows: 0,
