@@ -53,8 +53,18 @@ export class RawNode {
     await this.report({ ended: [], has: [] });
   }
 
-  report(says: Partial<Report>, name = this.#name): Promise<unknown> {
-    const report = { protocol: 1, run: this.run, brain: this.brain, ended: [], ...says };
-    return jetstream(this.#connection).publish(`sendlark.results.${name}`, JSON.stringify(report));
+  async report(says: Partial<Report>, name = this.#name): Promise<void> {
+    const report = JSON.stringify({ protocol: 1, run: this.run, brain: this.brain, ended: [], ...says });
+    // The service can answer the first beat before it has made the stream.
+    for (;;) {
+      const published = jetstream(this.#connection).publish(`sendlark.results.${name}`, report);
+      const missing = await published.then(
+        () => null,
+        (error: Error) => error,
+      );
+      if (missing === null) return;
+      if (missing.name !== 'JetStreamNotEnabled') throw missing;
+      await pause(50);
+    }
   }
 }
