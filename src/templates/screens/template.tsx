@@ -1,6 +1,5 @@
 /** One own template: how it looks, its name, the designer, copying and deleting it, and a mailing made of it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type ApiAnswer, ApiClient, refusalText } from '../../dashboard/api-client.ts';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import { Confirm } from '../../dashboard/components/confirm.tsx';
 import { TextField } from '../../dashboard/components/field.tsx';
@@ -8,12 +7,13 @@ import { MailFrames } from '../../dashboard/components/mail-frames.tsx';
 import { Card, Problem } from '../../dashboard/components/surface.tsx';
 import { setFlash } from '../../dashboard/flash.ts';
 import { sendKeptMailFrame } from '../../dashboard/mail-frame.ts';
-import { ask, attempt, type Refusal } from '../../dashboard/operations.ts';
+import { ask, attempt, type Refusal, sentenceOf } from '../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../dashboard/page.tsx';
 import { field } from '../../dashboard/sign-in/fields.ts';
 import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { READ } from '../../http/pages/layout.ts';
+import { createDraft, saveDraft } from '../../single-sends/operations/drafts.ts';
 import { deleteTemplate, type OwnTemplate, readTemplate, updateTemplate } from '../operations.ts';
 
 const SEE_OTHER = 303;
@@ -93,11 +93,10 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
   app.post<ById>('/templates/:id/mailing', async (request, reply) => {
     requireEditor(request);
     const { template_name: name } = await ask(request, readTemplate, request.params);
-    const api = new ApiClient(app, request);
-    const answer: ApiAnswer<{ utr: string }> = await api.send('POST', '/single/send/draft', { single_send_name: name });
-    if (answer.message === undefined) return show(request, reply.code(answer.status), { problem: refusalText(answer) });
-    const { utr } = answer.message;
-    await api.send('POST', '/single/send/save', { utr, template_id: request.params.id });
+    const created = await attempt(request, createDraft, { single_send_name: name });
+    if ('problems' in created) return show(request, reply.code(created.status), { problem: sentenceOf(created) });
+    const { utr } = created.output;
+    await ask(request, saveDraft, { utr, template_id: request.params.id });
     return reply.redirect(`/mailings/${encodeURIComponent(utr)}/edit/content`, SEE_OTHER);
   });
 }
