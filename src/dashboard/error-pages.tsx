@@ -2,7 +2,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '../failure.ts';
 import { logFailed, refusing } from '../http/errors.ts';
-import { ApiFailure } from './api-client.ts';
 import { LinkButton } from './components/button.tsx';
 import { languageOf, sendBarePage, sendPage } from './page.tsx';
 import type { Viewer } from './viewer.ts';
@@ -51,7 +50,7 @@ export function answerError(
   viewer: Viewer | null,
 ) {
   if (error instanceof Failure) refusing(reply, error);
-  const isOurs = error instanceof Failure || error instanceof ApiFailure;
+  const isOurs = error instanceof Failure;
   const status = isOurs ? error.status : (error.statusCode ?? 500);
   if (status >= 500 && status !== 503) logFailed(request, error);
   return sendErrorPage(request, reply, viewer, status, isOurs ? error.message : undefined);

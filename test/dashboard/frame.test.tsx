@@ -95,25 +95,10 @@ t.test('what was done is said on the next page, once, and nothing else can be pu
   }
 });
 
-t.test('what the API refuses to a page becomes the page of its status', async (t) => {
-  const app = await start();
-  const denied: Record<string, unknown>[] = [];
-  app.get('/api/denied', (request, reply) => {
-    denied.push(request.headers);
-    return reply.code(403).send({ status: 'failed', errors: 'This needs the role owner' });
-  });
-  const { payload, statusCode } = await app.inject({ url: '/gallery/api/denied', headers: { cookie: 'one=1' } });
-  t.equal(statusCode, 403);
-  t.match(payload, '<h1>Not allowed</h1>');
-  t.match(denied, [{ cookie: 'one=1', 'x-sendlark': 'dashboard', 'sec-fetch-site': 'same-origin' }]);
-});
-
 t.test('a refusal says on the page why, whether of the whole request or of its fields', async (t) => {
   const app = await start();
-  app.get('/api/denied', (_request, reply) => reply.code(409).send({ status: 'failed', errors: 'It is in use' }));
-  app.get('/api/invalid', (_request, reply) => reply.code(422).send({ status: 'failed', errors: { a: ['A <b>.'] } }));
-  t.match((await app.inject('/gallery/api/denied')).payload, /<h1>That did not work<\/h1>.*<p>It is in use<\/p>/s);
-  t.match((await app.inject('/gallery/api/invalid')).payload, '<p>A &lt;b>.</p>');
+  t.match((await app.inject('/gallery/conflict')).payload, /<h1>That did not work<\/h1>.*<p>It is in use<\/p>/s);
+  t.match((await app.inject('/gallery/invalid')).payload, '<p>A &lt;b>.</p>');
 });
 
 t.test('the language is the user’s, else the first the browser asks for that there is', async (t) => {

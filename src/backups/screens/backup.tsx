@@ -1,6 +1,5 @@
 /** Backups of the installation, for its operators: making one, and restoring one that is uploaded after a question. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ApiClient, refusalText } from '../../dashboard/api-client.ts';
 import { Button } from '../../dashboard/components/button.tsx';
 import { Confirm } from '../../dashboard/components/confirm.tsx';
 import { FileField } from '../../dashboard/components/field.tsx';
@@ -13,6 +12,7 @@ import { recordTime } from '../../dashboard/record-time.ts';
 import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
 import { field } from '../../dashboard/sign-in/fields.ts';
 import { requireOperator, viewerOf } from '../../dashboard/signed-in.ts';
+import { upload } from '../../dashboard/upload.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { Failure } from '../../failure.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
@@ -38,10 +38,9 @@ export async function backupScreen(app: FastifyInstance): Promise<void> {
   });
 
   app.post('/settings/backup/upload', { config: { upload: true } }, async (request, reply) => {
-    const type = request.headers['content-type'] ?? '';
-    const answer = await new ApiClient(app, request).upload('/backups/upload', request.body, type);
-    if (answer.message !== undefined) return reply.redirect('/settings/backup', 303);
-    return show(request, reply, answer.status, '', refusalText(answer));
+    const uploaded = await upload(request, '/backups/upload');
+    if ('problem' in uploaded) return show(request, reply, uploaded.status, '', uploaded.problem);
+    return reply.redirect('/settings/backup', 303);
   });
 
   app.post('/settings/backup/drop', async (request, reply) => {

@@ -1,6 +1,5 @@
 /** The picture library: thumbnails with where they are used, a search, and the form to add more. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type ApiAnswer, ApiClient, refusalText } from '../../dashboard/api-client.ts';
 import { Button } from '../../dashboard/components/button.tsx';
 import { Island } from '../../dashboard/components/island.tsx';
 import { SearchForm } from '../../dashboard/components/search.tsx';
@@ -10,6 +9,7 @@ import { setFlash } from '../../dashboard/flash.ts';
 import { ask } from '../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../dashboard/page.tsx';
 import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
+import { type Uploaded, upload } from '../../dashboard/upload.ts';
 import { withQuery } from '../../dashboard/with-query.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { READ } from '../../http/pages/layout.ts';
@@ -25,7 +25,6 @@ interface ListQuery {
   before?: string;
 }
 type ListRequest = FastifyRequest<{ Querystring: ListQuery }>;
-type Added = ApiAnswer<{ picture: Picture; is_new: 0 | 1 }>;
 
 /** Registers the library, the form to add pictures, and the page of one picture. */
 export async function pictureScreens(app: FastifyInstance): Promise<void> {
@@ -39,29 +38,29 @@ export async function pictureScreens(app: FastifyInstance): Promise<void> {
   });
 
   app.post('/pictures', { config: { upload: true } }, async (request: ListRequest, reply) => {
-    const answer = await add(request);
-    if (answer.message === undefined) return show(request, reply.code(answer.status), refusalText(answer));
-    const { picture, is_new } = answer.message;
+    const added = await add(request);
+    if ('problem' in added) return show(request, reply.code(added.status), added.problem);
+    const { picture, is_new } = added.output;
     setFlash(reply, 'good', is_new ? 'pictures.added' : 'pictures.known', { name: picture.name });
     return reply.redirect('/pictures', SEE_OTHER);
   });
 
   // For the script, which adds several pictures and says what came of each.
   app.post('/pictures/add', { config: { upload: true } }, async (request, reply) => {
-    const answer = await add(request);
+    const added = await add(request);
+    if ('problem' in added)
+      return reply.header('cache-control', 'no-store').send({ problem: added.problem, note: null });
+    const { picture, is_new } = added.output;
     const language = languageOf(request, viewerOf(request));
-    const problem = answer.message === undefined ? language.sentence(refusalText(answer)) : null;
-    const note =
-      answer.message?.is_new === 0 ? language.say('pictures.known', { name: answer.message.picture.name }) : null;
-    return reply.header('cache-control', 'no-store').send({ problem, note });
+    const note = is_new === 0 ? language.say('pictures.known', { name: picture.name }) : null;
+    return reply.header('cache-control', 'no-store').send({ problem: null, note });
   });
 
   await pictureScreen(app);
 
-  function add(request: FastifyRequest): Promise<Added> {
+  function add(request: FastifyRequest): Promise<Uploaded<{ picture: Picture; is_new: 0 | 1 }>> {
     requireEditor(request);
-    const type = request.headers['content-type'] ?? '';
-    return new ApiClient(app, request).upload('/pictures/upload', request.body, type);
+    return upload(request, '/pictures/upload');
   }
 
   async function show(request: ListRequest, reply: FastifyReply, problem?: string) {

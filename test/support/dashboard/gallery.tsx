@@ -1,6 +1,5 @@
 /** A page with every component in every state, to be looked at and checked; it is part of the tests only. */
 import type { FastifyInstance } from 'fastify';
-import { ApiClient } from '../../../src/dashboard/api-client.ts';
 import { Button, LinkButton } from '../../../src/dashboard/components/button.tsx';
 import { Chart } from '../../../src/dashboard/components/chart.tsx';
 import { Confirm } from '../../../src/dashboard/components/confirm.tsx';
@@ -12,6 +11,7 @@ import { answerError, sendErrorPage } from '../../../src/dashboard/error-pages.t
 import { setFlash } from '../../../src/dashboard/flash.ts';
 import { sendBarePage, sendPage } from '../../../src/dashboard/page.tsx';
 import type { Viewer } from '../../../src/dashboard/viewer.ts';
+import { conflict, invalid } from '../../../src/failure.ts';
 
 export const VIEWER: Viewer = {
   name: 'Ada Lovelace',
@@ -161,9 +161,12 @@ export async function gallery(app: FastifyInstance): Promise<void> {
     setFlash(reply, 'good', 'home.step.people.done', { count: 1200 });
     return reply.code(303).redirect('/gallery');
   });
-  app.get<{ Params: { '*': string } }>('/gallery/api/*', async (request) =>
-    new ApiClient(app, request).get(`/${request.params['*']}`),
-  );
+  app.get('/gallery/conflict', () => {
+    throw conflict('It is in use');
+  });
+  app.get('/gallery/invalid', () => {
+    throw invalid('a', 'A <b>.');
+  });
   app.get<{ Params: { status: number } }>('/gallery/errors/:status', (request, reply) =>
     sendErrorPage(request, reply, VIEWER, Number(request.params.status)),
   );
