@@ -6,7 +6,7 @@ import { type Clock, isoTimestamp, NO_TIME } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { readMailCaps } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
-import { ownedBy, ownedRecord, recordUtr } from '../database/ownership.ts';
+import { isOwned, ownedBy, ownedRecord, recordUtr } from '../database/ownership.ts';
 import { mailings, SINGLE_SEND_STATUS, senders, singleSends, unsubscribeGroups } from '../database/schema/index.ts';
 import { templateProblem } from '../delivery/content/compile.ts';
 import { senderAddress } from '../delivery/content/freeze.ts';
@@ -71,21 +71,9 @@ export function singleSendErrors(
   };
   const { template_id, sender_id, unsubscribe_group_id, recipient_id, exclude_specific_recipient_id } = input;
   if (template_id !== undefined) reference('template_id', hasTemplate(db, accountId, template_id));
-  if (sender_id !== undefined) {
-    reference(
-      'sender_id',
-      db
-        .select({ id: senders.id })
-        .from(senders)
-        .where(ownedRecord(senders, sender_id, accountId))
-        .get() !== undefined,
-    );
-  }
-  if (unsubscribe_group_id !== undefined) {
-    const where = ownedRecord(unsubscribeGroups, unsubscribe_group_id, accountId);
-    const group = db.select({ id: unsubscribeGroups.id }).from(unsubscribeGroups).where(where).get();
-    reference('unsubscribe_group_id', group !== undefined);
-  }
+  if (sender_id !== undefined) reference('sender_id', isOwned(db, senders, sender_id, accountId));
+  if (unsubscribe_group_id !== undefined)
+    reference('unsubscribe_group_id', isOwned(db, unsubscribeGroups, unsubscribe_group_id, accountId));
   if (recipient_id !== undefined) reference('recipient_id', hasTargets(db, accountId, recipient_id));
   if (exclude_specific_recipient_id !== undefined) {
     reference('exclude_specific_recipient_id', hasTargets(db, accountId, exclude_specific_recipient_id));

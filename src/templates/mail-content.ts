@@ -1,7 +1,7 @@
 /** What a mail is made of: code of its own, or a built-in template as it comes. A mail made of an own template has a copy of its code. */
 import { and, eq, isNull } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
-import { ownedRecord, recordUtr } from '../database/ownership.ts';
+import { isOwned, ownedRecord, recordUtr } from '../database/ownership.ts';
 import {
   automationSchedules,
   automations,
@@ -43,11 +43,7 @@ interface GivenContent {
 export function hasTemplate(db: Db, accountId: number, id: number): boolean {
   return (
     db.select({ id: designTemplates.id }).from(designTemplates).where(eq(designTemplates.id, id)).get() !== undefined ||
-    db
-      .select({ id: ownTemplates.id })
-      .from(ownTemplates)
-      .where(ownedRecord(ownTemplates, id, accountId))
-      .get() !== undefined
+    isOwned(db, ownTemplates, id, accountId)
   );
 }
 

@@ -1,7 +1,7 @@
 /** Contacts: validating them, and creating, changing and deleting single ones. The import writes many at once. */
 import { and, eq, isNull, type Placeholder, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
-import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
+import { isOwned, ownedBy, recordId } from '../../database/ownership.ts';
 import { contacts, contactTypes, countries } from '../../database/schema/index.ts';
 import { conflict, invalid, notFound } from '../../failure.ts';
 import { messages } from '../../field-errors.ts';
@@ -39,13 +39,7 @@ function ownedContact(accountId: number, id: unknown): SQL | undefined {
 
 /** Whether this contact type exists for the account. */
 export function hasContactType(db: Db, accountId: number, id: unknown): boolean {
-  return (
-    db
-      .select({ id: contactTypes.id })
-      .from(contactTypes)
-      .where(ownedRecord(contactTypes, id, accountId))
-      .get() !== undefined
-  );
+  return isOwned(db, contactTypes, id, accountId);
 }
 
 /** The most custom fields named in one answer, since a request can hold thousands of wrong ones. */

@@ -1,7 +1,7 @@
 /** Targets of single sends and automations: `contacts_<contact type id>` or `segments_<segment id>`. */
 import { sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
-import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
+import { isOwned, ownedBy, recordId } from '../../database/ownership.ts';
 import { contactTypes, segments, type Target } from '../../database/schema/index.ts';
 
 /** Parses a target into the form in which answers show it; null when the text is not one. */
@@ -50,11 +50,5 @@ function areOwned(db: Db, accountId: number, targets: readonly Target[], kind: T
 
 /** Whether this segment exists for the account. */
 export function hasSegment(db: Db, accountId: number, id: unknown): boolean {
-  return (
-    db
-      .select({ id: segments.id })
-      .from(segments)
-      .where(ownedRecord(segments, id, accountId))
-      .get() !== undefined
-  );
+  return isOwned(db, segments, id, accountId);
 }

@@ -1,7 +1,7 @@
 /** What would be affected if a segment, a contact type or a field were deleted, in numbers. All of it is an addition to the contract. */
 import { sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
-import { ownedRecord, recordId } from '../../database/ownership.ts';
+import { isOwned, ownedRecord, recordId } from '../../database/ownership.ts';
 import {
   AUTOMATION_STATUS,
   contactTypes,
@@ -75,8 +75,7 @@ export const countUsesOfField = operation({
   run(context, { id: given }) {
     const { db, accountId } = context;
     const id = recordId(given);
-    const where = ownedRecord(customFields, id, accountId);
-    if (db.select().from(customFields).where(where).get() === undefined) throw notFound();
+    if (!isOwned(db, customFields, id, accountId)) throw notFound();
     const named = segmentsWithField(db, accountId, id).map((segment) => ({ id: segment }));
     return { uses: { segments: named.length, ...countCampaigns(context, targets('segments', named)) } };
   },

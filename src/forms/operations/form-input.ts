@@ -3,7 +3,7 @@ import { and, eq, isNull } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { hasContactType } from '../../audience/contacts/contacts.ts';
 import type { Db } from '../../database/open.ts';
-import { ownedRecord, recordId } from '../../database/ownership.ts';
+import { isOwned, recordId } from '../../database/ownership.ts';
 import { FORM_LANGUAGES, segments, senders, unsubscribeGroups } from '../../database/schema/index.ts';
 import { messages } from '../../field-errors.ts';
 import {
@@ -95,16 +95,16 @@ export function checkForm(
 ): void {
   const { contact_type_id: type, sender_id, segment_id: segment = 0, fields = [], group_ids = [] } = given;
   if (type !== undefined) errors.reference('contact_type_id', () => hasContactType(db, accountId, type));
-  if (sender_id !== undefined) errors.reference('sender_id', () => find(db, senders, sender_id, accountId));
+  if (sender_id !== undefined) errors.reference('sender_id', () => isOwned(db, senders, sender_id, accountId));
   if (segment !== 0) {
-    errors.reference('segment_id', () => find(db, segments, segment, accountId));
+    errors.reference('segment_id', () => isOwned(db, segments, segment, accountId));
     if (!errors.has('segment_id') && !isOfType(db, segment, type ?? form?.contact_type_id))
       errors.add('segment_id', sentence('form_segment_type'));
   }
   const unknown = fields.find((name) => findField(db, accountId, name) === undefined);
   if (unknown !== undefined) errors.add('fields', sentence('form_field_unknown', { name: unknown }));
   if (new Set(fields).size < fields.length) errors.add('fields', sentence('form_field_twice'));
-  if (!group_ids.every((id) => find(db, unsubscribeGroups, id, accountId)))
+  if (!group_ids.every((id) => isOwned(db, unsubscribeGroups, id, accountId)))
     errors.add('group_ids', messages.selected('group_ids'));
   for (const name of URLS) if (!isAddress(given[name] ?? '')) errors.add(name, sentence('form_address'));
 }
@@ -136,21 +136,6 @@ export function formInput(db: Db, accountId: number, given: Given, form: Form | 
     redirect_url: hrefOf(given.redirect_url) ?? form?.redirect_url ?? '',
     ...formTexts(language, given, form),
   };
-}
-
-function find(
-  db: Db,
-  table: typeof senders | typeof segments | typeof unsubscribeGroups,
-  id: unknown,
-  accountId: number,
-): boolean {
-  return (
-    db
-      .select({ id: table.id })
-      .from(table)
-      .where(ownedRecord(table, id, accountId))
-      .get() !== undefined
-  );
 }
 
 function isOfType(db: Db, segment: number, type: number | undefined): boolean {
