@@ -234,3 +234,19 @@ export function isValidValue(type: string, value: string): boolean {
   const date = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day));
   return date.getUTCMonth() + 1 === month && date.getUTCDate() === day;
 }
+
+/** The longest name that is made from that of a column. */
+const MAX_MADE_NAME = 64;
+
+/** The name of a field for a column: letters, digits and underscores, as in a placeholder. `Straße (privat)` gives `strasse_privat`. */
+export function fieldNameFor(column: string, number: number): string {
+  const name = column
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/^_+|_+$/g, '')
+    .slice(0, MAX_MADE_NAME);
+  return name === '' ? `column_${number}` : name;
+}

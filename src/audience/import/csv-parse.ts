@@ -3,7 +3,7 @@
  * know either take nine times the CPU per row (fast-csv, which writes our files) or cannot tell the line of a malformed row, go on
  * after it and bound a row's length (Papa Parse, uDSV). `scripts/bench/csv.ts` compares them, docs/benchmarks.md has the figures.
  */
-import { unescapeFormula } from './csv-cell.ts';
+import { unescapeFormula } from './csv-write.ts';
 
 export const MAX_COLUMNS = 1_000;
 /** The longest cell and the longest row, in UTF-16 code units. */

@@ -5,13 +5,13 @@ import {
   type CustomField,
   FIELD_TYPES,
   type FieldType,
+  fieldNameFor,
   isReservedName,
   isValidValue,
   MAX_FIELDS,
   reservedField,
 } from '../contacts/contact-fields.ts';
 import { countryId } from '../contacts/countries.ts';
-import { fieldNameFor } from '../contacts/field-names.ts';
 
 export interface MigratedColumn {
   /** As the export names it. */

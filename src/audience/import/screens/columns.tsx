@@ -10,7 +10,7 @@ import { texts } from '../../../dashboard/sign-in/fields.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
 import { fieldLabel } from '../../../dashboard/words/known.ts';
 import { addContactType } from '../../contact-types/operations.ts';
-import { fieldNameFor } from '../../contacts/field-names.ts';
+import { fieldNameFor } from '../../contacts/contact-fields.ts';
 import type { Choices } from '../../contacts/screens/filter.tsx';
 import { addField } from '../../fields/operations.ts';
 import { TRACKING_COLUMN } from '../import-rows.ts';

@@ -1,7 +1,7 @@
 /** No cell of an export runs as a formula in a spreadsheet. */
 import fc from 'fast-check';
 import t from 'tap';
-import { escapeFormula, unescapeFormula } from '../../../src/audience/import/csv-cell.ts';
+import { escapeFormula, unescapeFormula } from '../../../src/audience/import/csv-write.ts';
 import { anyTable, anyText, write } from './csv-files.ts';
 
 t.test('cells that a spreadsheet would run as formulas are escaped', async (t) => {
