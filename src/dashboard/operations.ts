@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
 import type { Deps } from '../deps.ts';
 import { Failure, isSaid } from '../failure.ts';
+import { unlocked } from '../http/lock-waits.ts';
 import { callerWithSession } from '../operations/callers.ts';
 import type { Context, Operation } from '../operations/operation.ts';
 import { type Given, perform } from '../operations/perform.ts';
@@ -34,7 +35,8 @@ export async function ask<Input extends TObject, Output>(
   const turn = (turns.get(request) ?? Promise.resolve()).then(() => setImmediate());
   turns.set(request, turn);
   await turn;
-  return perform(operation, contextOf(request), given);
+  // Each by itself, because what others write while the page is made must not keep it from being done again.
+  return unlocked(request.server.deps, () => perform(operation, contextOf(request), given));
 }
 
 function contextOf(request: FastifyRequest): Context {

@@ -1,22 +1,59 @@
 /** When another process holds SQLite's write lock, a request waits a moment without blocking other requests, then answers 503. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Db } from '../database/open.ts';
-import { isBusy, type WriteLock } from '../database/write-lock.ts';
+import { prepared } from '../database/prepared.ts';
+import { isBusy } from '../database/write-lock.ts';
+import type { Deps } from '../deps.ts';
 import { unavailable } from '../failure.ts';
 import { throwFieldErrors } from './requests/validation.ts';
 
 /** Together with the request's own work, the answer comes within two seconds. */
 const LOCK_WAIT_MS = 1500;
 
+type Lockable = Pick<Deps, 'db' | 'lock'>;
+
+/** How many rows a connection has changed so far. */
+function totalChanges({ $client }: Db): number | undefined {
+  return prepared<[], { rows: number }>($client, 'SELECT total_changes() AS rows').get()?.rows;
+}
+
+/**
+ * Does a part of a request. When it finds the database locked before it has written anything, it is done again once the lock is free.
+ * Throws 503 where the lock is not free in time.
+ */
+export async function unlocked<T>(deps: Lockable, work: () => Promise<T>): Promise<T> {
+  const before = totalChanges(deps.db);
+  try {
+    return await work();
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+    if (totalChanges(deps.db) !== before) throw unavailable();
+    return again(deps, work, () => false);
+  }
+}
+
+/** Does something again that found the database locked. */
+async function again<T>({ db, lock }: Lockable, work: () => Promise<T>, isTooLate: () => boolean): Promise<T> {
+  const until = performance.now() + LOCK_WAIT_MS;
+  while (await lock.whenFree(until - performance.now())) {
+    const before = totalChanges(db);
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      if (isTooLate() || totalChanges(db) !== before) break;
+    }
+  }
+  throw unavailable();
+}
+
 /**
  * Wraps the handler of every route registered after this call. When a handler finds the database locked before it has written
  * anything, it runs again once the lock is free. The checks against the database are repeated first, because their result may have
  * changed. An upload waits before its body is read, since it can be read only once.
  */
-export function installLockWaits(app: FastifyInstance, { db, lock }: { db: Db; lock: WriteLock }): void {
-  /** The number of rows this connection has changed so far. */
-  const changes = db.$client.prepare<[], number>('SELECT total_changes()').pluck();
-
+export function installLockWaits(app: FastifyInstance, deps: Lockable): void {
+  const { db, lock } = deps;
   app.addHook('onRoute', (route) => {
     const { handler, config } = route;
     if (config?.upload === true) {
@@ -29,12 +66,16 @@ export function installLockWaits(app: FastifyInstance, { db, lock }: { db: Db; l
       return;
     }
     route.handler = function (request, reply) {
-      const before = changes.get();
+      const before = totalChanges(db);
       const run = () => handler.call(this, request, reply);
+      const retry = async () => {
+        await throwFieldErrors(request);
+        return (await run()) ?? reply;
+      };
       const onError = (error: unknown) => {
         if (!isBusy(error)) throw error;
-        if (reply.sent || changes.get() !== before) throw unavailable();
-        return retry(request, reply, run);
+        if (reply.sent || totalChanges(db) !== before) throw unavailable();
+        return again(deps, retry, () => reply.sent);
       };
       let result: unknown;
       try {
@@ -45,20 +86,4 @@ export function installLockWaits(app: FastifyInstance, { db, lock }: { db: Db; l
       return result instanceof Promise ? result.catch(onError) : result;
     };
   });
-
-  async function retry(request: FastifyRequest, reply: FastifyReply, run: () => unknown): Promise<unknown> {
-    const until = performance.now() + LOCK_WAIT_MS;
-    while (await lock.whenFree(until - performance.now())) {
-      const before = changes.get();
-      try {
-        await throwFieldErrors(request);
-        const result = await run();
-        return result ?? reply;
-      } catch (error) {
-        if (!isBusy(error)) throw error;
-        if (reply.sent || changes.get() !== before) break;
-      }
-    }
-    throw unavailable();
-  }
 }

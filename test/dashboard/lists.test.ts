@@ -1,6 +1,7 @@
 /** Contact types, custom fields and unsubscribe groups in the dashboard, by sending their forms. */
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
+import { connect } from '../../src/database/open.ts';
 import type { Role } from '../../src/database/schema/index.ts';
 import type { TestApp } from '../support/app.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
@@ -165,4 +166,28 @@ t.test('others are answered between what a page asks for, and within a long list
     .run(JSON.stringify(Array.from({ length: 3500 })));
   const long = await turnsOf('/settings/types');
   t.ok(long >= short + 3, `${long} turns for four pages of a list`);
+});
+
+t.test('a form waits for the lock of the database, also while others write', async (t) => {
+  const app = await startWithFields(t);
+  const { send } = visitor(app);
+  await storeSegment(app, ['city', 'is', 'Bonn']);
+  const background = connect(app.path).$client;
+  t.teardown(() => background.close());
+  background.exec('BEGIN IMMEDIATE');
+  let answer: { statusCode: number } | undefined;
+  void send('/people/segments/1/delete').then((given) => {
+    answer = given;
+  });
+  // Others write in each turn, and at all other times the lock is taken.
+  for (let turn = 0; turn < 100; turn++) {
+    await setImmediate();
+    background.exec('COMMIT');
+    app.db.exec('UPDATE contact_types SET name = name WHERE id = 1');
+    background.exec('BEGIN IMMEDIATE');
+  }
+  t.equal(answer, undefined);
+  background.exec('COMMIT');
+  while (answer === undefined) await setImmediate();
+  t.equal(answer.statusCode, 303);
 });
