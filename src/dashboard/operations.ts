@@ -66,7 +66,7 @@ export function attempt<Input extends TObject, Output>(
   operation: Operation<Input, Output>,
   given: Given<Input>,
 ): Promise<Attempt<Output>> {
-  return attemptWith(request, (context) => perform(operation, context, given));
+  return attemptWith(request, () => ask(request, operation, given));
 }
 
 /** Does with a form what is no operation, such as reading its file. Throws as `attempt` does. */
