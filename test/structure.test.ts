@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import t from 'tap';
 import { readImports } from '../fixtures/import-graph.ts';
+import { LANGUAGE_CODES } from '../src/languages.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const SRC = join(ROOT, 'src');
@@ -16,6 +17,7 @@ const LAYERS = [
     'clock.ts',
     'config.ts',
     'failure.ts',
+    'languages.ts',
     'field-errors.ts',
     'misspelt-settings.ts',
     'packed-content.ts',
@@ -98,6 +100,18 @@ t.test('every file belongs to a layer', async (t) => {
     [],
   );
 });
+
+t.test(
+  'but English, a language is named by its words and the list of languages alone, so that another one adds only words',
+  async (t) => {
+    const isOfWords = (file: string) => file === 'languages.ts' || /(?:^|\/)words(?:[./]|$)/.test(file);
+    const others = LANGUAGE_CODES.filter((code) => code !== 'en').map(
+      (code) => new RegExp(`['"\`]${code}(?:-[A-Z]{2})?['"\`]`),
+    );
+    const naming = files.filter((file) => !isOfWords(file) && others.some((name) => name.test(textOf(file))));
+    t.strictSame(naming, []);
+  },
+);
 
 t.test('imports go downward only', async (t) => {
   const wrong = files.flatMap((file) =>

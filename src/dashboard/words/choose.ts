@@ -1,5 +1,5 @@
 /** Chooses the language of a page: the user's setting, else the first the browser asks for that the dashboard speaks. */
-import { acceptedLocales, languageOfLocale, preferredLanguage } from '../../http/pages/languages.ts';
+import { acceptedLocales, languageOfLocale, preferredLanguage } from '../../languages.ts';
 import { Language } from './index.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** The language of a page: its texts, and how it writes numbers and dates. */
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { LanguageCode } from '../../http/pages/languages.ts';
+import type { LanguageCode } from '../../languages.ts';
 import { fillHoles, findSentence, type Said, SENTENCES, Sentence, type SentenceCode } from '../../sentences.ts';
 import { de } from './de/index.ts';
 import { sentenceFields, sentences } from './de/sentences.ts';

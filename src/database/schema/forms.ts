@@ -1,11 +1,11 @@
 /** Tables of public forms, by which people subscribe themselves, and of what was asked for with them. */
+
 import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { LANGUAGE_CODES } from '../../languages.ts';
 import { user } from './accounts.ts';
 import { addresses } from './audience.ts';
 import { count, id, line, stamps } from './columns.ts';
-
-export const FORM_LANGUAGES = ['en', 'de'] as const;
 
 /** What a form asks for besides the e-mail address: a reserved field by its name, or a custom field by its id. */
 export interface FormField {
@@ -28,7 +28,7 @@ export const forms = sqliteTable(
     sender_id: integer().notNull(),
     /** The segment that people are added to besides; null: none. */
     segment_id: integer(),
-    language: text({ enum: FORM_LANGUAGES }).notNull(),
+    language: text({ enum: LANGUAGE_CODES }).notNull(),
     is_active: integer().$type<0 | 1>().notNull(),
     fields: text({ mode: 'json' }).$type<FormField[]>().notNull(),
     /** The unsubscribe groups that people choose from. */

@@ -3,8 +3,8 @@
 import { chooseLanguage } from '../../dashboard/words/choose.ts';
 import { isWordKey, type Language } from '../../dashboard/words/index.ts';
 import { html } from '../../http/pages/html.ts';
-import { languageOfLocale } from '../../http/pages/languages.ts';
 import { builtUrls } from '../../http/static-files.ts';
+import { languageOfLocale } from '../../languages.ts';
 import type { Design } from '../designs.ts';
 import { designer } from '../words.en.ts';
 

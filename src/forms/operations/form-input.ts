@@ -1,10 +1,11 @@
 /** What is given to add or change a form: what is wrong with it, and the form that it makes. */
+
 import { and, eq, isNull } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { hasContactType } from '../../audience/contacts/contacts.ts';
 import type { Db } from '../../database/open.ts';
 import { isOwned, recordId } from '../../database/ownership.ts';
-import { FORM_LANGUAGES, segments, senders, unsubscribeGroups } from '../../database/schema/index.ts';
+import { segments, senders, unsubscribeGroups } from '../../database/schema/index.ts';
 import { messages } from '../../field-errors.ts';
 import {
   choice,
@@ -17,6 +18,7 @@ import {
   text,
 } from '../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
+import { LANGUAGE_CODES } from '../../languages.ts';
 import { sentence } from '../../sentences.ts';
 import { findField, MAX_FIELDS } from '../fields.ts';
 import type { Form, FormInput } from '../forms.ts';
@@ -34,7 +36,7 @@ const list = (options: { maxItems: number; description: string }) =>
 
 const options = {
   segment_id: optionalReference(),
-  language: Type.Optional(choice(...FORM_LANGUAGES)),
+  language: Type.Optional(choice(...LANGUAGE_CODES)),
   is_active: Type.Optional(flag('0: switched off.')),
   fields: list({
     maxItems: MAX_FIELDS,

@@ -1,9 +1,10 @@
 /** Public forms by which people subscribe themselves (additions): list, read, create, change, delete. */
+
 import Type, { type Static } from 'typebox';
-import { FORM_LANGUAGES } from '../../database/schema/index.ts';
 import { conflict, notFound } from '../../failure.ts';
 import { formSnippet } from '../../http/pages/form-markup.ts';
 import { choice, identifier, integer, nullable, stamps, zeroOrOne } from '../../http/requests/schemas.ts';
+import { LANGUAGE_CODES } from '../../languages.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { SENTENCES, sentence } from '../../sentences.ts';
 import { auditBy } from '../../users/audit.ts';
@@ -37,7 +38,7 @@ const FormRecord = Type.Object({
   contact_type_id: integer({ description: 'The contact type that people are added to.' }),
   sender_id: integer({ description: 'The sender of the mail that asks for a confirmation.' }),
   segment_id: { ...nullable(integer()), description: 'The segment that people are added to besides; null: none.' },
-  language: { ...choice(...FORM_LANGUAGES), description: 'The language of the page and the mail.' },
+  language: { ...choice(...LANGUAGE_CODES), description: 'The language of the page and the mail.' },
   is_active: { ...zeroOrOne(), description: '0: switched off.' },
   off_code: {
     ...nullable(choice(...FORM_OFF_CODES)),

@@ -1,7 +1,9 @@
 /** What the list, the builder and the form for a new one share: whether a form takes subscriptions, and what it is for. */
+
 import { type Problems, SelectField } from '../../dashboard/components/field.tsx';
 import { Badge } from '../../dashboard/components/surface.tsx';
 import { useLanguage } from '../../dashboard/words/index.ts';
+import { LANGUAGE_NAMES } from '../../languages.ts';
 import type { Form } from '../operations/forms.ts';
 import type { Choices, Draft } from './draft.ts';
 
@@ -45,10 +47,7 @@ export function Basics({ typed, choices, problems }: BasicsProps) {
         name="language"
         label={language.say('forms.language')}
         hint={language.say('forms.language.hint')}
-        options={[
-          { value: 'en', label: 'English' },
-          { value: 'de', label: 'Deutsch' },
-        ]}
+        options={Object.entries(LANGUAGE_NAMES).map(([value, label]) => ({ value, label }))}
         value={typed.language}
         problems={problems}
       />

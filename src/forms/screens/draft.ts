@@ -1,4 +1,5 @@
 /** A form as it is being edited, and what it can be made of. */
+
 import type { FastifyRequest } from 'fastify';
 import { listContactTypes } from '../../audience/contact-types/operations.ts';
 import { listOwnFields, listReservedFields } from '../../audience/fields/operations.ts';
@@ -7,6 +8,7 @@ import { readTracking } from '../../audience/tracking/operations.ts';
 import { listGroups } from '../../audience/unsubscribed/groups.ts';
 import { ask } from '../../dashboard/operations.ts';
 import { field, fieldList } from '../../dashboard/sign-in/fields.ts';
+import { languageOfLocale } from '../../languages.ts';
 import type { Given } from '../../operations/perform.ts';
 import { listSenders } from '../../senders/operations/senders.ts';
 import type { Form, saveForm } from '../operations/forms.ts';
@@ -79,7 +81,7 @@ export function typedDraft(request: FastifyRequest): Draft {
     contact_type_id: typed('contact_type_id'),
     sender_id: typed('sender_id'),
     segment_id: typed('segment_id'),
-    language: typed('language') === 'de' ? 'de' : 'en',
+    language: languageOfLocale(typed('language')) ?? 'en',
     is_active: typed('is_active') === '1' ? 1 : 0,
     asks_tracking: typed('asks_tracking') === '1' ? 1 : 0,
     fields,

@@ -1,7 +1,7 @@
 /** The HTML around every page, and the pages for unknown links and addresses. */
 import type { FastifyReply } from 'fastify';
+import type { LanguageCode } from '../../languages.ts';
 import { Html, html } from './html.ts';
-import type { LanguageCode } from './languages.ts';
 import { STYLE } from './style.ts';
 import { chooseWords, type PageWords } from './words/index.ts';
 

@@ -4,7 +4,7 @@ import { Button } from '../../dashboard/components/button.tsx';
 import { CheckField, type Problems, SelectField, TextField } from '../../dashboard/components/field.tsx';
 import { Card } from '../../dashboard/components/surface.tsx';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import { LANGUAGE_CODES, LANGUAGE_NAMES } from '../../http/pages/languages.ts';
+import { LANGUAGE_CODES, LANGUAGE_NAMES } from '../../languages.ts';
 import type { readMe } from '../operations/me.ts';
 
 export function Preferences({ me, problems }: { me: Static<typeof readMe.record>; problems: Problems | undefined }) {

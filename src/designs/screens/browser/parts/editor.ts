@@ -10,6 +10,7 @@ import { element, isLocked, say, showProgress, tell } from './page.ts';
 import { choosePicture, uploadPicture } from './pictures.ts';
 import { keepTool, showKept } from './saved.ts';
 import { isPicture, partTools, placePicture } from './tools.ts';
+import { wordsOfPage } from './words.ts';
 
 declare global {
   interface Window {
@@ -123,14 +124,16 @@ function offerFonts(editor: Editor, { fonts }: Brand): void {
 
 async function makeEditor(brand: Brand): Promise<Editor> {
   const plugin = window['grapesjs-mjml'];
-  const german = document.documentElement.lang === 'de' ? await import('./german.ts') : null;
+  const words = await wordsOfPage();
   const editor = window.grapesjs.init({
     container: '#editor',
     height: '100%',
     storageManager: false,
     telemetry: false,
     cssIcons: '',
-    ...(german && { i18n: { locale: 'de', detectLocale: false, messages: { de: german.editorWords } } }),
+    ...(words && {
+      i18n: { locale: words.lang, detectLocale: false, messages: { [words.lang]: words.editorWords } },
+    }),
     ...(brand.colours.length > 0 && { colorPicker: { showPalette: true, palette: [brand.colours] } }),
     assetManager: {
       custom: {
@@ -154,7 +157,7 @@ async function makeEditor(brand: Brand): Promise<Editor> {
           blocks: [],
           fonts: {},
           useCustomTheme: false,
-          ...(german && { i18n: { de: german.mjmlWords } }),
+          ...(words && { i18n: { [words.lang]: words.mjmlWords } }),
         }),
       keepForeignParts,
     ],
