@@ -7,10 +7,7 @@ export const automations: Translation<typeof english> = {
   'automations.empty.text':
     'Eine Automation schreibt allen, die zu einem Kontakttyp oder Segment kommen: sofort ein Willkommen, weitere Mails einige Tage später.',
   'automations.name': 'Automation',
-  'automations.state': 'Status',
-  'automations.state.any': 'Jeder Status',
   'automations.search': 'Name',
-  'automations.find': 'Suchen',
   'automations.none': 'Keine Automation passt dazu.',
   'automations.noneHere': 'Auf dieser Seite passt keine Automation. Auf der nächsten kann es welche geben.',
   'automations.mails': 'Mails',

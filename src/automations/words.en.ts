@@ -5,10 +5,7 @@ export const automations = {
   'automations.empty.text':
     'An automation writes to everybody who joins a contact type or segment: a welcome at once, more some days later.',
   'automations.name': 'Automation',
-  'automations.state': 'State',
-  'automations.state.any': 'Any state',
   'automations.search': 'Name',
-  'automations.find': 'Find',
   'automations.none': 'No automation matches.',
   'automations.noneHere': 'No automation on this page matches. There may be some on the next.',
   'automations.mails': 'Mails',

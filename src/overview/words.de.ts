@@ -54,7 +54,6 @@ export const home: Translation<typeof english> = {
   'home.last.all': 'Alle Mailings',
   'home.last.name': 'Mailing',
   'home.last.sent': 'Gesendet',
-  'home.last.state': 'Status',
   'home.last.empty.title': 'Noch kein Mailing',
   'home.last.empty.text': 'Was Sie senden, erscheint hier mit seinen Ergebnissen.',
   'home.audience.title': 'Publikum in 30 Tagen',

@@ -46,7 +46,6 @@ export const home = {
   'home.last.all': 'All mailings',
   'home.last.name': 'Mailing',
   'home.last.sent': 'Sent',
-  'home.last.state': 'State',
   'home.last.empty.title': 'No mailing yet',
   'home.last.empty.text': 'What you send appears here with its results.',
   'home.audience.title': 'Audience over 30 days',

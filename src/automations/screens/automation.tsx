@@ -1,9 +1,9 @@
 /** One automation: its mails in their order with the people at each, who is in it, and what one person would get and when. */
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../clock.ts';
+import { measured } from '../../dashboard/components/campaign-list.tsx';
 import { StateBadge } from '../../dashboard/components/campaign-state.tsx';
 import { Stats, Time } from '../../dashboard/components/figures.tsx';
-import { measured } from '../../dashboard/components/results.tsx';
 import { Card, Notice } from '../../dashboard/components/surface.tsx';
 import { Table } from '../../dashboard/components/table.tsx';
 import { ask } from '../../dashboard/operations.ts';

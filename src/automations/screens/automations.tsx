@@ -1,15 +1,18 @@
 /** The automations of the account, newest first, found by their state or name, with their people and results. */
 import type { FastifyInstance } from 'fastify';
 import { LinkButton } from '../../dashboard/components/button.tsx';
-import { StateBadge, StateChoice } from '../../dashboard/components/campaign-state.tsx';
-import { resultColumns } from '../../dashboard/components/results.tsx';
-import { SearchForm } from '../../dashboard/components/search.tsx';
+import {
+  CampaignList,
+  type ListQuery,
+  readListQuery,
+  resultColumns,
+} from '../../dashboard/components/campaign-list.tsx';
+import { StateBadge } from '../../dashboard/components/campaign-state.tsx';
 import { Empty } from '../../dashboard/components/surface.tsx';
-import { Pager, Table } from '../../dashboard/components/table.tsx';
+import { Table } from '../../dashboard/components/table.tsx';
 import { ask } from '../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../dashboard/page.tsx';
 import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
-import { withQuery } from '../../dashboard/with-query.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import type { Deps } from '../../deps.ts';
 import { READ } from '../../http/pages/layout.ts';
@@ -24,12 +27,6 @@ import { mailScreens } from './mails.tsx';
 import { stateActions } from './state.tsx';
 import { waitingScreen } from './waiting.tsx';
 
-interface ListQuery {
-  search?: string;
-  state?: string;
-  before?: string;
-}
-
 /** Registers the list, the pages of one automation, and those that change automations, which only those see who may change something. */
 export async function automationScreens(app: FastifyInstance, { clock, db, config }: Deps): Promise<void> {
   app.route<{ Querystring: ListQuery }>({
@@ -37,15 +34,10 @@ export async function automationScreens(app: FastifyInstance, { clock, db, confi
     url: '/automations',
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
-      const { search = '', before } = request.query;
-      const state = AUTOMATION_STATES.find((name) => name === request.query.state);
-      const { summaries, next_before_id: next } = await ask(request, listSummaries, {
-        search,
-        ...(state && { state }),
-        ...(before !== undefined && { before_id: before }),
-      });
+      const { looked, given, isAll } = readListQuery(request.query, AUTOMATION_STATES);
+      const { summaries, next_before_id: next } = await ask(request, listSummaries, given);
       const canChange = viewer.role !== 'viewer';
-      const isEmpty = summaries.length === 0 && search === '' && state === undefined && before === undefined;
+      const isEmpty = isAll && summaries.length === 0;
       const frame = {
         title: languageOf(request, viewer).say('nav.automations'),
         section: 'automations',
@@ -56,8 +48,13 @@ export async function automationScreens(app: FastifyInstance, { clock, db, confi
           </div>
         ),
       } as const;
-      const list = { summaries, next, search, state, isLater: before !== undefined, canChange };
-      return sendPage(request, reply, viewer, frame, <Automations {...list} />);
+      const table = summaries.length === 0 ? null : <AutomationTable summaries={summaries} />;
+      const content = isEmpty ? (
+        <NoAutomation canChange={canChange} />
+      ) : (
+        <CampaignList kind="automations" states={AUTOMATION_STATES} {...{ looked, next, table }} />
+      );
+      return sendPage(request, reply, viewer, frame, content);
     },
   });
   await automationScreen(app, { clock });
@@ -76,56 +73,20 @@ export async function automationScreens(app: FastifyInstance, { clock, db, confi
   });
 }
 
-interface AutomationList {
-  summaries: readonly Summary[];
-  /** Where the next page goes on; null where this is the last. */
-  next: number | null;
-  search: string;
-  state: (typeof AUTOMATION_STATES)[number] | undefined;
-  isLater: boolean;
-  canChange: boolean;
-}
-
 function NewAutomation() {
   return <LinkButton href="/automations/new">{useLanguage().say('automations.new')}</LinkButton>;
 }
 
-function Automations({ summaries, next, search, state, isLater, canChange }: AutomationList) {
+function NoAutomation({ canChange }: { canChange: boolean }) {
   const language = useLanguage();
-  const href = (before?: number) => withQuery('/automations', { search, state, before });
-  if (summaries.length === 0 && search === '' && state === undefined && !isLater) {
-    return (
-      <Empty
-        icon="path"
-        title={language.say('automations.empty.title')}
-        {...(canChange && { action: <NewAutomation /> })}
-      >
-        {language.say('automations.empty.text')}
-      </Empty>
-    );
-  }
   return (
-    <>
-      <SearchForm
-        name="search"
-        label={language.say('automations.search')}
-        find={language.say('automations.find')}
-        value={search}
-      >
-        <StateChoice
-          states={AUTOMATION_STATES}
-          chosen={state}
-          label={language.say('automations.state')}
-          any={language.say('automations.state.any')}
-        />
-      </SearchForm>
-      {summaries.length === 0 ? (
-        <p>{language.say(next === null ? 'automations.none' : 'automations.noneHere')}</p>
-      ) : (
-        <AutomationTable summaries={summaries} />
-      )}
-      <Pager first={isLater ? href() : null} next={next === null ? null : href(next)} />
-    </>
+    <Empty
+      icon="path"
+      title={language.say('automations.empty.title')}
+      {...(canChange && { action: <NewAutomation /> })}
+    >
+      {language.say('automations.empty.text')}
+    </Empty>
   );
 }
 
@@ -148,7 +109,7 @@ function AutomationTable({ summaries }: { summaries: readonly Summary[] }) {
             </span>
           ),
         },
-        { heading: language.say('automations.state'), cell: ({ state }) => <StateBadge state={state} /> },
+        { heading: language.say('mailings.state'), cell: ({ state }) => <StateBadge state={state} /> },
         {
           heading: language.say('automations.mails'),
           isNumber: true,

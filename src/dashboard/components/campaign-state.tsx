@@ -1,4 +1,4 @@
-/** The states of single sends, automations and single mails: as a badge, and as a choice in a search form. */
+/** The states of single sends, automations and single mails, as badges. */
 import type { ShownDeliveryState } from '../../delivery/reporting/kept-mails.ts';
 import type { SHOWN_STATES } from '../../single-sends/shown-state.ts';
 import { useLanguage } from '../words/index.ts';
@@ -40,29 +40,4 @@ const DELIVERY_TONES: Readonly<Record<ShownDeliveryState, Tone>> = {
 /** The state of one mail in the reader's language. */
 export function DeliveryBadge({ state }: { state: ShownDeliveryState }) {
   return <Badge tone={DELIVERY_TONES[state]}>{useLanguage().say(`delivery.${state}`)}</Badge>;
-}
-
-/** The choice of a state in a search form; `any` is the text for all states. */
-export function StateChoice({
-  states,
-  chosen,
-  label,
-  any,
-}: {
-  states: readonly CampaignState[];
-  chosen: CampaignState | undefined;
-  label: string;
-  any: string;
-}) {
-  const language = useLanguage();
-  return (
-    <select name="state" aria-label={label}>
-      <option value="">{any}</option>
-      {states.map((name) => (
-        <option key={name} value={name} selected={name === chosen}>
-          {language.say(`state.${name}`)}
-        </option>
-      ))}
-    </select>
-  );
 }

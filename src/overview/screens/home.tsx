@@ -1,11 +1,11 @@
 /** Home: what to do next, what is under way, how it went, and whether all is well. */
 import type { FastifyInstance } from 'fastify';
 import { LinkButton } from '../../dashboard/components/button.tsx';
+import { resultColumns } from '../../dashboard/components/campaign-list.tsx';
 import { StateBadge } from '../../dashboard/components/campaign-state.tsx';
 import { Chart } from '../../dashboard/components/chart.tsx';
 import { Meter, Stats, Time } from '../../dashboard/components/figures.tsx';
 import { Island } from '../../dashboard/components/island.tsx';
-import { resultColumns } from '../../dashboard/components/results.tsx';
 import { Card, Empty } from '../../dashboard/components/surface.tsx';
 import { Table } from '../../dashboard/components/table.tsx';
 import { ask } from '../../dashboard/operations.ts';
@@ -160,7 +160,7 @@ function LastMailings({ mailings, now }: { mailings: readonly Mailing[]; now: Da
         keyOf={({ utr }) => utr}
         columns={[
           { heading: language.say('home.last.name'), cell: ({ utr, name }) => <a href={`/mailings/${utr}`}>{name}</a> },
-          { heading: language.say('home.last.state'), cell: ({ state }) => <StateBadge state={state} /> },
+          { heading: language.say('mailings.state'), cell: ({ state }) => <StateBadge state={state} /> },
           {
             heading: language.say('home.last.sent'),
             cell: ({ sent_at: at }) => <Time at={recordTime(at)} now={now} />,

@@ -1,29 +1,26 @@
 /** Campaigns: the single sends, newest first, found by their state, name or subject. */
 import type { FastifyInstance } from 'fastify';
 import { LinkButton } from '../../dashboard/components/button.tsx';
-import { StateBadge, StateChoice } from '../../dashboard/components/campaign-state.tsx';
+import {
+  CampaignList,
+  type ListQuery,
+  readListQuery,
+  resultColumns,
+} from '../../dashboard/components/campaign-list.tsx';
+import { StateBadge } from '../../dashboard/components/campaign-state.tsx';
 import { Meter, Time } from '../../dashboard/components/figures.tsx';
-import { resultColumns } from '../../dashboard/components/results.tsx';
-import { SearchForm } from '../../dashboard/components/search.tsx';
 import { Empty } from '../../dashboard/components/surface.tsx';
-import { Pager, Table } from '../../dashboard/components/table.tsx';
+import { Table } from '../../dashboard/components/table.tsx';
 import { ask } from '../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../dashboard/page.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
-import { withQuery } from '../../dashboard/with-query.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import type { Deps } from '../../deps.ts';
 import { READ } from '../../http/pages/layout.ts';
 import { listSummaries, type Summary } from '../operations/reports.ts';
 import { SHOWN_STATES } from '../shown-state.ts';
 import { campaignScreen } from './campaign.tsx';
-
-interface ListQuery {
-  search?: string;
-  state?: string;
-  before?: string;
-}
 
 /** Registers the list and the pages of one campaign. */
 export async function campaignScreens(app: FastifyInstance, { clock }: Deps): Promise<void> {
@@ -32,17 +29,22 @@ export async function campaignScreens(app: FastifyInstance, { clock }: Deps): Pr
     url: '/mailings',
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
-      const { search = '', before } = request.query;
-      const state = SHOWN_STATES.find((name) => name === request.query.state);
-      const { summaries, next_before_id: next } = await ask(request, listSummaries, {
-        ...(search && { search }),
-        ...(state && { state }),
-        ...(before !== undefined && { before_id: before }),
-      });
+      const { looked, given, isAll } = readListQuery(request.query, SHOWN_STATES);
+      const { summaries, next_before_id: next } = await ask(request, listSummaries, given);
       const action = viewer.role !== 'viewer' && <NewCampaign />;
       const frame = { title: languageOf(request, viewer).say('nav.mailings'), section: 'mailings', action } as const;
-      const list = { summaries, next, search, state, isLater: before !== undefined, now: clock.now() };
-      return sendPage(request, reply, viewer, frame, <Campaigns {...list} />);
+      const table = summaries.length === 0 ? null : <CampaignTable summaries={summaries} now={clock.now()} />;
+      const content = (
+        <>
+          {isAll && table === null ? (
+            <NoCampaign />
+          ) : (
+            <CampaignList kind="mailings" states={SHOWN_STATES} {...{ looked, next, table }} />
+          )}
+          <TransactionalLink />
+        </>
+      );
+      return sendPage(request, reply, viewer, frame, content);
     },
   });
   await campaignScreen(app, { clock });
@@ -56,53 +58,12 @@ function NewCampaign() {
   );
 }
 
-interface CampaignList {
-  summaries: readonly Summary[];
-  /** Where the next page goes on; null where this is the last. */
-  next: number | null;
-  search: string;
-  state: (typeof SHOWN_STATES)[number] | undefined;
-  isLater: boolean;
-  now: Date;
-}
-
-function Campaigns({ summaries, next, search, state, isLater, now }: CampaignList) {
+function NoCampaign() {
   const language = useLanguage();
-  const href = (before?: number) => withQuery('/mailings', { search, state, before });
-  const isFiltered = search !== '' || state !== undefined;
-  if (summaries.length === 0 && !isFiltered && !isLater) {
-    return (
-      <>
-        <Empty icon="mail" title={language.say('mailings.empty.title')}>
-          {language.say('mailings.empty.text')}
-        </Empty>
-        <TransactionalLink />
-      </>
-    );
-  }
   return (
-    <>
-      <SearchForm
-        name="search"
-        label={language.say('mailings.search')}
-        find={language.say('mailings.find')}
-        value={search}
-      >
-        <StateChoice
-          states={SHOWN_STATES}
-          chosen={state}
-          label={language.say('mailings.state')}
-          any={language.say('mailings.state.any')}
-        />
-      </SearchForm>
-      {summaries.length === 0 ? (
-        <p>{language.say(next === null ? 'mailings.none' : 'mailings.noneHere')}</p>
-      ) : (
-        <CampaignTable summaries={summaries} now={now} />
-      )}
-      <Pager first={isLater ? href() : null} next={next === null ? null : href(next)} />
-      <TransactionalLink />
-    </>
+    <Empty icon="mail" title={language.say('mailings.empty.title')}>
+      {language.say('mailings.empty.text')}
+    </Empty>
   );
 }
 

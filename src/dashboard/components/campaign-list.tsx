@@ -1,0 +1,110 @@
+/** The lists of campaigns and of automations: finding some by text and state, page by page, and columns that say what became of their mails. */
+import type { VNode } from 'preact';
+import { withQuery } from '../with-query.ts';
+import { type Language, useLanguage } from '../words/index.ts';
+import type { CampaignState } from './campaign-state.tsx';
+import { SearchForm } from './search.tsx';
+import { type Column, Pager } from './table.tsx';
+
+/** The parameters in the address of a list. */
+export interface ListQuery {
+  search?: string;
+  state?: string;
+  before?: string;
+}
+
+/** What is looked for in a list. */
+interface Looked {
+  search: string;
+  state: CampaignState | undefined;
+  isLater: boolean;
+}
+
+/** Reads what is looked for; `given` is that as the operation takes it, which lists records. */
+export function readListQuery<State extends CampaignState>(query: ListQuery, states: readonly State[]) {
+  const { search = '', before } = query;
+  const state = states.find((name) => name === query.state);
+  const looked: Looked = { search, state, isLater: before !== undefined };
+  const given = {
+    ...(search && { search }),
+    ...(state && { state }),
+    ...(before !== undefined && { before_id: before }),
+  };
+  return { looked, given, isAll: search === '' && state === undefined && before === undefined };
+}
+
+/** A page of a list: the search form, the table (null where nothing was found), and where the next page goes on. */
+export function CampaignList({
+  kind,
+  states,
+  looked: { search, state: chosen, isLater },
+  next,
+  table,
+}: {
+  kind: 'mailings' | 'automations';
+  states: readonly CampaignState[];
+  looked: Looked;
+  /** Null where this is the last page. */
+  next: number | null;
+  table: VNode | null;
+}) {
+  const language = useLanguage();
+  const href = (before?: number) => withQuery(`/${kind}`, { search, state: chosen, before });
+  return (
+    <>
+      <SearchForm
+        name="search"
+        label={language.say(`${kind}.search`)}
+        find={language.say('mailings.find')}
+        value={search}
+      >
+        <select name="state" aria-label={language.say('mailings.state')}>
+          <option value="">{language.say('mailings.state.any')}</option>
+          {states.map((state) => (
+            <option key={state} value={state} selected={state === chosen}>
+              {language.say(`state.${state}`)}
+            </option>
+          ))}
+        </select>
+      </SearchForm>
+      {table ?? <p>{language.say(next === null ? `${kind}.none` : `${kind}.noneHere`)}</p>}
+      <Pager first={isLater ? href() : null} next={next === null ? null : href(next)} />
+    </>
+  );
+}
+
+/** The counters of a campaign. Rates are of the mails that left; of opens and clicks, of those among them that are measured. */
+interface Results {
+  delivered: number;
+  kept: number;
+  unmeasured: number;
+  people_opens: number;
+  people_clicks: number;
+  bounces: number;
+  unsubscribes: number;
+}
+
+const CELLS = {
+  delivered: (language: Language, { delivered, kept }: Results) => language.number(delivered - kept),
+  opened: (language: Language, row: Results) => language.share(row.people_opens, measured(row)),
+  clicked: (language: Language, row: Results) => language.share(row.people_clicks, measured(row)),
+  left: (language: Language, row: Results) => language.share(row.unsubscribes, row.delivered - row.kept),
+  bounced: (language: Language, { bounces }: Results) => language.number(bounces),
+};
+
+/** The columns of these names. */
+export function resultColumns<Row extends Results>(
+  language: Language,
+  names: readonly (keyof typeof CELLS)[],
+): Column<Row>[] {
+  return names.map((name) => ({
+    heading: language.say(`mailings.${name}`),
+    isNumber: true,
+    cell: (row) => CELLS[name](language, row),
+  }));
+}
+
+/** How many mails left of which it is known whether they were opened. */
+export function measured({ delivered, kept, unmeasured }: Pick<Results, 'delivered' | 'kept' | 'unmeasured'>): number {
+  return delivered - kept - unmeasured;
+}
