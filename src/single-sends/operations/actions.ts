@@ -159,7 +159,7 @@ export const retryFailed = operation({
     'The failed recipients go back into the queue of the same mailing, with the same Message-ID. Who bounced, unsubscribed, was suppressed or deleted gets nothing.',
   role: 'editor',
   input: ByUtr,
-  output: Type.Object({ queued: integer() }),
+  output: Type.Object({ queued: integer({ description: 'Recipients who were queued again.' }) }),
   async run({ db, clock, wake, accountId }, { utr }) {
     const client = db.$client;
     const send = requireSingleSend(db, accountId, utr);

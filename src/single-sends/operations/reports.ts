@@ -60,11 +60,14 @@ const Summary = Type.Object({
   utr: Type.String(),
   single_send_name: Type.String(),
   subject: Type.String(),
-  state: choice(...SHOWN_STATES),
+  state: {
+    ...choice(...SHOWN_STATES),
+    description: 'What it is doing: its status and the state of its mailing in one word.',
+  },
   held_reason: nullable(Type.String()),
   starts_at: Type.String(),
   created_at: Type.String(),
-  recipients: integer(),
+  recipients: integer({ description: 'Recipients so far; the number grows while the state is preparing.' }),
   finished: integer(),
   delivered: integer(),
   kept: integer(),
@@ -164,9 +167,12 @@ const LocalWait = Type.Object({
   last_at: Type.String({ description: 'When the last of them reach it, UTC.' }),
 });
 
-const Hourly = Type.Array(Type.Object({ hour: Type.String(), count: integer() }));
+const hour = () => Type.String({ description: 'Start of the hour, UTC.' });
+const hourly = (description: string) => Type.Array(Type.Object({ hour: hour(), count: integer() }), { description });
 const Report = Type.Object({
-  status: integer(),
+  status: integer({
+    description: '0: saved, not queued; 1: queued; 2: being sent; 3: done, every recipient is in a final state.',
+  }),
   held_code: nullable(choice(...HELD_CODES, ...COMMON_HELD_CODES)),
   held_reason: nullable(Type.String()),
   courier: choice(...COURIERS),
@@ -188,53 +194,80 @@ const Report = Type.Object({
     LocalWait,
     'Whose own time it waits for (addition); null when it waits for nobody, or leaves at one moment.',
   ),
-  states: Type.Record(Type.String(), integer()),
+  states: Type.Record(Type.String(), integer(), { description: 'Recipients by state.' }),
   reasons: Type.Array(
-    Type.Object({ state: Type.Unsafe<Shown>(Type.String()), reason: Type.String(), count: integer() }),
+    Type.Object({
+      state: Type.Unsafe<Shown>(Type.String({ description: 'State of the recipients counted here.' })),
+      reason: Type.String(),
+      count: integer(),
+    }),
+    {
+      description:
+        'Why recipients have their state, the most frequent reason first. Replies that differ only in addresses and ids are counted as one.',
+    },
   ),
-  opens_by_hour: Hourly,
-  clicks_by_hour: Hourly,
-  top_links: Type.Array(Type.Object({ url: Type.String(), clicks: integer() })),
-  opens_by_class: Type.Object({
-    person: integer({ description: 'Opens by people.' }),
-    proxied: integer(),
-    machine: integer(),
+  opens_by_hour: hourly('Opens by hour, UTC, without those of machines.'),
+  clicks_by_hour: hourly('Clicks by hour, UTC.'),
+  top_links: Type.Array(Type.Object({ url: Type.String(), clicks: integer({ description: 'Clicks.' }) }), {
+    description: 'The most clicked links.',
   }),
-  machine_opens: integer(),
-  machine_clicks: integer(),
+  opens_by_class: Type.Object(
+    {
+      person: integer({ description: 'Opens by people.' }),
+      proxied: integer({ description: 'Those that image proxies made.' }),
+      machine: integer({ description: 'Those that programs made.' }),
+    },
+    { description: 'Opens by who made them; a proxy loads pictures whether or not anybody reads the mail.' },
+  ),
+  machine_opens: integer({ description: 'Opens made by programs instead of people.' }),
+  machine_clicks: integer({ description: 'Clicks made by programs instead of people.' }),
   design_url: Type.String(),
   warnings: ContentWarnings,
-  funnel: Type.Object({
-    recipients: integer(),
-    triggered: integer(),
-    delivered: integer(),
-    kept: integer(),
-    unmeasured: integer(),
-    unique_opens: integer(),
-    people_opens: integer(),
-    unique_clicks: integer(),
-    people_clicks: integer(),
-    proxied_only: integer(),
-    bounces: integer(),
-    failed: integer(),
-    suppressed: integer(),
-    cancelled: integer(),
-    unsubscribes: integer(),
-  }),
+  funnel: Type.Object(
+    {
+      recipients: integer({ description: 'Everybody it was meant for.' }),
+      triggered: integer(),
+      delivered: integer(),
+      kept: integer(),
+      unmeasured: integer(),
+      unique_opens: integer(),
+      people_opens: integer(),
+      unique_clicks: integer(),
+      people_clicks: integer(),
+      proxied_only: integer({
+        description: 'Recipients of whom nothing is known but that a proxy loaded the pictures.',
+      }),
+      bounces: integer(),
+      failed: integer({ description: 'Recipients for whom it failed for good, though their address may be right.' }),
+      suppressed: integer({ description: 'Recipients who were left out, such as those who had unsubscribed.' }),
+      cancelled: integer({ description: 'Recipients who got nothing because it was cancelled.' }),
+      unsubscribes: integer(),
+    },
+    { description: 'How many recipients got how far.' },
+  ),
   hours: Type.Array(
     Type.Object({
-      hour: Type.String(),
-      opens: integer(),
-      machine_opens: integer(),
-      proxied_opens: integer(),
-      clicks: integer(),
-      machine_clicks: integer(),
+      hour: hour(),
+      opens: integer({ description: 'Opens within the hour, by people, proxies and machines.' }),
+      machine_opens: integer({ description: 'Opens made by programs instead of people.' }),
+      proxied_opens: integer({
+        description: 'Opens made by proxies, which load pictures whether or not anybody reads.',
+      }),
+      clicks: integer({ description: 'Clicks.' }),
+      machine_clicks: integer({ description: 'Clicks made by programs instead of people.' }),
       bounces: integer(),
       unsubscribes: integer(),
     }),
+    { description: 'What happened in each hour in which something did.' },
   ),
   links: Type.Array(
-    Type.Object({ number: integer(), url: Type.String(), clicks: integer(), machine_clicks: integer() }),
+    Type.Object({
+      number: integer({ description: 'Its number in the mail.' }),
+      url: Type.String(),
+      clicks: integer({ description: 'Clicks.' }),
+      machine_clicks: integer({ description: 'Clicks made by programs instead of people.' }),
+    }),
+    { description: 'Every tracked link of the mail, in its order.' },
   ),
   ab_test: nullable(ReportedAbTest, 'The A/B test; null: everybody got the same mail.'),
 });

@@ -42,7 +42,12 @@ import { requeue } from '../status.ts';
 import { addSingleSendErrors, changeSingleSend } from './drafts.ts';
 import { canaryOptions, capOption } from './options.ts';
 
-const Targets = Type.Array(Type.Object({ id: Type.String(), table: Type.String() }));
+const Targets = Type.Array(
+  Type.Object({
+    id: Type.String(),
+    table: Type.String({ description: 'What the id refers to: contacts (a contact type) or segments.' }),
+  }),
+);
 
 /** The record of a single send. Its counters are those of its mailing. */
 export const SingleSend = Type.Object({
@@ -54,16 +59,18 @@ export const SingleSend = Type.Object({
   sender_id: integer(),
   unsubscribe_group_id: integer(),
   single_send_name: Type.String(),
-  from_sender: Type.String(),
-  reply_to: Type.String(),
-  sender_name: nullable(Type.String()),
-  sender_address: nullable(Type.String()),
+  from_sender: Type.String({ description: 'From address.' }),
+  reply_to: Type.String({ description: 'Reply-To address.' }),
+  sender_name: nullable(Type.String(), 'From name; null before the first launch.'),
+  sender_address: nullable(Type.String(), 'Postal address of the sender; null before the first launch.'),
   subject: Type.String(),
   preheader: Type.String(),
   schedule_type: integer(),
   schedule_date: Type.String(),
   schedule_time: Type.String(),
-  status: integer(),
+  status: integer({
+    description: '0: saved, not queued; 1: queued; 2: being sent; 3: done, every recipient is in a final state.',
+  }),
   utr: Type.String(),
   template_json: nullable(Type.String()),
   template_html: nullable(Type.String()),
@@ -73,7 +80,9 @@ export const SingleSend = Type.Object({
   total_opens: integer(),
   bounces: integer(),
   unsubscribes: integer(),
-  unique_open_token: Type.Record(Type.String(), Type.String()),
+  unique_open_token: Type.Record(Type.String(), Type.String(), {
+    description: 'Open tokens of the recipients who opened it, by recipient id; at most 1 000.',
+  }),
   sent_at: Type.String(),
   ...stamps,
 });
