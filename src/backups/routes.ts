@@ -1,6 +1,6 @@
 /** The API of backups, whose files are passed on as they come. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { Deps } from '../deps.ts';
 import { contextOf, operationRoutes } from '../http/operation-routes.ts';
@@ -61,21 +61,22 @@ export const backupRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =
       validatorCompiler: () => () => true,
       config: { ...config, upload: true },
     },
-    async (request) => {
-      const bytes = Number(request.headers['content-length'] ?? 0);
-      const restore = await backups.take(bytes, async (path, room) => {
-        const { fileName, errors } = await readFileUpload(request, path, room);
-        errors.throwIfAny();
-        return fileName;
-      });
-      return { status: 'success' as const, message: { restore } };
-    },
+    async (request) => ({ status: 'success' as const, message: { restore: await takeBackup(backups, request) } }),
   );
 
   routes.change('POST /backups/upload/drop', dropBackup, 'Deleted Successfully');
 
   routes.change('POST /backups/restore', restoreBackup, 'Restored Successfully');
 };
+
+/** Keeps and checks the backup of a form; gives what restoring it would bring and take. Throws 413 and 422. */
+export function takeBackup(backups: Backups, form: FastifyRequest): ReturnType<Backups['take']> {
+  return backups.take(Number(form.headers['content-length'] ?? 0), async (path, room) => {
+    const { fileName, errors } = await readFileUpload(form, path, room);
+    errors.throwIfAny();
+    return fileName;
+  });
+}
 
 /** Does what makes a backup, and ends it where whoever waits for it is gone. */
 export async function makeFor<T>({ raw }: FastifyReply, backups: Backups, make: () => Promise<T>): Promise<T> {

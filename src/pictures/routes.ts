@@ -2,6 +2,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { makeUploadFolder } from '../audience/import/uploads.ts';
 import type { Deps } from '../deps.ts';
@@ -12,6 +13,7 @@ import { sendRecord } from '../http/list-response.ts';
 import { contextOf, operationRoutes } from '../http/operation-routes.ts';
 import { type FileUpload, readFileUpload } from '../http/requests/file-upload.ts';
 import { line, MAX_LINE_CHARACTERS, successWith, zeroOrOne } from '../http/requests/schemas.ts';
+import type { Context } from '../operations/operation.ts';
 import { deletePicture, listPictures, listPictureUses, Picture, readPicture, updatePicture } from './operations.ts';
 import { MAX_PICTURE_BYTES, storePicture } from './pictures.ts';
 
@@ -41,24 +43,8 @@ export const pictureRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) 
       config: { upload: true },
     },
     async (request, reply) => {
-      const context = contextOf(request, deps);
-      const { accountId, config } = context;
-      const folder = await makeUploadFolder(config.DATABASE_PATH);
-      try {
-        const path = join(folder, 'picture');
-        const upload = await readFileUpload(request, path, MAX_PICTURE_BYTES);
-        const { name, alt } = readTexts(upload);
-        upload.errors.throwIfAny();
-        const { fileName } = upload;
-        const { id, isNew } = await inTurn(accountId, async () =>
-          storePicture(context, accountId, { bytes: await readFile(path), fileName, name, alt }),
-        );
-        const json = await readPicture.json(context, { id: String(id) });
-        if (json === undefined) throw notFound();
-        return sendRecord(reply, 'picture', json, { is_new: isNew ? 1 : 0 });
-      } finally {
-        await rm(folder, { recursive: true, force: true });
-      }
+      const { picture, is_new } = await receivePicture(contextOf(request, deps), request);
+      return sendRecord(reply, 'picture', picture, { is_new });
     },
   );
 
@@ -69,6 +55,30 @@ export const pictureRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) 
   routes.change('POST /pictures/update', updatePicture, 'Updated Successfully');
   routes.change('POST /pictures/delete', deletePicture, 'Deleted Successfully');
 };
+
+/** Stores the picture of a form; gives its record as JSON, and 0 where the account has it already. Throws 413, 422 and 503. */
+export async function receivePicture(
+  context: Context,
+  form: FastifyRequest,
+): Promise<{ picture: string; is_new: 0 | 1 }> {
+  const { accountId, config } = context;
+  const folder = await makeUploadFolder(config.DATABASE_PATH);
+  try {
+    const path = join(folder, 'picture');
+    const upload = await readFileUpload(form, path, MAX_PICTURE_BYTES);
+    const { name, alt } = readTexts(upload);
+    upload.errors.throwIfAny();
+    const { fileName } = upload;
+    const { id, isNew } = await inTurn(accountId, async () =>
+      storePicture(context, accountId, { bytes: await readFile(path), fileName, name, alt }),
+    );
+    const picture = await readPicture.json(context, { id: String(id) });
+    if (picture === undefined) throw notFound();
+    return { picture, is_new: isNew ? 1 : 0 };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
 
 /** The texts beside an uploaded file; what is wrong with them is added to its errors. */
 function readTexts({ fields, errors }: FileUpload): { name?: string; alt?: string } {

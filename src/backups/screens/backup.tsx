@@ -6,25 +6,24 @@ import { FileField } from '../../dashboard/components/field.tsx';
 import { Facts, Time } from '../../dashboard/components/figures.tsx';
 import { Island } from '../../dashboard/components/island.tsx';
 import { Card, Notice } from '../../dashboard/components/surface.tsx';
-import { ask, attempt, sentenceOf } from '../../dashboard/operations.ts';
+import { ask, attempt, attemptWith, sentenceOf } from '../../dashboard/operations.ts';
 import { languageOf, sendBarePage } from '../../dashboard/page.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';
 import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
 import { field } from '../../dashboard/sign-in/fields.ts';
 import { requireOperator, viewerOf } from '../../dashboard/signed-in.ts';
-import { upload } from '../../dashboard/upload.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { Failure } from '../../failure.ts';
+import { installMultipart } from '../../http/requests/forms.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
 import { sentence } from '../../sentences.ts';
 import { type BackupState, dropBackup, makeBackup, type Restore, readBackups, restoreBackup } from '../operations.ts';
-import { makeFor, sendBackup } from '../routes.ts';
+import { makeFor, sendBackup, takeBackup } from '../routes.ts';
 
 const FORBIDDEN = 403;
 
 export async function backupScreen(app: FastifyInstance): Promise<void> {
-  // The API reads the file; the page passes it on as it comes.
-  app.addContentTypeParser('multipart/form-data', (_request, payload, done) => done(null, payload));
+  await installMultipart(app);
   app.addHook('onRequest', async (request) => requireOperator(request));
 
   app.get('/settings/backup', (request, reply) => show(request, reply));
@@ -38,8 +37,8 @@ export async function backupScreen(app: FastifyInstance): Promise<void> {
   });
 
   app.post('/settings/backup/upload', { config: { upload: true } }, async (request, reply) => {
-    const uploaded = await upload(request, '/backups/upload');
-    if ('problem' in uploaded) return show(request, reply, uploaded.status, '', uploaded.problem);
+    const uploaded = await attemptWith(request, ({ backups }) => takeBackup(backups, request));
+    if ('problem' in uploaded) return show(request, reply, uploaded.status, '', sentenceOf(uploaded));
     return reply.redirect('/settings/backup', 303);
   });
 

@@ -6,14 +6,15 @@ import { SearchForm } from '../../dashboard/components/search.tsx';
 import { Empty } from '../../dashboard/components/surface.tsx';
 import { Pager } from '../../dashboard/components/table.tsx';
 import { setFlash } from '../../dashboard/flash.ts';
-import { ask } from '../../dashboard/operations.ts';
+import { ask, attemptWith, sentenceOf } from '../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../dashboard/page.tsx';
 import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
-import { type Uploaded, upload } from '../../dashboard/upload.ts';
 import { withQuery } from '../../dashboard/with-query.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { READ } from '../../http/pages/layout.ts';
+import { installMultipart } from '../../http/requests/forms.ts';
 import { listPictures, type Picture } from '../operations.ts';
+import { receivePicture } from '../routes.ts';
 import { measures, pathOf, usesInWords } from './in-words.ts';
 import { pictureScreen } from './picture.tsx';
 
@@ -28,8 +29,7 @@ type ListRequest = FastifyRequest<{ Querystring: ListQuery }>;
 
 /** Registers the library, the form to add pictures, and the page of one picture. */
 export async function pictureScreens(app: FastifyInstance): Promise<void> {
-  // The API reads the file; the page passes it on as it comes.
-  app.addContentTypeParser('multipart/form-data', (_request, payload, done) => done(null, payload));
+  await installMultipart(app);
 
   app.route<{ Querystring: ListQuery }>({
     method: READ,
@@ -39,7 +39,7 @@ export async function pictureScreens(app: FastifyInstance): Promise<void> {
 
   app.post('/pictures', { config: { upload: true } }, async (request: ListRequest, reply) => {
     const added = await add(request);
-    if ('problem' in added) return show(request, reply.code(added.status), added.problem);
+    if ('problem' in added) return show(request, reply.code(added.status), sentenceOf(added));
     const { picture, is_new } = added.output;
     setFlash(reply, 'good', is_new ? 'pictures.added' : 'pictures.known', { name: picture.name });
     return reply.redirect('/pictures', SEE_OTHER);
@@ -49,7 +49,7 @@ export async function pictureScreens(app: FastifyInstance): Promise<void> {
   app.post('/pictures/add', { config: { upload: true } }, async (request, reply) => {
     const added = await add(request);
     if ('problem' in added)
-      return reply.header('cache-control', 'no-store').send({ problem: added.problem, note: null });
+      return reply.header('cache-control', 'no-store').send({ problem: sentenceOf(added), note: null });
     const { picture, is_new } = added.output;
     const language = languageOf(request, viewerOf(request));
     const note = is_new === 0 ? language.say('pictures.known', { name: picture.name }) : null;
@@ -58,9 +58,13 @@ export async function pictureScreens(app: FastifyInstance): Promise<void> {
 
   await pictureScreen(app);
 
-  function add(request: FastifyRequest): Promise<Uploaded<{ picture: Picture; is_new: 0 | 1 }>> {
+  function add(request: FastifyRequest) {
     requireEditor(request);
-    return upload(request, '/pictures/upload');
+    return attemptWith(request, async (context) => {
+      const { picture, is_new } = await receivePicture(context, request);
+      const stored: Picture = JSON.parse(picture);
+      return { picture: stored, is_new };
+    });
   }
 
   async function show(request: ListRequest, reply: FastifyReply, problem?: string) {
