@@ -9,15 +9,13 @@ import { answerUnknown } from './dashboard/signed-in.ts';
 import type { Deps } from './deps.ts';
 import { designPage } from './designs/screens/page.ts';
 import { installConnectionLimits } from './http/connections.ts';
-import { installLineEnd } from './http/line-end.ts';
-import { installLockWaits } from './http/lock-waits.ts';
+import { installLockWaits, installWriteAnnouncements } from './http/lock-waits.ts';
 import { installOpenapi } from './http/openapi/openapi.ts';
 import { installBodyLimits } from './http/requests/bodies.ts';
 import { MAX_FORM_BYTES } from './http/requests/forms.ts';
 import { installSchemaCompilers } from './http/schema-compilers.ts';
-import { refuseTrace, serverOptions } from './http/server-options.ts';
+import { installLineEnd, refuseTrace, serverOptions } from './http/server-options.ts';
 import { installSessions } from './http/session-cookie.ts';
-import { installWriteAnnouncements } from './http/write-announcements.ts';
 import { pages } from './pages/index.ts';
 
 /** Gives the application, ready for `listen` or `inject`. */

@@ -3,16 +3,10 @@
  * English; a program compares codes, and the dashboard has each sentence in the reader's language.
  */
 
-import { AB_TEST_SENTENCES } from './sentences/ab-tests.ts';
 import { CHECK_SENTENCES } from './sentences/checks.ts';
-import { FEED_SENTENCES } from './sentences/feeds.ts';
-import { FORM_SENTENCES } from './sentences/forms.ts';
-import { MIGRATION_SENTENCES } from './sentences/migrations.ts';
-import { NODE_SENTENCES } from './sentences/nodes.ts';
+import { FEATURE_SENTENCES } from './sentences/features.ts';
 import { REFUSAL_SENTENCES } from './sentences/refusals.ts';
 import { RELAY_SENTENCES } from './sentences/relays.ts';
-import { TRANSACTIONAL_SENTENCES } from './sentences/transactional.ts';
-import { WEBHOOK_SENTENCES } from './sentences/webhooks.ts';
 
 /** By code. `{name}` stands for a value. What starts with a small letter follows “because” or a colon. */
 export const SENTENCES = {
@@ -209,16 +203,10 @@ export const SENTENCES = {
   alignment_none_strict: 'SPF speaks for the return path {domain} only (aspf=s), and Sendlark does not sign',
   alignment_none_cure: 'or make BOUNCE_DOMAIN a domain below {domain}.',
 
-  ...AB_TEST_SENTENCES,
   ...CHECK_SENTENCES,
-  ...FEED_SENTENCES,
-  ...FORM_SENTENCES,
-  ...MIGRATION_SENTENCES,
-  ...NODE_SENTENCES,
+  ...FEATURE_SENTENCES,
   ...REFUSAL_SENTENCES,
   ...RELAY_SENTENCES,
-  ...TRANSACTIONAL_SENTENCES,
-  ...WEBHOOK_SENTENCES,
 
   // The actor and subject of entries of the audit log.
   actor_command_line: 'command line',
@@ -268,7 +256,7 @@ export function fillHoles(text: string, values: Readonly<Record<string, Value>>)
 }
 
 /** A sentence that was recognized: its code and what stands in its holes. */
-export interface FoundSentence {
+interface FoundSentence {
   code: SentenceCode;
   values: Record<string, string>;
 }

@@ -28,7 +28,7 @@ import { publicAddress } from './delivery/links/public-address.ts';
 import { openTokens } from './delivery/links/tokens.ts';
 import { courierInUse, linksFault } from './delivery/transport/relays/in-use.ts';
 import { parseRelays } from './delivery/transport/smtp/relay-urls.ts';
-import { dnsResolver } from './health-checks/dns/check-domains.ts';
+import { dnsResolver } from './health-checks/dns.ts';
 import { closeWithin } from './http/connections.ts';
 import { logOptions } from './http/server-options.ts';
 import { removeUnfinishedPictures } from './pictures/pictures.ts';
@@ -40,7 +40,7 @@ import { COMMAND_LINE } from './users/audit.ts';
 import { createLoginLink, loginLinkPath } from './users/login-links.ts';
 import { hasOwner } from './users/users.ts';
 
-export interface Server {
+interface Server {
   /** The address below which the API's paths are. */
   apiUrl: string;
   /** The new key pair of a first start, to be shown once. */

@@ -5,7 +5,7 @@
 import type { Database } from 'better-sqlite3';
 import { type ContactInput, type Readdressed, updateContact } from '../audience/contacts/contacts.ts';
 import type { Db } from '../database/open.ts';
-import { isMember } from '../delivery/queue/automation-members.ts';
+import { isMember } from '../delivery/queue/automation-waits.ts';
 import { addReaddressed, type Enrolment, joinEnrolments } from '../delivery/queue/enrolment-state.ts';
 import { moveAhead } from './moves.ts';
 

@@ -10,8 +10,12 @@ import { isoTimestamp } from '../clock.ts';
 import { prepared } from '../database/prepared.ts';
 import { AUTOMATION_STATUS, automationSchedules, automations } from '../database/schema/index.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
-import { isMember } from '../delivery/queue/automation-members.ts';
-import { NEXT_SCHEDULE, POSITION_BEFORE_UNSENT, WAIT_FOR_UNSENT } from '../delivery/queue/automation-waits.ts';
+import {
+  isMember,
+  NEXT_SCHEDULE,
+  POSITION_BEFORE_UNSENT,
+  WAIT_FOR_UNSENT,
+} from '../delivery/queue/automation-waits.ts';
 import { enrolmentEnd, enrolmentMoves, finishDueEnrolments } from '../delivery/queue/enrolment-state.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { SENTENCES, sentence } from '../sentences.ts';

@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import type { Database } from 'better-sqlite3';
+import { findNamedValue, writeNamedValue } from '../database/named-values.ts';
 import { conflict } from '../failure.ts';
 import { sentence } from '../sentences.ts';
 
@@ -65,4 +67,16 @@ export async function roomFor(needed: number, databasePath: string): Promise<num
 /** The size of a file; 0 if it does not exist, such as a write-ahead log that was merged into the database. */
 async function sizeOf(file: string): Promise<number> {
   return (await stat(file).catch(() => ({ size: 0 }))).size;
+}
+
+const NAME = 'last_backup_at';
+
+/** Remembers that a backup was finished at this time (ISO timestamp). */
+export function recordBackup(client: Database, at: string): void {
+  writeNamedValue(client, NAME, at);
+}
+
+/** When the last backup was finished, as an ISO timestamp; null when there was none. */
+export function lastBackupAt(client: Database): string | null {
+  return findNamedValue(client, NAME);
 }

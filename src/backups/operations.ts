@@ -2,10 +2,10 @@
 import type { ReadStream } from 'node:fs';
 import Type, { type Static } from 'typebox';
 import { isoTimestamp } from '../clock.ts';
-import { lastBackupAt, recordBackup } from '../database/backups.ts';
 import { identifier, integer, nullable, zeroOrOne } from '../http/requests/schemas.ts';
 import { operation } from '../operations/operation.ts';
 import { auditBy } from '../users/audit.ts';
+import { lastBackupAt, recordBackup } from './files.ts';
 
 /** How long the note that a backup was made waits for the write lock. */
 const NOTE_MS = 5000;

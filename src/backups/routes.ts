@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { Deps } from '../deps.ts';
 import { contextOf, operationRoutes } from '../http/operation-routes.ts';
-import { readFileUpload } from '../http/requests/file-upload.ts';
+import { readFileUpload } from '../http/requests/forms.ts';
 import { successWith } from '../http/requests/schemas.ts';
 import type { Backups } from './backups.ts';
 import { type BackupFile, dropBackup, makeBackup, Restore, readBackups, restoreBackup } from './operations.ts';

@@ -1,9 +1,9 @@
 /** `sendlark backup`: a checked copy of the database at one moment, made while the service runs. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { recordBackup } from '../backups/files.ts';
 import { makeBackup } from '../backups/make-backup.ts';
 import { isoTimestamp, systemClock } from '../clock.ts';
-import { recordBackup } from '../database/backups.ts';
 import type { Db } from '../database/open.ts';
 import { type Call, type Command, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';

@@ -1,8 +1,11 @@
-/** Opens the database for commands, with or without a running server. It never creates a file, since the path may be wrong. */
+/** What commands work on: the database, opened with or without a running server and never created, since the path may be wrong; and the contact type given by --type. */
 import { existsSync } from 'node:fs';
+import { and, eq, isNull } from 'drizzle-orm';
 import { type Config, readConfig, readEnvironment } from '../config.ts';
 import { connect, type Db, lockForServer, migrateAndSeed, schemaState } from '../database/open.ts';
+import { contactTypes } from '../database/schema/index.ts';
 import { misspelt } from '../misspelt-settings.ts';
+import { type Call, requireNumber, UsageError } from './command.ts';
 
 /** The settings as the server reads them. Names that look like misspelt settings are reported on standard error. */
 export function settings(): Config {
@@ -37,4 +40,22 @@ function upgrade(db: Db, path: string): void {
   } finally {
     lock.release();
   }
+}
+
+/** The number after --type; throws UsageError without one. */
+export function typeOption(call: Call): number {
+  const given = call.option('type');
+  if (given === undefined) throw new UsageError('--type N is missing: the number of a contact type');
+  return requireNumber(given, '--type');
+}
+
+/** The account that owns the contact type; throws an Error of one line when there is no such type. */
+export function requireContactType(db: Db, typeId: number): { accountId: number } {
+  const type = db
+    .select({ accountId: contactTypes.user_id })
+    .from(contactTypes)
+    .where(and(eq(contactTypes.id, typeId), isNull(contactTypes.deleted_at)))
+    .get();
+  if (type === undefined) throw new Error(`There is no contact type ${typeId}`);
+  return type;
 }

@@ -1,22 +1,21 @@
 /** `sendlark doctor`: checks everything that sending depends on and says how to fix what is wrong. */
 import type { Resolver } from 'node:dns/promises';
+import { checkIntegrity } from '../backups/make-backup.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { publicAddress } from '../delivery/links/public-address.ts';
 import { openTokens } from '../delivery/links/tokens.ts';
 import { relayName } from '../delivery/transport/smtp/relay-urls.ts';
-import { checkDomains, dnsResolver } from '../health-checks/dns/check-domains.ts';
+import { checkDomains, dnsResolver } from '../health-checks/dns.ts';
 import { recordDoctorFindings } from '../health-checks/doctor-findings.ts';
-import { filesCheck } from '../health-checks/files.ts';
 import type { Finding } from '../health-checks/finding.ts';
-import { localChecks } from '../health-checks/local.ts';
-import { nodeChecks } from '../health-checks/nodes.ts';
+import { filesCheck, localChecks } from '../health-checks/local.ts';
 import { publicAddressCheck } from '../health-checks/public-address.ts';
 import { recordReturnedMail, returnedMailCheck, takesReturnedMail } from '../health-checks/returned-mail.ts';
+import { nodeChecks } from '../health-checks/service.ts';
 import { listSenderDomains } from '../senders/domains.ts';
 import { type Command, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';
-import { databaseCheck } from './doctor/integrity.ts';
 import { configuredRelays, relayChecks } from './doctor/relay.ts';
 
 const MARKS = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' } as const;
@@ -81,4 +80,14 @@ function remember(record: () => void): void {
 
 function linesOf({ state, name, found, advice }: Finding): string[] {
   return [`${MARKS[state]}  ${name}: ${found}`, ...(advice ?? []).map((line) => `      ${line}`)];
+}
+
+function databaseCheck(db: Db): Finding {
+  const integrity = checkIntegrity(db);
+  const version = String(db.$client.prepare('SELECT sqlite_version()').pluck().get());
+  if (integrity === 'ok') {
+    return { name: 'Database', state: 'ok', found: `integrity ok, schema of this release, SQLite ${version}` };
+  }
+  const advice = ['Stop the service and put the latest backup in place: sendlark restore FILE --force'];
+  return { name: 'Database', state: 'fail', found: `damaged: ${integrity}`, advice };
 }

@@ -5,8 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { contactsCsv } from '../audience/contacts/export.ts';
 import type { Db } from '../database/open.ts';
 import { type Call, type Command, UsageError } from './command.ts';
-import { requireContactType, typeOption } from './contact-type.ts';
-import { withDatabase } from './database.ts';
+import { requireContactType, typeOption, withDatabase } from './database.ts';
 import { startProgress } from './progress-bar.ts';
 import { assertWritable, writeWhole } from './target-file.ts';
 

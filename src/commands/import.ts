@@ -5,8 +5,7 @@ import { importContacts } from '../audience/import/import.ts';
 import { DEFAULT_OPTIONS, type ImportProgress } from '../audience/import/import-options.ts';
 import { systemClock } from '../clock.ts';
 import { type Call, type Command, requireWords } from './command.ts';
-import { requireContactType, typeOption } from './contact-type.ts';
-import { withDatabase } from './database.ts';
+import { requireContactType, typeOption, withDatabase } from './database.ts';
 import { startProgress } from './progress-bar.ts';
 
 const ERRORS_SHOWN = 20;

@@ -1,5 +1,4 @@
 /** The command line: finds the command that the first word names; `serve` is the default. */
-
 import { VERSION } from '../version.ts';
 import { account } from './account.ts';
 import { backup } from './backup.ts';
@@ -8,18 +7,16 @@ import { designLinks } from './design-links.ts';
 import { dkim } from './dkim.ts';
 import { doctor } from './doctor.ts';
 import { exportFile } from './export.ts';
-import { manual, overview } from './help.ts';
 import { importFile } from './import.ts';
 import { keys } from './keys.ts';
 import { loginLink } from './login-link.ts';
 import { mcp } from './mcp.ts';
 import { migrate } from './migrate.ts';
-import { node } from './node.ts';
 import { nodes } from './nodes.ts';
 import { purge } from './purge.ts';
 import { release } from './release.ts';
 import { restore } from './restore.ts';
-import { serve } from './serve.ts';
+import { node, serve } from './serve.ts';
 import { users } from './users.ts';
 
 const COMMANDS = new Map<string, Command>([
@@ -73,3 +70,25 @@ main(words).catch((error: unknown) => {
   }
   process.exitCode = error instanceof UsageError ? 2 : 1;
 });
+
+/** The list of commands, each with its purpose. */
+function overview(commands: readonly Command[]): string {
+  const forms = commands.map(({ forms, about }) => ({ form: forms[0]?.split(' ')[0] ?? '', about }));
+  const width = Math.max(...forms.map(({ form }) => form.length));
+  return [
+    'Sendlark: self-hosted e-mail campaigns in one process and one file.',
+    '',
+    'Usage: sendlark [COMMAND]',
+    '',
+    ...forms.map(({ form, about }) => `  ${form.padEnd(width)}  ${about}`),
+    '',
+    'sendlark help COMMAND tells more; sendlark --version says which release this is. --json gives a result as JSON on standard output.',
+    'Exit codes: 0 done, 1 failed (one line on standard error says why), 2 wrong usage.',
+    'Settings come from the environment and from .env, DATABASE_PATH first of all.',
+  ].join('\n');
+}
+
+/** The help of one command: how to call it, what it does, what to know. */
+function manual({ forms, about, help }: Command): string {
+  return [...forms.map((form) => `sendlark ${form}`), '', about, '', help].join('\n');
+}

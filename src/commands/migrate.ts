@@ -15,8 +15,7 @@ import { systemClock } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { addMissingTemplates } from '../templates/own-templates.ts';
 import { type Call, type Command, requireWords, UsageError } from './command.ts';
-import { requireContactType, typeOption } from './contact-type.ts';
-import { withDatabase } from './database.ts';
+import { requireContactType, typeOption, withDatabase } from './database.ts';
 
 const ERRORS_SHOWN = 20;
 

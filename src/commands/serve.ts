@@ -1,8 +1,8 @@
-/** `sendlark serve`: runs the service until it is told to stop. */
+/** `sendlark serve` and `sendlark node`: run the service or a sender node until it is told to stop. */
 import { isSea } from 'node:sea';
+import type { NodeLog } from '../nodes/node/reporter.ts';
 import { type Command, requireWords } from './command.ts';
 import { settings } from './database.ts';
-import { stopOnSignal } from './stop-on-signal.ts';
 
 export const serve: Command = {
   forms: ['serve'],
@@ -50,4 +50,48 @@ function becomeAnew(port: string): void {
   process.execve?.(process.execPath, [process.execPath, ...program, ...process.argv.slice(2)], env);
   // Where the system cannot do that, whoever watches over the service starts it again.
   process.exit(0);
+}
+
+export const node: Command = {
+  forms: ['node'],
+  about: 'Run a sender node: hand over mail that the service gives out over NATS.',
+  help: `Needs NATS_URL, the same as the service. Relays are those of the service unless SMTP_URL names others; NODE_NAME names the node in lists.
+SIGTERM or Ctrl-C stops it: what is in flight is finished within SHUTDOWN_SECONDS, the rest goes to other nodes.
+It answers the pages of recipients at HOST and PORT. It keeps nothing on disk and needs no database.`,
+  options: {},
+  async run(call) {
+    requireWords(call);
+    const config = settings();
+    if (config.NATS_URL.length === 0)
+      throw new Error('A sender node needs NATS_URL, the servers it shares with the service');
+    const { startNode } = await import('../nodes/node/start.ts');
+    // As the log of the service has it.
+    const log: NodeLog = (fields, text, level) =>
+      console.log(JSON.stringify({ level: level === 'warn' ? 40 : 30, time: Date.now(), ...fields, msg: text }));
+    const running = startNode(config, log, { servesPages: true });
+    stopOnSignal(() => running.close());
+  },
+};
+
+/** How long something forgotten may keep a closed command running. */
+const FORGOTTEN_MS = 2000;
+
+/**
+ * At SIGTERM or Ctrl-C closes once and ends the process: with 0, or with 1 and the error when closing fails. Node leaves by itself
+ * once nothing is open. process.exit is only the second resort, because it waits for ever when at that moment one of Node's compiler
+ * threads waits for the main thread (https://github.com/nodejs/node/issues/54918).
+ */
+function stopOnSignal(close: () => Promise<void>): void {
+  const stop = async () => {
+    process.exitCode = 0;
+    try {
+      await close();
+    } catch (error) {
+      console.error(error);
+      process.exitCode = 1;
+    }
+    setTimeout(() => process.exit(), FORGOTTEN_MS).unref();
+  };
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
 }

@@ -5,18 +5,16 @@ import { renderToString } from 'preact-render-to-string';
 import { builtUrls } from '../http/static-files.ts';
 import { HoldBanner } from './components/hold-banner.tsx';
 import { IslandsProvider } from './components/island.tsx';
-import { Navigation, type Section } from './components/navigation.tsx';
-import { Shortcuts } from './components/shortcuts.tsx';
+import { ITEMS, Navigation, type Section } from './components/navigation.tsx';
 import { Notice } from './components/surface.tsx';
 import { takeFlash } from './flash.ts';
-import { PAGE_HEADERS } from './page-headers.ts';
 import { PREFETCH_RULES } from './prefetch.ts';
 import type { ColourScheme, Viewer } from './viewer.ts';
 import { chooseLanguage } from './words/choose.ts';
-import { type Language, LanguageProvider, type PlainKey } from './words/index.ts';
+import { type Language, LanguageProvider, type PlainKey, useLanguage } from './words/index.ts';
 
 /** What a screen says about the page around it. */
-export interface Frame {
+interface Frame {
   /** The title, as heading and in the browser's tab. */
   title: string;
   /** The part of the navigation that the page belongs to. */
@@ -131,3 +129,57 @@ function sendDocument(
       `<!doctype html>\n<html lang="${language.code}" class="${look} ${scheme}">${head}<body>${inside}</body></html>\n`,
     );
 }
+
+function Shortcuts() {
+  const language = useLanguage();
+  return (
+    <dialog id="shortcuts" aria-labelledby="shortcuts-title">
+      <form method="dialog" class="card-head">
+        <h2 id="shortcuts-title">{language.say('keys.title')}</h2>
+        <button type="submit" class="plain">
+          {language.say('keys.close')}
+        </button>
+      </form>
+      <dl class="keys">
+        <dt>
+          <kbd>/</kbd>
+        </dt>
+        <dd>{language.say('keys.search')}</dd>
+        {ITEMS.map(({ section, label, shortcut }) => [
+          <dt key={section}>
+            <kbd>g</kbd> <kbd>{shortcut}</kbd>
+          </dt>,
+          <dd key={`${section}-goes`}>{language.say(label)}</dd>,
+        ])}
+        <dt>
+          <kbd>?</kbd>
+        </dt>
+        <dd>{language.say('keys.help')}</dd>
+      </dl>
+      <p class="small quiet-text">{language.say('keys.off')}</p>
+    </dialog>
+  );
+}
+
+/** Scripts, styles and connections of our own only; nothing inline, and no page of ours in somebody else's. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "frame-src 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Pages contain what only the signed-in user may see, so no cache may store them. */
+const PAGE_HEADERS = {
+  'content-security-policy': POLICY,
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+} as const;

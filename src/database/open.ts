@@ -1,4 +1,5 @@
-/** Opens the database file: pragmas, migrations, and the lock that keeps a second server out. */
+/** Opens the database file: pragmas, migrations, triggers, and the lock that keeps a second server out. */
+
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,8 +11,7 @@ import { findPictureIds } from '../picture-ids.ts';
 import { replyKind } from '../reply-kind.ts';
 import { fold } from './fold.ts';
 import { makePrivateFile } from './private-file.ts';
-import { seed } from './seed/seed.ts';
-import { dropTriggers, hasTriggers, installTriggers } from './triggers.ts';
+import { seed } from './seed.ts';
 
 export type Db = BetterSQLite3Database & { $client: Database.Database };
 
@@ -157,4 +157,28 @@ export function lockForServer(path: string, advice?: string): { release(): void 
     throw new Error(`Another Sendlark server is running on ${path}${advice ? `. ${advice}` : ''}`);
   }
   return { release: () => lock.close() };
+}
+
+/** The triggers of this release as SQLite keeps their text, in the order in which they are made. */
+const TRIGGERS: readonly string[] =
+  readFileSync(new URL('../../drizzle/triggers.sql', import.meta.url), 'utf8').match(
+    /^CREATE TRIGGER [\s\S]*?^END(?=;$)/gm,
+  ) ?? [];
+
+/** Whether a database has the triggers of this release, in their order, and no others. */
+export function hasTriggers(client: Database.Database): boolean {
+  const found = client.prepare("SELECT sql FROM sqlite_master WHERE type = 'trigger' ORDER BY rowid").pluck().all();
+  return found.length === TRIGGERS.length && TRIGGERS.every((sql, at) => sql === found[at]);
+}
+
+/** Gives a database the triggers of this release in place of those that it has. Call inside a transaction. */
+function installTriggers(client: Database.Database): void {
+  dropTriggers(client);
+  for (const sql of TRIGGERS) client.prepare(sql).run();
+}
+
+/** Removes all triggers of a database, whoever made them. */
+export function dropTriggers(client: Database.Database): void {
+  const names = client.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'trigger'").pluck().all();
+  for (const name of names) client.prepare(`DROP TRIGGER "${name.replaceAll('"', '""')}"`).run();
 }

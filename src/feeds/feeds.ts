@@ -8,16 +8,16 @@ import { prepared } from '../database/prepared.ts';
 import { feeds } from '../database/schema/index.ts';
 import { conflict } from '../failure.ts';
 import { sentence } from '../sentences.ts';
+import { parseScheduleTime } from '../single-sends/schedule.ts';
 import { findTemplateCodes } from '../templates/mail-content.ts';
-import { nextDigest, type Rhythm } from './rhythm.ts';
-import { USUAL_TEMPLATE } from './usual-template.ts';
+import { addDays, toUtc, wallClock, weekdayOf } from '../zones.ts';
 
-export const MAX_FEEDS = 20;
+const MAX_FEEDS = 20;
 
 export type Feed = typeof feeds.$inferSelect;
 
 /** What an owner chooses about a feed, checked. */
-export interface FeedInput extends Rhythm {
+interface FeedInput extends Rhythm {
   feed_name: string;
   url: string;
   sender_id: number;
@@ -165,3 +165,44 @@ function columnsOf({ recipient_id, exclude_specific_recipient_id, ...columns }: 
     exclude_specific_recipient_id: checkedTargets(exclude_specific_recipient_id),
   };
 }
+
+/** When mails are made of what a feed has. */
+interface Rhythm {
+  rhythm: 'item' | 'daily' | 'weekly';
+  /** Monday is 1. */
+  weekday: number;
+  /** HH:MM */
+  time_of_day: string;
+  time_zone: string;
+}
+
+/** The first moment of a digest after `now`, epoch milliseconds; null where each item has a mail of its own. */
+export function nextDigest({ rhythm, weekday, time_of_day, time_zone }: Rhythm, now: number): number | null {
+  if (rhythm === 'item') return null;
+  const time = parseScheduleTime(time_of_day) ?? '08:00:00';
+  const { date: today } = wallClock(new Date(now), time_zone);
+  // A week and a day on, since today's may be over.
+  for (let days = 0; days <= 8; days++) {
+    const day = addDays(today, days);
+    if (rhythm === 'weekly' && weekdayOf(day) !== weekday) continue;
+    const at = toUtc(day, time, time_zone).getTime();
+    if (at > now) return at;
+  }
+  throw new Error('a week has no such day');
+}
+
+const USUAL_TEMPLATE = `<!doctype html>
+<html>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>((feed_title))</title></head>
+<body style="margin:0;padding:0;background-color:#f4f5f7">
+<div style="max-width:600px;margin:0 auto;padding:24px;background-color:#ffffff;color:#1b2129;font:16px/1.5 Arial,Helvetica,sans-serif">
+<p style="margin:0 0 16px;color:#55606c">((feed_title))</p>
+((items))
+<h2 style="margin:0 0 4px;font-size:20px;line-height:1.3"><a href="((item_link))" style="color:#0b5cad">((item_title))</a></h2>
+<p style="margin:0 0 4px;color:#55606c;font-size:14px">((item_date)) ((item_author))</p>
+<p style="margin:0 0 24px">((item_summary))</p>
+((items_end))
+</div>
+</body>
+</html>
+`;

@@ -5,9 +5,9 @@ import { gunzip } from 'node:zlib';
 import { Agent } from 'undici';
 import { SENTENCES, sentence } from '../sentences.ts';
 import { checkedLookup, systemLookup, urlFault } from '../webhooks/addresses.ts';
-import { failureText } from '../webhooks/failure-text.ts';
+import { failureText } from '../webhooks/requests.ts';
 
-export const MAX_FEED_BYTES = 2 * 1024 * 1024;
+const MAX_FEED_BYTES = 2 * 1024 * 1024;
 const MAX_REDIRECTS = 5;
 /** From the first request to the end of the last answer. */
 const TIMEOUT_MS = 20_000;

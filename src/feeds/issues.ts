@@ -6,9 +6,8 @@ import { feeds, type Target } from '../database/schema/index.ts';
 import { SENTENCES } from '../sentences.ts';
 import { createSingleSend, type SingleSendDeps } from '../single-sends/single-sends.ts';
 import type { FeedItem } from './feed-item.ts';
-import { countWaiting, type Feed, findFeedTemplate, holdFeed } from './feeds.ts';
+import { countWaiting, type Feed, findFeedTemplate, holdFeed, nextDigest } from './feeds.ts';
 import { makeIssue } from './issue.ts';
-import { nextDigest } from './rhythm.ts';
 
 /** The most items in one digest; the older ones are left out. */
 export const MAX_DIGEST_ITEMS = 100;

@@ -1,4 +1,4 @@
-/** Feeds whose items are sent as mail (additions): list, add, change, switch, release, delete, and what would be sent. */
+/** Feeds whose items are sent as mail (additions): list, add, change, switch, release, delete, and what would be sent if it were read now. */
 import Type, { type Static } from 'typebox';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
@@ -21,11 +21,12 @@ import {
   zeroOrOne,
 } from '../http/requests/schemas.ts';
 import { type Context, operation } from '../operations/operation.ts';
-import { sentence } from '../sentences.ts';
+import { SENTENCES, sentence } from '../sentences.ts';
 import { parseScheduleTime } from '../single-sends/schedule.ts';
 import { singleSendErrors } from '../single-sends/single-sends.ts';
 import { urlFault } from '../webhooks/addresses.ts';
 import { isTimeZone } from '../zones.ts';
+import type { FeedItem } from './feed-item.ts';
 import {
   addFeed,
   changeFeed,
@@ -33,11 +34,14 @@ import {
   type Feed as FeedRow,
   feedsOf,
   findFeed,
+  findFeedTemplate,
+  newItems,
   releaseFeed,
   removeFeed,
   setActive,
 } from './feeds.ts';
-import { readPreview } from './preview.ts';
+import { issueOf, MAX_DIGEST_ITEMS, nextItems } from './issues.ts';
+import { pollResult } from './poll-results.ts';
 
 const MAX_URL_CHARACTERS = 2000;
 const FIRST_WEEKDAY = 1;
@@ -243,4 +247,39 @@ function shown(db: Db, feed: FeedRow): Feed {
     read_at: read_at === null ? null : isoTimestamp(new Date(read_at)),
     next_mail_at: hasNext ? isoTimestamp(new Date(issue_at)) : null,
   };
+}
+
+/** How many items stand for new ones in a digest. */
+const SAMPLE_ITEMS = 5;
+
+/** The mail of what is new in a feed and of what waits, or else of its newest items; or why there is none. */
+async function readPreview(db: Db, feed: FeedRow, allowPrivate: boolean): Promise<Preview> {
+  const nothing = { is_sample: 0, items: 0, new_items: 0, subject: '', html: '' } as const;
+  const template = findFeedTemplate(db, feed);
+  if (template === null) return { ...nothing, problem: SENTENCES.feed_no_template };
+  // Imported only here, because undici takes 10 MB and 50 ms of CPU to load.
+  const [{ fetchFeed, NO_VERSION }, { readFeed }] = await Promise.all([
+    import('./fetch-feed.ts'),
+    import('./read-feed.ts'),
+  ]);
+  const result = await pollResult(await fetchFeed(feed.url, NO_VERSION, { allowPrivate }), readFeed);
+  if (result.kind === 'failed') return { ...nothing, problem: result.reason };
+  const found = result.kind === 'read' ? result.feed.items : [];
+  // Before it was first read nothing is new, since what is there then is only remembered.
+  const fresh = feed.is_begun === 0 ? [] : newItems(db.$client, feed.id, found);
+  const waiting = nextItems(db.$client, feed).map(({ item }) => item);
+  const isSample = fresh.length + waiting.length === 0;
+  const isDigest = feed.rhythm !== 'item';
+  const next: FeedItem[] = isSample
+    ? found.slice(0, SAMPLE_ITEMS)
+    : isDigest
+      ? [...fresh, ...waiting]
+      : [...waiting, ...fresh.toReversed()];
+  const items = next.slice(0, isDigest ? MAX_DIGEST_ITEMS : 1);
+  if (items.length === 0) return { ...nothing, problem: SENTENCES.feed_empty };
+  const title = result.kind === 'read' ? result.feed.title : feed.feed_title;
+  const issue = issueOf({ ...feed, feed_title: title }, template, items);
+  if (issue === null) return { ...nothing, problem: SENTENCES.feed_mail_large };
+  const new_items = fresh.length + countWaiting(db.$client, feed.id);
+  return { is_sample: isSample ? 1 : 0, items: items.length, new_items, ...issue, problem: null };
 }

@@ -12,9 +12,11 @@ import { prepared } from '../database/prepared.ts';
 import { formRequests, forms, senders } from '../database/schema/index.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
-import { confirmationContent } from './confirmation-mail.ts';
+import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
+import { questionContent, questionHtml } from '../senders/question-mail.ts';
 import type { Form } from './forms.ts';
 import { DAY_MS, takeMailOfDay } from './mailboxes.ts';
+import type { FormLanguage } from './texts.ts';
 import { type Proof, useChallenge } from './used-challenges.ts';
 
 export type FormRequest = typeof formRequests.$inferSelect;
@@ -174,4 +176,42 @@ function queueMail(db: Db, form: Form, request: { id: number; address_id: number
 
 function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url');
+}
+
+const WORDS: Readonly<
+  Record<FormLanguage, { confirm: string; open: string; works(days: number): string; button: string }>
+> = {
+  en: {
+    confirm: 'Confirm the subscription',
+    open: 'Open this page and press the button to confirm:',
+    works: (days) => `The link works for ${days} days. If this was not you, do nothing: you are not subscribed.`,
+    button: 'Does the button not work? Open',
+  },
+  de: {
+    confirm: 'Anmeldung bestätigen',
+    open: 'Öffnen Sie diese Seite und drücken Sie den Knopf, um zu bestätigen:',
+    works: (days) => `Der Link gilt ${days} Tage. Waren Sie es nicht, tun Sie nichts: Sie sind nicht angemeldet.`,
+    button: 'Der Knopf geht nicht? Öffnen Sie',
+  },
+};
+
+/** The content of the mail of a form, whose button opens `url`. The text says that the link works for `days` days. */
+function confirmationContent(form: Form, fromEmail: string, url: string, days: number): FrozenContent {
+  const { language, title } = form;
+  const paragraphs = form.mail_text.split('\n').filter((line) => line.trim() !== '');
+  const words = WORDS[language];
+  const note = words.works(days);
+  const asked = { language, title, heading: title, paragraphs, note, button: words.confirm, fallback: words.button };
+  const text = `${title}
+
+${paragraphs.join('\n\n')}
+
+${words.open}
+
+${url}
+
+${note}
+`;
+  const mail = { subject: form.mail_subject, html: questionHtml(asked, url), text };
+  return questionContent(mail, { email: fromEmail, name: '' });
 }

@@ -1,13 +1,13 @@
 /** Checks of this machine that take a few milliseconds: settings, disk, clock, held sending. */
-import { statfsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { readdirSync, statfsSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { RELEASED } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { publicAddress } from '../delivery/links/public-address.ts';
 import { latestBeatAt, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import { courierInUse, linksFault } from '../delivery/transport/relays/in-use.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
+import { type Said, sentence } from '../sentences.ts';
 import type { Finding } from './finding.ts';
 
 const GIB = 2 ** 30;
@@ -23,21 +23,21 @@ export function localChecks(client: Database, config: Config, now: number): Find
 function settingsCheck(client: Database, config: Config): Finding {
   const fault = linksFault(client, config);
   if (fault !== null) {
-    return { name: 'Settings', state: 'fail', found: fault, advice: [SENTENCES.settings_address] };
+    return { name: 'Settings', state: 'fail', found: fault, advice: [sentence('settings_address')] };
   }
   const { url } = publicAddress(client, config);
-  const advice: string[] = [];
-  if (courierInUse(client, config) === 'outbox') advice.push(SENTENCES.settings_no_relay);
-  if (url === '') advice.push(SENTENCES.settings_no_address);
+  const advice: Said[] = [];
+  if (courierInUse(client, config) === 'outbox') advice.push(sentence('settings_no_relay'));
+  if (url === '') advice.push(sentence('settings_no_address'));
   else if (url.startsWith('http:')) {
-    advice.push(SENTENCES.settings_no_https);
+    advice.push(sentence('settings_no_https'));
   }
   if (url.startsWith('https:') && config.TRUST_PROXY.length === 0) {
-    advice.push(SENTENCES.settings_no_proxy);
+    advice.push(sentence('settings_no_proxy'));
   }
   return advice.length === 0
-    ? { name: 'Settings', state: 'ok', found: SENTENCES.settings_complete }
-    : { name: 'Settings', state: 'warn', found: SENTENCES.settings_remarks, advice };
+    ? { name: 'Settings', state: 'ok', found: sentence('settings_complete') }
+    : { name: 'Settings', state: 'warn', found: sentence('settings_remarks'), advice };
 }
 
 function diskCheck(config: Config): Finding {
@@ -45,13 +45,13 @@ function diskCheck(config: Config): Finding {
   const free = bavail * bsize;
   const found = sentence('disk_free', { size: (free / GIB).toFixed(1) });
   if (free >= 4 * LEAST_BYTES) return { name: 'Disk', state: 'ok', found };
-  const advice = [SENTENCES.disk_cure];
+  const advice = [sentence('disk_cure')];
   return { name: 'Disk', state: free < LEAST_BYTES ? 'fail' : 'warn', found, advice };
 }
 
 function clockCheck(client: Database, now: number): Finding {
   const found = new Date(now).toISOString();
-  const advice = [SENTENCES.clock_cure];
+  const advice = [sentence('clock_cure')];
   if (now < RELEASED)
     return { name: 'Clock', state: 'fail', found: sentence('clock_before_release', { time: found }), advice };
   if (latestBeatAt(client) > now + DAY) {
@@ -62,11 +62,38 @@ function clockCheck(client: Database, now: number): Finding {
 
 function heldCheck(client: Database): Finding {
   const reason = sendingHeldReason(client);
-  if (reason === null) return { name: 'Sending', state: 'ok', found: SENTENCES.sending_on };
+  if (reason === null) return { name: 'Sending', state: 'ok', found: sentence('sending_on') };
   return {
     name: 'Sending',
     state: 'warn',
     found: sentence('sending_held', { reason }),
-    advice: [SENTENCES.sending_cure],
+    advice: [sentence('sending_cure')],
   };
+}
+
+/** Permissions of a file's group and of everybody else. */
+const OTHERS = 0o077;
+
+/**
+ * Looks at the database and at every file beside it whose name begins with the database's: write-ahead log, lock, unfinished copies
+ * and backups kept there. Earlier releases made them with the umask's mode, and a file keeps the mode it was made with.
+ */
+export function filesCheck(config: Config): Finding {
+  const path = resolve(config.DATABASE_PATH);
+  const files = readdirSync(dirname(path))
+    .filter((name) => name.startsWith(basename(path)))
+    .map((name) => join(dirname(path), name));
+  const open = process.platform === 'win32' ? [] : files.filter(isOpen);
+  if (open.length === 0) return { name: 'Files', state: 'ok', found: sentence('files_private') };
+  return {
+    name: 'Files',
+    state: 'warn',
+    found: open.length === 1 ? sentence('files_open_one') : sentence('files_open', { count: open.length }),
+    advice: open.map((file) => sentence('files_cure', { file })),
+  };
+}
+
+function isOpen(file: string): boolean {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found?.isFile() === true && (found.mode & OTHERS) !== 0;
 }

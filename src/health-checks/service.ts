@@ -1,11 +1,16 @@
 /** Checks of what the running service has left in the database: the background, the last failure of a relay, the last backup. */
 import type { Database } from 'better-sqlite3';
+import { lastBackupAt } from '../backups/files.ts';
 import type { Config } from '../config.ts';
-import { lastBackupAt } from '../database/backups.ts';
+import type { Db } from '../database/open.ts';
 import { findRelayFailure } from '../delivery/queue/relay-use.ts';
-import { lastBeatAt, STALLED_AFTER_MS } from '../delivery/queue/sending-hold.ts';
+import { lastBeatAt, mailWaitsReason, STALLED_AFTER_MS } from '../delivery/queue/sending-hold.ts';
+import { readGauges } from '../delivery/reporting/gauges.ts';
+import { listSenderNodes } from '../delivery/reporting/sender-nodes.ts';
 import { courierInUse, hasRelay } from '../delivery/transport/relays/in-use.ts';
 import { SENTENCES, sentence } from '../sentences.ts';
+import { VERSION } from '../version.ts';
+import { listEndpoints } from '../webhooks/endpoints.ts';
 import type { CheckResult, Finding } from './finding.ts';
 
 const MINUTE_MS = 60_000;
@@ -60,4 +65,53 @@ function backupCheck(client: Database, now: number): Finding {
   return days < BACKUP_DAYS
     ? { name, state: 'ok', found: sentence('backup_fresh', { day: last.slice(0, 10) }) }
     : { name, state: 'warn', found: sentence('backup_old', { days }), advice };
+}
+
+/** What the nodes say at `now`, epoch milliseconds; nothing where there are none because NATS_URL is not set. */
+export function nodeChecks(client: Database, { NATS_URL }: Config, now: number): Finding[] {
+  if (NATS_URL.length === 0) return [];
+  const nodes = listSenderNodes(client, now);
+  const there = nodes.filter(({ state }) => state !== 'silent');
+  const name = 'Nodes';
+  const problems: Finding[] = [];
+  const reason = mailWaitsReason(client);
+  if (reason !== null) {
+    const state = readGauges(client).queued > 0 ? 'fail' : 'warn';
+    problems.push({ name, state, found: reason, advice: [sentence('nodes_waits_cure')] });
+  }
+  const silent = nodes.filter(({ state }) => state === 'silent');
+  if (silent.length > 0) {
+    const found = sentence('nodes_silent', { names: namesOf(silent) });
+    problems.push({ name: 'Silent nodes', state: 'warn', found, advice: [sentence('nodes_silent_cure')] });
+  }
+  const refused = there.filter(({ state }) => state === 'refused');
+  if (refused.length > 0) {
+    const found = sentence('nodes_refused', { names: namesOf(refused), reply: refused[0]?.refusal ?? '' });
+    problems.push({ name: 'Refused nodes', state: 'warn', found, advice: [sentence('nodes_refused_cure')] });
+  }
+  const others = there.filter(({ version }) => version !== VERSION);
+  if (others.length > 0) {
+    const names = others.map((node) => `${node.name} (${node.version})`).join(', ');
+    const found = sentence('nodes_releases', { version: VERSION, names });
+    problems.push({ name: 'Releases of nodes', state: 'warn', found, advice: [sentence('nodes_releases_cure')] });
+  }
+  if (problems.length > 0) return problems;
+  return [{ name, state: 'ok', found: sentence('nodes_well', { count: there.length }) }];
+}
+
+function namesOf(nodes: readonly { name: string }[]): string {
+  return nodes.map(({ name }) => name).join(', ');
+}
+
+/** What the account's webhooks say; nothing where it has none. */
+export function webhooksCheck(db: Db, accountId: number): Finding[] {
+  const name = 'Webhooks';
+  const endpoints = listEndpoints(db, accountId);
+  if (endpoints.length === 0) return [];
+  const off = endpoints.filter(({ disabled_code: code }) => code !== null && code !== 'by_owner');
+  if (off.length === 0) return [{ name, state: 'ok', found: sentence('webhooks_well') }];
+  // Without path and query, which often hold a secret.
+  const hosts = new Set(off.map(({ url }) => new URL(url).host));
+  const advice = [sentence('webhooks_cure')];
+  return [{ name, state: 'warn', found: sentence('webhooks_off', { name: [...hosts].join(', ') }), advice }];
 }

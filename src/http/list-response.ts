@@ -1,6 +1,7 @@
-/** Sends whole collections in constant memory: rows are read in pages, one short query each, as fast as the client reads them. */
-import { Readable } from 'node:stream';
+/** Sends whole collections in constant memory, compressed where the client takes it: rows are read in pages, one short query each, as fast as the client reads them. */
+import { pipeline, Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
+import { constants, createBrotliCompress, createGzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
 import type { Db } from '../database/open.ts';
 import {
@@ -11,7 +12,6 @@ import {
   pageReader,
   readNewest,
 } from '../database/record-json.ts';
-import { chooseEncoding, encodeStream } from './content-encoding.ts';
 
 /** Shorter lists are not compressed: compressing would cost more time than the saved bytes. */
 const MIN_ENCODED_BYTES = 16_384;
@@ -104,4 +104,33 @@ export function sendLongCsv(reply: FastifyReply, csv: Readable, fileName: string
   if (coding !== 'identity') reply.header('content-encoding', coding);
   reply.header('vary', 'Accept-Encoding');
   return sendCsv(reply, encodeStream(csv, coding), fileName);
+}
+
+type ContentEncoding = 'br' | 'gzip' | 'identity';
+
+/** Match a coding in Accept-Encoding that is not refused with q=0. */
+const ACCEPTED = { br: /^br\s*(;\s*q=(?!0(\.0*)?$).*)?$/, gzip: /^gzip\s*(;\s*q=(?!0(\.0*)?$).*)?$/ };
+
+/** The most compact coding that the Accept-Encoding header allows (RFC 9110, 12.5.3); q=0 refuses a coding. */
+export function chooseEncoding(accepted: string | undefined): ContentEncoding {
+  const offers = (accepted ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((offer) => offer.trim());
+  const takes = (coding: 'br' | 'gzip') => offers.some((offer) => ACCEPTED[coding].test(offer));
+  return takes('br') ? 'br' : takes('gzip') ? 'gzip' : 'identity';
+}
+
+/**
+ * Compresses a stream in this coding, at the fastest levels, because lists are compressed while they are sent. Reads the source no
+ * faster than the result is read. When either of the two fails or is closed, so is the other.
+ */
+export function encodeStream(source: Readable, coding: ContentEncoding): Readable {
+  if (coding === 'identity') return source;
+  const coder =
+    coding === 'br'
+      ? createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })
+      : createGzip({ level: constants.Z_BEST_SPEED });
+  // A failure destroys the coder with the same error, so its reader learns of it.
+  return pipeline(source, coder, () => undefined);
 }

@@ -1,8 +1,12 @@
-/** When another process holds SQLite's write lock, a request waits a moment without blocking other requests, then answers 503. */
+/**
+ * Requests and SQLite's write lock. When another process holds it, a request waits a moment without blocking other requests, then answers
+ * 503; and requests that may write are announced, so that bulk writers in other threads leave the lock to them.
+ */
 import type { FastifyInstance } from 'fastify';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { isBusy } from '../database/write-lock.ts';
+import { announceWrite, endWrite } from '../database/write-turns.ts';
 import type { Deps } from '../deps.ts';
 import { unavailable } from '../failure.ts';
 import { throwFieldErrors } from './requests/validation.ts';
@@ -85,5 +89,32 @@ export function installLockWaits(app: FastifyInstance, deps: Lockable): void {
       }
       return result instanceof Promise ? result.catch(onError) : result;
     };
+  });
+}
+
+/**
+ * Announces every request to a route for more than GET and HEAD, from before its handler until its answer. Uploads are not announced, because the import
+ * thread does their writing. Call before the routes are registered.
+ */
+export function installWriteAnnouncements(app: FastifyInstance): void {
+  const announced = new WeakSet<object>();
+  app.addHook('onRoute', (route) => {
+    const isReading = [route.method].flat().every((method) => method === 'GET' || method === 'HEAD');
+    if (isReading || route.config?.upload === true) return;
+    route.preHandler = [
+      ...[route.preHandler ?? []].flat(),
+      (request, _reply, done) => {
+        announced.add(request);
+        announceWrite();
+        done();
+      },
+    ];
+    route.onSend = [
+      ...[route.onSend ?? []].flat(),
+      (request, _reply, payload, done) => {
+        if (announced.delete(request)) endWrite();
+        done(null, payload);
+      },
+    ];
   });
 }

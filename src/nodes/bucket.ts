@@ -5,6 +5,7 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { unavailable } from '../failure.ts';
 
 /** Below what NATS takes in a message. */
 const PART_BYTES = 512 * 1024;
@@ -49,4 +50,17 @@ export async function findWhole(connection: NatsConnection, bucket: string, name
   );
   const whole = found.filter((part) => part !== null);
   return whole.length < parts ? null : { bytes: Buffer.concat(whole), facts };
+}
+
+/** What a promise gives, or 503 when it fails or takes longer. */
+export async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(unavailable()), ms);
+  try {
+    return await Promise.race([promise, late]);
+  } catch {
+    throw unavailable();
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -3,10 +3,9 @@ import { setTimeout } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { createLinkTokens, type LinkTokens } from '../delivery/links/tokens.ts';
 import { unavailable } from '../failure.ts';
-import { findValue } from './bucket.ts';
+import { findValue, within } from './bucket.ts';
 import { LINKS_KEY, type LinkSecrets } from './feedback-messages.ts';
 import { BUCKET } from './streams.ts';
-import { within } from './within.ts';
 
 const RETRY_MS = 200;
 /** NATS leaves a question about a bucket that was not made yet without an answer. */

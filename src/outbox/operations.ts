@@ -6,7 +6,7 @@ import { fold } from '../database/fold.ts';
 import { ownedBy, ownedRecord } from '../database/ownership.ts';
 import { readRecord, recordObject } from '../database/record-json.ts';
 import { addresses, deliveries, mailings, outbox } from '../database/schema/index.ts';
-import { HIDDEN, withoutTokens } from '../delivery/links/hidden-links.ts';
+import { HIDDEN, withoutTokens } from '../delivery/links/tokens.ts';
 import { eitherOrderQuery, identifier, integer, isoTimestampSchema, line, nullable } from '../http/requests/schemas.ts';
 import { changesNothing } from '../operations/callers.ts';
 import { type Context, listOperation, recordOperation } from '../operations/operation.ts';

@@ -5,13 +5,18 @@ import { dirname, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
 import { listAutomationSummaries } from '../automations/operations/summaries.ts';
+import { lastBackupAt } from '../backups/files.ts';
 import { isoTimestamp, RELEASED } from '../clock.ts';
-import { lastBackupAt } from '../database/backups.ts';
 import { HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { publicAddress } from '../delivery/links/public-address.ts';
 import { COMMON_HELD_CODES } from '../delivery/queue/held.ts';
-import { lastBeatAt, latestBeatAt, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
-import { mailWaitsReason } from '../delivery/queue/sending-wait.ts';
+import {
+  lastBeatAt,
+  latestBeatAt,
+  mailWaitsReason,
+  STALLED_AFTER_MS,
+  sendingHeldReason,
+} from '../delivery/queue/sending-hold.ts';
 import { keptMails } from '../delivery/reporting/kept-mails.ts';
 import { COURIERS, courierInUse } from '../delivery/transport/relays/in-use.ts';
 import { DOMAIN_CHECKS } from '../health-checks/doctor-findings.ts';

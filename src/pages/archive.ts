@@ -15,7 +15,7 @@ import type { Deps } from '../deps.ts';
 import { type Html, html } from '../http/pages/html.ts';
 import { documentText, READ, unknownPage } from '../http/pages/layout.ts';
 import { chooseWords, type PageWords } from '../http/pages/words/index.ts';
-import { BytesCache } from './bytes-cache.ts';
+import { BytesCache } from './database-source.ts';
 import { COPY_POLICY } from './web-copy.ts';
 
 const PAGE_SIZE = 50;
@@ -126,7 +126,7 @@ ${links.length === 0 ? '' : html`<nav class="pages" aria-label="${archive.pages}
 }
 
 /** The feed of the archive at `address`; there is at least one mail. */
-export function atomFeed(address: string, title: string, mails: readonly PublishedMail[]): string {
+function atomFeed(address: string, title: string, mails: readonly PublishedMail[]): string {
   const entries = mails.map(
     (mail) => html`<entry>
 <id>${idOf(mail.token)}</id>
@@ -164,7 +164,7 @@ function xmlText(text: string): string {
 const MAX_AGE_S = 300;
 
 /** Sends a text with its tag, or only says that a client has it already (RFC 9110, 13.1.2). */
-export function sendTagged(reply: FastifyReply, type: string, text: string | Buffer): FastifyReply {
+function sendTagged(reply: FastifyReply, type: string, text: string | Buffer): FastifyReply {
   const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
   reply.headers({ etag, 'cache-control': `public, max-age=${MAX_AGE_S}` });
   const known = reply.request.headers['if-none-match'] ?? '';

@@ -11,7 +11,7 @@ import { messages } from '../field-errors.ts';
 import { inTurn } from '../http/account-share.ts';
 import { sendRecord } from '../http/list-response.ts';
 import { contextOf, operationRoutes } from '../http/operation-routes.ts';
-import { type FileUpload, readFileUpload } from '../http/requests/file-upload.ts';
+import { type FileUpload, readFileUpload } from '../http/requests/forms.ts';
 import { line, MAX_LINE_CHARACTERS, successWith, zeroOrOne } from '../http/requests/schemas.ts';
 import type { Context } from '../operations/operation.ts';
 import { deletePicture, listPictures, listPictureUses, Picture, readPicture, updatePicture } from './operations.ts';

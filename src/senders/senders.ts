@@ -13,7 +13,7 @@ import { createMailing, holdMailingsOfSender, releaseMailingsOfSenders } from '.
 import { SENTENCES } from '../sentences.ts';
 import { holdQueuedSends, releaseSendsOfSenders } from '../single-sends/status.ts';
 import { audit } from '../users/audit.ts';
-import { verificationContent } from './verification-mail.ts';
+import { verificationContent } from './question-mail.ts';
 
 type Sender = typeof senders.$inferSelect;
 

@@ -15,7 +15,7 @@ import { hasRelay } from '../delivery/transport/relays/in-use.ts';
 import { heloName, settledName } from '../delivery/transport/smtp/helo.ts';
 import { SmtpPool } from '../delivery/transport/smtp/pool.ts';
 import { parseRelays, type Relay } from '../delivery/transport/smtp/relay-urls.ts';
-import { dnsResolver } from '../health-checks/dns/check-domains.ts';
+import { dnsResolver } from '../health-checks/dns.ts';
 import { Background } from './background.ts';
 
 const IDLE_MS = 500;

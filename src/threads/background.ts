@@ -21,8 +21,7 @@ import { enqueueRecipients, mailingsToEnqueue } from '../delivery/queue/enqueue-
 import { FailingSteps, forgetFailingSteps } from '../delivery/queue/failing-steps.ts';
 import { continueEarlierMails } from '../delivery/queue/ledger/earlier-mails.ts';
 import { Mailings } from '../delivery/queue/mailings.ts';
-import { Heartbeat, holdForSettings, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
-import { noteMailWaits } from '../delivery/queue/sending-wait.ts';
+import { Heartbeat, holdForSettings, noteMailWaits, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import { CourierHandoffs } from '../delivery/sending/courier-handoffs.ts';
 import type { Handoffs, HandoffsDeps } from '../delivery/sending/handoffs.ts';
 import { Rates } from '../delivery/sending/rates.ts';
@@ -41,7 +40,7 @@ import { HoldLog } from '../senders/list-holds.ts';
 import { Launcher } from '../single-sends/launch.ts';
 import { completeFinishedSends } from '../single-sends/status.ts';
 
-export interface BackgroundDeps {
+interface BackgroundDeps {
   db: Db;
   config: Config;
   clock: Clock;

@@ -9,12 +9,19 @@ import type { Resolve } from './addresses.ts';
 import { type DisabledCode, type Endpoint, eventIdPrefix, openSecret } from './endpoints.ts';
 import { EventWindow, type Item } from './event-window.ts';
 import { type Answer, MAX_CONNECTIONS, Requests } from './requests.ts';
-import { retryDelay } from './retries.ts';
 import { secretKey, signature } from './signature.ts';
-import { blockedLanes, dueEvents, dueManualEvents, type Progress, readEvents, type StoredEvent } from './store.ts';
-import { UnwrittenAttempts } from './unwritten-attempts.ts';
+import {
+  type Attempt,
+  blockedLanes,
+  dueEvents,
+  dueManualEvents,
+  KEPT_ATTEMPTS,
+  type Progress,
+  readEvents,
+  type StoredEvent,
+} from './store.ts';
 
-export interface QueueDeps {
+interface QueueDeps {
   client: Database;
   clock: Clock;
   /** Whether endpoints may be in private networks. */
@@ -288,4 +295,82 @@ export class EndpointQueue {
 
 function keyOf(eventId: number, isManual: 0 | 1): string {
   return `${eventId} ${isManual}`;
+}
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** The waits after each failed attempt, 72 hours together. After the attempt that follows the last one it is over. */
+const DELAYS_MS = [
+  5 * SECOND_MS,
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  18 * HOUR_MS,
+  22.4 * HOUR_MS,
+];
+/** Up to a tenth more, so that events which failed together do not come back together. */
+const JITTER = 0.1;
+
+/** Milliseconds until the next attempt after this many failed ones; null: none follows. `random` is from 0 to 1. */
+function retryDelay(attempts: number, random: number): number | null {
+  const delay = DELAYS_MS[attempts - 1];
+  return delay === undefined ? null : Math.round(delay * (1 + JITTER * random));
+}
+
+const LOG_MS = 1000;
+
+/**
+ * The attempts of one endpoint that are not in the log yet. Failed ones are written with the next record. Successful ones are written once
+ * a second while there are many, because most of them would be pushed out of the log by later ones at once; what they achieved is
+ * written without this delay.
+ */
+class UnwrittenAttempts {
+  #attempts: Attempt[] = [];
+  #hasFailed = false;
+  #isLogDue = false;
+  #loggedAt = Number.NEGATIVE_INFINITY;
+  /** How many there were since the last record. */
+  count = 0;
+  /** When an event was last taken, and not taken, since the last record, epoch milliseconds; null: it did not happen. */
+  takenAt: number | null = null;
+  failedAt: number | null = null;
+
+  add(attempt: Attempt): void {
+    this.count++;
+    if (attempt.is_success === 1) this.takenAt = attempt.at;
+    else {
+      this.failedAt = attempt.at;
+      this.#hasFailed = true;
+    }
+    this.#attempts.push(attempt);
+    // More successes than the log keeps are not needed.
+    const { length } = this.#attempts;
+    if (length > KEPT_ATTEMPTS && length % KEPT_ATTEMPTS === 0)
+      this.#attempts = this.#attempts.filter((one, at) => one.is_success === 0 || at >= length - KEPT_ATTEMPTS);
+  }
+
+  /** What is to be written to the log now; all of it where nothing is under way any more. `now` is monotonic milliseconds. */
+  due(now: number, isIdle: boolean): readonly Attempt[] {
+    this.#isLogDue = isIdle || now - this.#loggedAt >= LOG_MS;
+    if (this.#isLogDue) return this.#attempts;
+    return this.#hasFailed ? this.#attempts.filter(({ is_success }) => is_success === 0) : [];
+  }
+
+  /** To be called when what `due` gave is on disk, in the same turn. */
+  written(now: number): void {
+    if (this.#isLogDue) {
+      this.#attempts = [];
+      this.#loggedAt = now;
+    } else if (this.#hasFailed) this.#attempts = this.#attempts.filter(({ is_success }) => is_success === 1);
+    this.#hasFailed = false;
+    this.count = 0;
+    this.takenAt = null;
+    this.failedAt = null;
+  }
 }

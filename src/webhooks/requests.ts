@@ -4,7 +4,6 @@ import { type Dispatcher as Connections, Pool } from 'undici';
 import { sanitizeText } from '../delivery/feedback/bounces/sanitize.ts';
 import { SENTENCES } from '../sentences.ts';
 import { checkedLookup, type Resolve, systemLookup, urlFault } from './addresses.ts';
-import { failureText } from './failure-text.ts';
 
 /** The most requests to one endpoint at a time. */
 export const MAX_CONNECTIONS = 20;
@@ -133,4 +132,15 @@ function isSuccess(status: number): boolean {
 
 function refused(reply: string): Answer {
   return { isSuccess: false, status: 0, reply, retryAfterMs: 0 };
+}
+
+/** What went wrong with the connection, as a sentence. */
+export function failureText(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === 'EPRIVATE') return SENTENCES.webhook_private;
+  if (/^(ENOTFOUND|ENODATA|EAI_|ESERVFAIL|ETIMEOUT|ENONAME|EREFUSED)/.test(code)) return SENTENCES.webhook_no_host;
+  if (/TIMEOUT|ETIMEDOUT/.test(code)) return SENTENCES.webhook_silent;
+  if (/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH)$/.test(code)) return SENTENCES.webhook_unreachable;
+  if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO/.test(code)) return SENTENCES.webhook_tls;
+  return SENTENCES.webhook_closed;
 }

@@ -3,7 +3,7 @@ import crypto, { createPublicKey } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
-import { DkimKeys } from '../../src/delivery/mime/dkim-keys.ts';
+import { DkimKeys } from '../../src/delivery/mime/dkim.ts';
 import { startApp } from '../support/app.ts';
 import { mustSucceed } from '../support/campaign.ts';
 import { addPerson, callerOf } from '../support/people.ts';

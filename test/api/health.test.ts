@@ -1,7 +1,7 @@
 /** GET /api/health: what is well, what is not, and what to do. */
 import { chmodSync } from 'node:fs';
 import t, { type Test } from 'tap';
-import { recordBackup } from '../../src/database/backups.ts';
+import { recordBackup } from '../../src/backups/files.ts';
 import { RelayUse } from '../../src/delivery/queue/relay-use.ts';
 import { holdSending } from '../../src/delivery/queue/sending-hold.ts';
 import type { Finding } from '../../src/health-checks/finding.ts';

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { type PlacesCoding, placesBody, placesEtag } from '../../src/audience/places/prepared-answer.ts';
-import { seedPlaces } from '../../src/database/seed/places.ts';
+import { seedPlaces } from '../../src/database/seed.ts';
 import { emptyTables, placesAnswer } from '../support/places.ts';
 
 const client = emptyTables();

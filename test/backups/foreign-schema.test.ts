@@ -2,8 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import t from 'tap';
-import { openBackup } from '../../src/backups/check-backup.ts';
-import { findForeignPart } from '../../src/backups/foreign-schema.ts';
+import { findForeignPart, openBackup } from '../../src/backups/check-backup.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
 import { MIGRATIONS, oldDatabase, releases } from '../support/releases.ts';
 

@@ -12,7 +12,7 @@ import { createAccount } from '../../src/database/accounts.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
 import { holdSending } from '../../src/delivery/queue/sending-hold.ts';
 import { parseRelays } from '../../src/delivery/transport/smtp/relay-urls.ts';
-import { checkReturnPath } from '../../src/health-checks/dns/sender-domain.ts';
+import { checkReturnPath } from '../../src/health-checks/dns.ts';
 import { findDoctorFindings } from '../../src/health-checks/doctor-findings.ts';
 import type { Finding } from '../../src/health-checks/finding.ts';
 import { sendlark } from '../support/command-line.ts';

@@ -1,7 +1,7 @@
 /** What composing says of a subject and of a mail, without a service. */
 import t from 'tap';
 import { type CheckContext, checkContent } from '../../src/delivery/checks/content-checks.ts';
-import { inDark } from '../../src/delivery/shown/dark.ts';
+import { inDark } from '../../src/delivery/shown/mail-frame.ts';
 import { missingParts } from '../../src/single-sends/screens/compose/missing.tsx';
 import { seenValue } from '../../src/single-sends/screens/compose/save.tsx';
 import { subjectHints, subjectLength } from '../../src/single-sends/screens/compose/subject-hints.ts';

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { assertVersion, connect, lockForServer, migrateAndSeed, schemaState } from '../../src/database/open.ts';
-import { readPlacesIndex } from '../../src/database/seed/places.ts';
+import { readPlacesIndex } from '../../src/database/seed.ts';
 import { MIGRATIONS, oldDatabase, releases } from '../support/releases.ts';
 
 function folder(t: Test): string {

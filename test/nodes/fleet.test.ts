@@ -1,7 +1,7 @@
 /** Which node gets how much, and when one is given up, without NATS. */
 import t from 'tap';
-import { answerBeat } from '../../src/nodes/brain/beats.ts';
 import { Fleet } from '../../src/nodes/brain/fleet.ts';
+import { answerBeat } from '../../src/nodes/brain/node-handoffs.ts';
 import { SilentNodes } from '../../src/nodes/brain/silent-nodes.ts';
 import { Withdrawals } from '../../src/nodes/brain/withdrawals.ts';
 import { type Beat, LOST_AFTER_MS } from '../../src/nodes/protocol.ts';

@@ -6,7 +6,7 @@ import { DELIVERY_STATE } from '../../src/database/schema/index.ts';
 import { enqueueRecipients } from '../../src/delivery/queue/enqueue-recipients.ts';
 import { refusedMessages } from '../../src/delivery/reporting/refused-messages.ts';
 import { Contents } from '../../src/nodes/brain/contents.ts';
-import { DeliveryProofs } from '../../src/nodes/brain/delivery-proofs.ts';
+import { DeliveryProofs } from '../../src/nodes/brain/late-results.ts';
 import { NodeHandoffs } from '../../src/nodes/brain/node-handoffs.ts';
 import { PageSender } from '../../src/nodes/brain/page-sender.ts';
 import { readBeat, readReport } from '../../src/nodes/brain/read-messages.ts';

@@ -1,5 +1,5 @@
 /** Finds the country that a text in a CSV file means: a name, an ISO code or an id. */
-import { readCountries } from '../../database/seed/places.ts';
+import { readCountries } from '../../database/seed.ts';
 
 let idsByText: Map<string, number> | undefined;
 

@@ -5,7 +5,7 @@ import { isoTimestamp } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import { eraseFromRoleMails } from '../../delivery/feedback/bounces/kept-mails.ts';
 import { noteChoicesToErase } from '../../delivery/feedback/choice.ts';
-import { deliveryEraser } from '../../delivery/queue/ledger/erase.ts';
+import { deliveryEraser } from '../../delivery/queue/ledger/bounce.ts';
 import { conflict } from '../../failure.ts';
 import { sentence } from '../../sentences.ts';
 import { type Actor, audit } from '../../users/audit.ts';

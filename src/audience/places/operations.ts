@@ -3,7 +3,7 @@ import { and, asc, eq, isNull, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { fold } from '../../database/fold.ts';
 import { cities, states } from '../../database/schema/index.ts';
-import { readCountries } from '../../database/seed/places.ts';
+import { readCountries } from '../../database/seed.ts';
 import { integer, line, nullable, optionalReference } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
 

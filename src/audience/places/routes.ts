@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import type { Deps } from '../../deps.ts';
-import { chooseEncoding } from '../../http/content-encoding.ts';
+import { chooseEncoding } from '../../http/list-response.ts';
 import { operationRoutes } from '../../http/operation-routes.ts';
 import { successWith } from '../../http/requests/schemas.ts';
 import { City, Country, findPlaces, listCountries, State } from './operations.ts';

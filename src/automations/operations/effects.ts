@@ -1,11 +1,12 @@
 /** What a change of an automation does to the people who are in it, found by making the change and comparing. */
+
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
 import { isoTimestamp } from '../../clock.ts';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
-import { isMember } from '../../delivery/queue/automation-members.ts';
+import { isMember } from '../../delivery/queue/automation-waits.ts';
 import { type AddressRange, type MovedPeople, type Moves, plannedMoves } from '../../delivery/queue/enrolment-state.ts';
 import { integer, isoTimestampSchema, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
 import { areFew, isMoving, moveOrNote, nextRange, untilMoved, wholeRange } from '../moves.ts';

@@ -3,8 +3,7 @@ import type { VNode } from 'preact';
 import { withQuery } from '../with-query.ts';
 import { type Language, useLanguage } from '../words/index.ts';
 import type { CampaignState } from './campaign-state.tsx';
-import { SearchForm } from './search.tsx';
-import { type Column, Pager } from './table.tsx';
+import { type Column, Pager, SearchForm } from './table.tsx';
 
 /** The parameters in the address of a list. */
 export interface ListQuery {

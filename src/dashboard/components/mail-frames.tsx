@@ -36,3 +36,14 @@ export function PlainText({ text, text_length }: { text: string; text_length: nu
     </>
   );
 }
+
+/** It says nothing that the name beside it does not, so it can be neither reached nor read aloud. */
+export function TemplatePicture({ id, image, isOwn }: { id: number; image: string; isOwn: boolean }) {
+  const language = useLanguage();
+  if (!isOwn) return <img class="template-picture" src={`/images/templates/${image}`} alt="" loading="lazy" />;
+  return (
+    <div class="template-picture" inert>
+      <iframe sandbox="" src={`/templates/${id}/mail`} title={language.say('templates.looks')} loading="lazy" />
+    </div>
+  );
+}

@@ -1,7 +1,7 @@
-/** Tables, which become cards where the window is narrow, and the links to further pages. */
+/** Tables, which become cards where the window is narrow, the form that searches a list, and the links to further pages. */
 import type { ComponentChildren } from 'preact';
 import { useLanguage } from '../words/index.ts';
-import { LinkButton } from './button.tsx';
+import { Button, LinkButton } from './button.tsx';
 
 /** A column: its heading, whether it holds numbers, and what it shows of a row. The first column names the row. */
 export interface Column<Row> {
@@ -86,5 +86,35 @@ export function Pager({ first, next }: { first: string | null; next: string | nu
         </LinkButton>
       )}
     </nav>
+  );
+}
+
+/** `label` says what is searched for; `find` is the text of the button; `name` is the query parameter. `children` are further fields. */
+export function SearchForm({
+  name,
+  label,
+  find,
+  value,
+  children,
+}: {
+  name: string;
+  label: string;
+  find: string;
+  value: string;
+  children?: ComponentChildren;
+}) {
+  return (
+    <search>
+      <form method="get" class="search">
+        <label for={name} class="visually-hidden">
+          {label}
+        </label>
+        <input id={name} type="search" name={name} value={value} placeholder={label} />
+        {children}
+        <Button look="plain" icon="search">
+          {find}
+        </Button>
+      </form>
+    </search>
   );
 }

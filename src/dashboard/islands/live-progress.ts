@@ -3,8 +3,6 @@
  * parts when the state changes. The page works without it when it is loaded again.
  */
 import { announcer } from './parts/announcer.ts';
-import { countDown } from './parts/countdown.ts';
-import { duration } from './parts/duration.ts';
 import { isInUse, readPage } from './parts/read-page.ts';
 
 interface Settings {
@@ -188,4 +186,54 @@ function setText(selector: string, text: string): void {
 
 function fill(text: string, values: Readonly<Record<string, string>>): string {
   return text.replaceAll(/\{(\w+)\}/g, (hole, name: string) => values[name] ?? hole);
+}
+
+interface Counting {
+  /** How many were left when the element came into the page. */
+  seconds: number;
+  locale: string;
+  /** With how long as `{when}`. */
+  text: string;
+}
+
+const SECOND_MS = 1000;
+const MINUTE = 60;
+/** When each element was first seen. */
+const since = new WeakMap<Element, number>();
+
+export function countDown(): void {
+  setInterval(showAll, SECOND_MS);
+  showAll();
+}
+
+function showAll(): void {
+  for (const element of document.querySelectorAll<HTMLElement>('[data-countdown]')) {
+    const { seconds, locale, text }: Counting = JSON.parse(element.dataset.countdown ?? '{}');
+    const from = since.get(element) ?? performance.now();
+    since.set(element, from);
+    const left = Math.max(0, Math.round(seconds - (performance.now() - from) / SECOND_MS));
+    const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+    const when = left < 2 * MINUTE ? format.format(left, 'second') : format.format(Math.ceil(left / MINUTE), 'minute');
+    element.textContent = text.replace('{when}', when);
+  }
+}
+
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** A length of time in its two largest units, such as “1 hr 20 min”. */
+export function duration(locale: string, seconds: number): string {
+  const shown: string[] = [];
+  let rest = Math.max(1, Math.round(seconds));
+  for (const [unit, size] of UNITS) {
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    const format = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' });
+    if (count > 0) shown.push(format.format(count));
+  }
+  return shown.slice(0, 2).join(' ');
 }

@@ -8,13 +8,10 @@ import { Button } from '../components/button.tsx';
 import { TextField } from '../components/field.tsx';
 import { takeFlash } from '../flash.ts';
 import { languageOf, sendBarePage } from '../page.tsx';
-import { beginSession } from './begin-session.ts';
-import { sendCode } from './code-step.tsx';
 import { callerOf, field } from './fields.ts';
 import { nextPage } from './next-page.ts';
-import { SignInPanel } from './panel.tsx';
+import { beginSession, SignInPanel, sendCode, sendUnsafeWay } from './parts.tsx';
 import { PasskeyButton, passkeyPages } from './passkey.tsx';
-import { sendUnsafeWay } from './unsafe-way.tsx';
 
 const UNAUTHORIZED = 401;
 const TOO_MANY_REQUESTS = 429;

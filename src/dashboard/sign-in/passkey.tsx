@@ -7,10 +7,9 @@ import type { SignInResult, SignIns } from '../../users/sign-in.ts';
 import { Button } from '../components/button.tsx';
 import { Island } from '../components/island.tsx';
 import { useLanguage } from '../words/index.ts';
-import { beginSession } from './begin-session.ts';
 import { callerOf, field } from './fields.ts';
 import { nextPage } from './next-page.ts';
-import { sendUnsafeWay } from './unsafe-way.tsx';
+import { beginSession, sendUnsafeWay } from './parts.tsx';
 
 const NOT_FOUND = 404;
 

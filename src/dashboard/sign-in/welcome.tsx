@@ -12,12 +12,8 @@ import { type Problems, TextField } from '../components/field.tsx';
 import { Island } from '../components/island.tsx';
 import { setFlash } from '../flash.ts';
 import { languageOf, sendBarePage } from '../page.tsx';
-import { beginSession } from './begin-session.ts';
-import { sendCode } from './code-step.tsx';
 import { callerOf, field } from './fields.ts';
-import { NewPasswordField, passwordProblem } from './new-password.tsx';
-import { SignInPanel } from './panel.tsx';
-import { sendUnsafeWay } from './unsafe-way.tsx';
+import { beginSession, NewPasswordField, passwordProblem, SignInPanel, sendCode, sendUnsafeWay } from './parts.tsx';
 
 const GONE = 410;
 const UNPROCESSABLE = 422;

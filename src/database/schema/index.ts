@@ -1,22 +1,23 @@
 /** Every table. A column that the API shows has the name it has there, so a row is the record. */
-export * from './ab-tests.ts';
+
 export * from './accounts.ts';
 export * from './archive.ts';
 export * from './audience.ts';
 export * from './campaigns.ts';
+export * from './campaigns.ts';
 export * from './contact-jobs.ts';
 export * from './delivery.ts';
-export * from './dkim.ts';
 export * from './feeds.ts';
 export * from './forms.ts';
 export * from './people-history.ts';
 export * from './pictures.ts';
 export * from './reference.ts';
 export * from './relays.ts';
+export * from './sender-domains.ts';
+export * from './sender-domains.ts';
 export * from './states.ts';
 export * from './sunset.ts';
 export * from './templates.ts';
 export * from './transactional.ts';
 export * from './users.ts';
-export * from './warm-ups.ts';
 export * from './webhooks.ts';

@@ -6,11 +6,10 @@ import { withAnnouncedWrite } from '../../database/write-turns.ts';
 import { NOBODY } from '../links/shared-links.ts';
 import type { RecipientIds } from '../links/tokens.ts';
 import { TRAP_LINK } from '../links/trap-link.ts';
-import { BURST_MS } from './bursts.ts';
 import { type CountedEvent, eventCounter } from './event-counts.ts';
 import { addChange, changesOf, type FigureChanges, figureCounter, type Reading } from './figures.ts';
 import { madeBy, type Reader } from './readers.ts';
-import { type RecordedHit, RecordedHits } from './recorded-hits.ts';
+import { BURST_MS, type RecordedHit, RecordedHits } from './recorded-hits.ts';
 
 /** An open or a click that is not on disk yet. */
 export interface Hit {

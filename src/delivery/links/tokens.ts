@@ -3,10 +3,9 @@
  * records are deleted. The signature also covers the person's address, so that after a restore, when an id is handed out again, an
  * old link does not act on another person.
  */
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { findNamedValue } from '../../database/named-values.ts';
-import { sealing } from './sealed-address.ts';
 import { derivedLinkSecrets, deriveKey, linkSecrets, rootSecrets } from './secrets.ts';
 
 /** What the links of a recipient refer to. */
@@ -231,4 +230,64 @@ function recipientIds(body: string): Omit<RecipientIds, 'email'> | null {
     .split('-')
     .map((id) => Number.parseInt(id, 36));
   return { delivery, mailing, address, group, user };
+}
+
+interface SealedFor {
+  delivery: number;
+  address: number;
+}
+
+const BLOCK_BYTES = 16;
+const ID_BYTES = 6;
+/** Addresses have at most 254 characters; some more may be sealed with several bytes each. */
+const SHORT_BYTES = 1024;
+
+/** Encrypts and decrypts with a key derived from one of the installation's secrets. */
+export function sealing(secret: string) {
+  const key = createHmac('sha256', secret).update('sealed address').digest();
+  // AES in counter mode encrypts a counter for each block and adds the result to the text. One cipher encrypts the counters of every
+  // address, since making a cipher for each costs several times as much as using it.
+  const cipher = createCipheriv('aes-256-ecb', key, null).setAutoPadding(false);
+  const shared = Buffer.alloc(SHORT_BYTES);
+
+  /** Adds the key stream of these ids to the text, in place. */
+  function addStream({ delivery, address }: SealedFor, text: Buffer): Buffer {
+    const length = Math.ceil(text.length / BLOCK_BYTES) * BLOCK_BYTES;
+    const counters = length <= SHORT_BYTES ? shared.subarray(0, length) : Buffer.alloc(length);
+    for (let at = 0; at < length; at += BLOCK_BYTES) {
+      // A delivery goes to one address, and ids are never used again, so no two addresses share a counter.
+      counters.writeUIntBE(delivery % 2 ** 48, at, ID_BYTES);
+      counters.writeUIntBE(address % 2 ** 48, at + ID_BYTES, ID_BYTES);
+      counters.writeUInt32BE(at / BLOCK_BYTES, at + 2 * ID_BYTES);
+    }
+    const stream = cipher.update(counters);
+    for (let at = 0; at < text.length; at++) text[at] = (text[at] ?? 0) ^ (stream[at] ?? 0);
+    return text;
+  }
+
+  return {
+    /** The address in base64url. */
+    seal({ email, ...ids }: SealedFor & { email: string }): string {
+      return addStream(ids, Buffer.from(email)).toString('base64url');
+    },
+    /** What was sealed for these ids; any text when it was sealed with another secret. */
+    open(ids: SealedFor, sealed: string): string {
+      return addStream(ids, Buffer.from(sealed, 'base64url')).toString();
+    },
+  };
+}
+
+/** A signed token in an address of ours; a dot at the start of a line is encoded in quoted-printable. */
+const TOKEN = /(\/(?:u|o|c|w|verify|design)\/)[\w-]+(?:\.|=2E)[\w-]{22}(?:~[\w-]+)?/g;
+/** What stands in the place of what is left out. */
+export const HIDDEN = 'hidden';
+
+/**
+ * A mail of ours without the tokens in its links, with which anybody could unsubscribe its recipient, open and click in their name, or
+ * verify a sender. Lines of the body are joined where they were broken only for transport, because that may be within a token.
+ */
+export function withoutTokens(raw: string): string {
+  const end = raw.indexOf('\r\n\r\n');
+  const body = raw.slice(end).replaceAll('=\r\n', '');
+  return (raw.slice(0, end) + body).replaceAll(TOKEN, `$1${HIDDEN}`);
 }

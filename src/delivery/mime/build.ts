@@ -1,7 +1,7 @@
 /** Compiles a template to content: HTML with preheader, footer and pixel added, split into merge templates at its placeholders. */
+import { Parser } from 'htmlparser2';
 import { type Content, ContentError, type ContentSource } from '../content/compiled-content.ts';
 import { footerFor, leadFor } from '../content/footer.ts';
-import { checkHtmlDepth } from '../content/html-depth.ts';
 import { decodeText, findHtmlRegions, type Region } from '../content/html-regions.ts';
 import {
   CLICK_URL,
@@ -189,4 +189,22 @@ function compacted(template: Template): Template {
     else if (piece !== '') pieces.push(piece);
   }
   return pieces;
+}
+
+/** Real mails stay below a hundred levels, including their layout tables. */
+const MAX_DEPTH = 1000;
+
+/** Throws ContentError if elements are nested too deeply. Elements that HTML closes implicitly count as closed. */
+function checkHtmlDepth(html: string): void {
+  let depth = 0;
+  const parser = new Parser({
+    onopentag() {
+      if (++depth > MAX_DEPTH)
+        throw new ContentError(`The mail's HTML is nested too deeply: more than ${MAX_DEPTH} levels.`);
+    },
+    onclosetag() {
+      depth--;
+    },
+  });
+  parser.end(html);
 }

@@ -9,6 +9,7 @@ import {
   sign as signData,
 } from 'node:crypto';
 import { promisify } from 'node:util';
+import type { Database, Statement } from 'better-sqlite3';
 
 /** Domain labels as in RFC 5321, and also underscores, which some DNS names contain. */
 const TAG_VALUE = /^[a-z\d_-]+(\.[a-z\d_-]+)*$/i;
@@ -42,7 +43,7 @@ export function dnsRecord(domain: string, selector: string, privateKey: string) 
   return { name, value, zone: `${name}. IN TXT ( ${strings.map((part) => `"${part}"`).join(' ')} )` };
 }
 
-export interface Signer {
+interface Signer {
   /** The DKIM-Signature field with its CRLF, to be put before the message. The message is signed before dot-stuffing. */
   sign(message: Buffer, date: Date): string;
   /** The same, computed in libuv's thread pool: an RSA signature takes a quarter of a millisecond. */
@@ -166,4 +167,45 @@ function canonicalBody(text: string): string {
 function signatureField(lines: string[], signature: Buffer): string {
   const parts = signature.toString('base64').match(/.{1,72}/g) ?? [];
   return `DKIM-Signature: ${[...lines, `b=${parts.join('\r\n ')}`].join('\r\n ')}\r\n`;
+}
+
+/** A key that signs mails. */
+export interface DkimKey {
+  domain: string;
+  selector: string;
+  /** In PEM. */
+  privateKey: string;
+  signer: Signer;
+}
+
+/** Finds the key for a domain and keeps it for the next mail. */
+export class DkimKeys {
+  readonly #newest: Statement<[string], number>;
+  readonly #key: Statement<[number], { domain: string; selector: string; private_key: string }>;
+  readonly #keys = new Map<number, DkimKey>();
+
+  constructor(client: Database) {
+    this.#newest = client
+      .prepare<[string], number>('SELECT max(id) FROM dkim_keys WHERE domain = ? AND awaits_record = 0')
+      .pluck();
+    this.#key = client.prepare('SELECT domain, selector, private_key FROM dkim_keys WHERE id = ?');
+  }
+
+  /** The newest key of a domain that does not wait for its record; null if there is none. */
+  findKey(domain: string): DkimKey | null {
+    const id = this.#newest.get(domain);
+    if (!id) return null;
+    const present = this.#keys.get(id);
+    if (present !== undefined) return present;
+    const row = this.#key.get(id);
+    if (row === undefined) return null;
+    const key = dkimKey(row.domain, row.selector, row.private_key);
+    this.#keys.set(id, key);
+    return key;
+  }
+}
+
+/** A key with its signer. Throws as `createSigner` does. */
+export function dkimKey(domain: string, selector: string, privateKey: string): DkimKey {
+  return { domain, selector, privateKey, signer: createSigner(domain, selector, privateKey) };
 }

@@ -1,6 +1,5 @@
 /** Mail data, the bytes of a message after DATA (RFC 5321 2.3.1), restricted to what every server accepts. */
-import type { MailForm } from './mail-form.ts';
-import { requireMailText } from './mail-text.ts';
+import { type MailForm, requireMailText } from './mail-form.ts';
 
 /** A message, or a piece of one. Every way to create it checks that it is printable ASCII in lines that end with CRLF. */
 export class MailData {

@@ -1,5 +1,4 @@
 /** The bytes that all messages of a mailing share, with places that are filled in for each recipient. */
-import { requireMailText } from './mail-text.ts';
 
 /** A value that occurs in fewer places is simply written into each. */
 const MIN_OFTEN = 4;
@@ -112,4 +111,21 @@ function mostFrequent(order: readonly number[]): number {
   for (const number of order) counts.set(number, (counts.get(number) ?? 0) + 1);
   const [number, count] = [...counts].reduce((most, one) => (one[1] > most[1] ? one : most), [-1, MIN_OFTEN - 1]);
   return count >= MIN_OFTEN ? number : -1;
+}
+
+/** Anything that is neither printable ASCII nor a CRLF. */
+const INVALID = /[^ -~\r\n]|\r(?!\n)|(?<!\r)\n/;
+
+/**
+ * Whether text is printable ASCII in lines that end with CRLF (RFC 5321 2.3.8). Other characters must never be written:
+ * `latin1` keeps only their low byte, which turns č into CR and Ċ into LF and so could start a new command or field.
+ */
+export function isMailText(text: string): boolean {
+  return !INVALID.test(text);
+}
+
+/** Gives the text back. @throws TypeError unless it is mail text. */
+export function requireMailText(text: string): string {
+  if (!isMailText(text)) throw new TypeError('a message may contain only printable ASCII in lines that end with CRLF');
+  return text;
 }

@@ -1,6 +1,5 @@
 /** Which recipient domains are limited together: those of one mailbox provider. Every other domain is a group of its own. */
 import type { Clock } from '../../clock.ts';
-import { providerOfDomain, providerOfServer } from './providers.ts';
 
 /** The MX records of a domain; rejects when it has none or the DNS does not answer. */
 export type ResolveMx = (domain: string) => Promise<{ exchange: string; priority: number }[]>;
@@ -76,4 +75,46 @@ export class DomainGroups {
     const [oldest] = this.#known.keys();
     if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
   }
+}
+
+interface Provider {
+  name: string;
+  domains: readonly string[];
+  /** What the names of its mail servers end with. */
+  servers: readonly string[];
+}
+
+const PROVIDERS: readonly Provider[] = [
+  { name: 'Google', domains: ['gmail.com', 'googlemail.com'], servers: ['google.com', 'googlemail.com'] },
+  {
+    name: 'Microsoft',
+    domains: ['outlook.com', 'hotmail.com', 'live.com', 'msn.com'],
+    servers: ['protection.outlook.com', 'mx.microsoft'],
+  },
+  {
+    name: 'Yahoo',
+    domains: ['yahoo.com', 'ymail.com', 'rocketmail.com', 'aol.com'],
+    servers: ['yahoodns.net'],
+  },
+  { name: 'Apple', domains: ['icloud.com', 'me.com', 'mac.com'], servers: ['mail.icloud.com'] },
+  { name: 'Proton', domains: ['proton.me', 'protonmail.com', 'pm.me'], servers: ['protonmail.ch'] },
+  { name: 'Zoho', domains: ['zohomail.com', 'zohomail.eu'], servers: ['zoho.com', 'zoho.eu', 'zoho.in'] },
+  { name: 'Fastmail', domains: ['fastmail.com', 'fastmail.fm'], servers: ['messagingengine.com'] },
+];
+
+const BY_DOMAIN = new Map(PROVIDERS.flatMap(({ name, domains }) => domains.map((domain) => [domain, name] as const)));
+
+/** The names of the providers. */
+export const PROVIDER_NAMES: readonly string[] = PROVIDERS.map(({ name }) => name);
+
+/** The provider whose own domain this is; null if it is nobody's. */
+function providerOfDomain(domain: string): string | null {
+  return BY_DOMAIN.get(domain) ?? null;
+}
+
+/** The provider that has this mail server, a name of an MX record; null if none has. */
+export function providerOfServer(server: string): string | null {
+  const name = server.toLowerCase().replace(/\.$/, '');
+  const isAt = (end: string) => name === end || name.endsWith(`.${end}`);
+  return PROVIDERS.find(({ servers }) => servers.some(isAt))?.name ?? null;
 }

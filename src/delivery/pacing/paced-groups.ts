@@ -2,8 +2,8 @@
 import type { Database } from 'better-sqlite3';
 import { isoTimestamp } from '../../clock.ts';
 import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
+import { PROVIDER_NAMES } from './domain-groups.ts';
 import type { LimitNumbers } from './limit.ts';
-import { PROVIDER_NAMES } from './providers.ts';
 
 const NAME = 'paced_groups';
 

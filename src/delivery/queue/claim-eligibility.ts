@@ -12,7 +12,7 @@ import {
   suppressionReason,
 } from '../../audience/eligibility.ts';
 import { SENTENCES } from '../../sentences.ts';
-import { LEFT_AUTOMATION, READDRESSED } from './automation-members.ts';
+import { LEFT_AUTOMATION, READDRESSED } from './automation-waits.ts';
 
 /**
  * The joins from a delivery `d` to its person: `c`, their contact, if it is not deleted and still has the delivery's address; and

@@ -6,8 +6,14 @@ import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { AUTOMATION_STATUS } from '../../database/schema/index.ts';
 import { SENTENCES } from '../../sentences.ts';
-import { READDRESSED } from './automation-members.ts';
-import { NEXT_SCHEDULE, PLACE, POSITION_BEFORE_UNSENT, SCHEDULE_WAIT, WAIT_FOR_UNSENT } from './automation-waits.ts';
+import {
+  NEXT_SCHEDULE,
+  PLACE,
+  POSITION_BEFORE_UNSENT,
+  READDRESSED,
+  SCHEDULE_WAIT,
+  WAIT_FOR_UNSENT,
+} from './automation-waits.ts';
 
 /** The address id of a change: that of the contact now, since its address may have been corrected after the change. */
 const CURRENT_ADDRESS =

@@ -2,8 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import type { HeldCode } from '../../database/schema/index.ts';
 import { sentence } from '../../sentences.ts';
-import { sendingHeldReason } from './sending-hold.ts';
-import { mailWaitsReason } from './sending-wait.ts';
+import { mailWaitsReason, sendingHeldReason } from './sending-hold.ts';
 
 export interface Held {
   held_code: HeldCode;
@@ -23,10 +22,10 @@ export function held(code: PlainHeldCode): Held {
 
 /** Codes for what keeps all mail from leaving: all sending is held, or no sender node takes mail. */
 export const COMMON_HELD_CODES = ['sending_held', 'mail_waits'] as const;
-export type ReportedHeldCode = HeldCode | (typeof COMMON_HELD_CODES)[number];
+type ReportedHeldCode = HeldCode | (typeof COMMON_HELD_CODES)[number];
 
 /** What a report says about what keeps mail from leaving. */
-export type ReportedHold = { held_code: ReportedHeldCode; held_reason: string } | typeof NOT_HELD;
+type ReportedHold = { held_code: ReportedHeldCode; held_reason: string } | typeof NOT_HELD;
 
 /** The first of these rows that is held; if none is and `isUnderWay`, whether all sending is held or mail waits for a sender node. */
 export function reportedHold(

@@ -9,7 +9,7 @@ import type { Content } from '../content/compiled-content.ts';
 import { returnPathKeys } from '../links/secrets.ts';
 import { sharedUrls } from '../links/shared-links.ts';
 import type { Tokens } from '../links/tokens.ts';
-import { DkimKeys } from '../mime/dkim-keys.ts';
+import { DkimKeys } from '../mime/dkim.ts';
 import { hasPixel, withoutTracking, withSharedTracking } from '../mime/tracking-forms.ts';
 import type { WantedClaim } from './candidates.ts';
 import type { Held } from './held.ts';

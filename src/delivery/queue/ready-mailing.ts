@@ -5,7 +5,7 @@ import type { Content } from '../content/compiled-content.ts';
 import { type CustomName, mergeValues, personFields } from '../content/values.ts';
 import { returnPath } from '../links/return-paths.ts';
 import type { LinkTokens } from '../links/tokens.ts';
-import type { DkimKey } from '../mime/dkim-keys.ts';
+import type { DkimKey } from '../mime/dkim.ts';
 import type { MailData } from '../mime/mail-data.ts';
 import { type Prepared, prepare, render } from '../mime/message.ts';
 import type { Claim, ClaimField } from './candidates.ts';

@@ -1,6 +1,7 @@
 /**
  * Holds all sending: after a restore until the operator releases it, while the clock seems wrong, and while a required setting is
- * missing. Each cause has its own row, so that ending one leaves the others.
+ * missing. Each cause has its own row, so that ending one leaves the others. Mail can wait although nothing is held, too: where no sender
+ * node can take it. The service finds that out and takes it back by itself, so nobody can release it.
  */
 import type { Database } from 'better-sqlite3';
 import { RELEASED } from '../../clock.ts';
@@ -119,4 +120,19 @@ function lift(client: Database, names: readonly string[], now: number): boolean 
   for (const name of held) removeNamedValue(client, name);
   if (held.length > 0) writeNamedValue(client, 'released_at', String(now));
   return held.length > 0;
+}
+
+const NAME = 'mail_waits';
+
+/** Why mail that is due waits although nothing is held, or null when it leaves. */
+export function mailWaitsReason(client: Database): string | null {
+  return findNamedValue(client, NAME);
+}
+
+/** Notes why mail waits, or with null that it leaves; true when that is news. */
+export function noteMailWaits(client: Database, reason: string | null): boolean {
+  if (mailWaitsReason(client) === reason) return false;
+  if (reason === null) removeNamedValue(client, NAME);
+  else writeNamedValue(client, NAME, reason);
+  return true;
 }

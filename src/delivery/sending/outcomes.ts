@@ -2,20 +2,18 @@
  * Decides what the outcome of a hand-off leads to: a result for the recipient, a mailing that is held, or a refusal that
  * waits until it is clear whether it is about the recipient or about us.
  */
-
 import { sentence } from '../../sentences.ts';
 import type { Claim } from '../queue/candidates.ts';
 import type { Ledger } from '../queue/ledger/ledger.ts';
-import type { OpenMailing } from '../queue/mailing-state.ts';
+import type { MailingStates, OpenMailing } from '../queue/mailing-state.ts';
 import type { Outcome } from '../transport/courier.ts';
 import { findBlame, Refusals, type Suspect, type Verdict } from './refusals.ts';
 import type { ResultBuffer } from './result-buffer.ts';
-import type { StoppedMailings } from './stopped-mailings.ts';
 
 /** How many recipients of other domains are tried when one domain refuses. */
 const COMPARED_RECIPIENTS = 10;
 
-export interface OutcomesDeps {
+interface OutcomesDeps {
   ledger: Ledger;
   results: ResultBuffer;
   stopped: StoppedMailings;
@@ -127,6 +125,42 @@ export class Outcomes {
     for (const { mailing, claim, outcome } of suspects) {
       const isTriedAgain = goesOn && outcome.enhanced?.startsWith('5.7.') === true;
       this.#deps.results.add(mailing, claim, outcome, isTriedAgain);
+    }
+  }
+}
+
+export class StoppedMailings {
+  readonly #states: MailingStates;
+  readonly #log: (fields: object, text: string) => void;
+  readonly #ids = new Set<number>();
+
+  constructor(states: MailingStates, log: (fields: object, text: string) => void) {
+    this.#states = states;
+    this.#log = log;
+  }
+
+  has(mailingId: number): boolean {
+    return this.#ids.has(mailingId);
+  }
+
+  /** Stops a mailing whose new state is on disk already. */
+  add(mailingId: number): void {
+    this.#ids.add(mailingId);
+  }
+
+  /** Lets a mailing be sent again. */
+  delete(mailingId: number): void {
+    this.#ids.delete(mailingId);
+  }
+
+  /** Holds a mailing because of the relay's replies, and stops it. If that cannot be written now, its next refused hand-off tries again. */
+  hold(mailingId: number, reason: string): void {
+    try {
+      this.#states.hold(mailingId, { held_code: 'relay_refused', held_reason: reason });
+      this.#ids.add(mailingId);
+      this.#log({ mailing: mailingId, reason }, 'mailing held');
+    } catch (error) {
+      this.#log({ mailing: mailingId, err: String(error) }, 'a mailing could not be held');
     }
   }
 }

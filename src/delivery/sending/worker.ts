@@ -12,17 +12,16 @@ import type { WarmUps } from '../warm-up/warm-ups.ts';
 import { findResultHold } from '../watch/watched-mailings.ts';
 import { type Batch, Claims } from './claims.ts';
 import type { Handoffs, HandoffsDeps } from './handoffs.ts';
-import { Outcomes } from './outcomes.ts';
+import { Outcomes, StoppedMailings } from './outcomes.ts';
 import type { Rates } from './rates.ts';
 import { domainOf } from './refusals.ts';
 import { ResultBuffer } from './result-buffer.ts';
-import { StoppedMailings } from './stopped-mailings.ts';
 
 const CANCEL_ROWS = 250;
 /** Whose mail waits for the hours of the account. */
 const CAMPAIGNS: ReadonlySet<OpenMailing['owner_kind']> = new Set(['single', 'schedule']);
 
-export interface WorkerDeps {
+interface WorkerDeps {
   db: Db;
   clock: Clock;
   /** Whether claims are given to sender nodes, which keep them while this process is restarted. */

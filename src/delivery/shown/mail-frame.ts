@@ -1,7 +1,6 @@
 /** Prepares the HTML of a mail for a frame within a page, where nothing of it acts. */
 import { createHash } from 'node:crypto';
 import { type Badge, withBadges } from './click-map.ts';
-import { inDark } from './dark.ts';
 
 /** How a mail is shown in a frame. */
 export interface FrameLook {
@@ -70,4 +69,15 @@ function withBody(html: string): string {
 
 function rested(still: string): string {
   return /<head\b[^<>]*>/i.test(still) ? still.replace(/<head\b[^<>]*>/i, `$&${RESTING}`) : RESTING + still;
+}
+
+/** The ground and the text where the mail has no colours of its own. */
+const DARK = '<style>:root { color-scheme: dark; }</style>';
+
+/** The HTML of a mail whose rules for dark colours hold, and whose rules for light ones do not, whatever the browser prefers. */
+export function inDark(html: string): string {
+  const dark = html
+    .replaceAll(/\(\s*prefers-color-scheme\s*:\s*dark\s*\)/gi, '(min-width: 0)')
+    .replaceAll(/\(\s*prefers-color-scheme\s*:\s*light\s*\)/gi, '(max-width: 0)');
+  return /<head\b[^<>]*>/i.test(dark) ? dark.replace(/<head\b[^<>]*>/i, `$&${DARK}`) : DARK + dark;
 }

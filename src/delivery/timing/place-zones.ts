@@ -4,7 +4,7 @@ import type { Database } from 'better-sqlite3';
 import { customValuePath } from '../../audience/contacts/contact-fields.ts';
 import { DATA } from '../../database/data-folder.ts';
 import { prepared } from '../../database/prepared.ts';
-import { readCountries } from '../../database/seed/places.ts';
+import { readCountries } from '../../database/seed.ts';
 import { isTimeZone } from '../../zones.ts';
 
 /** The custom field that has the IANA name of a person's zone. */

@@ -9,7 +9,7 @@ import { prepared } from '../../database/prepared.ts';
 import { SENTENCES } from '../../sentences.ts';
 import { returnPath } from '../links/return-paths.ts';
 import { ownReturnPathKeys } from '../links/secrets.ts';
-import { DkimKeys } from '../mime/dkim-keys.ts';
+import { DkimKeys } from '../mime/dkim.ts';
 import type { MailData } from '../mime/mail-data.ts';
 import { type SenderFacts, Senders } from '../queue/sender.ts';
 import { sendingHeldReason } from '../queue/sending-hold.ts';
@@ -30,7 +30,7 @@ const RATE_WAIT_MS = 20;
 /** How long a mail waits whose sender is not verified any more, before it is looked at again. */
 const UNVERIFIED_WAIT_MS = 60_000;
 
-export interface TransactionalDeps {
+interface TransactionalDeps {
   client: Database;
   clock: Clock;
   courier: Courier;

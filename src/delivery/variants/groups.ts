@@ -23,7 +23,7 @@ interface Division {
  * The variant that a recipient of the test group gets, by its number; null for the rest. It depends on the recipient and the mailing alone,
  * not on the order in which they are enqueued, and is as good as random.
  */
-export function variantFor(addressId: number, { share, variants, key }: Division): number | null {
+function variantFor(addressId: number, { share, variants, key }: Division): number | null {
   const place = createHash('sha256').update(`${key}.${addressId}`).digest().readUIntBE(0, 6) / 2 ** 48;
   const part = place / (share / 100);
   return part < 1 ? Math.floor(part * variants) : null;
@@ -54,4 +54,8 @@ export function divideRecipients(client: Database, mailingId: number, after: num
     groups.filter(([, variant]) => variant === null).length,
     mailingId,
   );
+}
+
+export function variantName(variant: number): string {
+  return String.fromCharCode('A'.charCodeAt(0) + variant);
 }

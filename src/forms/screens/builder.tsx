@@ -1,8 +1,7 @@
 /** The builder of a form: what it asks for and says, beside how its page looks with that. */
 import { Button } from '../../dashboard/components/button.tsx';
 import { AreaField, CheckField, type Problems, SelectField, TextField } from '../../dashboard/components/field.tsx';
-import { Island } from '../../dashboard/components/island.tsx';
-import { LiveNotes } from '../../dashboard/components/live-notes.tsx';
+import { Island, LiveNotes } from '../../dashboard/components/island.tsx';
 import { Card } from '../../dashboard/components/surface.tsx';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { fieldLabel } from '../../dashboard/words/known.ts';

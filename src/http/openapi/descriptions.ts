@@ -1,17 +1,58 @@
 /** Descriptions of the fields in the OpenAPI document, by name, or by `Schema.name` where one name has several meanings. */
-import { BRAND_DESCRIPTIONS } from './brand-descriptions.ts';
-import { PICTURE_DESCRIPTIONS } from './picture-descriptions.ts';
 import { REPORT_DESCRIPTIONS } from './report-descriptions.ts';
-import { TRANSACTIONAL_DESCRIPTIONS } from './transactional-descriptions.ts';
 
 const ID = 'Id of the record; never reused.';
 const PLACE = 'As text, as it was given.';
 const CODE = 'Either template_json or template_html is empty.';
 
 const DESCRIPTIONS: Record<string, string> = {
-  ...BRAND_DESCRIPTIONS,
-  ...TRANSACTIONAL_DESCRIPTIONS,
-  ...PICTURE_DESCRIPTIONS,
+  block: 'The block.',
+  block_name: 'What the block is called.',
+  blocks: 'The saved blocks.',
+  'SavedBlock.json_code': "A document in MJML's JSON form whose body has the block alone.",
+  alt: 'What is read in place of the picture; may be empty.',
+  automation_mails: 'Number of mails of automations that contain it.',
+  'Picture.blocks': 'Number of your saved blocks that contain it.',
+  'Picture.brands': '1: it is the logo of your brand.',
+  campaign: 'What it belongs to; null when that is deleted.',
+  height: 'Height in pixels.',
+  is_new: '1: it was stored; 0: the account has the same bytes already, and this is that picture.',
+  'Picture.kind': 'What the bytes are.',
+  'PictureUse.kind':
+    'single_send, automation_mail, template or block: the content as it is now; brand: the logo; sent_mail: a mailing that was sent, with the content it had.',
+  'PictureUse.name':
+    'Name of the single send, automation, template or block; null when it is deleted, and for the brand.',
+  picture: 'The picture.',
+  pictures: 'The pictures.',
+  sent_mails: 'Number of mailings that were sent with it. While there is one, it cannot be deleted.',
+  'PictureUse.sent_at': 'When the mailing began, UTC; null for content that is not sent.',
+  single_sends: 'Number of single sends that contain it.',
+  size: 'Bytes.',
+  'Picture.templates': 'Number of your own templates that contain it.',
+  'Picture.url': 'Address for mails. It works without keys and never changes.',
+  uses: 'What contains the picture.',
+  'PictureUse.utr': 'UUID of the single send or automation; null when it is deleted.',
+  width: 'Width in pixels.',
+  'PostTransactionalSendBody.sender_id': 'Id of the sender, from the list of senders.',
+  'PostTransactionalSendBody.email': 'The one recipient.',
+  'PostTransactionalSendBody.template_id': 'Id of a template, built-in or of your own; 0 or 1 for none.',
+  'PostTransactionalSendAnswer.utr': 'UUID of the mail; the same for a repeated request.',
+  'TransactionalMail.email': "The recipient's address, as it was given.",
+  'TransactionalMail.name': "The recipient's name.",
+  'TransactionalMail.subject': 'The subject with its values.',
+  'TransactionalMail.attachments': 'The files that went with it.',
+  'TransactionalMail.file_name': 'The name that the file has in the mail.',
+  'TransactionalMail.type': 'Its media type.',
+  'TransactionalMail.size': 'Its size in bytes.',
+  'TransactionalMail.message_id': 'Its Message-ID without the angle brackets, the same at every try.',
+  'TransactionalMail.state': 'What became of it: queued and sending are not final.',
+  'TransactionalMail.attempts': 'How often it was handed to the relay.',
+  'TransactionalMail.reply': "The server's reply, or why there was no mail; null before.",
+  'TransactionalMail.next_try_at': 'When it is tried again, UTC; null unless it waits for that.',
+  'TransactionalMail.complained_at': 'When its recipient complained, UTC; null when they did not.',
+  'GetTransactionalDetailsAnswer.mail': 'The mail.',
+  'GetTransactionalListAnswer.mails': 'The mails, the newest first.',
+  'GetTransactionalListAnswer.next_before_id': 'The before_id of the next page; null at the end.',
   ...REPORT_DESCRIPTIONS,
   action: 'What was done.',
   address: 'The e-mail address.',

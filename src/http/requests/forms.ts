@@ -1,11 +1,17 @@
 /** Reads request bodies. Urlencoded and multipart forms become the same objects as JSON. */
+
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import formbody from '@fastify/formbody';
 import multipart, { type Multipart } from '@fastify/multipart';
 import type { FastifyBodyParser, FastifyInstance, FastifyRequest } from 'fastify';
 import { hasMoreParts, isDeeper } from '../../delivery/content/json-size.ts';
 import { Failure, payloadTooLarge } from '../../failure.ts';
+import { messages } from '../../field-errors.ts';
+import { sentence } from '../../sentences.ts';
 import { assembleFields, type FormBody, MALFORMED, readUrlencoded } from './form-fields.ts';
 import { normalize } from './normalize.ts';
+import { FieldErrorCollector } from './validation.ts';
 
 /** The largest body of any encoding, except uploads. */
 export const MAX_FORM_BYTES = 4 * 1024 * 1024;
@@ -125,7 +131,7 @@ async function readMultipart(request: FastifyRequest): Promise<FormBody> {
  * The text of a field. The plugin parses parts whose content type is JSON, so these are turned back into text. Throws 400 for one that is
  * nested too deeply.
  */
-export function fieldText(value: unknown): string {
+function fieldText(value: unknown): string {
   if (typeof value === 'string') return value;
   const text = asJson(value);
   if (text === null || isDeeper(text, MAX_JSON_LEVELS)) throw new Failure(400, 'Malformed Request');
@@ -145,7 +151,7 @@ function asJson(value: unknown): string | null {
  * Gives the parts of a multipart form. Throws 413 when the body has more than `maxBytes` bytes, and 400 when it is incomplete or
  * malformed, for which the parser throws plain errors.
  */
-export async function* readParts(
+async function* readParts(
   request: FastifyRequest,
   maxBytes: number,
   options: Parameters<FastifyRequest['parts']>[0] = {},
@@ -159,7 +165,7 @@ export async function* readParts(
 }
 
 /** Turns an error thrown while reading a form into a 400, unless it has a status of its own or comes from the operating system. */
-export function asFailure(error: unknown): unknown {
+function asFailure(error: unknown): unknown {
   if (error instanceof Failure || !(error instanceof Error) || 'syscall' in error) return error;
   // The plugin throws 406 for a part whose content type is JSON but whose text is not.
   const isNamed = 'statusCode' in error && error.statusCode !== 406;
@@ -177,4 +183,37 @@ function limitRawBytes(request: FastifyRequest, maxBytes: number): void {
     received += chunk.length;
     if (received > maxBytes) request.raw.destroy(payloadTooLarge());
   });
+}
+
+/** A file on disk with the other fields of its form, and what is wrong with the file. */
+export interface FileUpload {
+  /** At most 255 characters. Empty when there is no file, which `errors` says. */
+  fileName: string;
+  fields: Record<string, unknown>;
+  errors: FieldErrorCollector;
+}
+
+/** Reads a form and writes its field `file` to `path`; the other fields may come before or after it. Throws 413 past `maxBytes`. */
+export async function readFileUpload(request: FastifyRequest, path: string, maxBytes: number): Promise<FileUpload> {
+  const errors = new FieldErrorCollector();
+  const pairs: [string, string][] = [];
+  let fileName: string | undefined;
+  let isTooLarge = false;
+  if (request.isMultipart()) {
+    const limits = { fileSize: maxBytes, files: 1 };
+    for await (const part of readParts(request, maxBytes + 64 * 1024, { limits })) {
+      if (part.type === 'field') pairs.push([part.fieldname, fieldText(part.value)]);
+      else if (part.fieldname !== 'file') part.file.resume();
+      else {
+        fileName = part.filename;
+        await pipeline(part.file, createWriteStream(path)).catch((error) => {
+          throw asFailure(error);
+        });
+        isTooLarge = part.file.truncated;
+      }
+    }
+  }
+  if (isTooLarge) throw new Failure(413, { file: [sentence('file_too_large', { count: maxBytes })] });
+  if (fileName === undefined || fileName === '') errors.add('file', messages.required('file'));
+  return { fileName: (fileName ?? '').slice(0, 255), fields: assembleFields(pairs), errors };
 }

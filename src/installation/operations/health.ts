@@ -2,17 +2,14 @@
 
 import { resolve } from 'node:path';
 import Type, { type Static } from 'typebox';
-import { diskUse } from '../../backups/files.ts';
+import { diskUse, lastBackupAt } from '../../backups/files.ts';
 import { isoTimestamp } from '../../clock.ts';
-import { lastBackupAt } from '../../database/backups.ts';
 import { publicAddress } from '../../delivery/links/public-address.ts';
 import { COURIERS, courierInUse, relaysInUse } from '../../delivery/transport/relays/in-use.ts';
 import { relayName } from '../../delivery/transport/smtp/relay-urls.ts';
 import { conflict } from '../../failure.ts';
-import { filesCheck } from '../../health-checks/files.ts';
 import type { Finding } from '../../health-checks/finding.ts';
-import { localChecks } from '../../health-checks/local.ts';
-import { nodeChecks } from '../../health-checks/nodes.ts';
+import { filesCheck, localChecks } from '../../health-checks/local.ts';
 import { findPublicAddress, publicAddressCheck, recordPublicAddress } from '../../health-checks/public-address.ts';
 import {
   findReturnedMail,
@@ -20,9 +17,8 @@ import {
   returnedMailCheck,
   takesReturnedMail,
 } from '../../health-checks/returned-mail.ts';
-import { serviceChecks } from '../../health-checks/service.ts';
+import { nodeChecks, serviceChecks, webhooksCheck } from '../../health-checks/service.ts';
 import { type DnsSeen, dnsSeen } from '../../health-checks/ways-out.ts';
-import { webhooksCheck } from '../../health-checks/webhooks.ts';
 import { choice, integer, isoTimestampSchema, nullable, said } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { sentence, sentenceCode } from '../../sentences.ts';

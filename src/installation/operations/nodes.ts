@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox';
 import { isoTimestamp } from '../../clock.ts';
 import { NODE_STATES } from '../../database/schema/index.ts';
-import { mailWaitsReason } from '../../delivery/queue/sending-wait.ts';
+import { mailWaitsReason } from '../../delivery/queue/sending-hold.ts';
 import { listSenderNodes, type SenderNode } from '../../delivery/reporting/sender-nodes.ts';
 import { choice, integer, isoTimestampSchema, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { type ConsumerMessages, DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import type { Database } from 'better-sqlite3';
+import type { Database, Statement } from 'better-sqlite3';
 import type { Config } from '../../config.ts';
 import { linkSecrets } from '../../delivery/links/secrets.ts';
 import { FailingSteps } from '../../delivery/queue/failing-steps.ts';
@@ -17,7 +17,6 @@ import { makeStreams, STREAM } from '../streams.ts';
 import { untilChoicesApplied } from './catch-up.ts';
 import { Contents } from './contents.ts';
 import { FleetRecord } from './fleet-record.ts';
-import { Leavers } from './leavers.ts';
 import { NodeHandoffs } from './node-handoffs.ts';
 import { PageSender } from './page-sender.ts';
 import { nodeInSubject, readBeat, readContentQuestion, readReport } from './read-messages.ts';
@@ -33,7 +32,7 @@ const LEAVERS_MS = 100;
 /** A look at the nodes that is this late means that this process was stopped, so that it could not hear them. */
 const LATE_MS = 3 * BEAT_MS;
 
-export interface BrainDeps {
+interface BrainDeps {
   client: Database;
   config: Config;
   log(fields: object, text: string): void;
@@ -296,5 +295,31 @@ export class Brain {
   /** A name for a run of the brain. */
   #newName(): string {
     return `${this.#installation}.${randomBytes(9).toString('base64url')}`;
+  }
+}
+
+class Leavers {
+  readonly #since: Statement<
+    { unsubscribed: number; suppressed: number },
+    { kind: number; id: number; address: number }
+  >;
+  readonly #last: { unsubscribed: number; suppressed: number };
+
+  constructor(client: Database) {
+    this.#since = client.prepare(`
+      SELECT 0 AS kind, id, address_id AS address FROM unsubscribers WHERE id > @unsubscribed
+      UNION ALL SELECT 1, id, address_id FROM suppressions WHERE id > @suppressed`);
+    const newest = (table: string) => Number(client.prepare(`SELECT ifnull(max(id), 0) FROM ${table}`).pluck().get());
+    this.#last = { unsubscribed: newest('unsubscribers'), suppressed: newest('suppressions') };
+  }
+
+  /** Their address ids. */
+  look(): Set<number> {
+    const found = this.#since.all(this.#last);
+    for (const { kind, id } of found) {
+      const which = kind === 0 ? 'unsubscribed' : 'suppressed';
+      this.#last[which] = Math.max(this.#last[which], id);
+    }
+    return new Set(found.map(({ address }) => address));
   }
 }

@@ -3,7 +3,7 @@
  * connection and kept nowhere else.
  */
 import { randomBytes } from 'node:crypto';
-import type { DkimKey } from '../../delivery/mime/dkim-keys.ts';
+import type { DkimKey } from '../../delivery/mime/dkim.ts';
 import type { ReadyMailing } from '../../delivery/queue/ready-mailing.ts';
 import { CONTENT_PART, type NodeContent, PART } from '../protocol.ts';
 

@@ -1,7 +1,7 @@
 /** Keeps in the database which nodes there are and why mail waits for one, since lists and screens are made by another thread. */
 import type { Database, Statement } from 'better-sqlite3';
 import type { NodeState } from '../../database/schema/index.ts';
-import { mailWaitsReason, noteMailWaits } from '../../delivery/queue/sending-wait.ts';
+import { mailWaitsReason, noteMailWaits } from '../../delivery/queue/sending-hold.ts';
 import { SENTENCES } from '../../sentences.ts';
 import { isUnderstood, NODE_LEASE_MS } from '../protocol.ts';
 import type { FleetNode } from './fleet.ts';
@@ -13,7 +13,7 @@ const TOLD_AFTER_MS = 3000;
 /** A silent node is listed for this long, unless one of its name comes back. */
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 
-export interface FleetRecordDeps {
+interface FleetRecordDeps {
   client: Database;
   /** Epoch milliseconds. */
   now(): number;

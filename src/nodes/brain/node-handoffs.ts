@@ -2,20 +2,29 @@
  * Gives claimed recipients to sender nodes, page by page, and takes what they report. What a node has is on disk with the claims, and
  * goes back to the queue only when the node can begin none of it any more and everything it reported was taken.
  */
+
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import type { Claim } from '../../delivery/queue/candidates.ts';
 import { NodePages } from '../../delivery/queue/ledger/node-pages.ts';
 import type { Batch } from '../../delivery/sending/claims.ts';
 import type { Handoffs, HandoffsDeps } from '../../delivery/sending/handoffs.ts';
 import type { Outcome } from '../../delivery/transport/courier.ts';
-import { type Beat, type BeatReply, isRunOf, isSameInstallation, outcomeOf, type Report } from '../protocol.ts';
+import {
+  type Beat,
+  type BeatReply,
+  isRunOf,
+  isSameInstallation,
+  isUnderstood,
+  outcomeOf,
+  PROTOCOL,
+  type Report,
+} from '../protocol.ts';
 import { Refusals } from '../refusals.ts';
-import { answerBeat } from './beats.ts';
 import type { Contents } from './contents.ts';
 import { Fleet, type FleetNode } from './fleet.ts';
 import { LateResults } from './late-results.ts';
 import { NodeDays } from './node-days.ts';
-import { NodePacing } from './pacing.ts';
 import { type PageSender, pageOf } from './page-sender.ts';
 import { type Place, SilentNodes } from './silent-nodes.ts';
 import { type HeldPage, Withdrawals } from './withdrawals.ts';
@@ -23,7 +32,7 @@ import { type HeldPage, Withdrawals } from './withdrawals.ts';
 /** Rounds record outcomes too. Reports stay in NATS until they are recorded, so that nothing is lost meanwhile. */
 const RECORD_MS = 1000;
 
-export interface NodeHandoffsDeps extends HandoffsDeps {
+interface NodeHandoffsDeps extends HandoffsDeps {
   client: Database;
   /** A new name for a run of the brain. */
   newName(): string;
@@ -291,5 +300,81 @@ export class NodeHandoffs implements Handoffs {
       this.#ended.push(page.id);
     }
     this.#deps.onOutcome(page.mailing, claim, this.#fleet.ended(page, outcome));
+  }
+}
+
+interface BeatDeps {
+  fleet: Fleet;
+  withdrawals: Withdrawals;
+  /** The name of this run of the brain. */
+  brain: string;
+  /** As `settings` of `NodeHandoffsDeps`. */
+  settings(nodes: number): string;
+}
+
+/** A node that is started again is another run, and the one before is forgotten after some seconds. */
+const MAX_RUNS = 20;
+
+/** The answer to a sign of life; null while there are too many runs of one node. A node that speaks to another run of the brain, or not our protocol, only learns so. */
+export function answerBeat(beat: Beat, { fleet, withdrawals, brain, settings }: BeatDeps): BeatReply | null {
+  const runs = fleet.all.filter(({ run }) => isRunOf(run, beat.name));
+  if (runs.length >= MAX_RUNS && !runs.some(({ run }) => run === beat.run)) return null;
+  const isOurs = beat.brain === brain && isUnderstood(beat.protocol);
+  if (!isOurs) fleet.greet(beat);
+  const node = isOurs ? fleet.hear(beat) : undefined;
+  const reply = {
+    // A node that is not understood sees by this why it has to wait.
+    protocol: PROTOCOL,
+    brain,
+    isRenewed: false,
+    isLost: isOurs && node === undefined,
+    withdraw: [],
+    settings: settings(fleet.all.length),
+  };
+  if (node === undefined) return reply;
+  withdrawals.confirm(node.run, beat.withdrawn);
+  return { ...reply, isRenewed: fleet.renew(node), withdraw: node.withdrawals };
+}
+
+/** As many as one round claims of a mailing. With less room it waits, because each commit costs as much as some dozen recipients. */
+const FULL_ROUND = 500;
+/** A round begins after this time, however little was reported. */
+const ROUND_MS = 300;
+
+/** When the worker begins its next round: at once while nodes take more than a round gives them, else when much was reported. */
+class NodePacing {
+  readonly #room: () => number;
+  #given = 0;
+  #wake: () => void = () => undefined;
+
+  constructor(room: () => number) {
+    this.#room = room;
+  }
+
+  gave(count: number): void {
+    this.#given += count;
+  }
+
+  reported(): void {
+    if (this.#room() >= FULL_ROUND) this.#wake();
+  }
+
+  /** Begins the next round now. */
+  wake(): void {
+    this.#wake();
+  }
+
+  async wait(): Promise<void> {
+    const given = this.#given;
+    this.#given = 0;
+    // Reads what nodes have sent meanwhile, also when rounds follow each other without a wait.
+    await setImmediate();
+    if (given >= FULL_ROUND && this.#room() >= FULL_ROUND) return;
+    const timer = new AbortController();
+    const woken = new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    await Promise.race([woken, setTimeout(ROUND_MS, undefined, { signal: timer.signal }).catch(() => undefined)]);
+    timer.abort();
   }
 }

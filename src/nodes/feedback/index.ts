@@ -1,34 +1,34 @@
 /** The brain's side of recipients' pages: publishes what nodes need, applies what they report, and keeps every choice in JetStream. */
 import { randomUUID } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { erasePerson } from '../../audience/person/erase.ts';
+import { forgetWrite, notedWrites } from '../../audience/unfinished-writes.ts';
 import type { Clock } from '../../clock.ts';
 import type { Config } from '../../config.ts';
+import { addNamedValue, findNamedValue } from '../../database/named-values.ts';
 import type { Db } from '../../database/open.ts';
 import { isBusy, type WriteLock } from '../../database/write-lock.ts';
-import { type Choice, notKept } from '../../delivery/feedback/choice.ts';
+import { type Choice, type ErasedPerson, notKept } from '../../delivery/feedback/choice.ts';
 import { HitBuffer } from '../../delivery/feedback/opens-and-clicks.ts';
 import type { RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
 import { FailingSteps } from '../../delivery/queue/failing-steps.ts';
 import { addRefusedMessages, type RefusedMessage } from '../../delivery/reporting/refused-messages.ts';
 import { unavailable } from '../../failure.ts';
 import { changesOf, PreferenceStore } from '../../pages/preferences.ts';
+import { SENTENCES } from '../../sentences.ts';
+import { within } from '../bucket.ts';
 import { connectNats } from '../connection.ts';
-import { decodeHits } from '../feedback-messages.ts';
+import { decodeHits, erasedSubject, personSubjects } from '../feedback-messages.ts';
 import { keepChosen } from '../keep-consent.ts';
 import { Refusals } from '../refusals.ts';
 import { EVERY_STREAM, MAX_HIT_AGE_MS, makeStreams, STREAM, streamsMade } from '../streams.ts';
-import { within } from '../within.ts';
-import { answerNodes } from './answers.ts';
+import { answerNodes, keptLists } from './answers.ts';
 import { consentApplier } from './apply-consent.ts';
 import { Content } from './content.ts';
-import { keepErased } from './erased-people.ts';
-import { publishEverything, publishSigned } from './everything.ts';
 import { follow } from './follow.ts';
-import { keptLists } from './kept-lists.ts';
-import { beginPlace } from './place.ts';
-import { Progress } from './progress.ts';
+import { beginPlace, Progress } from './place.ts';
 import { ChangePublisher } from './publish-changes.ts';
 
 const REFRESH_MS = 500;
@@ -55,7 +55,7 @@ interface FeedbackDeps {
   warn(fields: object, text: string): void;
 }
 
-export interface Feedback {
+interface Feedback {
   /** As `keepChoice` of `Deps`. */
   keepChoice(token: string, ids: RecipientIds, choice: Choice): Promise<void>;
   close(): Promise<void>;
@@ -228,4 +228,77 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
       );
     },
   };
+}
+
+const ERASING_WAIT_MS = 10_000;
+
+interface Erasing {
+  connection: NatsConnection;
+  db: Db;
+  lock: WriteLock;
+  clock: Clock;
+}
+
+/** Does what was noted since the last call. Throws while NATS or the database cannot do it; the note stays then. */
+async function keepErased({ connection, db, lock, clock }: Erasing): Promise<void> {
+  const client = db.$client;
+  for (const { id, given } of notedWrites(client, 'erase-again')) {
+    const { account, address }: ErasedPerson = JSON.parse(given);
+    await erasePerson(db, clock, account, address, { userId: null, name: SENTENCES.actor_operator, address: '' });
+    await lock.write(() => forgetWrite(client, id), ERASING_WAIT_MS);
+  }
+  for (const { id, given } of notedWrites(client, 'erase-choices')) {
+    const erased: ErasedPerson = JSON.parse(given);
+    const manager = await jetstreamManager(connection, { checkAPI: false });
+    // The mark is first: a choice that is made meanwhile with an old link is removed when the brain reads it.
+    const mark = JSON.stringify({ address: erased.address });
+    const { seq } = await jetstream(connection).publish(erasedSubject(erased), mark);
+    await manager.streams.purge(STREAM.consents, { filter: personSubjects(erased), seq });
+    await lock.write(() => forgetWrite(client, id), ERASING_WAIT_MS);
+  }
+}
+
+const STEP_ROWS = 2000;
+const PUBLISHING_WAIT_MS = 60_000;
+
+const CREATED = "CAST(unixepoch(created_at, 'subsec') * 1000 AS INTEGER)";
+/** The name of the value that says that all was published with proofs. */
+const SIGNED = 'choices_published_with_proofs';
+const LISTS = [
+  { table: 'unsubscribers', list: 'ifnull(unsubscribe_groups_id, 0)', at: CREATED, which: 'true' },
+  { table: 'suppressions', list: '-1', at: CREATED, which: 'true' },
+  {
+    table: 'addresses',
+    list: '-2',
+    at: `ifnull((SELECT max(${CREATED}) FROM consent_log
+      WHERE address_id = addresses.id AND action IN ('tracking_allowed', 'tracking_refused')), 0)`,
+    which: 'tracking_choice <> 0',
+  },
+] as const;
+
+/** Adds all entries to what is to be published, in short transactions. What waits already stays as it is. */
+async function publishEverything(db: Db, lock: WriteLock): Promise<void> {
+  for (const { table, list, at, which } of LISTS) {
+    const step = db.$client.prepare(`
+      INSERT OR IGNORE INTO unpublished_choices (user_id, address_id, list, changed_at)
+      SELECT user_id, ${table === 'addresses' ? 'id' : 'address_id'}, ${list}, ${at}
+      FROM ${table} WHERE id > @after AND id <= @to AND ${which}`);
+    const end = db.$client
+      .prepare<[number], number | null>(
+        `SELECT max(id) FROM (SELECT id FROM ${table} WHERE id > ? AND ${which} ORDER BY id LIMIT ${STEP_ROWS})`,
+      )
+      .pluck();
+    for (let after = 0, to = end.get(0) ?? 0; to > after; after = to, to = end.get(after) ?? 0) {
+      const range = { after, to };
+      await lock.write(() => step.run(range), PUBLISHING_WAIT_MS);
+      await setImmediate();
+    }
+  }
+}
+
+/** Has everything published once by this release: what earlier ones published has no proof, so a restored backup does not take it over. */
+async function publishSigned(db: Db, lock: WriteLock): Promise<void> {
+  if (findNamedValue(db.$client, SIGNED) !== null) return;
+  await publishEverything(db, lock);
+  await lock.write(() => addNamedValue(db.$client, SIGNED, ''), PUBLISHING_WAIT_MS);
 }

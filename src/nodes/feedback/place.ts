@@ -29,3 +29,32 @@ export function savePlace(client: Database, stream: string, place: Place): void 
 export function beginPlace(client: Database, stream: string): void {
   addNamedValue(client, nameOf(stream), JSON.stringify({ made: '', sequence: 0 } satisfies Place));
 }
+
+/** How far a stream is applied by now, and waiting for it. */
+export class Progress {
+  #sequence = -1;
+  readonly #waiting = new Set<() => void>();
+
+  /** Everything up to this sequence is in the database. */
+  reached(sequence: number): void {
+    this.#sequence = sequence;
+    for (const look of this.#waiting) look();
+  }
+
+  /** Resolves with true once everything up to this sequence is applied, with false after `ms`. */
+  until(sequence: number, ms: number): Promise<boolean> {
+    if (this.#sequence >= sequence) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const finish = (isApplied: boolean) => {
+        clearTimeout(timer);
+        this.#waiting.delete(look);
+        resolve(isApplied);
+      };
+      const look = () => {
+        if (this.#sequence >= sequence) finish(true);
+      };
+      const timer = setTimeout(() => finish(false), ms);
+      this.#waiting.add(look);
+    });
+  }
+}

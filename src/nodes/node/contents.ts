@@ -2,7 +2,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { systemClock } from '../../clock.ts';
 import { createLinkTokens } from '../../delivery/links/tokens.ts';
-import { dkimKey } from '../../delivery/mime/dkim-keys.ts';
+import { dkimKey } from '../../delivery/mime/dkim.ts';
 import { type ReadyMailing, readyMailing } from '../../delivery/queue/ready-mailing.ts';
 import { BRAIN, type NodeContent, PART } from '../protocol.ts';
 

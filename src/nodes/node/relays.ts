@@ -6,7 +6,7 @@ import { heloName } from '../../delivery/transport/smtp/helo.ts';
 import { SmtpPool } from '../../delivery/transport/smtp/pool.ts';
 import { parseRelays, type Relay } from '../../delivery/transport/smtp/relay-urls.ts';
 import type { NodeSettings } from '../protocol.ts';
-import type { NodeLog } from './log.ts';
+import type { NodeLog } from './reporter.ts';
 
 export class NodeRelays implements Courier {
   readonly #config: Config;

@@ -127,3 +127,5 @@ export class Reporter {
     }
   }
 }
+
+export type NodeLog = (fields: object, text: string, level?: 'warn') => void;

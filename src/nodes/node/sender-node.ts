@@ -1,5 +1,7 @@
 /** A sender node: takes pages from the brain for as long as its lease lasts, hands the mails over and reports what became of them. */
+
 import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import type { NatsConnection, Subscription } from '@nats-io/transport-node';
 import type { Config } from '../../config.ts';
@@ -19,11 +21,10 @@ import {
   PROTOCOL,
 } from '../protocol.ts';
 import { NodeContents } from './contents.ts';
-import type { NodeLog } from './log.ts';
-import { nodeName } from './name.ts';
 import { HeldPages } from './pages.ts';
 import { RelayShares } from './relay-shares.ts';
 import { NodeRelays } from './relays.ts';
+import type { NodeLog } from './reporter.ts';
 import { Reporter } from './reporter.ts';
 
 const BEAT_TIMEOUT_MS = 2000;
@@ -238,4 +239,15 @@ export class SenderNode {
     if (text !== this.#said) this.#log({ node: this.#name }, text);
     this.#said = text;
   }
+}
+
+/** NODE_NAME, or the name of the machine. It is part of subjects. */
+export function nodeName({ NODE_NAME }: Config): string {
+  return (
+    NODE_NAME ||
+    hostname()
+      .replace(/[^A-Za-z0-9_-]+/g, '-')
+      .slice(0, 63) ||
+    'node'
+  );
 }

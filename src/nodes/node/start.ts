@@ -1,16 +1,16 @@
 /** Starts a sender node and stops it. */
+
 import type { NatsConnection } from '@nats-io/transport-node';
 import { systemClock } from '../../clock.ts';
 import type { Config } from '../../config.ts';
 import { connectNats } from '../connection.ts';
 import { followLinks } from '../link-secrets.ts';
 import { type PublicPages, servePublicPages } from '../public/server.ts';
-import type { NodeLog } from './log.ts';
-import { nodeName } from './name.ts';
-import { SenderNode } from './sender-node.ts';
+import type { NodeLog } from './reporter.ts';
+import { nodeName, SenderNode } from './sender-node.ts';
 
 /** A running node. */
-export interface RunningNode {
+interface RunningNode {
   /** Finishes what is in flight, within SHUTDOWN_SECONDS, and gives back the rest. */
   close(): Promise<void>;
 }

@@ -8,11 +8,10 @@ import type { SenderValues } from '../../delivery/variants/recipient-variants.ts
 import { unavailable } from '../../failure.ts';
 import { changesOf, chosen, type Preferences } from '../../pages/preferences.ts';
 import type { RecipientSource, StoredPicture } from '../../pages/recipient-source.ts';
-import { findNewest, type Stored } from '../bucket.ts';
+import { findNewest, type Stored, within } from '../bucket.ts';
 import { erasedSubject, type MailingObject, mailingObjectName, type Questions } from '../feedback-messages.ts';
 import { keepChosen } from '../keep-consent.ts';
 import { BUCKET, STREAM, SUBJECT } from '../streams.ts';
-import { within } from '../within.ts';
 import type { PublishedHits } from './hits.ts';
 import { Objects } from './objects.ts';
 

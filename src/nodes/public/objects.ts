@@ -1,7 +1,6 @@
 /** Content of mailings and pictures, fetched from their bucket once and kept in memory up to a number of bytes. */
 import type { NatsConnection } from '@nats-io/transport-node';
-import { findWhole, type Stored } from '../bucket.ts';
-import { within } from '../within.ts';
+import { findWhole, type Stored, within } from '../bucket.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 /** After this time a page says to try again; the object is kept when it comes later. */

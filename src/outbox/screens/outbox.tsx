@@ -5,9 +5,8 @@
 import type { FastifyInstance } from 'fastify';
 import { Time } from '../../dashboard/components/figures.tsx';
 import { MailFrames } from '../../dashboard/components/mail-frames.tsx';
-import { SearchForm } from '../../dashboard/components/search.tsx';
 import { Badge, Card, Empty, Notice, Tabs } from '../../dashboard/components/surface.tsx';
-import { Pager, Table } from '../../dashboard/components/table.tsx';
+import { Pager, SearchForm, Table } from '../../dashboard/components/table.tsx';
 import { sendMailFrame } from '../../dashboard/mail-frame.ts';
 import { ask } from '../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../dashboard/page.tsx';

@@ -2,10 +2,12 @@
  * The page of a public form. Whoever sends it is answered in the same way whether the address is known or not. It works without scripts,
  * for a few people an hour: a proof of work needs one.
  */
+import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../../clock.ts';
 import type { Deps } from '../../deps.ts';
 import { Challenges } from '../../forms/challenges.ts';
-import { type Form, findFormByToken, formOffCode } from '../../forms/forms.ts';
+import { countShown, type Form, findFormByToken, formOffCode } from '../../forms/forms.ts';
 import { type Outcome, takeRequest } from '../../forms/requests.ts';
 import { readShown } from '../../forms/shown.ts';
 import { type Faults, type Filled, formInputs, NOTHING_FILLED, TRAP } from '../../http/pages/form-markup.ts';
@@ -16,9 +18,7 @@ import { wordsIn } from '../../http/pages/words/index.ts';
 import type { FormBody } from '../../http/requests/form-fields.ts';
 import { builtFile, builtUrls } from '../../http/static-files.ts';
 import { networkOf } from '../../users/throttle.ts';
-import { Flood } from './flood.ts';
 import { filledForm, readFilled } from './read-filled.ts';
-import { ShownCounts } from './shown-counts.ts';
 
 interface Addressed {
   Params: { token: string };
@@ -141,5 +141,65 @@ ${formInputs(readShown(db, form), values, faults, proof)}
 </form>`,
       { script: builtUrls('form').url, sends: 'here' },
     );
+  }
+}
+
+const WINDOW_MS = 60_000;
+const MOST = 60;
+/** The most networks remembered; beyond that, those seen first are forgotten. */
+const MOST_NETWORKS = 10_000;
+
+/** Bounds how many forms a network can send in a minute, before their proof is judged and the file is written. */
+class Flood {
+  readonly #clock: Clock;
+  readonly #seen = new Map<string, { times: number; since: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Counts a form that a network sent; gives whether it sent too many in the last minute. */
+  isTooMuch(network: string): boolean {
+    const now = this.#clock.monotonic();
+    const seen = this.#seen.get(network);
+    if (seen !== undefined && now - seen.since < WINDOW_MS) return ++seen.times > MOST;
+    this.#seen.delete(network);
+    this.#seen.set(network, { times: 1, since: now });
+    const [first] = this.#seen.keys();
+    if (this.#seen.size > MOST_NETWORKS && first !== undefined) this.#seen.delete(first);
+    return false;
+  }
+}
+
+const WRITE_MS = 2000;
+
+/** How often forms are shown: counted in memory and written now and then, since anyone can open a page any number of times. */
+class ShownCounts {
+  readonly #deps: Pick<Deps, 'db' | 'lock'>;
+  #unwritten = new Map<number, number>();
+  #isWaiting = false;
+
+  /** Whatever is not written yet is written before `app` has closed. */
+  constructor(app: FastifyInstance, deps: Pick<Deps, 'db' | 'lock'>) {
+    this.#deps = deps;
+    app.addHook('onClose', () => this.#write());
+  }
+
+  /** Counts that a form was shown. A kill loses the last seconds of these counts. */
+  add(formId: number): void {
+    this.#unwritten.set(formId, (this.#unwritten.get(formId) ?? 0) + 1);
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    void setTimeout(WRITE_MS, null, { ref: false }).then(() => this.#write());
+  }
+
+  async #write(): Promise<void> {
+    const shown = this.#unwritten;
+    this.#unwritten = new Map();
+    this.#isWaiting = false;
+    if (shown.size === 0) return;
+    const { db, lock } = this.#deps;
+    // While another process holds the lock for long, these counts are lost: they are not worth to wait for.
+    await lock.write(() => countShown(db.$client, shown), WRITE_MS).catch(() => undefined);
   }
 }

@@ -2,9 +2,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button } from '../../dashboard/components/button.tsx';
 import { Island } from '../../dashboard/components/island.tsx';
-import { SearchForm } from '../../dashboard/components/search.tsx';
 import { Empty } from '../../dashboard/components/surface.tsx';
-import { Pager } from '../../dashboard/components/table.tsx';
+import { Pager, SearchForm } from '../../dashboard/components/table.tsx';
 import { setFlash } from '../../dashboard/flash.ts';
 import { ask, attemptWith, sentenceOf } from '../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../dashboard/page.tsx';
@@ -15,8 +14,7 @@ import { READ } from '../../http/pages/layout.ts';
 import { installMultipart } from '../../http/requests/forms.ts';
 import { listPictures, type Picture } from '../operations.ts';
 import { receivePicture } from '../routes.ts';
-import { measures, pathOf, usesInWords } from './in-words.ts';
-import { pictureScreen } from './picture.tsx';
+import { measures, pathOf, pictureScreen, usesInWords } from './picture.tsx';
 
 const ROWS = 24;
 const SEE_OTHER = 303;

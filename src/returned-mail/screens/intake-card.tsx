@@ -1,8 +1,7 @@
 /** One address for the events of a mail provider: whether it works, what to do at the provider, and what arrived. */
 import { Confirm } from '../../dashboard/components/confirm.tsx';
 import { Facts } from '../../dashboard/components/figures.tsx';
-import { Island } from '../../dashboard/components/island.tsx';
-import { LiveNotes } from '../../dashboard/components/live-notes.tsx';
+import { Island, LiveNotes } from '../../dashboard/components/island.tsx';
 import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';
 import { type PlainKey, useLanguage } from '../../dashboard/words/index.ts';

@@ -7,7 +7,7 @@ import { senders } from '../../database/schema/index.ts';
 import { stateName } from '../../delivery/reporting/mailing-report.ts';
 import { relaysInUse } from '../../delivery/transport/relays/in-use.ts';
 import { notFound } from '../../failure.ts';
-import { checkDomains } from '../../health-checks/dns/check-domains.ts';
+import { checkDomains } from '../../health-checks/dns.ts';
 import {
   DOMAIN_CHECKS,
   findDoctorFindings,

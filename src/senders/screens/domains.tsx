@@ -1,7 +1,6 @@
 /** The DNS of the domains that senders write from: what was found there, and the records to publish. */
 import { Button } from '../../dashboard/components/button.tsx';
-import { Island } from '../../dashboard/components/island.tsx';
-import { LiveNotes } from '../../dashboard/components/live-notes.tsx';
+import { Island, LiveNotes } from '../../dashboard/components/island.tsx';
 import { Badge, Card } from '../../dashboard/components/surface.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';

@@ -7,7 +7,7 @@ import { setFlash } from '../../dashboard/flash.ts';
 import { attempt, sentenceOf } from '../../dashboard/operations.ts';
 import { field } from '../../dashboard/sign-in/fields.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import { variantName } from '../../delivery/variants/variant-name.ts';
+import { variantName } from '../../delivery/variants/groups.ts';
 import type { Report } from '../operations/reports.ts';
 import { chooseWinner } from '../operations/variants.ts';
 

@@ -1,10 +1,9 @@
 /** The account's own templates: how they look, a search, and the way to a new one. */
 import type { FastifyInstance } from 'fastify';
 import { LinkButton } from '../../dashboard/components/button.tsx';
-import { SearchForm } from '../../dashboard/components/search.tsx';
+import { TemplatePicture } from '../../dashboard/components/mail-frames.tsx';
 import { Empty } from '../../dashboard/components/surface.tsx';
-import { Pager } from '../../dashboard/components/table.tsx';
-import { TemplatePicture } from '../../dashboard/components/template-picture.tsx';
+import { Pager, SearchForm } from '../../dashboard/components/table.tsx';
 import { ask } from '../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../dashboard/page.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';

@@ -1,17 +1,19 @@
 /** A person's own account: language, colours and shortcuts, password, second factor and passkeys. */
 import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
 import { Button } from '../../dashboard/components/button.tsx';
-import type { Problems } from '../../dashboard/components/field.tsx';
+import { CheckField, type Problems, SelectField, TextField } from '../../dashboard/components/field.tsx';
 import { Card } from '../../dashboard/components/surface.tsx';
 import { ask, attempt } from '../../dashboard/operations.ts';
 import { languageOf } from '../../dashboard/page.tsx';
 import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
 import { callerOf, field } from '../../dashboard/sign-in/fields.ts';
-import { NewPasswordField, passwordProblem } from '../../dashboard/sign-in/new-password.tsx';
+import { NewPasswordField, passwordProblem } from '../../dashboard/sign-in/parts.tsx';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import type { Deps } from '../../deps.ts';
 import { setSessionCookie } from '../../http/session-cookie.ts';
+import { LANGUAGE_CODES, LANGUAGE_NAMES } from '../../languages.ts';
 import { changeOwnSettings, readMe } from '../operations/me.ts';
 import { listOwnPasskeys } from '../operations/passkeys.ts';
 import { changePassword } from '../own-password.ts';
@@ -19,7 +21,6 @@ import { relyingParty } from '../passkeys/requests.ts';
 import { actorOf, type SignIns } from '../sign-in.ts';
 import { CurrentPassword, type OwnForms, ownForms } from './own-forms.tsx';
 import { Passkeys, passkeyScreen } from './passkeys.tsx';
-import { Preferences } from './preferences.tsx';
 import { SecondFactor, secondFactorScreen } from './second-factor.tsx';
 
 const UNPROCESSABLE = 422;
@@ -91,6 +92,45 @@ function PasswordForm({ email, problems }: { email: string; problems: Problems |
         <NewPasswordField problems={problems} />
         <p class="quiet-text small">{language.say('own.password.text')}</p>
         <Button>{language.say('own.password.submit')}</Button>
+      </form>
+    </Card>
+  );
+}
+
+function Preferences({ me, problems }: { me: Static<typeof readMe.record>; problems: Problems | undefined }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('own.title')}>
+      <form method="post" action="/settings/account" class="narrow">
+        <TextField
+          name="name"
+          label={language.say('users.name')}
+          value={me.name}
+          autocomplete="name"
+          problems={problems}
+        />
+        <SelectField
+          name="language"
+          label={language.say('own.language')}
+          options={[
+            { value: 'browser', label: language.say('own.language.browser') },
+            ...LANGUAGE_CODES.map((code) => ({ value: code, label: LANGUAGE_NAMES[code] })),
+          ]}
+          value={me.language}
+          problems={problems}
+        />
+        <SelectField
+          name="colour_scheme"
+          label={language.say('own.colours')}
+          options={(['system', 'light', 'dark'] as const).map((value) => ({
+            value,
+            label: language.say(`own.colours.${value}`),
+          }))}
+          value={me.colour_scheme}
+          problems={problems}
+        />
+        <CheckField name="shortcuts" label={language.say('own.shortcuts')} checked={me.shortcuts === 1} />
+        <Button>{language.say('users.save')}</Button>
       </form>
     </Card>
   );

@@ -1,8 +1,7 @@
 /** What a webhook was sent, with a button to send each event again, and what came of a test. */
 import { Button } from '../../dashboard/components/button.tsx';
 import { Time } from '../../dashboard/components/figures.tsx';
-import { Island } from '../../dashboard/components/island.tsx';
-import { LiveNotes } from '../../dashboard/components/live-notes.tsx';
+import { Island, LiveNotes } from '../../dashboard/components/island.tsx';
 import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
 import { Pager, Table } from '../../dashboard/components/table.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { DATA } from '../../../src/database/data-folder.ts';
 import { MADE_BY } from '../../../src/database/schema/index.ts';
-import { findBursts } from '../../../src/delivery/feedback/bursts.ts';
 import { madeBy, readerOf } from '../../../src/delivery/feedback/readers.ts';
+import { findBursts } from '../../../src/delivery/feedback/recorded-hits.ts';
 
 const DEVICES = 'https://github.com/matomo-org/device-detector';
 const MAIL_PROGRAMS = `${DEVICES}/blob/master/Tests/Parser/Client/fixtures/pim.yml`;

@@ -1,6 +1,6 @@
 /** What becomes of transactional mail: suppression, retries, rates, holds, turns of accounts, bounces and complaints. */
 import t from 'tap';
-import { recipientFinder } from '../../../src/delivery/feedback/providers/find-recipient.ts';
+import { recipientFinder } from '../../../src/delivery/feedback/providers/take-in.ts';
 import { holdSending, releaseSending } from '../../../src/delivery/queue/sending-hold.ts';
 import { QUEUE_QUERIES } from '../../../src/delivery/transactional/ledger.ts';
 import { recordReturned } from '../../../src/delivery/transactional/returned.ts';

@@ -2,8 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
 import { Meter, Stats } from '../../../dashboard/components/figures.tsx';
-import { Island } from '../../../dashboard/components/island.tsx';
-import { LiveNotes } from '../../../dashboard/components/live-notes.tsx';
+import { Island, LiveNotes } from '../../../dashboard/components/island.tsx';
 import { Card, Notice } from '../../../dashboard/components/surface.tsx';
 import { ask, attempt, type Refusal, sentenceOf } from '../../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../../dashboard/page.tsx';

@@ -6,7 +6,7 @@ import Type from 'typebox';
 import { recordId } from '../../../database/ownership.ts';
 import { Failure, invalid } from '../../../failure.ts';
 import { messages } from '../../../field-errors.ts';
-import { readFileUpload } from '../../../http/requests/file-upload.ts';
+import { readFileUpload } from '../../../http/requests/forms.ts';
 import { normalize } from '../../../http/requests/normalize.ts';
 import { choice, flag } from '../../../http/requests/schemas.ts';
 import type { Context } from '../../../operations/operation.ts';

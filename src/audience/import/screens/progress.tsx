@@ -2,8 +2,7 @@
 import { LinkButton } from '../../../dashboard/components/button.tsx';
 import { Confirm } from '../../../dashboard/components/confirm.tsx';
 import { Meter, Stats, Time } from '../../../dashboard/components/figures.tsx';
-import { Island } from '../../../dashboard/components/island.tsx';
-import { LiveNotes } from '../../../dashboard/components/live-notes.tsx';
+import { Island, LiveNotes } from '../../../dashboard/components/island.tsx';
 import { Card, Notice } from '../../../dashboard/components/surface.tsx';
 import { Table } from '../../../dashboard/components/table.tsx';
 import { useLanguage } from '../../../dashboard/words/index.ts';

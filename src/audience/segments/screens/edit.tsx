@@ -2,8 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../dashboard/components/field.tsx';
-import { Island } from '../../../dashboard/components/island.tsx';
-import { LiveNotes } from '../../../dashboard/components/live-notes.tsx';
+import { Island, LiveNotes } from '../../../dashboard/components/island.tsx';
 import { Empty } from '../../../dashboard/components/surface.tsx';
 import { setFlash } from '../../../dashboard/flash.ts';
 import { ask, attempt, problemsAt } from '../../../dashboard/operations.ts';

@@ -2,9 +2,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import { Time } from '../../../dashboard/components/figures.tsx';
-import { SearchForm } from '../../../dashboard/components/search.tsx';
 import { Badge, Empty } from '../../../dashboard/components/surface.tsx';
-import { type Column, Pager, Table } from '../../../dashboard/components/table.tsx';
+import { type Column, Pager, SearchForm, Table } from '../../../dashboard/components/table.tsx';
 import { ask } from '../../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../../dashboard/page.tsx';
 import { viewerOf } from '../../../dashboard/signed-in.ts';

@@ -1,15 +1,9 @@
 /** German: the sentences with which the service says why something was not done or what it found, by their code. */
 import type { SentenceCode } from '../../../sentences.ts';
-import { abTestSentences } from './ab-test-sentences.ts';
 import { checkSentences } from './check-sentences.ts';
-import { feedSentences } from './feed-sentences.ts';
-import { formSentences } from './form-sentences.ts';
-import { migrationSentences } from './migration-sentences.ts';
-import { nodeSentences } from './node-sentences.ts';
+import { featureSentences } from './feature-sentences.ts';
 import { refusalSentences } from './refusal-sentences.ts';
 import { relaySentences } from './relay-sentences.ts';
-import { transactionalSentences } from './transactional-sentences.ts';
-import { webhookSentences } from './webhook-sentences.ts';
 
 export const sentences: Readonly<Record<SentenceCode, string>> = {
   unsubscribed_all: 'Von allen Mails abgemeldet',
@@ -182,15 +176,9 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
     'Mails warten und werden von selbst noch einmal versucht. Die Ursache findet der Test unter Einstellungen, Versand.',
 
   ...checkSentences,
-  ...feedSentences,
-  ...formSentences,
-  ...migrationSentences,
-  ...abTestSentences,
-  ...nodeSentences,
+  ...featureSentences,
   ...refusalSentences,
   ...relaySentences,
-  ...transactionalSentences,
-  ...webhookSentences,
 
   dns_silent: 'Das DNS antwortet nicht ({code})',
   dns_silent_cure: 'Versuchen Sie es noch einmal.',

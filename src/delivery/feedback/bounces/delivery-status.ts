@@ -1,6 +1,5 @@
 /** Parses the machine-readable part of a delivery status notification, recipient by recipient (RFC 3464, RFC 6533). */
 import { classifyFinal, readRefusal, type Verdict } from './classify.ts';
-import { fieldGroups } from './field-groups.ts';
 import { sanitizeText } from './sanitize.ts';
 
 const ACTIONS = ['failed', 'delayed', 'delivered', 'relayed', 'expanded'] as const;
@@ -91,4 +90,28 @@ function removeType(value: string): string {
     .slice(0, 5000)
     .replace(/^[\w.-]{1,40}\s*;/, '')
     .trim();
+}
+
+/**
+ * Yields the groups of a text, which blank lines separate: field names in lower case, values unfolded. If a field occurs more
+ * than once in a group, the first one counts. Lines that are not a field are skipped.
+ */
+export function* fieldGroups(text: string): Generator<Map<string, string>> {
+  let group = new Map<string, string>();
+  let open: string | null = null;
+  for (const line of text.split(/\r\n|\n|\r/)) {
+    if (line.trim() === '') {
+      if (group.size > 0) yield group;
+      group = new Map();
+      open = null;
+    } else if (/^[ \t]/.test(line)) {
+      if (open !== null) group.set(open, `${group.get(open)} ${line.trim()}`);
+    } else {
+      const colon = line.indexOf(':');
+      const name = line.slice(0, Math.max(colon, 0)).trimEnd().toLowerCase();
+      open = /^[!-9;-~]+$/.test(name) && !group.has(name) ? name : null;
+      if (open !== null) group.set(open, line.slice(colon + 1).trim());
+    }
+  }
+  if (group.size > 0) yield group;
 }

@@ -1,9 +1,9 @@
 /** Brevo's transactional webhooks: one event or a list of them (developers.brevo.com/docs/transactional-webhooks). It does not sign them. */
-import { listedFields } from './json-list.ts';
 import {
   diagnosticOf,
   type Effect,
   type Fields,
+  listedFields,
   numberAt,
   type ProviderEvent,
   type ReceivedRequest,

@@ -1,10 +1,10 @@
 /** SendGrid's signed event webhook: a list of events (twilio.com/docs/sendgrid, Event Webhook Reference and Security Features). */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { listedFields } from './json-list.ts';
 import {
   diagnosticOf,
   type Effect,
   type Fields,
+  listedFields,
   numberAt,
   type ProviderEvent,
   type ReceivedRequest,

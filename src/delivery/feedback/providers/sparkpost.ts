@@ -1,10 +1,10 @@
 /** SparkPost's webhooks: a list of events, each within `msys` (developers.sparkpost.com/api/webhooks). It does not sign them. */
-import { listedFields } from './json-list.ts';
 import {
   diagnosticOf,
   type Effect,
   type Fields,
   fieldsAt,
+  listedFields,
   numberAt,
   type ProviderEvent,
   type ReceivedRequest,

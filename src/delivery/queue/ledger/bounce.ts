@@ -1,8 +1,8 @@
-/** Moves a delivery to `bounced` when its mail comes back. */
+/** What becomes of deliveries in the ledger after their hand-off: their mail comes back, they are queued again, removed, or a person is erased from them. */
 import type { Database } from 'better-sqlite3';
 import { BY_PERSON, DELIVERY_STATE } from '../../../database/schema/index.ts';
 import { advanceEnrolments } from '../enrolment-state.ts';
-import { reasonCounter } from './reasons.ts';
+import { type ReasonChange, reasonCounter } from './reasons.ts';
 
 /** A delivery as it was before the bounce. */
 export interface ReturnedDelivery {
@@ -44,4 +44,87 @@ export function bounceDelivery(client: Database, delivery: ReturnedDelivery, dia
     .run({ wasAccepted, id, mailing: mailing_id });
   advanceEnrolments(client, mailing_id, [id], 'through', now);
   return true;
+}
+
+/**
+ * Queues up to `limit` failed recipients of a mailing again and gives how many there were. They keep their Message-ID, and whoever has
+ * unsubscribed, is suppressed or was deleted meanwhile is left out at the claim, like everybody else. Call inside a transaction, which
+ * also opens the mailing again.
+ */
+export function requeueFailed(client: Database, mailingId: number, limit: number): number {
+  const requeued = client
+    .prepare<[number, number], { reply: string | null }>(`
+      UPDATE deliveries SET state = ${DELIVERY_STATE.queued}, due_at = 0, first_tried_at = NULL
+      WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_unaccepted
+        WHERE mailing_id = ? AND state > ${DELIVERY_STATE.accepted} AND state = ${DELIVERY_STATE.failed} ORDER BY id LIMIT ?)
+      RETURNING reply`)
+    .all(mailingId, limit);
+  client.prepare('UPDATE mailings SET failed = failed - ? WHERE id = ?').run(requeued.length, mailingId);
+  reasonCounter(client)(
+    requeued.flatMap(({ reply }) => [
+      { mailing_id: mailingId, state: DELIVERY_STATE.failed, reply, by: -1 },
+      { mailing_id: mailingId, state: DELIVERY_STATE.queued, reply, by: 1 },
+    ]),
+  );
+  return requeued.length;
+}
+
+interface FormMails {
+  /** Removes the mail of a request whose recipient never wanted to be known, if it is finished or held, with its delivery and events. */
+  remove(requestId: number): void;
+  /** Removes the text of a request's mail if it is finished: each has its own, because the link in it is for one person. */
+  empty(requestId: number): void;
+}
+
+/** The mails of forms. Call its functions inside a transaction. */
+export function formMails(client: Database): FormMails {
+  const empty = client.prepare<[number]>(`
+    UPDATE mailings SET content = json_set(content, '$.content.html', json('[]'), '$.content.text', json('[]'))
+    WHERE owner_kind = 'form' AND owner_id = ? AND finished_at IS NOT NULL`);
+  const find = client
+    .prepare<[number], number>(
+      "SELECT id FROM mailings WHERE owner_kind = 'form' AND owner_id = ? AND (finished_at IS NOT NULL OR state = 'held')",
+    )
+    .pluck();
+  const removals = [
+    'DELETE FROM events WHERE delivery_id IN (SELECT id FROM deliveries WHERE mailing_id = ?)',
+    'DELETE FROM delivery_reasons WHERE mailing_id = ?',
+    'DELETE FROM mailing_hours WHERE mailing_id = ?',
+    'DELETE FROM deliveries WHERE mailing_id = ?',
+    'DELETE FROM mailings WHERE id = ?',
+  ].map((text) => client.prepare(text));
+  return {
+    remove(requestId) {
+      for (const mailing of find.all(requestId)) for (const removal of removals) removal.run(mailing);
+    },
+    empty: (requestId) => void empty.run(requestId),
+  };
+}
+
+/** A person of an account in the mailings `after` an id up to another. */
+interface PersonInMailings {
+  account: number;
+  address: number;
+  after: number;
+  to: number;
+}
+
+/**
+ * Gives a function that removes their contact and the replies about them from the deliveries of a person. The deliveries stay, for the
+ * counts of their mailings. Call it inside a transaction.
+ */
+export function deliveryEraser(client: Database): (person: PersonInMailings) => void {
+  const theirs = `FROM mailings m CROSS JOIN deliveries d INDEXED BY deliveries_person ON d.mailing_id = m.id AND d.address_id = @address
+    WHERE m.id > @after AND m.id <= @to AND m.user_id = @account`;
+  const replies = client.prepare<[PersonInMailings], Omit<ReasonChange, 'by'>>(
+    `SELECT d.mailing_id, d.state, d.reply ${theirs} AND d.reply IS NOT NULL`,
+  );
+  const erase = client.prepare<[PersonInMailings]>(
+    `UPDATE deliveries SET contact_id = NULL, segment_recipient_id = NULL, reply = NULL WHERE id IN (SELECT d.id ${theirs})`,
+  );
+  const countReasons = reasonCounter(client);
+  return (person) => {
+    countReasons(replies.all(person).map((delivery) => ({ ...delivery, by: -1 })));
+    erase.run(person);
+  };
 }

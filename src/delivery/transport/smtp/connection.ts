@@ -1,7 +1,7 @@
 /** One socket to a relay: writes commands, reads replies, and limits every wait with a deadline. */
 import net from 'node:net';
 import tls from 'node:tls';
-import { isMailText } from '../../mime/mail-text.ts';
+import { isMailText } from '../../mime/mail-form.ts';
 import { type Reply, ReplyReader } from './reply.ts';
 
 export interface ConnectionListener {

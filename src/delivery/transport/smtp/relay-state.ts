@@ -1,10 +1,8 @@
 /** The state of each relay: whether it works, how many connections it accepts, and when it is tried again after a failure. */
-
 import type { SmtpConnection } from './connection.ts';
 import type { Outcome } from './outcome.ts';
 import { PendingHandoffs } from './pending-handoffs.ts';
 import type { Relay } from './relay-urls.ts';
-import { Throughput } from './throughput.ts';
 import type { Timeouts } from './timeouts.ts';
 import { TokenBucket } from './token-bucket.ts';
 
@@ -257,5 +255,41 @@ export class RelayStates {
   get failure(): Outcome | null {
     const failures = this.all.flatMap((relayState) => relayState.failure ?? []);
     return failures.find(({ kind }) => kind === 'deferred') ?? failures[0] ?? null;
+  }
+}
+
+const WINDOW_MS = 100;
+
+/** The current throughput in messages per second, measured over short windows. */
+class Throughput {
+  readonly #monotonic: () => number;
+  #since: number;
+  #count = 0;
+  #perSecond = 0;
+
+  constructor(monotonic: () => number) {
+    this.#monotonic = monotonic;
+    this.#since = monotonic();
+  }
+
+  /** Counts one message. */
+  add(): void {
+    this.#count++;
+    this.#roll(WINDOW_MS);
+  }
+
+  /** The rate of the last full window; it falls to 0 when messages stop. */
+  get perSecond(): number {
+    this.#roll(2 * WINDOW_MS);
+    return this.#perSecond;
+  }
+
+  #roll(after: number): void {
+    const now = this.#monotonic();
+    const elapsed = now - this.#since;
+    if (elapsed < after) return;
+    this.#perSecond = (this.#count * 1000) / elapsed;
+    this.#since = now;
+    this.#count = 0;
   }
 }

@@ -13,7 +13,7 @@ import { field } from '../../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../../dashboard/signed-in.ts';
 import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
 import { courierInUse } from '../../../delivery/transport/relays/in-use.ts';
-import { variantName } from '../../../delivery/variants/variant-name.ts';
+import { variantName } from '../../../delivery/variants/groups.ts';
 import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import type { CheckedMailRecord } from '../../operations/shown-mails.ts';

@@ -1,8 +1,8 @@
 /** The ways to make the content of a mail: its designer, templates, and pasting HTML. Code that is too long for a page can be downloaded and replaced. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
+import { TemplatePicture } from '../../../dashboard/components/mail-frames.tsx';
 import { Notice } from '../../../dashboard/components/surface.tsx';
-import { TemplatePicture } from '../../../dashboard/components/template-picture.tsx';
 import { ask, type Refusal, sentenceOf } from '../../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../../dashboard/page.tsx';
 import { field } from '../../../dashboard/sign-in/fields.ts';

@@ -12,7 +12,7 @@ import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
 import { SINGLE_SEND_STATUS } from '../../../database/schema/index.ts';
 import { FIRST_ZONE, type LocalTime } from '../../../delivery/timing/local-times.ts';
 import { waitsUntil } from '../../../delivery/timing/send-window.ts';
-import { canarySize, LEAST_AUDIENCE } from '../../../delivery/watch/canary-size.ts';
+import { canarySize, LEAST_AUDIENCE } from '../../../delivery/watch/canary.ts';
 import type { readWindow } from '../../../sending-times/operations.ts';
 import { toUtc, wallClock } from '../../../zones.ts';
 import type { Audience, Draft } from '../../operations/drafts.ts';

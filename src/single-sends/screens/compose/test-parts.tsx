@@ -3,7 +3,7 @@ import { LinkButton } from '../../../dashboard/components/button.tsx';
 import { type Problems, SelectField } from '../../../dashboard/components/field.tsx';
 import { Card } from '../../../dashboard/components/surface.tsx';
 import { useLanguage } from '../../../dashboard/words/index.ts';
-import { variantName } from '../../../delivery/variants/variant-name.ts';
+import { variantName } from '../../../delivery/variants/groups.ts';
 import type { Draft } from '../../operations/drafts.ts';
 import type { TestPlan } from '../../operations/variants.ts';
 import { stepAddress } from './frame.tsx';

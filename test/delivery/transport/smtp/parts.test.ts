@@ -4,7 +4,7 @@ import t from 'tap';
 import { replyOutcome, withoutReply } from '../../../../src/delivery/transport/smtp/outcome.ts';
 import { parseRelays, relayName } from '../../../../src/delivery/transport/smtp/relay-urls.ts';
 import { type Reply, ReplyReader } from '../../../../src/delivery/transport/smtp/reply.ts';
-import { stuffDots } from '../../../../src/delivery/transport/smtp/session/dot-stuffing.ts';
+import { stuffDots } from '../../../../src/delivery/transport/smtp/session/message-writer.ts';
 import { RFC_TIMEOUTS } from '../../../../src/delivery/transport/smtp/timeouts.ts';
 
 t.test('SMTP_URL names a relay, with the usual ports', async (t) => {

@@ -2,9 +2,7 @@
  * Writes messages to a connection: dots stuffed, in blocks, each when the one before is flushed, so that a large message
  * does not pile up in memory. The end of data and what follows it leave in the same packet as the last block.
  */
-
 import type { SmtpConnection } from '../connection.ts';
-import { stuffDots } from './dot-stuffing.ts';
 
 /** The message is written in blocks of this size; each has its own timeout (RFC 5321 4.5.3.2.5). */
 const BLOCK_BYTES = 65_536;
@@ -14,7 +12,7 @@ const BUFFER_BYTES = 65_536;
 
 const LINE_FEED = 0x0a;
 
-export interface MessageListener {
+interface MessageListener {
   /** Called right before the end of data is written; returns the commands to write after it. */
   endingData(): string;
   /** The socket has flushed the end of data of the latest message. */
@@ -107,4 +105,30 @@ export class MessageWriter {
     this.#messagesFlushed++;
     if (!error && this.#messagesFlushed === this.#messagesWritten) this.#listener.flushed();
   };
+}
+
+const LINE_THEN_DOT = Buffer.from('\n.');
+const DOT = 0x2e;
+
+/**
+ * Doubles every dot at the start of a line; returns the same Buffer if there is none. A bare LF counts as a line end,
+ * because some relays read it as one and would find an end of data there.
+ */
+export function stuffDots(message: Buffer): Buffer {
+  const places = message[0] === DOT ? [0] : [];
+  for (let at = message.indexOf(LINE_THEN_DOT); at !== -1; at = message.indexOf(LINE_THEN_DOT, at + 2)) {
+    places.push(at + 1);
+  }
+  if (places.length === 0) return message;
+
+  const stuffed = Buffer.allocUnsafe(message.length + places.length);
+  let from = 0;
+  let to = 0;
+  for (const place of places) {
+    to += message.copy(stuffed, to, from, place);
+    stuffed[to++] = DOT;
+    from = place;
+  }
+  message.copy(stuffed, to, from);
+  return stuffed;
 }

@@ -1,5 +1,4 @@
 /** One open connection that sends mail after mail: passes replies to the transactions and does what they say. */
-
 import type { ConnectionListener, SmtpConnection } from '../connection.ts';
 import type { Extensions } from '../handshake.ts';
 import type { Outcome } from '../outcome.ts';
@@ -8,10 +7,16 @@ import type { RelayState } from '../relay-state.ts';
 import { relayName } from '../relay-urls.ts';
 import type { Reply } from '../reply.ts';
 import type { Timeouts } from '../timeouts.ts';
-import type { Aborted, Action, Completed } from './actions.ts';
-import { type Envelope, envelopeProblem } from './envelope.ts';
 import { MessageWriter } from './message-writer.ts';
-import { type State, Transactions } from './transactions.ts';
+import {
+  type Aborted,
+  type Action,
+  type Completed,
+  type Envelope,
+  envelopeProblem,
+  type State,
+  Transactions,
+} from './transactions.ts';
 
 export interface SessionOwner {
   /** The outcome of a hand-off; 'withdrawn' if its message must no longer be sent and at most its envelope was written. */

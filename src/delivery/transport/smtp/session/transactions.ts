@@ -22,12 +22,9 @@
  * A 421, a reply that the command cannot have, a timeout and a lost connection abort the transaction, and the connection
  * must be closed.
  */
-
 import type { Extensions } from '../handshake.ts';
 import { type Outcome, replyOutcome, type Stage, withoutReply } from '../outcome.ts';
 import type { Reply } from '../reply.ts';
-import type { Aborted, Action, Completed } from './actions.ts';
-import { commandGroup, type Envelope, mailCommand, rcptCommand } from './envelope.ts';
 
 export type State = 'idle' | 'rset' | 'mail' | 'rcpt' | 'data' | 'message' | 'unflushed' | 'end' | 'empty';
 
@@ -275,4 +272,81 @@ export class Transactions<Mail extends Envelope> {
         return this.#state;
     }
   }
+}
+
+/** What the relay is told about a mail before its message. */
+export interface Envelope {
+  readonly from: string;
+  readonly to: string;
+  /** The length of the message in bytes, before dot-stuffing. */
+  readonly size: number;
+}
+
+/** Addresses that end neither the angle brackets, nor the argument, nor the line. */
+const SENDER = /^[!-;=?-~]*$/;
+const RECIPIENT = /^[!-;=?-~]+$/;
+
+/** MAIL FROM with its CRLF, and with the message's size if the relay announced SIZE (RFC 1870 3). */
+function mailCommand({ from, size }: Envelope, offers: Extensions): string {
+  return `MAIL FROM:<${from}>${offers.size === null ? '' : ` SIZE=${size}`}\r\n`;
+}
+
+/** RCPT TO with its CRLF. */
+function rcptCommand({ to }: Envelope): string {
+  return `RCPT TO:<${to}>\r\n`;
+}
+
+/** MAIL, RCPT and DATA as one group, which RFC 2920 3.1 allows because DATA is last. */
+function commandGroup(envelope: Envelope, offers: Extensions): string {
+  return `${mailCommand(envelope, offers)}${rcptCommand(envelope)}DATA\r\n`;
+}
+
+/** The outcome of a mail that this relay could only reject, found without asking it; null if the mail can be sent. */
+export function envelopeProblem({ from, to, size }: Envelope, offers: Extensions): Outcome | null {
+  if (!SENDER.test(from)) return withoutReply('held', 'mail', 'the sender address is not valid in an SMTP command');
+  if (!RECIPIENT.test(to)) return withoutReply('refused', 'rcpt', 'the address is not valid in an SMTP command');
+  if (offers.size && size > offers.size) {
+    return withoutReply('held', 'mail', `the message has ${size} bytes, the relay accepts at most ${offers.size}`);
+  }
+  return null;
+}
+
+/** What to do after a reply. Wherever the connection stays open, the next reply belongs to `state`. */
+export type Action<Mail> =
+  | { do: 'wait' }
+  | { do: 'write'; commands: string }
+  /** Write the message, then call `endOfDataWritten`; or call `withdraw` and close the connection. */
+  | { do: 'writeMessage' }
+  /** RSET is answered and no mail waits: the session is free. */
+  | { do: 'rest' }
+  | Completed<Mail>
+  | Aborted<Mail>
+  /** Close the connection and call `lost`. */
+  | { do: 'close'; why: string };
+
+/** A transaction has its outcome, and the connection can be used further. */
+export interface Completed<Mail> {
+  do: 'complete';
+  mail: Mail;
+  outcome: Outcome;
+  /**
+   * `rest`: the session is free. `pipelined`: the transaction of the pipelined mail has begun. `reset`: write RSET first.
+   * `close`: close the connection, since the envelope of a cancelled mail is on it.
+   */
+  next: 'rest' | 'pipelined' | 'reset' | 'close';
+}
+
+/** A transaction has its outcome, and the connection must be closed. */
+export interface Aborted<Mail> {
+  do: 'abort';
+  mail: Mail;
+  outcome: Outcome;
+  /** Whether the relay cannot have acted on the mail, so that it can be sent again without a duplicate. */
+  canRepeat: boolean;
+  /** The mail of which only the envelope was pipelined; the relay discards it when the connection closes. */
+  pipelined: Mail | null;
+  /** Whether the relay ended a session that had worked, instead of accepting another mail. */
+  isSessionEnd: boolean;
+  /** Whether the relay failed on a pipelined envelope, although it offers PIPELINING. */
+  isPipeliningRejected: boolean;
 }

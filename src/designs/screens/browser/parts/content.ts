@@ -2,12 +2,11 @@
  * The mail as it is being edited: as blocks, as HTML, or as MJML that the editor cannot show. Between blocks and HTML one can switch:
  * the blocks stay as they are until the HTML is changed, and HTML comes back unchanged until a block is.
  */
-import { type Choices, markup, openEditor } from './editor.ts';
+import { type Choices, fieldChoice, markup, openEditor } from './editor.ts';
 import { ask, call, element, escaped, say, tell } from './page.ts';
-import { makeSource, type Source } from './source.ts';
 
 /** What the page saves, shows and sends. */
-export interface Content {
+interface Content {
   /** The content as the body of a request. */
   current(): Record<string, string>;
 }
@@ -132,4 +131,42 @@ function blocksOf(html: string): string {
     ([, css = '']) => `<mj-style>${css}</mj-style>`,
   );
   return `<mjml><mj-head>${styles.join('')}</mj-head><mj-body><mj-raw data-html="${escaped(body.trim())}"></mj-raw></mj-body></mjml>`;
+}
+
+/** An open text of the mail. */
+interface Source {
+  /** What holds it, to be put on the page. */
+  box: HTMLElement;
+  text(): string;
+  setText(text: string): void;
+  focus(): void;
+}
+
+/** Makes a field for the text of the mail, with a choice of placeholders; `onChange` is called after each change. */
+function makeSource(name: 'html' | 'mjml', text: string, fields: string[], onChange: () => void): Source {
+  const source = document.createElement('textarea');
+  source.value = text;
+  source.spellcheck = false;
+  source.setAttribute('aria-label', say(`designer.${name}.of`));
+  const choice = fieldChoice(fields);
+  choice.addEventListener('change', () => {
+    source.setRangeText(choice.value, source.selectionStart, source.selectionEnd, 'end');
+    choice.value = '';
+    source.focus();
+    onChange();
+  });
+  source.addEventListener('input', onChange);
+  const label = document.createElement('label');
+  label.append(choice);
+  const box = document.createElement('div');
+  box.className = 'source';
+  box.append(label, source);
+  return {
+    box,
+    text: () => source.value,
+    setText: (changed) => {
+      source.value = changed;
+    },
+    focus: () => source.focus(),
+  };
 }

@@ -1,6 +1,6 @@
 /** Transactions that are told replies, and what they do as short texts. */
 import type { Outcome } from '../../../../../src/delivery/transport/smtp/outcome.ts';
-import type { Action } from '../../../../../src/delivery/transport/smtp/session/actions.ts';
+import type { Action } from '../../../../../src/delivery/transport/smtp/session/transactions.ts';
 import { Transactions } from '../../../../../src/delivery/transport/smtp/session/transactions.ts';
 
 export interface Mail {

@@ -1,0 +1,139 @@
+/** German: the sentences of single features. */
+import type { FEATURE_SENTENCES } from '../../../sentences/features.ts';
+
+export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, string>> = {
+  // A/B tests.
+  ab_canary: 'Eine Mail, die mit einem ersten Teil der Empfänger beginnt, lässt sich nicht auch noch testen.',
+  ab_untracked: 'Öffnungen und Klicks dieser Mail werden nicht gezählt, daher lässt sich danach kein Gewinner finden.',
+  ab_same: 'Zwei Varianten sind dieselbe Mail.',
+  ab_variant_problem: 'Variante {name}: {problem}',
+  ab_not_open: 'Es gibt keinen Test dieser Mail, der auf eine Entscheidung wartet.',
+
+  // Feeds.
+  feed_address: 'Geben Sie die Adresse eines Feeds an, etwa https://example.com/feed.xml.',
+  feed_plain:
+    'Die Adresse muss mit https:// beginnen, damit unterwegs niemand ändern kann, was an Menschen verschickt wird.',
+  feed_zone: '{name} ist keine Zeitzone wie Europe/Berlin.',
+  feed_time: 'Die Uhrzeit hat die Form 08:30.',
+  feeds_many: 'Ein Konto kann {count} Feeds haben: Löschen Sie erst einen',
+  feed_is_held: 'Der Feed ist angehalten: Senden oder überspringen Sie erst, was wartet',
+  feed_not_held: 'Der Feed ist nicht angehalten',
+  feed_status: 'Die Antwort hatte den Status {status}.',
+  feed_large: 'Er ist größer als {size} MiB.',
+  feed_redirects: 'Er leitet zu oft weiter.',
+  feed_empty: 'Der Feed hat keine Einträge.',
+  feed_no_feed: 'Dort ist kein Feed in RSS, Atom oder JSON.',
+  feed_many_items:
+    'Er hat auf einmal {count} neue Einträge, was öfter ein Fehler des Feeds ist als Neuigkeiten. Sehen Sie sie an, und senden oder überspringen Sie sie dann.',
+  feed_all_unknown:
+    'Alle {count} Einträge sind neu, wie wenn ein Feed seinen Einträgen andere Kennungen gibt. Sehen Sie sie an, und senden oder überspringen Sie sie dann.',
+  feed_no_template:
+    'Die Vorlage seiner Mails wurde gelöscht oder ist leer. Wählen Sie eine andere, und senden oder überspringen Sie dann, was wartet.',
+  feed_mail_large:
+    'Die Mail aus seinen Einträgen hat mehr als 2 Millionen Zeichen. Wählen Sie eine kleinere Vorlage, und senden oder überspringen Sie dann, was wartet.',
+
+  // Forms.
+  forms_many: 'Ein Konto kann {count} Formulare haben: Löschen Sie zuerst eines',
+  form_field_twice: 'Ein Feld kann nur einmal abgefragt werden.',
+  form_field_unknown: 'Dieses Feld kann ein Formular nicht abfragen: {name}',
+  form_address: 'Geben Sie eine Adresse an, die mit https:// oder http:// beginnt.',
+  form_segment_type: 'Das Segment gehört zu einem anderen Kontakttyp als das Formular.',
+  form_consent: 'Zugestimmt: „{text}“. Angefragt am {time} UTC von {asker}, bestätigt von {confirmer}.',
+  request_closed: 'die Anmeldung ist bestätigt, zu alt oder nicht mehr gewünscht',
+
+  form_off: 'Es ist ausgeschaltet.',
+  form_type_deleted: 'Sein Kontakttyp wurde gelöscht: Wählen Sie einen anderen.',
+  form_sender_deleted: 'Sein Absender wurde gelöscht: Wählen Sie einen anderen.',
+  form_sender_unverified: 'Sein Absender ist noch nicht bestätigt.',
+
+  // Exports of other services.
+  file_not_export: 'Die Datei muss eine ZIP-, CSV- oder JSON-Datei sein.',
+  archive_broken: 'Das ZIP-Archiv ist beschädigt, verschlüsselt oder von einer Art, die sich nicht lesen lässt.',
+  archive_entries: 'Das ZIP-Archiv hat mehr als {count} Dateien.',
+  archive_large: 'Das ZIP-Archiv ist ausgepackt größer als {count} MB.',
+  export_json: 'Diese Datei ist kein JSON: {name}',
+  export_json_large:
+    'JSON-Dateien über {count} MB werden nicht gelesen. Exportieren Sie in Teilen, in einem ZIP-Archiv. {name}',
+
+  export_empty: 'In der Datei wurde niemand gefunden. Ist es ein Export von {name}?',
+  export_nobody_left:
+    'Diese Datei nennt niemanden, der sich abgemeldet hat oder unzustellbar war. Wenn es bei {name} solche Personen gibt, exportieren Sie auch sie, bevor Sie senden: Sie bekämen sonst Mails.',
+  export_lists: 'Nur die ersten {count} Listen werden zu Segmenten. Die übrigen stehen im Feld jeder Person.',
+  migrated_all: 'Dort abgemeldet, und hier von allen Mails abgemeldet: {count}, davon bisher noch nicht: {added}',
+  migrated_group:
+    'Dort von einer Liste abgemeldet, und hier von der Gruppe {name} abgemeldet: {count}, davon bisher noch nicht: {added}',
+  migrated_bounce: 'Dort unzustellbar, und hier gesperrt: {count}, davon bisher noch nicht: {added}',
+  migrated_complaint: 'Dort beschwert, und hier gesperrt: {count}, davon bisher noch nicht: {added}',
+  tracking_imported: 'Nach der Datei {name}, die importiert wurde',
+  tracking_import_undone: 'Ein Import, der anderes sagte, wurde rückgängig gemacht',
+  migrated_diagnostic: 'übernommen von {name}',
+
+  // Sender nodes.
+  waits_nats:
+    'Der Dienst erreicht NATS nicht, deshalb warten Mails. Sehen Sie nach, ob nats-server unter NATS_URL läuft und den Dienst einlässt.',
+  waits_no_node:
+    'Es ist kein Sendeknoten da, deshalb warten Mails. Starten Sie einen mit „sendlark node“; läuft schon einer, steht in seinem Protokoll, warum er nicht kommt.',
+  waits_release:
+    'Sendeknoten und Dienst haben Versionen, die einander nicht verstehen, deshalb warten Mails. Bringen Sie alle auf dieselbe Version.',
+  waits_refused:
+    'Die Relays nehmen von keinem Sendeknoten Mails an, deshalb warten Mails. In der Liste der Knoten steht, was die Relays antworten.',
+  waits_warm_up:
+    'Jeder Sendeknoten hat gesendet, was seine Aufwärmphase heute erlaubt, deshalb warten Mails bis 0:00 Uhr UTC. Mit einem weiteren Knoten oder einem höheren WARM_UP geht mehr hinaus.',
+
+  nodes_well: '{count} sind da, und Mails gehen hinaus',
+  nodes_silent: 'Kein Lebenszeichen von {names}',
+  nodes_silent_cure:
+    'Starten Sie sie neu, oder sehen Sie nach, ob sie NATS erreichen. Was sie hatten, haben jetzt andere; nach einer Woche verschwinden sie aus der Liste.',
+  nodes_waits_cure: 'Einstellungen › Knoten, oder sendlark nodes, zeigt sie mit dem, was nicht stimmt.',
+  nodes_refused: 'Die Relays nehmen keine Mails an von {names}: {reply}',
+  nodes_refused_cure:
+    'Sehen Sie nach, ob die Adresse dieses Knotens auf einer Sperrliste steht und ob die Anmeldung stimmt. Er versucht es von selbst wieder; die anderen Knoten übernehmen seinen Anteil.',
+  nodes_releases: 'Nicht von dieser Version, {version}: {names}',
+  nodes_releases_cure:
+    'Bringen Sie sie auf die Version des Dienstes. Mit einer Version Abstand geht es für die Dauer einer Aktualisierung.',
+
+  // Transactional mail.
+  key_used: 'Dieser Idempotency-Key wurde schon für eine andere Anfrage benutzt',
+  key_wrong: 'Der Idempotency-Key hat 1 bis 255 druckbare ASCII-Zeichen.',
+  transactional_waiting:
+    'Zu viele Transaktionsmails des Kontos warten auf den Versand, oder sie sind zusammen zu groß: Versuchen Sie es später noch einmal',
+  transactional_no_relay:
+    'Kampagnen gehen über Sendeknoten hinaus, Transaktionsmails aber über den Dienst selbst, und der hat kein Relay',
+  values_missing: 'In den Daten fehlt ein Wert für {names}.',
+  no_campaign_values:
+    'Eine Transaktionsmail hat keine Einstellungsseite und keine Webkopie: Nehmen Sie {names} aus ihr heraus.',
+  mail_too_large: 'Die Mail ist mit diesen Werten zu groß: Ihr Inhalt darf {size} MiB haben, ihr Betreff 998 Zeichen.',
+  data_names: 'Namen bestehen aus höchstens 255 Buchstaben, Ziffern und Unterstrichen.',
+  data_many: 'Es dürfen {count} Werte sein.',
+  attachments_many: 'Es dürfen {count} Anhänge sein.',
+  attachments_large: 'Die Anhänge dürfen zusammen {size} MiB haben.',
+  attachment_name_long: 'Der Name von Anhang {number} darf {most} Zeichen haben.',
+  attachment_not_base64: 'Der Inhalt von Anhang {number} ist kein Base64 ohne Zeilenumbrüche.',
+
+  // Webhooks.
+  webhook_url: 'Nennen Sie die Adresse eines Endpunkts wie https://example.com/hooks/sendlark.',
+  webhook_plain: 'Die Adresse muss mit https:// beginnen, weil das Gesendete Personen nennt.',
+  webhook_login: 'Die Adresse darf weder Benutzernamen noch Passwort enthalten.',
+  webhook_no_events: 'Wählen Sie mindestens ein Ereignis.',
+  webhooks_many: 'Ein Konto kann {count} Webhooks haben. Löschen Sie zuerst einen.',
+  webhook_many_waiting:
+    'Für diesen Webhook warten schon Ereignisse, die noch einmal gesendet werden ({count}). Versuchen Sie es danach noch einmal.',
+
+  webhook_private: 'Die Adresse ist nicht öffentlich, und private sind hier nicht erlaubt.',
+  webhook_silent: 'Es kam nicht rechtzeitig eine Antwort.',
+  webhook_redirect: 'Die Antwort leitet weiter; dem wird nicht gefolgt.',
+  webhook_no_host: 'Sein Name führt zu keinem Server.',
+  webhook_unreachable: 'Dort antwortet nichts.',
+  webhook_tls: 'Mit ihm kam keine Verschlüsselung zustande.',
+  webhook_closed: 'Die Verbindung wurde vor der Antwort geschlossen.',
+
+  webhook_off_by_owner: 'Er wurde abgeschaltet.',
+  webhook_off_failing: 'Er hat drei Tage lang kein Ereignis angenommen und wurde deshalb abgeschaltet.',
+  webhook_off_gone: 'Er hat mit 410 geantwortet, will also keine Ereignisse mehr, und wurde deshalb abgeschaltet.',
+  webhook_off_too_many: 'Zu viele Ereignisse warteten auf ihn; deshalb wurde er abgeschaltet.',
+
+  webhooks_well: 'Kein Webhook wurde von selbst abgeschaltet',
+  webhooks_off: 'Keine Ereignisse mehr an: {name}',
+  webhooks_cure:
+    'Sehen Sie in den Einstellungen nach, warum der Webhook aus ist, bringen Sie sein Programm in Ordnung und schalten Sie ihn wieder ein.',
+};

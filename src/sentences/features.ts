@@ -1,0 +1,147 @@
+/** The sentences of single features, with their codes; part of those in sentences.ts. */
+
+export const FEATURE_SENTENCES = {
+  // A/B tests.
+  ab_canary: 'A mail that begins with a first part of its recipients cannot be tested as well.',
+  ab_untracked: 'Opens and clicks of this mail are not counted, so no winner can be found by them.',
+  ab_same: 'Two variants are the same mail.',
+  ab_variant_problem: 'Variant {name}: {problem}',
+  ab_not_open: 'There is no test of this mail that waits for a decision.',
+
+  // Feeds.
+  // What is wrong with what an owner gave.
+  feed_address: 'Give the address of a feed, such as https://example.com/feed.xml.',
+  feed_plain: 'The address must begin with https://, because on its way nobody may change what is sent to people.',
+  feed_zone: '{name} is no time zone such as Europe/Berlin.',
+  feed_time: 'The time of day has the form 08:30.',
+  feeds_many: 'An account can have {count} feeds: delete one first',
+  feed_is_held: 'The feed is held: send or skip what waits first',
+  feed_not_held: 'The feed is not held',
+
+  // Why a feed could not be read.
+  feed_status: 'It answered with the status {status}.',
+  feed_large: 'It is larger than {size} MiB.',
+  feed_redirects: 'It redirects too often.',
+  feed_empty: 'The feed has no items.',
+  feed_no_feed: 'What is there is no RSS, Atom or JSON feed.',
+
+  // Why a feed is held.
+  feed_many_items:
+    'It turned up {count} new items at once, which is more often a mistake of the feed than news. Look at them, then send or skip them.',
+  feed_all_unknown:
+    'All {count} items of it are new, as when a feed gives its items other ids. Look at them, then send or skip them.',
+  feed_no_template:
+    'The template of its mails was deleted or has no content. Choose another one, then send or skip what waits.',
+  feed_mail_large:
+    'The mail of its items has more than 2 million characters. Choose a smaller template, then send or skip what waits.',
+
+  // Forms.
+  forms_many: 'An account can have {count} forms: delete one first',
+  form_field_twice: 'A field can be asked for once.',
+  form_field_unknown: 'A form cannot ask for this field: {name}',
+  form_address: 'Give an address that begins with https:// or http://.',
+  form_segment_type: 'The segment is of another contact type than the form.',
+  form_consent: 'Agreed to “{text}”. Asked for on {time} UTC from {asker}, confirmed from {confirmer}.',
+  request_closed: 'the subscription is confirmed, too old or not asked for any more',
+
+  // Why a form takes no subscriptions.
+  form_off: 'It is switched off.',
+  form_type_deleted: 'Its contact type was deleted: choose another one.',
+  form_sender_deleted: 'Its sender was deleted: choose another one.',
+  form_sender_unverified: 'Its sender is not verified yet.',
+
+  // Exports of other services.
+  // What is wrong with the file of an export.
+  file_not_export: 'The file must be a file of type: zip, csv, json.',
+  archive_broken: 'The ZIP archive is damaged, encrypted, or of a kind that cannot be read.',
+  archive_entries: 'The ZIP archive has more than {count} files.',
+  archive_large: 'The ZIP archive unpacks to more than {count} MB.',
+  export_json: 'This file is not JSON: {name}',
+  export_json_large: 'JSON files of more than {count} MB are not read: export in parts, in one ZIP archive. {name}',
+
+  // What an export has, and what was done with those who left.
+  export_empty: 'Nobody was found in the file. Is it an export of {name}?',
+  export_nobody_left:
+    'This file names nobody who unsubscribed or bounced. If there are such people at {name}, export them too, before you send: they would get mail.',
+  export_lists: 'Only the first {count} lists become segments; the others are in the field of each person.',
+  migrated_all: 'Left there, and unsubscribed from all mail here: {count}, of them not yet before: {added}',
+  migrated_group:
+    'Left a list there, and unsubscribed from the group {name} here: {count}, of them not yet before: {added}',
+  migrated_bounce: 'Bounced there, and suppressed here: {count}, of them not yet before: {added}',
+  migrated_complaint: 'Complained there, and suppressed here: {count}, of them not yet before: {added}',
+  tracking_imported: 'As the file {name} says, which was imported',
+  tracking_import_undone: 'An import that said otherwise was undone',
+  migrated_diagnostic: 'taken over from {name}',
+
+  // Sender nodes.
+  // Why mail waits although nothing is held.
+  waits_nats:
+    'The service cannot reach NATS, so mail waits. Look whether nats-server runs at NATS_URL and lets the service in.',
+  waits_no_node:
+    'There is no sender node, so mail waits. Start one with “sendlark node”; if one runs, its log says why it does not come.',
+  waits_release:
+    'The sender nodes and the service are of releases that do not understand each other, so mail waits. Bring all to the same release.',
+  waits_refused:
+    'The relays take no mail from any sender node, so mail waits. The list of nodes says what the relays answer.',
+  waits_warm_up:
+    'Every sender node has sent what its warm-up allows today, so mail waits until 0:00 UTC. Another node, or a higher WARM_UP, sends more.',
+
+  // What a check of the nodes found, and what to do.
+  nodes_well: 'there are {count}, and mail leaves',
+  nodes_silent: 'no sign of life from {names}',
+  nodes_silent_cure:
+    'Start them again, or look whether they reach NATS. What they had is with others; they leave the list after a week.',
+  nodes_waits_cure: 'Settings › Nodes, or sendlark nodes, lists them with what is wrong.',
+  nodes_refused: 'the relays take no mail from {names}: {reply}',
+  nodes_refused_cure:
+    'Look whether the address of this node is on a blocklist, and whether its login is right. It tries again by itself; the other nodes do its share.',
+  nodes_releases: 'not of this release, {version}: {names}',
+  nodes_releases_cure: 'Bring them to the release of the service. One release apart works for the time of an upgrade.',
+
+  // Transactional mail.
+  key_used: 'This Idempotency-Key was used for another request',
+  key_wrong: 'The Idempotency-Key has 1 to 255 printable ASCII characters.',
+  transactional_waiting:
+    'Too many transactional mails of the account wait to be sent, or they are too large together: try again later',
+  transactional_no_relay:
+    'Campaigns leave from sender nodes, but transactional mail leaves from the service itself, which has no relay',
+  values_missing: 'The data has no value for {names}.',
+  no_campaign_values: 'A transactional mail has no preference page and no web copy: take {names} out of it.',
+  mail_too_large:
+    'The mail is too large with these values: its bodies may take {size} MiB, its subject 998 characters.',
+  data_names: 'Names have letters, digits and underscores, at most 255 of them.',
+  data_many: 'There may be {count} values.',
+  attachments_many: 'There may be {count} attachments.',
+  attachments_large: 'The attachments may take {size} MiB together.',
+  attachment_name_long: 'The name of attachment {number} may have {most} characters.',
+  attachment_not_base64: 'The content of attachment {number} is not base64 without line breaks.',
+
+  // Webhooks.
+  // What is wrong with an endpoint.
+  webhook_url: 'Give the address of an endpoint, such as https://example.com/hooks/sendlark.',
+  webhook_plain: 'The address must begin with https://, because what is sent names people.',
+  webhook_login: 'The address must not contain a user name or a password.',
+  webhook_no_events: 'Choose at least one event.',
+  webhooks_many: 'An account can have {count} webhooks: delete one first',
+  webhook_many_waiting: 'Events that are sent again wait for this webhook ({count}): try again when they were sent',
+
+  // Why an endpoint did not take an event.
+  webhook_private: 'The address is not public, and private ones are not allowed here.',
+  webhook_silent: 'It did not answer in time.',
+  webhook_redirect: 'It redirects elsewhere, which is not followed.',
+  webhook_no_host: 'Its name leads to no server.',
+  webhook_unreachable: 'Nothing answers there.',
+  webhook_tls: 'No encryption could be agreed on with it.',
+  webhook_closed: 'The connection was closed before the answer.',
+
+  // Why an endpoint is told nothing.
+  webhook_off_by_owner: 'It was switched off.',
+  webhook_off_failing: 'It took no event for three days, so it was switched off.',
+  webhook_off_gone: 'It answered 410, which means that it wants no more events, so it was switched off.',
+  webhook_off_too_many: 'Too many events waited for it, so it was switched off.',
+
+  // Whether any was switched off.
+  webhooks_well: 'no webhook was switched off by itself',
+  webhooks_off: 'events are not sent any more to: {name}',
+  webhooks_cure: 'See in the settings why the webhook is off, mend its program and switch it on again.',
+} as const;
