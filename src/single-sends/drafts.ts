@@ -38,11 +38,14 @@ export function templateSource(db: Db, template_id: number): 'template' | 'none'
   return template === undefined || template.is_blank === 1 ? 'none' : 'template';
 }
 
-/** Counts exactly how many people a stored single send would go to now, and how many not, by reason. Its segments are recomputed first. */
+/** Counts exactly how many people a single send would go to now, and how many not, by reason. Its segments are recomputed first. */
 export async function countDraftAudience(
   deps: SingleSendDeps,
-  send: SingleSend,
-): Promise<Omit<AudienceCount, 'contact_id'>> {
+  send: Pick<
+    SingleSend,
+    'user_id' | 'recipient_id' | 'exclude_specific_recipient_id' | 'unsubscribe_group_id' | 'ignores_caps'
+  >,
+): Promise<AudienceCount> {
   const { db, clock } = deps;
   const { recipient_id: targets, exclude_specific_recipient_id: excluded, unsubscribe_group_id: group } = send;
   const segments = [...targets, ...excluded].filter(({ table }) => table === 'segments');
@@ -54,7 +57,5 @@ export async function countDraftAudience(
   const progress = { targets, excluded, target: 0, after: 0 };
   const caps = findCapPeriods(deps, send.user_id, send.ignores_caps);
   const whose = { accountId: send.user_id, groupId: group };
-  const mode = trackingMode(db, send.user_id);
-  const { contact_id: _, ...audience } = await countAudience(db.$client, whose, progress, caps, mode);
-  return audience;
+  return countAudience(db.$client, whose, progress, caps, trackingMode(db, send.user_id));
 }

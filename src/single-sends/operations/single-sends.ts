@@ -3,9 +3,7 @@ import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { listCustomFields } from '../../audience/contacts/contact-fields.ts';
 import { targetProblem } from '../../audience/segments/broken-rules.ts';
-import { recomputeAndWait } from '../../audience/segments/recompute.ts';
 import { checkedTargets } from '../../audience/segments/targets.ts';
-import { trackingMode } from '../../audience/tracking-choice.ts';
 import { ownedBy, recordUtr } from '../../database/ownership.ts';
 import { readRecord, recordObject, totalBytes } from '../../database/record-json.ts';
 import { senders, singleSends } from '../../database/schema/index.ts';
@@ -13,7 +11,6 @@ import { ContentError } from '../../delivery/content/compiled-content.ts';
 import { freezeText } from '../../delivery/content/freeze.ts';
 import { PREFERENCES, WEB_COPY } from '../../delivery/content/merge.ts';
 import { findPerson, mergeValues } from '../../delivery/content/values.ts';
-import { countAudience } from '../../delivery/queue/enqueue-recipients.ts';
 import { show } from '../../delivery/shown/show.ts';
 import type { Deps } from '../../deps.ts';
 import { notFound } from '../../failure.ts';
@@ -37,7 +34,8 @@ import { type Context, listOperation, operation, recordOperation } from '../../o
 import { mailWarnings } from '../../templates/content-warnings.ts';
 import { withTemplateCopied } from '../../templates/mail-content.ts';
 import { ContentWarnings } from '../../templates/operations.ts';
-import { createSingleSend, findCapPeriods, type SingleSendInput, singleSendColumns } from '../single-sends.ts';
+import { countDraftAudience } from '../drafts.ts';
+import { createSingleSend, type SingleSendInput, singleSendColumns } from '../single-sends.ts';
 import { requeue } from '../status.ts';
 import { addSingleSendErrors, changeSingleSend } from './drafts.ts';
 import { canaryOptions, capOption } from './options.ts';
@@ -263,22 +261,16 @@ export const previewSingleSend = recordOperation({
 
 /** Who would get a single send, and its mail as JSON as one of them sees it: its links as they are written, opens and clicks not counted. */
 async function preview(context: Context, input: SingleSendInput) {
-  const { db, config, clock, accountId } = context;
+  const { db, config, accountId } = context;
   const targets = checkedTargets(input.recipient_id);
   const excluded = checkedTargets(input.exclude_specific_recipient_id ?? []);
-  const segments = [...targets, ...excluded].filter(({ table }) => table === 'segments');
-  await recomputeAndWait(
-    db,
-    segments.map(({ id }) => Number(id)),
-    clock,
-  );
-  const { contact_id, recipients, left_out } = await countAudience(
-    db.$client,
-    { accountId, groupId: input.unsubscribe_group_id },
-    { targets, excluded, target: 0, after: 0 },
-    findCapPeriods(context, accountId, input.ignores_caps ?? 0),
-    trackingMode(db, accountId),
-  );
+  const { contact_id, recipients, left_out } = await countDraftAudience(context, {
+    user_id: accountId,
+    recipient_id: targets,
+    exclude_specific_recipient_id: excluded,
+    unsubscribe_group_id: input.unsubscribe_group_id,
+    ignores_caps: input.ignores_caps ?? 0,
+  });
   const audience = { recipients, left_out };
   const without = (problem: string) => ({ audience, mail: null, problem, placeholders_without_value: [] });
   const sender = db.select().from(senders).where(eq(senders.id, input.sender_id)).get();
