@@ -6,7 +6,6 @@ import { Backups } from './backups/backups.ts';
 import { dashboard } from './dashboard/index.ts';
 import { installMailFrames } from './dashboard/mail-frame.ts';
 import { answerUnknown } from './dashboard/signed-in.ts';
-import type { Deps } from './deps.ts';
 import { designPage } from './designs/screens/page.ts';
 import { installConnectionLimits } from './http/connections.ts';
 import { installLockWaits, installWriteAnnouncements } from './http/lock-waits.ts';
@@ -16,6 +15,7 @@ import { MAX_FORM_BYTES } from './http/requests/forms.ts';
 import { installSchemaCompilers } from './http/schema-compilers.ts';
 import { installLineEnd, refuseTrace, serverOptions } from './http/server-options.ts';
 import { installSessions } from './http/session-cookie.ts';
+import type { Deps } from './operations/deps.ts';
 import { pages } from './pages/index.ts';
 
 /** Gives the application, ready for `listen` or `inject`. */

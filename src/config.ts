@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { parseEnv } from 'node:util';
-import { isTimeZone } from './zones.ts';
+import { isTimeZone } from './time/zones.ts';
 
 interface Setting<T> {
   about: string;

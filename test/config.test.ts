@@ -1,6 +1,6 @@
 import t from 'tap';
+import { misspelt } from '../src/commands/misspelt-settings.ts';
 import { readConfig } from '../src/config.ts';
-import { misspelt } from '../src/misspelt-settings.ts';
 
 t.test('defaults serve a laptop', async (t) => {
   const config = readConfig({});

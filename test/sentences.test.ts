@@ -5,8 +5,8 @@ import t from 'tap';
 import { sentences } from '../src/dashboard/words/de/sentences.ts';
 import { Language } from '../src/dashboard/words/index.ts';
 import { HELD_CODES } from '../src/database/schema/index.ts';
-import { messages } from '../src/field-errors.ts';
-import { findSentence, SENTENCES, sentence, sentenceCode } from '../src/sentences.ts';
+import { messages } from '../src/errors/field-errors.ts';
+import { findSentence, SENTENCES, sentence, sentenceCode } from '../src/errors/sentences.ts';
 
 const german = new Language('de', 'de-DE', 'Europe/Berlin');
 const holesOf = (text: string) => new Set<string>(text.match(/\{\w+\}/g));
@@ -34,7 +34,7 @@ t.test('every sentence is recognized with its values, and no other instead', asy
 t.test('every sentence is said by the code, so that none is translated for nothing', async (t) => {
   const root = join(import.meta.dirname, '../src');
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => name.endsWith('.ts') && !name.startsWith('dashboard/words') && name !== 'sentences.ts',
+    (name) => name.endsWith('.ts') && !name.startsWith('dashboard/words') && name !== 'errors/sentences.ts',
   );
   const source = files.map((name) => readFileSync(join(root, name), 'utf8')).join('\n');
   // Codes that are put together from a part and a name.

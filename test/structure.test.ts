@@ -13,22 +13,7 @@ const SRC = join(ROOT, 'src');
  * counts. Each feature has its operations, routes, screens and words in its own folder, but in the layers of the names with a star.
  */
 const LAYERS = [
-  [
-    'clock.ts',
-    'config.ts',
-    'failure.ts',
-    'languages.ts',
-    'field-errors.ts',
-    'misspelt-settings.ts',
-    'packed-content.ts',
-    'picture-ids.ts',
-    'reply-kind.ts',
-    'sentences',
-    'sentences.ts',
-    'thread-files.ts',
-    'version.ts',
-    'zones.ts',
-  ],
+  ['config.ts', 'errors', 'languages.ts', 'thread-files.ts', 'time', 'version.ts'],
   ['database'],
   ['audience'],
   ['delivery'],
@@ -55,7 +40,7 @@ const LAYERS = [
     'returned-mail',
     'installation',
   ],
-  ['deps.ts', 'http', 'operations'],
+  ['http', 'operations'],
   ['*/operations', '*/operations.ts', 'audience/unsubscribed'],
   ['api', 'pages', 'dashboard', '*/routes.ts', '*/screens', '*/words.de.ts', '*/words.en.ts'],
   ['app.ts', 'nodes', 'threads'],

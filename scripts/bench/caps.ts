@@ -5,13 +5,13 @@
  *   node scripts/bench/caps.ts [PEOPLE]
  */
 import { join } from 'node:path';
-import { isoTimestamp } from '../../src/clock.ts';
 import { changeMailCaps } from '../../src/database/accounts.ts';
 import type { Db } from '../../src/database/open.ts';
 import { DELIVERY_STATE } from '../../src/database/schema/index.ts';
 import type { Claim } from '../../src/delivery/queue/candidates.ts';
 import { continueEarlierMails } from '../../src/delivery/queue/ledger/earlier-mails.ts';
 import { Ledger } from '../../src/delivery/queue/ledger/ledger.ts';
+import { isoTimestamp } from '../../src/time/clock.ts';
 import { inFolder, madeDatabase, taken } from './measure.ts';
 import { report, type Table } from './report.ts';
 

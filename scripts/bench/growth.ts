@@ -12,9 +12,9 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { followActivity } from '../../src/audience/segments/follow-activity.ts';
-import { systemClock } from '../../src/clock.ts';
 import { OldEvents } from '../../src/delivery/feedback/old-events.ts';
 import { HitBuffer } from '../../src/delivery/feedback/opens-and-clicks.ts';
+import { systemClock } from '../../src/time/clock.ts';
 import { inFolder, madeDatabase, type Taken, taken } from './measure.ts';
 import { report, type Table } from './report.ts';
 

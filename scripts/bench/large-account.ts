@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { FIRST_NAMES, LAST_NAMES } from '../../fixtures/names.ts';
-import { systemClock } from '../../src/clock.ts';
 import { createAccount } from '../../src/database/accounts.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
+import { systemClock } from '../../src/time/clock.ts';
 import { type Api, call, post } from '../api-client.ts';
 import { inFolder, KEYS, served } from './measure.ts';
 

@@ -8,9 +8,9 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
-import { isoTimestamp, systemClock } from '../../src/clock.ts';
 import { createAccount } from '../../src/database/accounts.ts';
 import { connect, type Db, migrateAndSeed } from '../../src/database/open.ts';
+import { isoTimestamp, systemClock } from '../../src/time/clock.ts';
 
 export const KEYS = { PUBLIC_KEY: 'pk_bench_of_sendlark', SECRET_KEY: 'sk_bench_of_sendlark' };
 

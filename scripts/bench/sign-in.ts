@@ -1,7 +1,7 @@
 /** A session for benches that use the dashboard. */
 import { parseAddress } from '../../src/audience/contacts/addresses.ts';
-import { systemClock } from '../../src/clock.ts';
 import { connect } from '../../src/database/open.ts';
+import { systemClock } from '../../src/time/clock.ts';
 import { COMMAND_LINE } from '../../src/users/audit.ts';
 import { createSession } from '../../src/users/sessions.ts';
 import { addUser } from '../../src/users/users.ts';

@@ -2,13 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { eq } from 'drizzle-orm';
-import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { archivedMails, archives } from '../database/schema/index.ts';
 import { mergeLine } from '../delivery/content/merge.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
-import { conflict } from '../failure.ts';
-import { sentence } from '../sentences.ts';
+import { conflict } from '../errors/failure.ts';
+import { sentence } from '../errors/sentences.ts';
+import { isoTimestamp } from '../time/clock.ts';
 
 /** The most mails in the archive of one account. */
 export const MAX_ARCHIVED = 5000;

@@ -1,10 +1,10 @@
 /** The public archive (additions): which single sends are in it, its address and its title. */
 import Type, { type Static } from 'typebox';
-import { invalid } from '../failure.ts';
-import { messages } from '../field-errors.ts';
+import { invalid } from '../errors/failure.ts';
+import { messages } from '../errors/field-errors.ts';
+import { sentence } from '../errors/sentences.ts';
 import { flag, identifier, integer, line, nullable, zeroOrOne } from '../http/requests/schemas.ts';
 import { operation } from '../operations/operation.ts';
-import { sentence } from '../sentences.ts';
 import { requireSingleSend } from '../single-sends/single-sends.ts';
 import { auditBy } from '../users/audit.ts';
 import {

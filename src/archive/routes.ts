@@ -1,7 +1,7 @@
 /** The API of the public archive. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { Deps } from '../deps.ts';
 import { operationRoutes } from '../http/operation-routes.ts';
+import type { Deps } from '../operations/deps.ts';
 import { changeArchive, changeArchivedMail, readArchive, readArchivedMail } from './operations.ts';
 
 export const archiveRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {

@@ -3,7 +3,7 @@
  * whose address is suppressed after a bounce or complaint, and, of campaigns, nobody whom the account's sunset rule stopped as inactive.
  * Here too are two conditions for selecting recipients: whether a contact is deleted, and whether somebody is in a target. What depends on one delivery is in delivery/queue/claim-eligibility.ts.
  */
-import { SENTENCES } from '../sentences.ts';
+import { SENTENCES } from '../errors/sentences.ts';
 
 /** Whether the person of `row` (with `address_id`) has unsubscribed from all mail, as SQL. */
 export function isUnsubscribed(row: string): string {

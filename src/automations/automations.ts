@@ -3,7 +3,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
-import { type Clock, isoTimestamp } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, recordUtr } from '../database/ownership.ts';
@@ -18,8 +17,9 @@ import {
 import { type Frozen, freezeContent } from '../delivery/content/freeze.ts';
 import { commandMailing } from '../delivery/queue/mailing-state.ts';
 import { verificationRequired } from '../delivery/transport/relays/in-use.ts';
-import { conflict, invalid, notFound } from '../failure.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
+import { conflict, invalid, notFound } from '../errors/failure.ts';
+import { SENTENCES, sentence } from '../errors/sentences.ts';
+import { type Clock, isoTimestamp } from '../time/clock.ts';
 import { nextPosition } from './places.ts';
 import { createScheduleMailing } from './schedule-mailings.ts';
 import { markLive } from './status.ts';

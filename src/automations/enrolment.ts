@@ -6,7 +6,6 @@
 import type { Database } from 'better-sqlite3';
 import { eq, sql } from 'drizzle-orm';
 import { ineligibilityReason, isLiveContact } from '../audience/eligibility.ts';
-import { isoTimestamp } from '../clock.ts';
 import { prepared } from '../database/prepared.ts';
 import { AUTOMATION_STATUS, automationSchedules, automations } from '../database/schema/index.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
@@ -18,7 +17,8 @@ import {
 } from '../delivery/queue/automation-waits.ts';
 import { enrolmentEnd, enrolmentMoves, finishDueEnrolments } from '../delivery/queue/enrolment-state.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
+import { SENTENCES, sentence } from '../errors/sentences.ts';
+import { isoTimestamp } from '../time/clock.ts';
 import { type AutomationDeps, freezeSchedule, listSchedules } from './automations.ts';
 import { createScheduleMailing, findScheduleMailing } from './schedule-mailings.ts';
 import { holdAutomations } from './status.ts';

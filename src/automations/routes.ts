@@ -1,7 +1,7 @@
 /** The API of automations and their mails. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { Deps } from '../deps.ts';
 import { operationRoutes } from '../http/operation-routes.ts';
+import type { Deps } from '../operations/deps.ts';
 import {
   createAutomation,
   deleteAutomation,

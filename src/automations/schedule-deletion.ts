@@ -5,7 +5,7 @@ import { ownedBy, recordUtr } from '../database/ownership.ts';
 import { automationSchedules, mailings } from '../database/schema/index.ts';
 import type { Moves } from '../delivery/queue/enrolment-state.ts';
 import { commandMailing, waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
-import { notFound } from '../failure.ts';
+import { notFound } from '../errors/failure.ts';
 import type { Schedule } from './automations.ts';
 import { moveOrNote, untilMoved } from './moves.ts';
 import { movesTo } from './places.ts';

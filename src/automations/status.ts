@@ -1,10 +1,10 @@
 /** Creates automations and moves their status; no other file does. A held automation is a draft with the reason. */
 import { and, eq, isNull, type SQL } from 'drizzle-orm';
-import { isoTimestamp, plainTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { AUTOMATION_STATUS, automations } from '../database/schema/index.ts';
 import { type Held, NOT_HELD } from '../delivery/queue/held.ts';
 import { pauseMailingsOfAutomations } from '../delivery/queue/mailing-state.ts';
+import { isoTimestamp, plainTimestamp } from '../time/clock.ts';
 
 /** The columns of an automation other than those that this file sets. */
 type Columns = Omit<typeof automations.$inferInsert, 'id' | 'status' | 'live_at' | 'held_code' | 'held_reason'>;

@@ -3,7 +3,6 @@
 import { fileURLToPath } from 'node:url';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
-import { isoTimestamp } from '../clock.ts';
 import {
   addFunctions,
   connect,
@@ -19,7 +18,8 @@ import {
 import { copiedAt } from '../delivery/links/copies.ts';
 import { allSecrets } from '../delivery/links/secrets.ts';
 import { latestBeatAt } from '../delivery/queue/sending-hold.ts';
-import { type Sentence, sentence } from '../sentences.ts';
+import { type Sentence, sentence } from '../errors/sentences.ts';
+import { isoTimestamp } from '../time/clock.ts';
 import { checkIntegrity } from './make-backup.ts';
 
 /** What a restore would bring back, and what it would lose. */

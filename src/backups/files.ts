@@ -5,8 +5,8 @@ import { stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { findNamedValue, writeNamedValue } from '../database/named-values.ts';
-import { conflict } from '../failure.ts';
-import { sentence } from '../sentences.ts';
+import { conflict } from '../errors/failure.ts';
+import { sentence } from '../errors/sentences.ts';
 
 /** What SQLite puts beside a file, by the end of the name. */
 const BESIDE = ['-wal', '-shm', '-journal'];

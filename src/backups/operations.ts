@@ -1,9 +1,9 @@
 /** Backups of the whole installation (additions), for its operators: making one, and restoring one that is uploaded. */
 import type { ReadStream } from 'node:fs';
 import Type, { type Static } from 'typebox';
-import { isoTimestamp } from '../clock.ts';
 import { identifier, integer, nullable, zeroOrOne } from '../http/requests/schemas.ts';
 import { operation } from '../operations/operation.ts';
+import { isoTimestamp } from '../time/clock.ts';
 import { auditBy } from '../users/audit.ts';
 import { lastBackupAt, recordBackup } from './files.ts';
 

@@ -2,10 +2,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { Deps } from '../deps.ts';
 import { contextOf, operationRoutes } from '../http/operation-routes.ts';
 import { readFileUpload } from '../http/requests/forms.ts';
 import { successWith } from '../http/requests/schemas.ts';
+import type { Deps } from '../operations/deps.ts';
 import type { Backups } from './backups.ts';
 import { type BackupFile, dropBackup, makeBackup, Restore, readBackups, restoreBackup } from './operations.ts';
 

@@ -1,8 +1,8 @@
 /** The brand of an account: what new blocks and the choices of the designer begin with. */
 import { eq } from 'drizzle-orm';
-import { type Clock, isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { type BRAND_FONTS, brands, pictures } from '../database/schema/index.ts';
+import { type Clock, isoTimestamp } from '../time/clock.ts';
 
 export const MAX_COLOURS = 6;
 /** A colour as it is given, such as `#1d5b46`. */

@@ -3,6 +3,7 @@ import { eq } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { ownedRecord } from '../database/ownership.ts';
 import { BRAND_FONTS, BUTTON_SHAPES, pictures } from '../database/schema/index.ts';
+import { sentence } from '../errors/sentences.ts';
 import {
   choice,
   integer,
@@ -12,7 +13,6 @@ import {
   stringList,
 } from '../http/requests/schemas.ts';
 import { operation } from '../operations/operation.ts';
-import { sentence } from '../sentences.ts';
 import { auditBy } from '../users/audit.ts';
 import { COLOUR, MAX_COLOURS, readBrand, saveBrand } from './brand.ts';
 

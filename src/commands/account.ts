@@ -1,8 +1,8 @@
 /** `sendlark account`: lists and makes accounts, each with contacts and campaigns of its own. */
 import { asc } from 'drizzle-orm';
-import { systemClock } from '../clock.ts';
 import { createAccount } from '../database/accounts.ts';
 import { accounts } from '../database/schema/index.ts';
+import { systemClock } from '../time/clock.ts';
 import { type Call, type Command, choose, requireWords, UsageError } from './command.ts';
 import { withDatabase } from './database.ts';
 

@@ -4,8 +4,8 @@ import { and, eq, isNull } from 'drizzle-orm';
 import { type Config, readConfig, readEnvironment } from '../config.ts';
 import { connect, type Db, lockForServer, migrateAndSeed, schemaState } from '../database/open.ts';
 import { contactTypes } from '../database/schema/index.ts';
-import { misspelt } from '../misspelt-settings.ts';
 import { type Call, requireNumber, UsageError } from './command.ts';
+import { misspelt } from './misspelt-settings.ts';
 
 /** The settings as the server reads them. Names that look like misspelt settings are reported on standard error. */
 export function settings(): Config {

@@ -1,7 +1,7 @@
 /** `sendlark design-links`: revokes links to design pages, which open without a key. */
 
-import { systemClock } from '../clock.ts';
 import { revokeDesignLinks } from '../designs/designs.ts';
+import { systemClock } from '../time/clock.ts';
 import { type Call, type Command, choose, requireNumber, UsageError } from './command.ts';
 import { withDatabase } from './database.ts';
 

@@ -1,10 +1,10 @@
 /** `sendlark dkim`: the keys that sign the mail of a sender domain. */
 import { and, asc, eq } from 'drizzle-orm';
 import { asciiDomain } from '../audience/contacts/addresses.ts';
-import { isoTimestamp, systemClock } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { dkimKeys } from '../database/schema/index.ts';
 import { createDkimKey, dnsRecord } from '../delivery/mime/dkim.ts';
+import { isoTimestamp, systemClock } from '../time/clock.ts';
 import { type Call, type Command, choose, requireWords, UsageError } from './command.ts';
 import { withDatabase } from './database.ts';
 

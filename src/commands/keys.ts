@@ -1,9 +1,9 @@
 /** `sendlark keys`: the key pairs by which programs call the API. */
 import { asc, eq } from 'drizzle-orm';
-import { systemClock } from '../clock.ts';
 import { createKeys, revokeKeys } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
 import { accounts, apiKeys } from '../database/schema/index.ts';
+import { systemClock } from '../time/clock.ts';
 import { type AuditAction, audit, COMMAND_LINE } from '../users/audit.ts';
 import { type Call, type Command, choose, requireNumber, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';

@@ -1,11 +1,11 @@
 /** `sendlark login-link`: a one-time link by which a person chooses a password, without mail. */
 import { asc, eq } from 'drizzle-orm';
 import { parseAddress } from '../audience/contacts/addresses.ts';
-import { isoTimestamp, systemClock } from '../clock.ts';
 import { localOrigin } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { accounts, users } from '../database/schema/index.ts';
 import { publicAddress } from '../delivery/links/public-address.ts';
+import { isoTimestamp, systemClock } from '../time/clock.ts';
 import { COMMAND_LINE } from '../users/audit.ts';
 import { createLoginLink, loginLinkPath, type NewLink } from '../users/login-links.ts';
 import { findUserByEmail } from '../users/users.ts';

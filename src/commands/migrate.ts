@@ -11,9 +11,9 @@ import { previewImport } from '../audience/import/preview/preview.ts';
 import { makeUploadFolder } from '../audience/import/uploads.ts';
 import { type ReadExport, readExport } from '../audience/migrate/read-export.ts';
 import { VENDOR_NAMES, type VendorName } from '../audience/migrate/vendors/index.ts';
-import { systemClock } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { addMissingTemplates } from '../templates/own-templates.ts';
+import { systemClock } from '../time/clock.ts';
 import { type Call, type Command, requireWords, UsageError } from './command.ts';
 import { requireContactType, typeOption, withDatabase } from './database.ts';
 

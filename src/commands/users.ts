@@ -1,9 +1,9 @@
 /** `sendlark users`: the people who sign in to the dashboard, for scripts, since no key pair may add or change them. */
 import { asc, eq } from 'drizzle-orm';
 import { parseAddress } from '../audience/contacts/addresses.ts';
-import { systemClock } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { accounts, ROLES, type Role, users as usersTable } from '../database/schema/index.ts';
+import { systemClock } from '../time/clock.ts';
 import { COMMAND_LINE } from '../users/audit.ts';
 import { addUser, changeUser, findUserByEmail, removeUser, type User } from '../users/users.ts';
 import { type Call, type Command, choose, requireNumber, requireWords, UsageError } from './command.ts';

@@ -1,6 +1,6 @@
 /** Pages for what went wrong: in the frame for a signed-in user, without it for anyone else. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Failure } from '../failure.ts';
+import { Failure } from '../errors/failure.ts';
 import { logFailed, refusing } from '../http/errors.ts';
 import { LinkButton } from './components/button.tsx';
 import { languageOf, sendBarePage, sendPage } from './page.tsx';

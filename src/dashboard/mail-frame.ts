@@ -4,8 +4,8 @@ import { prepared } from '../database/prepared.ts';
 import { escapeHtml } from '../delivery/content/merge.ts';
 import type { FrameLook } from '../delivery/shown/mail-frame.ts';
 import { frame, pictureIds } from '../delivery/shown/show.ts';
-import type { Deps } from '../deps.ts';
-import { Failure } from '../failure.ts';
+import { Failure } from '../errors/failure.ts';
+import type { Deps } from '../operations/deps.ts';
 import type { Language } from './words/index.ts';
 
 declare module 'fastify' {

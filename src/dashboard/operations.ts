@@ -2,10 +2,10 @@
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
-import type { Deps } from '../deps.ts';
-import { Failure, isSaid } from '../failure.ts';
+import { Failure, isSaid } from '../errors/failure.ts';
 import { unlocked } from '../http/lock-waits.ts';
 import { callerWithSession } from '../operations/callers.ts';
+import type { Deps } from '../operations/deps.ts';
 import type { Context, Operation } from '../operations/operation.ts';
 import { type Given, perform } from '../operations/perform.ts';
 import type { Problems } from './components/field.tsx';

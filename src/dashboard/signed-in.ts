@@ -1,12 +1,12 @@
 /** The checks that every page of the dashboard makes first: changes come from our own pages, and all pages but those for signing in need a session. */
 import { finished } from 'node:stream/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Failure } from '../failure.ts';
+import { Failure } from '../errors/failure.ts';
+import { sentence } from '../errors/sentences.ts';
 import { turns } from '../http/account-share.ts';
 import { messagePage, unknownPage } from '../http/pages/layout.ts';
 import { isSameOrigin } from '../http/same-origin.ts';
 import { readSession } from '../http/session-cookie.ts';
-import { sentence } from '../sentences.ts';
 import { isOperator } from '../users/operators.ts';
 import type { Session } from '../users/sessions.ts';
 import { answerError, sendErrorPage } from './error-pages.tsx';

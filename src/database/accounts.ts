@@ -1,8 +1,8 @@
 /** Accounts and their API key pairs. A secret is 256 random bits, so a plain SHA-256 of it is safe to store. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { and, eq, isNull } from 'drizzle-orm';
-import type { Clock } from '../clock.ts';
-import { isoTimestamp } from '../clock.ts';
+import type { Clock } from '../time/clock.ts';
+import { isoTimestamp } from '../time/clock.ts';
 import { addNamedValue, findNamedValue, removeNamedValue } from './named-values.ts';
 import type { Db } from './open.ts';
 import { accounts, apiKeys, type CapProgress, type MailCap, type SendWindow } from './schema/index.ts';

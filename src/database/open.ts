@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
-import { packContent } from '../packed-content.ts';
-import { findPictureIds } from '../picture-ids.ts';
-import { replyKind } from '../reply-kind.ts';
-import { fold } from './fold.ts';
+import { fold } from './functions/fold.ts';
+import { packContent } from './functions/packed-content.ts';
+import { findPictureIds } from './functions/picture-ids.ts';
+import { replyKind } from './functions/reply-kind.ts';
 import { makePrivateFile } from './private-file.ts';
 import { seed } from './seed.ts';
 

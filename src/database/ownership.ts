@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { and, eq, isNull, type Placeholder, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import type { Failure } from '../failure.ts';
+import type { Failure } from '../errors/failure.ts';
 import type { Db } from './open.ts';
 
 interface OwnedTable {

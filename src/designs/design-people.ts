@@ -7,7 +7,7 @@ import { senders } from '../database/schema/index.ts';
 import type { Values } from '../delivery/content/merge.ts';
 import { findAudienceContact } from '../delivery/queue/enqueue-recipients.ts';
 import { findContactValues } from '../delivery/queue/recipient-values.ts';
-import { conflict, Failure } from '../failure.ts';
+import { conflict, Failure } from '../errors/failure.ts';
 import { type Design, LINK_MS } from './designs.ts';
 
 /** The most tests of one link. Refused ones count too, so that a link cannot be used to find out who is a contact. */

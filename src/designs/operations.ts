@@ -1,17 +1,17 @@
 /** Parts of mails that an account keeps to use again in the designer, and taking back links to the designer (additions). */
 import { asc, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { type Clock, isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, ownedRecord, recordUtr } from '../database/ownership.ts';
 import { readRecord, recordObject } from '../database/record-json.ts';
 import { savedBlocks } from '../database/schema/index.ts';
 import { templateProblem } from '../delivery/content/compile.ts';
-import { conflict, notFound } from '../failure.ts';
+import { conflict, notFound } from '../errors/failure.ts';
+import { sentence } from '../errors/sentences.ts';
 import { identifier, integer, line, listQuery, stamps, text } from '../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../http/requests/validation.ts';
 import { type Context, listOperation, operation, recordOperation } from '../operations/operation.ts';
-import { sentence } from '../sentences.ts';
+import { type Clock, isoTimestamp } from '../time/clock.ts';
 import { revokeDesignLinks } from './designs.ts';
 
 const KIBIBYTE = 1024;

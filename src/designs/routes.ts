@@ -1,7 +1,7 @@
 /** The API of saved blocks and of links to the designer. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { Deps } from '../deps.ts';
 import { operationRoutes } from '../http/operation-routes.ts';
+import type { Deps } from '../operations/deps.ts';
 import { createBlock, listBlocks, readBlock, removeBlock, revokeLinks, updateBlock } from './operations.ts';
 
 export const designLinkRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {

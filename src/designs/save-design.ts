@@ -2,7 +2,7 @@
 import { eq } from 'drizzle-orm';
 import { freezeSchedule } from '../automations/automations.ts';
 import { createScheduleMailing } from '../automations/schedule-mailings.ts';
-import { isoTimestamp } from '../clock.ts';
+import type { MailContent } from '../database/functions/packed-content.ts';
 import {
   AUTOMATION_STATUS,
   automationSchedules,
@@ -10,12 +10,12 @@ import {
   SINGLE_SEND_STATUS,
   singleSends,
 } from '../database/schema/index.ts';
-import { conflict, notFound } from '../failure.ts';
-import type { MailContent } from '../packed-content.ts';
-import { sentence } from '../sentences.ts';
+import { conflict, notFound } from '../errors/failure.ts';
+import { sentence } from '../errors/sentences.ts';
 import type { SingleSendActionDeps } from '../single-sends/single-sends.ts';
 import { changeUnsent } from '../single-sends/status.ts';
 import { changeTemplate, requireTemplate, templateCodes } from '../templates/own-templates.ts';
+import { isoTimestamp } from '../time/clock.ts';
 import type { Design, TemplateCode } from './designs.ts';
 
 /**

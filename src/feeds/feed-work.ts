@@ -1,8 +1,9 @@
 /** The work on feeds beside HTTP: asks for those that are due, and makes the mails that are due. */
-import type { Clock } from '../clock.ts';
+
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
+import type { Clock } from '../time/clock.ts';
 import { dueFeeds, makeDueIssue } from './issues.ts';
 import { POLL_MS, pollResult, recordPoll } from './poll-results.ts';
 

@@ -2,15 +2,15 @@
 import type { Database } from 'better-sqlite3';
 import { and, asc, eq } from 'drizzle-orm';
 import { checkedTargets } from '../audience/segments/targets.ts';
-import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { feeds } from '../database/schema/index.ts';
-import { conflict } from '../failure.ts';
-import { sentence } from '../sentences.ts';
+import { conflict } from '../errors/failure.ts';
+import { sentence } from '../errors/sentences.ts';
 import { parseScheduleTime } from '../single-sends/schedule.ts';
 import { findTemplateCodes } from '../templates/mail-content.ts';
-import { addDays, toUtc, wallClock, weekdayOf } from '../zones.ts';
+import { isoTimestamp } from '../time/clock.ts';
+import { addDays, toUtc, wallClock, weekdayOf } from '../time/zones.ts';
 
 const MAX_FEEDS = 20;
 

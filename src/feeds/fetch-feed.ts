@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { Agent } from 'undici';
-import { SENTENCES, sentence } from '../sentences.ts';
+import { SENTENCES, sentence } from '../errors/sentences.ts';
 import { checkedLookup, systemLookup, urlFault } from '../webhooks/addresses.ts';
 import { failureText } from '../webhooks/requests.ts';
 

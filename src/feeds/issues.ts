@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { eq } from 'drizzle-orm';
 import { prepared } from '../database/prepared.ts';
 import { feeds, type Target } from '../database/schema/index.ts';
-import { SENTENCES } from '../sentences.ts';
+import { SENTENCES } from '../errors/sentences.ts';
 import { createSingleSend, type SingleSendDeps } from '../single-sends/single-sends.ts';
 import type { FeedItem } from './feed-item.ts';
 import { countWaiting, type Feed, findFeedTemplate, holdFeed, nextDigest } from './feeds.ts';

@@ -1,10 +1,10 @@
 /** Feeds whose items are sent as mail (additions): list, add, change, switch, release, delete, and what would be sent if it were read now. */
 import Type, { type Static } from 'typebox';
-import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { recordId } from '../database/ownership.ts';
 import { FEED_RHYTHMS, FEED_STATES } from '../database/schema/index.ts';
-import { notFound } from '../failure.ts';
+import { notFound } from '../errors/failure.ts';
+import { SENTENCES, sentence } from '../errors/sentences.ts';
 import { withinShare } from '../http/account-share.ts';
 import {
   choice,
@@ -21,11 +21,11 @@ import {
   zeroOrOne,
 } from '../http/requests/schemas.ts';
 import { type Context, operation } from '../operations/operation.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
 import { parseScheduleTime } from '../single-sends/schedule.ts';
 import { singleSendErrors } from '../single-sends/single-sends.ts';
+import { isoTimestamp } from '../time/clock.ts';
+import { isTimeZone } from '../time/zones.ts';
 import { urlFault } from '../webhooks/addresses.ts';
-import { isTimeZone } from '../zones.ts';
 import type { FeedItem } from './feed-item.ts';
 import {
   addFeed,

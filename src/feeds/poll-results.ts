@@ -2,7 +2,7 @@
 import { eq } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { feeds } from '../database/schema/index.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
+import { SENTENCES, sentence } from '../errors/sentences.ts';
 import type { ReadFeed } from './feed-item.ts';
 import { type Feed, holdFeed, newItems } from './feeds.ts';
 import type { FeedAnswer, FeedVersion } from './fetch-feed.ts';

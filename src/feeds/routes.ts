@@ -1,7 +1,7 @@
 /** The API of feeds. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { Deps } from '../deps.ts';
 import { operationRoutes } from '../http/operation-routes.ts';
+import type { Deps } from '../operations/deps.ts';
 import { decideFeed, deleteFeed, listFeeds, previewFeed, saveFeed, switchFeed } from './operations.ts';
 
 export const feedRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {

@@ -1,7 +1,6 @@
 /** Forms of an account: reading, adding, changing and removing them, and whether one takes subscriptions now. */
 import type { Database } from 'better-sqlite3';
 import { and, asc, eq } from 'drizzle-orm';
-import { isoTimestamp } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { findNamedValue } from '../database/named-values.ts';
 import type { Db } from '../database/open.ts';
@@ -10,6 +9,7 @@ import { prepared } from '../database/prepared.ts';
 import { forms } from '../database/schema/index.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
 import { verificationRequired } from '../delivery/transport/relays/in-use.ts';
+import { isoTimestamp } from '../time/clock.ts';
 
 export type Form = typeof forms.$inferSelect;
 /** What an owner decides about a form. */

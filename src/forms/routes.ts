@@ -1,7 +1,7 @@
 /** The API of forms. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { Deps } from '../deps.ts';
 import { operationRoutes } from '../http/operation-routes.ts';
+import type { Deps } from '../operations/deps.ts';
 import { createForm, deleteForm, listForms, readForm, saveForm } from './operations/forms.ts';
 
 export const formRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {

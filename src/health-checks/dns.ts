@@ -2,8 +2,8 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Relay } from '../delivery/transport/smtp/relay-urls.ts';
+import { sentence } from '../errors/sentences.ts';
 import type { SenderDomain } from '../senders/domains.ts';
-import { sentence } from '../sentences.ts';
 import { type SeenDomain, seenDomain } from './doctor-findings.ts';
 import type { CheckResult, Finding } from './finding.ts';
 

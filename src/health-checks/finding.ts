@@ -1,5 +1,5 @@
 /** What a check found, and what to do about it. */
-import type { Said } from '../sentences.ts';
+import type { Said } from '../errors/sentences.ts';
 
 export interface Finding {
   name: string;

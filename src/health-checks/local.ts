@@ -2,12 +2,12 @@
 import { readdirSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import { RELEASED } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { publicAddress } from '../delivery/links/public-address.ts';
 import { latestBeatAt, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import { courierInUse, linksFault } from '../delivery/transport/relays/in-use.ts';
-import { type Said, sentence } from '../sentences.ts';
+import { type Said, sentence } from '../errors/sentences.ts';
+import { RELEASED } from '../time/clock.ts';
 import type { Finding } from './finding.ts';
 
 const GIB = 2 ** 30;

@@ -6,7 +6,7 @@ import { TLSSocket } from 'node:tls';
 import type { Database } from 'better-sqlite3';
 import { findNamedValue, writeNamedValue } from '../database/named-values.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
-import { sentence } from '../sentences.ts';
+import { sentence } from '../errors/sentences.ts';
 import type { CheckResult, Finding } from './finding.ts';
 
 // An import of node:http would load all that it offers, among it Node's own undici: 14 MB and 35 ms of CPU in each thread.

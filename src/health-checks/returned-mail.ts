@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 import { findNamedValue, writeNamedValue } from '../database/named-values.ts';
 import { sanitizeText } from '../delivery/feedback/bounces/sanitize.ts';
 import { hasTestArrived, testReturnPath } from '../delivery/feedback/bounces/test-arrival.ts';
-import { sentence } from '../sentences.ts';
+import { sentence } from '../errors/sentences.ts';
 import type { CheckResult, Finding } from './finding.ts';
 import { SmtpRefusal, talkSmtp } from './smtp-talk.ts';
 

@@ -8,7 +8,7 @@ import { lastBeatAt, mailWaitsReason, STALLED_AFTER_MS } from '../delivery/queue
 import { readGauges } from '../delivery/reporting/gauges.ts';
 import { listSenderNodes } from '../delivery/reporting/sender-nodes.ts';
 import { courierInUse, hasRelay } from '../delivery/transport/relays/in-use.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
+import { SENTENCES, sentence } from '../errors/sentences.ts';
 import { VERSION } from '../version.ts';
 import { listEndpoints } from '../webhooks/endpoints.ts';
 import type { CheckResult, Finding } from './finding.ts';

@@ -1,6 +1,6 @@
 /** Keeps one account from taking all of what everybody shares: the compiling thread, the memory, the room in the database. */
-import { Failure, unavailable } from '../failure.ts';
-import { sentence } from '../sentences.ts';
+import { Failure, unavailable } from '../errors/failure.ts';
+import { sentence } from '../errors/sentences.ts';
 
 const TOO_MANY_REQUESTS = 429;
 

@@ -1,12 +1,12 @@
 /** Who calls the API: a program with a pair of keys, or a person in the dashboard with a session. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { findAccount } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
-import { Failure, type FieldErrors } from '../failure.ts';
-import { messages } from '../field-errors.ts';
+import { Failure, type FieldErrors } from '../errors/failure.ts';
+import { messages } from '../errors/field-errors.ts';
 import { type Allowed, type Caller, callerWithSession, requireAllowed } from '../operations/callers.ts';
+import type { Clock } from '../time/clock.ts';
 import { findSession, type Session } from '../users/sessions.ts';
 import { isSameOrigin } from './same-origin.ts';
 import { sessionSecret } from './session-cookie.ts';

@@ -1,8 +1,8 @@
 /** Answers every error under /api with the envelope of a failure. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
-import { Failure, type FieldErrors } from '../failure.ts';
-import type { Said } from '../sentences.ts';
+import { Failure, type FieldErrors } from '../errors/failure.ts';
+import type { Said } from '../errors/sentences.ts';
 
 const FRAMEWORK_TEXTS = new Map([
   [400, 'Malformed Request'],

@@ -6,8 +6,8 @@ import { relayFailing } from '../delivery/queue/relay-use.ts';
 import { lastBeatAt, mailWaitsReason, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import { oldestDueAt } from '../delivery/reporting/gauges.ts';
 import { courierInUse, hasRelay } from '../delivery/transport/relays/in-use.ts';
-import type { Deps } from '../deps.ts';
 import { proofOf } from '../health-checks/public-address.ts';
+import type { Deps } from '../operations/deps.ts';
 
 /** A readiness check writes to disk, so requests within this time share one. */
 const PROBE_MS = 1000;

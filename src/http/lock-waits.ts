@@ -7,8 +7,8 @@ import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { isBusy } from '../database/write-lock.ts';
 import { announceWrite, endWrite } from '../database/write-turns.ts';
-import type { Deps } from '../deps.ts';
-import { unavailable } from '../failure.ts';
+import { unavailable } from '../errors/failure.ts';
+import type { Deps } from '../operations/deps.ts';
 import { throwFieldErrors } from './requests/validation.ts';
 
 /** Together with the request's own work, the answer comes within two seconds. */

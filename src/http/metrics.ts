@@ -11,7 +11,7 @@ import { mailWaitsReason, sendingHeldReason } from '../delivery/queue/sending-ho
 import { oldestDueAt, readGauges } from '../delivery/reporting/gauges.ts';
 import { refusedMessages } from '../delivery/reporting/refused-messages.ts';
 import { listSenderNodes } from '../delivery/reporting/sender-nodes.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../operations/deps.ts';
 import { countHeld } from '../senders/list-holds.ts';
 
 /** Counting a long queue takes milliseconds, so requests within this time share one count. */

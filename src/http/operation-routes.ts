@@ -1,8 +1,8 @@
 /** Maps paths of the API to operations. Parameters, role, checks, answer and documentation of a path follow from its operation. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import Type, { type Static, type TObject } from 'typebox';
-import type { Deps } from '../deps.ts';
-import { notFound } from '../failure.ts';
+import { notFound } from '../errors/failure.ts';
+import type { Deps } from '../operations/deps.ts';
 import type {
   Context,
   DescribedOperation,

@@ -1,7 +1,7 @@
 /** Finds the session of a request by its cookie, and writes the cookie. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '../clock.ts';
 import type { Db } from '../database/open.ts';
+import type { Clock } from '../time/clock.ts';
 import { newSecret } from '../users/secrets.ts';
 import { findSession, SESSION_MS, type Session } from '../users/sessions.ts';
 import { isEncrypted, isLoopback } from './same-origin.ts';

@@ -1,7 +1,7 @@
 /** The API of the installation: whether it is well, the hold of all sending, and the sender nodes. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { Deps } from '../deps.ts';
 import { operationRoutes } from '../http/operation-routes.ts';
+import type { Deps } from '../operations/deps.ts';
 import { lookAtPublicAddress, readHealth, testReturnedMail } from './operations/health.ts';
 import { readHold, releaseHold } from './operations/hold.ts';
 import { listNodes } from './operations/nodes.ts';

@@ -5,7 +5,7 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { unavailable } from '../failure.ts';
+import { unavailable } from '../errors/failure.ts';
 
 /** Below what NATS takes in a message. */
 const PART_BYTES = 512 * 1024;

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { JetStreamClient } from '@nats-io/jetstream';
 import { type ChosenLists, personKey } from '../delivery/feedback/choice.ts';
 import type { LinkTokens, RecipientIds } from '../delivery/links/tokens.ts';
-import { unavailable } from '../failure.ts';
+import { unavailable } from '../errors/failure.ts';
 import { type Consent, consentSubject } from './feedback-messages.ts';
 
 /** A person waits: after this time the page says that it could not be saved. */

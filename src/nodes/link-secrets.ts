@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { createLinkTokens, type LinkTokens } from '../delivery/links/tokens.ts';
-import { unavailable } from '../failure.ts';
+import { unavailable } from '../errors/failure.ts';
 import { findValue, within } from './bucket.ts';
 import { LINKS_KEY, type LinkSecrets } from './feedback-messages.ts';
 import { BUCKET } from './streams.ts';

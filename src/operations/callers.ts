@@ -1,7 +1,7 @@
 /** Who calls: a program with a pair of keys, or a person with a session; and who may do something. */
 import { ROLES, type Role } from '../database/schema/index.ts';
-import { Failure } from '../failure.ts';
-import { sentence } from '../sentences.ts';
+import { Failure } from '../errors/failure.ts';
+import { sentence } from '../errors/sentences.ts';
 import type { Actor } from '../users/audit.ts';
 import { isOperator } from '../users/operators.ts';
 import type { Session } from '../users/sessions.ts';

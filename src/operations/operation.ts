@@ -4,10 +4,10 @@
  */
 import type { Static, TObject } from 'typebox';
 import { type ListPart, type ListSource, readPart } from '../database/record-json.ts';
-import type { Deps } from '../deps.ts';
-import { notFound } from '../failure.ts';
+import { notFound } from '../errors/failure.ts';
 import type { FieldErrorCollector } from '../http/requests/validation.ts';
 import type { Allowed, Caller } from './callers.ts';
+import type { Deps } from './deps.ts';
 
 /** What an operation works with. */
 export type Context = Deps & Caller;

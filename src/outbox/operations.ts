@@ -2,7 +2,7 @@
 import { and, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { parseAddress } from '../audience/contacts/addresses.ts';
-import { fold } from '../database/fold.ts';
+import { fold } from '../database/functions/fold.ts';
 import { ownedBy, ownedRecord } from '../database/ownership.ts';
 import { readRecord, recordObject } from '../database/record-json.ts';
 import { addresses, deliveries, mailings, outbox } from '../database/schema/index.ts';

@@ -1,7 +1,7 @@
 /** The API of the built-in outbox. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { Deps } from '../deps.ts';
 import { operationRoutes } from '../http/operation-routes.ts';
+import type { Deps } from '../operations/deps.ts';
 import { listMails, readMail } from './operations.ts';
 
 export const outboxRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {

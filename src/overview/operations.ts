@@ -6,7 +6,6 @@ import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
 import { listAutomationSummaries } from '../automations/operations/summaries.ts';
 import { lastBackupAt } from '../backups/files.ts';
-import { isoTimestamp, RELEASED } from '../clock.ts';
 import { HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { publicAddress } from '../delivery/links/public-address.ts';
 import { COMMON_HELD_CODES } from '../delivery/queue/held.ts';
@@ -25,6 +24,7 @@ import { choice, integer, isoTimestampSchema, nullable, zeroOrOne } from '../htt
 import { type Context, operation } from '../operations/operation.ts';
 import { senderDomain } from '../senders/domains.ts';
 import { FINISHED, isHeld, SHOWN_STATE, SHOWN_STATES } from '../single-sends/shown-state.ts';
+import { isoTimestamp, RELEASED } from '../time/clock.ts';
 import { VERSION } from '../version.ts';
 import { AudienceGrowth } from './growth.ts';
 

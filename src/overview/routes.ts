@@ -1,7 +1,7 @@
 /** The API of the overview. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { Deps } from '../deps.ts';
 import { operationRoutes } from '../http/operation-routes.ts';
+import type { Deps } from '../operations/deps.ts';
 import { readOverview } from './operations.ts';
 
 export const overviewRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {

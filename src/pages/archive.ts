@@ -11,10 +11,10 @@ import {
   type PublishedMail,
 } from '../archive/archive.ts';
 import { readersCopy, type Surroundings } from '../archive/readers-copy.ts';
-import type { Deps } from '../deps.ts';
 import { type Html, html } from '../http/pages/html.ts';
 import { documentText, READ, unknownPage } from '../http/pages/layout.ts';
 import { chooseWords, type PageWords } from '../http/pages/words/index.ts';
+import type { Deps } from '../operations/deps.ts';
 import { BytesCache } from './database-source.ts';
 import { COPY_POLICY } from './web-copy.ts';
 

@@ -1,9 +1,9 @@
 /** A page that lists the countries and the ids that senders and contacts use for them. Programs get them from the API. */
 import type { FastifyInstance } from 'fastify';
 import { countries } from '../database/schema/index.ts';
-import type { Deps } from '../deps.ts';
 import { html } from '../http/pages/html.ts';
 import { page } from '../http/pages/layout.ts';
+import type { Deps } from '../operations/deps.ts';
 
 export async function countriesPage(app: FastifyInstance, { db }: Deps): Promise<void> {
   app.get('/docs/countries', (_request, reply) => {

@@ -1,9 +1,9 @@
 /** The pages that recipients and owners open in a browser, without keys or cookies, and the operational endpoints. */
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../deps.ts';
 import { healthPages } from '../http/health.ts';
 import { metricsPage } from '../http/metrics.ts';
 import { referencePage } from '../http/openapi/reference-page.ts';
+import type { Deps } from '../operations/deps.ts';
 import { archivePages } from './archive.ts';
 import { countriesPage } from './countries.ts';
 import { databaseSource } from './database-source.ts';

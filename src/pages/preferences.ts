@@ -5,13 +5,13 @@ import { addressId } from '../audience/contacts/address-rows.ts';
 import type { Address } from '../audience/contacts/addresses.ts';
 import { chooseTracking, IS_UNMEASURED } from '../audience/tracking-choice.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes.ts';
-import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { mailings, type TrackingMode, unsubscribeGroups, unsubscribers } from '../database/schema/index.ts';
 import { type Choice, type ChosenLists, type KeptLists, TRACKING } from '../delivery/feedback/choice.ts';
 import { countUnsubscribe } from '../delivery/feedback/opens-and-clicks.ts';
 import type { RecipientIds } from '../delivery/links/tokens.ts';
+import { isoTimestamp } from '../time/clock.ts';
 
 /** The most groups shown on the page. Unsubscribing from all mail is always offered. */
 export const MAX_GROUPS = 200;

@@ -13,9 +13,9 @@ import { eventWithoutEffect, readSes } from '../delivery/feedback/providers/ses.
 import { readSns, SnsCertificates } from '../delivery/feedback/providers/sns.ts';
 import { readSparkpost } from '../delivery/feedback/providers/sparkpost.ts';
 import { readAll, takeIn } from '../delivery/feedback/providers/take-in.ts';
-import type { Deps } from '../deps.ts';
-import { Failure } from '../failure.ts';
+import { Failure } from '../errors/failure.ts';
 import { failedBody, frameworkText, refusing } from '../http/errors.ts';
+import type { Deps } from '../operations/deps.ts';
 import { networkOf } from '../users/throttle.ts';
 
 interface Addressed {

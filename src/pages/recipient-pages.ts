@@ -1,12 +1,12 @@
 /** The pages to which the links of mails lead, on whatever process serves them, and the rules of all pages. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Clock } from '../clock.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
-import { Failure } from '../failure.ts';
+import { Failure } from '../errors/failure.ts';
 import { logFailed, refusing } from '../http/errors.ts';
 import { messagePage } from '../http/pages/layout.ts';
 import { POLICY } from '../http/pages/style.ts';
 import { readUrlencoded } from '../http/requests/form-fields.ts';
+import type { Clock } from '../time/clock.ts';
 import { picturePages } from './pictures.ts';
 import type { RecipientSource } from './recipient-source.ts';
 import { trackingPages } from './tracking.ts';

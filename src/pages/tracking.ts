@@ -1,13 +1,13 @@
 /** The open pixel and the tracked links. The pixel is the same for every token, valid or not, and a HEAD counts nothing. */
 import type { FastifyInstance } from 'fastify';
-import type { Clock } from '../clock.ts';
 import { mergeUrl, scan } from '../delivery/content/merge.ts';
 import { readerOf } from '../delivery/feedback/readers.ts';
 import type { RecipientIds } from '../delivery/links/tokens.ts';
 import { TRAP_LINK } from '../delivery/links/trap-link.ts';
 import { MergedSize } from '../delivery/mime/merged-size.ts';
-import { Failure } from '../failure.ts';
+import { Failure } from '../errors/failure.ts';
 import { messagePage, READ, unknownLink } from '../http/pages/layout.ts';
+import type { Clock } from '../time/clock.ts';
 import type { Maybe, RecipientSource } from './recipient-source.ts';
 
 /** The longest address that a click leads to: everybody should take as many octets (RFC 9110 4.1). With its values a link can be far longer. */

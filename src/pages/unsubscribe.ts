@@ -1,7 +1,7 @@
 /** Unsubscribing with one click in the mail program (RFC 8058), and the preference page. A GET changes nothing, because mail scanners open links. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Choice } from '../delivery/feedback/choice.ts';
-import { Failure } from '../failure.ts';
+import { Failure } from '../errors/failure.ts';
 import { html } from '../http/pages/html.ts';
 import { messagePage, page, READ, unknownLink } from '../http/pages/layout.ts';
 import { chooseWords, type PageWords } from '../http/pages/words/index.ts';

@@ -1,9 +1,9 @@
 /** The page that confirms a sender address. The verification mail links to it; only its button confirms, since mail scanners open links. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Deps } from '../deps.ts';
 import { html } from '../http/pages/html.ts';
 import { messagePage, page, READ } from '../http/pages/layout.ts';
 import { chooseWords } from '../http/pages/words/index.ts';
+import type { Deps } from '../operations/deps.ts';
 import { findSenderByLink, verifySender } from '../senders/senders.ts';
 
 interface Link {

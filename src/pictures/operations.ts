@@ -1,12 +1,12 @@
 /** The picture library: pictures that mails load from this service, and where they are used. */
 import { and, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
-import { isoTimestamp } from '../clock.ts';
-import { fold } from '../database/fold.ts';
+import { fold } from '../database/functions/fold.ts';
 import { ownedBy, ownedRecord } from '../database/ownership.ts';
 import { readRecord, recordObject } from '../database/record-json.ts';
 import { PICTURE_KINDS, PICTURE_USES, pictureParts, pictures, pictureUses } from '../database/schema/index.ts';
-import { conflict, notFound } from '../failure.ts';
+import { conflict, notFound } from '../errors/failure.ts';
+import { type Said, sentence } from '../errors/sentences.ts';
 import {
   choice,
   eitherOrderQuery,
@@ -19,7 +19,7 @@ import {
   stamps,
 } from '../http/requests/schemas.ts';
 import { type Context, listOperation, operation, recordOperation } from '../operations/operation.ts';
-import { type Said, sentence } from '../sentences.ts';
+import { isoTimestamp } from '../time/clock.ts';
 
 /** How many of each kind contain a picture. */
 const UseCounts = {

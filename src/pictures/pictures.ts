@@ -2,14 +2,14 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { and, desc, eq, sql } from 'drizzle-orm';
-import { type Clock, isoTimestamp } from '../clock.ts';
+import { newPictureId } from '../database/functions/picture-ids.ts';
 import type { Db } from '../database/open.ts';
 import { pictureParts, pictures } from '../database/schema/index.ts';
 import type { WriteLock } from '../database/write-lock.ts';
 import { announceWrite, endWrite } from '../database/write-turns.ts';
-import { conflict, invalid } from '../failure.ts';
-import { newPictureId } from '../picture-ids.ts';
-import { sentence } from '../sentences.ts';
+import { conflict, invalid } from '../errors/failure.ts';
+import { sentence } from '../errors/sentences.ts';
+import { type Clock, isoTimestamp } from '../time/clock.ts';
 import { readPicture } from './read-picture.ts';
 
 const MEBIBYTE = 1024 * 1024;

@@ -2,7 +2,7 @@
 
 import { crc32 } from 'node:zlib';
 import type { PICTURE_KINDS } from '../database/schema/index.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
+import { SENTENCES, sentence } from '../errors/sentences.ts';
 
 type PictureKind = (typeof PICTURE_KINDS)[number];
 

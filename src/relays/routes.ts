@@ -1,7 +1,7 @@
 /** The API of relays, their tests, and the public address. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { Deps } from '../deps.ts';
 import { operationRoutes } from '../http/operation-routes.ts';
+import type { Deps } from '../operations/deps.ts';
 import { changePublicAddress, readPublicAddress } from './operations/public-address.ts';
 import { deleteRelay, orderRelays, readRelays, saveRelay } from './operations/relays.ts';
 import { testRelay } from './operations/test.ts';

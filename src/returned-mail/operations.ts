@@ -9,8 +9,9 @@ import { MAIL_PROVIDERS, providerIntakes, REFUSALS, ROLE_MAILBOXES, roleMails } 
 import { removeRoleMail } from '../delivery/feedback/bounces/kept-mails.ts';
 import { removeIntake, storeIntake } from '../delivery/feedback/providers/intakes.ts';
 import { findVerificationKey } from '../delivery/feedback/providers/sendgrid.ts';
-import { conflict, notFound } from '../failure.ts';
-import { messages } from '../field-errors.ts';
+import { conflict, notFound } from '../errors/failure.ts';
+import { messages } from '../errors/field-errors.ts';
+import { sentence } from '../errors/sentences.ts';
 import {
   choice,
   identifier,
@@ -21,7 +22,6 @@ import {
   zeroOrOne,
 } from '../http/requests/schemas.ts';
 import { type Context, operation } from '../operations/operation.ts';
-import { sentence } from '../sentences.ts';
 import { auditBy } from '../users/audit.ts';
 
 const MAX_INTAKES = 20;

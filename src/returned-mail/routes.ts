@@ -1,7 +1,7 @@
 /** The API of the addresses at which mail providers report events, and of the mail to feedback loops, abuse and postmaster. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { Deps } from '../deps.ts';
 import { operationRoutes } from '../http/operation-routes.ts';
+import type { Deps } from '../operations/deps.ts';
 import { addIntake, deleteIntake, deleteRoleMail, listIntakes, listRoleMails } from './operations.ts';
 
 export const returnedMailRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {

@@ -1,8 +1,8 @@
 /** The DKIM keys of sender domains: made, put to use and deleted. All accounts with a sender of a domain share its keys. */
 import { and, asc, eq, inArray } from 'drizzle-orm';
-import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { dkimKeys } from '../database/schema/index.ts';
+import { isoTimestamp } from '../time/clock.ts';
 
 /** signing: mail is signed with it; waiting: once its record was seen in the DNS; former: not any more. */
 export const DKIM_KEY_STATES = ['signing', 'waiting', 'former'] as const;

@@ -4,7 +4,7 @@ import { segmentProblem } from '../audience/segments/broken-rules.ts';
 import { holdAutomations } from '../automations/status.ts';
 import type { Db } from '../database/open.ts';
 import { type HeldCode, singleSends, type Target } from '../database/schema/index.ts';
-import { SENTENCES } from '../sentences.ts';
+import { SENTENCES } from '../errors/sentences.ts';
 import { holdQueuedSends } from '../single-sends/status.ts';
 
 const NAMES = { contacts: 'type', segments: 'segment' } as const;

@@ -1,7 +1,7 @@
 /** The API of senders, the DNS and the DKIM keys of their domains, and warming those up. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { Deps } from '../deps.ts';
 import { operationRoutes } from '../http/operation-routes.ts';
+import type { Deps } from '../operations/deps.ts';
 import { readChecks, renewChecks } from './operations/checks.ts';
 import { deleteDkimKey, makeDkimKey, rotateDkimKey } from './operations/dkim.ts';
 import {

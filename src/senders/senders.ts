@@ -3,15 +3,15 @@ import { and, eq, inArray, sql } from 'drizzle-orm';
 import { addressId } from '../audience/contacts/address-rows.ts';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { holdAutomations } from '../automations/status.ts';
-import { isoTimestamp, plainTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { DELIVERY_STATE, type HeldCode, senders, singleSends } from '../database/schema/index.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
 import { held } from '../delivery/queue/held.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing, holdMailingsOfSender, releaseMailingsOfSenders } from '../delivery/queue/mailing-state.ts';
-import { SENTENCES } from '../sentences.ts';
+import { SENTENCES } from '../errors/sentences.ts';
 import { holdQueuedSends, releaseSendsOfSenders } from '../single-sends/status.ts';
+import { isoTimestamp, plainTimestamp } from '../time/clock.ts';
 import { audit } from '../users/audit.ts';
 import { verificationContent } from './question-mail.ts';
 

@@ -3,7 +3,6 @@
  * weekdays and hours, limits of results.
  */
 import Type, { type Static } from 'typebox';
-import { isoTimestamp } from '../clock.ts';
 import {
   changeMailCaps,
   changeSendWindow,
@@ -17,6 +16,7 @@ import { markEarlierMailsSoon } from '../delivery/queue/ledger/earlier-mails.ts'
 import { MAX_CAP_DAYS, MAX_CAP_MAILS, MAX_CAPS } from '../delivery/timing/mail-caps.ts';
 import { waitsUntil } from '../delivery/timing/send-window.ts';
 import { LEAST_RESULTS, LIMITS } from '../delivery/watch/limits.ts';
+import { sentence } from '../errors/sentences.ts';
 import {
   choice,
   flag,
@@ -28,7 +28,7 @@ import {
   zeroOrOne,
 } from '../http/requests/schemas.ts';
 import { operation } from '../operations/operation.ts';
-import { sentence } from '../sentences.ts';
+import { isoTimestamp } from '../time/clock.ts';
 import { auditBy } from '../users/audit.ts';
 
 const WEEKDAY = /^[1-7]$/;

@@ -1,7 +1,7 @@
 /** The API of the limits of mails per person, of the weekdays and hours at which mail leaves, and of the limits of results. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { Deps } from '../deps.ts';
 import { operationRoutes } from '../http/operation-routes.ts';
+import type { Deps } from '../operations/deps.ts';
 import { changeAutoHold, changeCaps, changeWindow, readCaps, readResultLimits, readWindow } from './operations.ts';
 
 export const sendingTimeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {

@@ -6,9 +6,9 @@ import { type Frozen, freezeContent } from '../delivery/content/freeze.ts';
 import type { FrozenVariant } from '../delivery/queue/ready-mailing.ts';
 import { variantName } from '../delivery/variants/groups.ts';
 import { findAbTestProblem } from '../delivery/variants/test-problem.ts';
-import { invalid } from '../failure.ts';
-import { messages } from '../field-errors.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
+import { invalid } from '../errors/failure.ts';
+import { messages } from '../errors/field-errors.ts';
+import { SENTENCES, sentence } from '../errors/sentences.ts';
 import { withTemplateCopied } from '../templates/mail-content.ts';
 
 type SingleSend = typeof singleSends.$inferSelect;

@@ -1,10 +1,10 @@
 /** The API of single sends. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
-import type { Deps } from '../deps.ts';
 import { sendLongCsv, sendRecord } from '../http/list-response.ts';
 import { operationRoutes } from '../http/operation-routes.ts';
 import { csvFile, successWith } from '../http/requests/schemas.ts';
+import type { Deps } from '../operations/deps.ts';
 import {
   cancelSingleSend,
   deleteSingleSend,

@@ -1,7 +1,7 @@
 /** The local date and time of a schedule, and when a single send with one begins to leave. */
 import type { singleSends } from '../database/schema/index.ts';
 import { FIRST_ZONE } from '../delivery/timing/local-times.ts';
-import { toUtc } from '../zones.ts';
+import { toUtc } from '../time/zones.ts';
 
 type Scheduled = Pick<
   typeof singleSends.$inferSelect,

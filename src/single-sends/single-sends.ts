@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { and, eq } from 'drizzle-orm';
 import { checkedTargets, hasTargets } from '../audience/segments/targets.ts';
-import { type Clock, isoTimestamp, NO_TIME } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { readMailCaps } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
@@ -13,11 +12,12 @@ import { senderAddress } from '../delivery/content/freeze.ts';
 import { slotProblem } from '../delivery/content/merge.ts';
 import { type CapPeriods, capPeriods } from '../delivery/timing/mail-caps.ts';
 import { findAbTestProblem } from '../delivery/variants/test-problem.ts';
-import { conflict, invalid, notFound } from '../failure.ts';
-import { messages } from '../field-errors.ts';
-import { type Said, SENTENCES, sentence } from '../sentences.ts';
+import { conflict, invalid, notFound } from '../errors/failure.ts';
+import { messages } from '../errors/field-errors.ts';
+import { type Said, SENTENCES, sentence } from '../errors/sentences.ts';
 import { hasTemplate, withTemplateCopied } from '../templates/mail-content.ts';
-import { toUtc } from '../zones.ts';
+import { type Clock, isoTimestamp, NO_TIME } from '../time/clock.ts';
+import { toUtc } from '../time/zones.ts';
 import { parseScheduleDate, parseScheduleTime } from './schedule.ts';
 import { insertQueued } from './status.ts';
 

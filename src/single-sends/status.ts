@@ -2,12 +2,12 @@
 
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import { publishSent } from '../archive/archive.ts';
-import { type Clock, isoTimestamp, plainTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { SINGLE_SEND_STATUS, singleSends } from '../database/schema/index.ts';
 import { type Held, held, NOT_HELD } from '../delivery/queue/held.ts';
-import { sentence } from '../sentences.ts';
+import { sentence } from '../errors/sentences.ts';
+import { type Clock, isoTimestamp, plainTimestamp } from '../time/clock.ts';
 
 const MINUTE_MS = 60_000;
 /** The change was none of a user to what is in the send. */

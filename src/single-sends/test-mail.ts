@@ -7,7 +7,6 @@ import { addressId } from '../audience/contacts/address-rows.ts';
 import type { Address } from '../audience/contacts/addresses.ts';
 import { isErased } from '../audience/contacts/erased.ts';
 import { refusalReason } from '../audience/eligibility.ts';
-import { isoTimestamp } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { senders } from '../database/schema/index.ts';
@@ -16,9 +15,10 @@ import { held } from '../delivery/queue/held.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
 import { courierInUse, verificationRequired } from '../delivery/transport/relays/in-use.ts';
-import { conflict, invalid } from '../failure.ts';
-import { messages } from '../field-errors.ts';
-import { sentence } from '../sentences.ts';
+import { conflict, invalid } from '../errors/failure.ts';
+import { messages } from '../errors/field-errors.ts';
+import { sentence } from '../errors/sentences.ts';
+import { isoTimestamp } from '../time/clock.ts';
 import type { SingleSendActionDeps } from './single-sends.ts';
 
 /** The single send or schedule that is tested. */

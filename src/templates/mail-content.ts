@@ -10,7 +10,7 @@ import {
   ownTemplates,
   singleSends,
 } from '../database/schema/index.ts';
-import { notFound } from '../failure.ts';
+import { notFound } from '../errors/failure.ts';
 
 /** The template that a mail with code of its own names. */
 const BLANK_TEMPLATE = 1;

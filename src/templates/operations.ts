@@ -1,13 +1,14 @@
 /** Templates: the built-in ones, and those that accounts make for themselves of a mail, of another template or of code. */
 import { eq, type SQL, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
-import { fold } from '../database/fold.ts';
+import { fold } from '../database/functions/fold.ts';
 import { ownedRecord } from '../database/ownership.ts';
 import { readRecord, recordObject, totalBytes } from '../database/record-json.ts';
 import { designTemplates, ownTemplates } from '../database/schema/index.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { designToken } from '../designs/designs.ts';
-import { conflict, notFound } from '../failure.ts';
+import { conflict, notFound } from '../errors/failure.ts';
+import { sentence } from '../errors/sentences.ts';
 import { withinShare } from '../http/account-share.ts';
 import {
   choice,
@@ -27,7 +28,6 @@ import {
 import type { FieldErrorCollector } from '../http/requests/validation.ts';
 import { changesNothing } from '../operations/callers.ts';
 import { type Context, listOperation, operation, recordOperation } from '../operations/operation.ts';
-import { sentence } from '../sentences.ts';
 import { templateErrors } from '../single-sends/single-sends.ts';
 import { type AuditAction, auditBy } from '../users/audit.ts';
 import { findTemplateCodes, OWN_PREVIEW, requireMail, type TemplateCodes } from './mail-content.ts';

@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { eq, sql } from 'drizzle-orm';
-import { type Clock, isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { ownedRecord } from '../database/ownership.ts';
 import { ownTemplates } from '../database/schema/index.ts';
 import { renderTemplate } from '../delivery/content/compile.ts';
-import { conflict, Failure, notFound } from '../failure.ts';
-import { sentence } from '../sentences.ts';
+import { conflict, Failure, notFound } from '../errors/failure.ts';
+import { sentence } from '../errors/sentences.ts';
+import { type Clock, isoTimestamp } from '../time/clock.ts';
 import type { TemplateCodes } from './mail-content.ts';
 
 const MEBIBYTE = 1024 * 1024;

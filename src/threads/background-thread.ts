@@ -1,6 +1,5 @@
 /** Entry point of the background thread: it has its own connection and loop. Messages wake it, and the message `stop` ends it. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { connect } from '../database/open.ts';
 import type { BounceListener } from '../delivery/feedback/bounces/listener.ts';
@@ -16,6 +15,7 @@ import { heloName, settledName } from '../delivery/transport/smtp/helo.ts';
 import { SmtpPool } from '../delivery/transport/smtp/pool.ts';
 import { parseRelays, type Relay } from '../delivery/transport/smtp/relay-urls.ts';
 import { dnsResolver } from '../health-checks/dns.ts';
+import { systemClock } from '../time/clock.ts';
 import { Background } from './background.ts';
 
 const IDLE_MS = 500;

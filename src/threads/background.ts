@@ -8,7 +8,6 @@ import { recomputeDueSegments } from '../audience/segments/recompute.ts';
 import { continueSunsets } from '../audience/sunset/run.ts';
 import { applyMembershipChanges, enqueueDueMails } from '../automations/enrolment.ts';
 import { continueMoves } from '../automations/moves.ts';
-import { type Clock, steadyTime } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
@@ -39,6 +38,7 @@ import { OldRequests } from '../forms/old-requests.ts';
 import { HoldLog } from '../senders/list-holds.ts';
 import { Launcher } from '../single-sends/launch.ts';
 import { completeFinishedSends } from '../single-sends/status.ts';
+import { type Clock, steadyTime } from '../time/clock.ts';
 
 interface BackgroundDeps {
   db: Db;

@@ -4,8 +4,8 @@ import type { BackupReply, BackupTask } from '../backups/backups.ts';
 import { checkBackup } from '../backups/check-backup.ts';
 import { makeBackup } from '../backups/make-backup.ts';
 import { confirmRestore } from '../backups/put-in-place.ts';
-import { systemClock } from '../clock.ts';
 import { connect } from '../database/open.ts';
+import { systemClock } from '../time/clock.ts';
 
 async function run(task: BackupTask): Promise<BackupReply> {
   const { databasePath, path } = task;

@@ -1,5 +1,6 @@
 /** Entry point of the compile threads, which work on whole mails, one at a time. */
 import { parentPort } from 'node:worker_threads';
+import { findPictureIds } from '../database/functions/picture-ids.ts';
 import { contentWarnings } from '../delivery/checks/content-warnings.ts';
 import type { Answer, Jobs, Order } from '../delivery/content/compile-threads.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
@@ -9,7 +10,6 @@ import { buildContent } from '../delivery/mime/build.ts';
 import { linkNames } from '../delivery/shown/click-map.ts';
 import { frameMail } from '../delivery/shown/mail-frame.ts';
 import { checkShown, mergeShown, showContent, showCopy } from '../delivery/shown/shown-content.ts';
-import { findPictureIds } from '../picture-ids.ts';
 
 const jobs: { [Name in keyof Jobs]: (input: Jobs[Name][0]) => Jobs[Name][1] | Promise<Jobs[Name][1]> } = {
   compile: buildContent,

@@ -3,13 +3,13 @@
  * this process and answers each; the message `stop` ends it.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { connect } from '../database/open.ts';
 import { WriteLock } from '../database/write-lock.ts';
 import { publicAddress } from '../delivery/links/public-address.ts';
 import { openTokens } from '../delivery/links/tokens.ts';
 import { startFeedback } from '../nodes/feedback/index.ts';
+import { systemClock } from '../time/clock.ts';
 import type { ChoiceMessage, FeedbackMessage } from './feedback.ts';
 
 const { config, origin }: { config: Config; origin: string } = workerData;

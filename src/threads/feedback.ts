@@ -4,8 +4,8 @@ import { type ResourceLimits, Worker } from 'node:worker_threads';
 import type { Config } from '../config.ts';
 import type { Choice } from '../delivery/feedback/choice.ts';
 import type { RecipientIds } from '../delivery/links/tokens.ts';
-import type { Deps } from '../deps.ts';
-import { unavailable } from '../failure.ts';
+import { unavailable } from '../errors/failure.ts';
+import type { Deps } from '../operations/deps.ts';
 import { threadFile } from '../thread-files.ts';
 import { endThread } from './end-thread.ts';
 

@@ -1,8 +1,8 @@
 /** Entry point of the thread that tells webhooks what happened. Messages wake it, and the message `stop` ends it. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { connect } from '../database/open.ts';
+import { systemClock } from '../time/clock.ts';
 import { Dispatcher } from '../webhooks/dispatcher.ts';
 
 const BUSY_MS = 50;

@@ -2,8 +2,8 @@
 
 import type { Attachment } from '../database/schema/index.ts';
 import { PIECE_BYTES } from '../delivery/transactional/mail.ts';
-import { invalid } from '../failure.ts';
-import { sentence } from '../sentences.ts';
+import { invalid } from '../errors/failure.ts';
+import { sentence } from '../errors/sentences.ts';
 
 export const MAX_ATTACHMENTS = 20;
 export const MAX_ATTACHMENT_BYTES = 10 * 1024 * 1024;

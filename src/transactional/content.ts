@@ -19,9 +19,9 @@ import {
 import { publicAddress } from '../delivery/links/public-address.ts';
 import { MAX_MERGED, MergedSize, MergedTooLarge } from '../delivery/mime/merged-size.ts';
 import type { Bodies } from '../delivery/transactional/mail.ts';
-import { conflict, invalid } from '../failure.ts';
-import { messages } from '../field-errors.ts';
-import { sentence } from '../sentences.ts';
+import { conflict, invalid } from '../errors/failure.ts';
+import { messages } from '../errors/field-errors.ts';
+import { sentence } from '../errors/sentences.ts';
 import { withTemplateCopied } from '../templates/mail-content.ts';
 
 type Sender = typeof senders.$inferSelect;

@@ -3,7 +3,6 @@ import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
 import { findAddressId } from '../audience/contacts/address-rows.ts';
 import { parseAddress } from '../audience/contacts/addresses.ts';
-import { isoTimestamp } from '../clock.ts';
 import { recordUtr } from '../database/ownership.ts';
 import { prepared } from '../database/prepared.ts';
 import {
@@ -12,10 +11,11 @@ import {
   type DeliveryState as DeliveryStateName,
 } from '../database/schema/index.ts';
 import { messageId } from '../delivery/transactional/mail.ts';
-import { notFound } from '../failure.ts';
+import { notFound } from '../errors/failure.ts';
+import { sentenceCode } from '../errors/sentences.ts';
 import { DeliveryState, identifier, integer, isoTimestampSchema, line, nullable } from '../http/requests/schemas.ts';
 import { type Context, operation } from '../operations/operation.ts';
-import { sentenceCode } from '../sentences.ts';
+import { isoTimestamp } from '../time/clock.ts';
 
 const DEFAULT_ROWS = 50;
 

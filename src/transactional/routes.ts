@@ -5,8 +5,7 @@ import Type from 'typebox';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { isErased } from '../audience/contacts/erased.ts';
 import { senders } from '../database/schema/index.ts';
-import type { Deps } from '../deps.ts';
-import { messages } from '../field-errors.ts';
+import { messages } from '../errors/field-errors.ts';
 import { inTurn } from '../http/account-share.ts';
 import { operationRoutes } from '../http/operation-routes.ts';
 import { readLargeJson, textBytes } from '../http/requests/large-json.ts';
@@ -20,6 +19,7 @@ import {
   text,
 } from '../http/requests/schemas.ts';
 import { check } from '../http/requests/validation.ts';
+import type { Deps } from '../operations/deps.ts';
 import { templateErrors } from '../single-sends/single-sends.ts';
 import { hasTemplate } from '../templates/mail-content.ts';
 import { MAX_NAME } from './attachments.ts';

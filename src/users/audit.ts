@@ -1,9 +1,9 @@
 /** The audit log: sign-ins, failed ones, and changes of users, keys and settings. Strangers cannot make it grow without bound. */
 import { and, desc, eq, gt, lte, sql } from 'drizzle-orm';
-import { type Clock, isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { accounts, auditLog } from '../database/schema/index.ts';
-import { SENTENCES } from '../sentences.ts';
+import { SENTENCES } from '../errors/sentences.ts';
+import { type Clock, isoTimestamp } from '../time/clock.ts';
 
 /** What the log records, by name. */
 export const AUDIT_ACTIONS = [

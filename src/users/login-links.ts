@@ -1,10 +1,10 @@
 /** One-time links by which a person chooses a password: the first owner of an account, somebody invited, or who forgot theirs. */
 import { and, eq, gt, isNull, lte, or } from 'drizzle-orm';
 import type { Address } from '../audience/contacts/addresses.ts';
-import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { loginLinks, passkeys, users } from '../database/schema/index.ts';
-import { SENTENCES } from '../sentences.ts';
+import { SENTENCES } from '../errors/sentences.ts';
+import { isoTimestamp } from '../time/clock.ts';
 import { type Actor, audit } from './audit.ts';
 import { switchOffSecondFactor } from './second-factor.ts';
 import { hashSecret, newSecret } from './secrets.ts';

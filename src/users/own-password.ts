@@ -1,8 +1,8 @@
 /** A person's change of their own password. */
 import { eq } from 'drizzle-orm';
-import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { users } from '../database/schema/index.ts';
+import { isoTimestamp } from '../time/clock.ts';
 import { type Actor, audit } from './audit.ts';
 import { hashPassword } from './passwords.ts';
 import { endSessionsOf } from './sessions.ts';

@@ -1,7 +1,7 @@
 /** Hashes passwords with scrypt (RFC 7914). The parameters are stored with each hash, so that they can be raised later. */
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
-import { Failure } from '../failure.ts';
-import { SENTENCES } from '../sentences.ts';
+import { Failure } from '../errors/failure.ts';
+import { SENTENCES } from '../errors/sentences.ts';
 
 interface Cost {
   /** Base-2 logarithm of N. */

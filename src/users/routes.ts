@@ -1,7 +1,7 @@
 /** The API of users, their sessions and passkeys, of key pairs, and of the audit log. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { Deps } from '../deps.ts';
 import { operationRoutes } from '../http/operation-routes.ts';
+import type { Deps } from '../operations/deps.ts';
 import { listAudit } from './operations/audit-log.ts';
 import { listKeys, makeKey, revokeKey } from './operations/keys.ts';
 import { changeOwnSettings, readMe } from './operations/me.ts';

@@ -1,10 +1,10 @@
 /** The second factor of a user: codes of an authenticator app, and recovery codes for the day the phone is lost. */
 import { randomBytes } from 'node:crypto';
 import { and, eq, lt } from 'drizzle-orm';
-import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { users } from '../database/schema/index.ts';
-import { sentence } from '../sentences.ts';
+import { sentence } from '../errors/sentences.ts';
+import { isoTimestamp } from '../time/clock.ts';
 import { type Actor, audit } from './audit.ts';
 import { hashSecret } from './secrets.ts';
 import { base32, matchTotp } from './totp.ts';

@@ -1,9 +1,9 @@
 /** Sessions of people who signed in: one ends after 12 hours without a request, and after 30 days at the latest. Only a hash of its secret is stored. */
 import { and, eq, gt, lte, or } from 'drizzle-orm';
-import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { type ColourScheme, type Role, sessions, users } from '../database/schema/index.ts';
 import { isBusy } from '../database/write-lock.ts';
+import { isoTimestamp } from '../time/clock.ts';
 import { hashSecret, newSecret } from './secrets.ts';
 
 const HOUR_MS = 3_600_000;

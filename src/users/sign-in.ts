@@ -4,10 +4,10 @@
  */
 import { eq } from 'drizzle-orm';
 import { parseAddress } from '../audience/contacts/addresses.ts';
-import type { Clock } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { users } from '../database/schema/index.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
+import type { Clock } from '../time/clock.ts';
 import { type Actor, audit, auditFailedSignIn, hasSignedInFrom } from './audit.ts';
 import { PasskeyChallenges } from './passkeys/challenges.ts';
 import { checkSignature } from './passkeys/check.ts';

@@ -4,7 +4,7 @@
  * guess at them do not keep them waiting.
  */
 import { isIPv6 } from 'node:net';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../time/clock.ts';
 
 const FREE_ATTEMPTS = 5;
 /** The longest wait. It is short where a stranger could impose it on somebody else. */

@@ -1,12 +1,12 @@
 /** Users: the people who sign in to an account. An account always keeps an owner who can sign in. */
 import { and, eq, isNotNull, ne } from 'drizzle-orm';
 import type { Address } from '../audience/contacts/addresses.ts';
-import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { recordId } from '../database/ownership.ts';
 import { type Role, users } from '../database/schema/index.ts';
-import { conflict } from '../failure.ts';
-import { sentence } from '../sentences.ts';
+import { conflict } from '../errors/failure.ts';
+import { sentence } from '../errors/sentences.ts';
+import { isoTimestamp } from '../time/clock.ts';
 import { type Actor, audit } from './audit.ts';
 
 export type User = typeof users.$inferSelect;

@@ -1,13 +1,15 @@
 /** The versions of a mail (additions): what it was made of before, and bringing that back. Triggers on the content write them. */
 import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
+import { type MailContent, unpackContent } from '../database/functions/packed-content.ts';
 import type { Db } from '../database/open.ts';
 import { ownedRecord } from '../database/ownership.ts';
 import { automationSchedules, automations, mailVersions, singleSends, users } from '../database/schema/index.ts';
 import { renderTemplate } from '../delivery/content/compile.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { saveContent } from '../designs/save-design.ts';
-import { conflict, notFound } from '../failure.ts';
+import { conflict, notFound } from '../errors/failure.ts';
+import { sentence } from '../errors/sentences.ts';
 import { withinShare } from '../http/account-share.ts';
 import {
   choice,
@@ -19,8 +21,6 @@ import {
   zeroOrOne,
 } from '../http/requests/schemas.ts';
 import { operation } from '../operations/operation.ts';
-import { type MailContent, unpackContent } from '../packed-content.ts';
-import { sentence } from '../sentences.ts';
 import type { SingleSendActionDeps } from '../single-sends/single-sends.ts';
 import { closeVersion, findTemplateCodes, type Mail, requireMail } from '../templates/mail-content.ts';
 

@@ -1,7 +1,7 @@
 /** Tells all endpoints what happened. It has a thread of its own, so that no endpoint delays requests or mail. */
 import type { Database } from 'better-sqlite3';
-import type { Clock } from '../clock.ts';
 import { sendingHeldReason } from '../delivery/queue/sending-hold.ts';
+import type { Clock } from '../time/clock.ts';
 import type { Resolve } from './addresses.ts';
 import { EndpointQueue } from './endpoint-queue.ts';
 import type { Endpoint } from './endpoints.ts';

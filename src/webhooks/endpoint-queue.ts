@@ -4,7 +4,7 @@
  */
 import type { KeyObject } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../time/clock.ts';
 import type { Resolve } from './addresses.ts';
 import { type DisabledCode, type Endpoint, eventIdPrefix, openSecret } from './endpoints.ts';
 import { EventWindow, type Item } from './event-window.ts';

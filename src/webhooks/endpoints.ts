@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { and, asc, eq } from 'drizzle-orm';
-import { isoTimestamp } from '../clock.ts';
 import { addNamedValue, findNamedValue } from '../database/named-values.ts';
 import type { Db } from '../database/open.ts';
 import { type WEBHOOK_DISABLED_CODES, webhookEndpoints } from '../database/schema/index.ts';
 import { openText, sealText } from '../delivery/transport/relays/sealing.ts';
+import { isoTimestamp } from '../time/clock.ts';
 import { newSecret } from './signature.ts';
 
 export type Endpoint = typeof webhookEndpoints.$inferSelect;

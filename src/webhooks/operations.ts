@@ -1,9 +1,9 @@
 /** Webhooks, for owners: list, add, change, switch, rotate, test, replay and delete them, and read what they were sent. All of it is an addition. */
 import Type, { type Static } from 'typebox';
-import { isoTimestamp } from '../clock.ts';
 import { recordId } from '../database/ownership.ts';
 import { WEBHOOK_DISABLED_CODES } from '../database/schema/index.ts';
-import { conflict, notFound } from '../failure.ts';
+import { conflict, notFound } from '../errors/failure.ts';
+import { SENTENCES, sentence } from '../errors/sentences.ts';
 import {
   choice,
   flag,
@@ -17,7 +17,7 @@ import {
   zeroOrOne,
 } from '../http/requests/schemas.ts';
 import { type Context, operation } from '../operations/operation.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
+import { isoTimestamp } from '../time/clock.ts';
 import { type AuditAction, auditBy } from '../users/audit.ts';
 import { urlFault } from './addresses.ts';
 import {

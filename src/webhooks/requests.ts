@@ -2,7 +2,7 @@
 import type { LookupFunction } from 'node:net';
 import { type Dispatcher as Connections, Pool } from 'undici';
 import { sanitizeText } from '../delivery/feedback/bounces/sanitize.ts';
-import { SENTENCES } from '../sentences.ts';
+import { SENTENCES } from '../errors/sentences.ts';
 import { checkedLookup, type Resolve, systemLookup, urlFault } from './addresses.ts';
 
 /** The most requests to one endpoint at a time. */

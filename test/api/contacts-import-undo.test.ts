@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { limitUndo } from '../../src/audience/import/undo/undo.ts';
-import { isoTimestamp } from '../../src/clock.ts';
 import { contactImports } from '../../src/database/schema/index.ts';
+import { isoTimestamp } from '../../src/time/clock.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { addReadyForm, askedMails, subscribe } from '../support/forms.ts';
 

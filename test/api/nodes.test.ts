@@ -3,7 +3,7 @@ import t from 'tap';
 import { relayChecks } from '../../src/commands/doctor/relay.ts';
 import { readConfig } from '../../src/config.ts';
 import { noteMailWaits } from '../../src/delivery/queue/sending-hold.ts';
-import { SENTENCES } from '../../src/sentences.ts';
+import { SENTENCES } from '../../src/errors/sentences.ts';
 import { VERSION } from '../../src/version.ts';
 import { startApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';

@@ -1,8 +1,8 @@
 /** Versions of mails: when one is made, what is in it, who made it, bringing one back, and what becomes of them. */
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
+import { packContent, unpackContent } from '../../src/database/functions/packed-content.ts';
 import { purge } from '../../src/database/purge.ts';
-import { packContent, unpackContent } from '../../src/packed-content.ts';
 import { buildWorld } from '../support/account-records.ts';
 import { type Caller, startApp, type TestApp } from '../support/app.ts';
 import { addPerson, callerOf } from '../support/people.ts';

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { systemClock } from '../../src/clock.ts';
 import { createAccount } from '../../src/database/accounts.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
+import { systemClock } from '../../src/time/clock.ts';
 import { sendlark } from '../support/command-line.ts';
 
 /** A folder that is gone after the test. */

@@ -3,8 +3,8 @@ import { readFileSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import t from 'tap';
 import { emptyLogAfterErasure, erasePerson } from '../../src/audience/person/erase.ts';
-import { systemClock } from '../../src/clock.ts';
 import { connect, lockForServer } from '../../src/database/open.ts';
+import { systemClock } from '../../src/time/clock.ts';
 import { prepared } from './prepared.ts';
 
 t.test('purge removes what was deleted and nothing that consent or sent mails depend on', async (t) => {

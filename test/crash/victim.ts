@@ -4,7 +4,6 @@
  *   node test/crash/victim.ts STEP TIMES DATABASE SMTP_URL
  */
 
-import { systemClock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { connect } from '../../src/database/open.ts';
 import { openTokens } from '../../src/delivery/links/tokens.ts';
@@ -13,6 +12,7 @@ import { SmtpConnection } from '../../src/delivery/transport/smtp/connection.ts'
 import { SmtpPool } from '../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays } from '../../src/delivery/transport/smtp/relay-urls.ts';
 import { Background } from '../../src/threads/background.ts';
+import { systemClock } from '../../src/time/clock.ts';
 
 const [step = '', times = '1', path = '', url = ''] = process.argv.slice(2);
 const db = connect(path);

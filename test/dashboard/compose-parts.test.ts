@@ -5,7 +5,7 @@ import { inDark } from '../../src/delivery/shown/mail-frame.ts';
 import { missingParts } from '../../src/single-sends/screens/compose/missing.tsx';
 import { seenValue } from '../../src/single-sends/screens/compose/save.tsx';
 import { subjectHints, subjectLength } from '../../src/single-sends/screens/compose/subject-hints.ts';
-import { wallClock } from '../../src/zones.ts';
+import { wallClock } from '../../src/time/zones.ts';
 
 const hintsOf = (subject: string, preheader = 'News') => subjectHints(subject, preheader).map(({ hint }) => hint);
 

@@ -1,7 +1,7 @@
 /** The hold of all sending in the dashboard: said on every page, released by operators alone. */
 import t from 'tap';
 import { holdForSettings, holdSending, sendingHeldReason } from '../../src/delivery/queue/sending-hold.ts';
-import { SENTENCES } from '../../src/sentences.ts';
+import { SENTENCES } from '../../src/errors/sentences.ts';
 import { startApp } from '../support/app.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 

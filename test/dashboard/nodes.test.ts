@@ -1,7 +1,7 @@
 /** The sender nodes in the dashboard: their page, and the notice on every page that mail waits. */
 import t from 'tap';
 import { noteMailWaits } from '../../src/delivery/queue/sending-hold.ts';
-import { SENTENCES } from '../../src/sentences.ts';
+import { SENTENCES } from '../../src/errors/sentences.ts';
 import { startApp } from '../support/app.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 import { addNode } from '../support/sender-nodes.ts';

@@ -1,7 +1,7 @@
 /** Why some people of a mailing have no mail yet: in its report, on its page and in the metrics. */
 import t from 'tap';
-import { isoTimestamp } from '../../src/clock.ts';
 import { writePacedGroups } from '../../src/delivery/pacing/paced-groups.ts';
+import { isoTimestamp } from '../../src/time/clock.ts';
 import { startApp } from '../support/app.ts';
 import { withWelcomeSeries } from '../support/automations.ts';
 import { sendCampaign } from '../support/campaign.ts';

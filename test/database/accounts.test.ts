@@ -1,9 +1,9 @@
 /** The keys that a first start makes. */
 import { join } from 'node:path';
 import t from 'tap';
-import { systemClock } from '../../src/clock.ts';
 import { findAccount, firstKeys, firstKeysShown } from '../../src/database/accounts.ts';
 import { connect } from '../../src/database/open.ts';
+import { systemClock } from '../../src/time/clock.ts';
 import { seededCopy } from '../support/app.ts';
 
 t.test('the first keys are made again by each start until they have been shown', async (t) => {

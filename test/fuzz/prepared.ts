@@ -1,7 +1,6 @@
 /** Records that the interface cannot make. */
 import { randomUUID } from 'node:crypto';
 import { eq } from 'drizzle-orm';
-import { NO_TIME } from '../../src/clock.ts';
 import {
   abTests,
   addresses,
@@ -20,6 +19,7 @@ import { createDkimKey } from '../../src/delivery/mime/dkim.ts';
 import { addFeed, holdFeed } from '../../src/feeds/feeds.ts';
 import { addForm } from '../../src/forms/forms.ts';
 import { USUAL_TEXTS } from '../../src/forms/texts.ts';
+import { NO_TIME } from '../../src/time/clock.ts';
 import type { User } from '../../src/users/users.ts';
 import { addEndpoint } from '../../src/webhooks/endpoints.ts';
 import { sendTest } from '../../src/webhooks/log.ts';

@@ -2,10 +2,10 @@
 import t, { type Test } from 'tap';
 import { mailWaitsReason } from '../../src/delivery/queue/sending-hold.ts';
 import { listSenderNodes } from '../../src/delivery/reporting/sender-nodes.ts';
+import { SENTENCES } from '../../src/errors/sentences.ts';
 import { Fleet, type FleetNode } from '../../src/nodes/brain/fleet.ts';
 import { FleetRecord } from '../../src/nodes/brain/fleet-record.ts';
 import { PROTOCOL } from '../../src/nodes/protocol.ts';
-import { SENTENCES } from '../../src/sentences.ts';
 import { startApp } from '../support/app.ts';
 
 const NODE: FleetNode = {

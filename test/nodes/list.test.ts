@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import t from 'tap';
 import { mailWaitsReason } from '../../src/delivery/queue/sending-hold.ts';
 import { listSenderNodes } from '../../src/delivery/reporting/sender-nodes.ts';
-import { SENTENCES } from '../../src/sentences.ts';
+import { SENTENCES } from '../../src/errors/sentences.ts';
 import { skipWithout } from '../support/tools.ts';
 import { FleetSend } from './rig.ts';
 

@@ -8,7 +8,6 @@ import { startNats } from '../../fixtures/nats.ts';
 import { removeSuppression, suppressAddress } from '../../src/audience/suppressions.ts';
 import { chooseTracking } from '../../src/audience/tracking-choice.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../../src/audience/unsubscribes.ts';
-import { systemClock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { TRACKING_CHOICE } from '../../src/database/schema/index.ts';
 import { WriteLock } from '../../src/database/write-lock.ts';
@@ -24,6 +23,7 @@ import { findPlace, savePlace } from '../../src/nodes/feedback/place.ts';
 import { ChangePublisher } from '../../src/nodes/feedback/publish-changes.ts';
 import { keepChosen } from '../../src/nodes/keep-consent.ts';
 import { makeStreams, STREAM } from '../../src/nodes/streams.ts';
+import { systemClock } from '../../src/time/clock.ts';
 import { ACCEPTED, launch, Relay } from '../support/launched-mailing.ts';
 import { skipWithout } from '../support/tools.ts';
 

@@ -1,7 +1,6 @@
 /** What the service makes of reports in the stream, without NATS. */
 import t, { type Test } from 'tap';
 import { erasePerson } from '../../src/audience/person/erase.ts';
-import { systemClock } from '../../src/clock.ts';
 import { DELIVERY_STATE } from '../../src/database/schema/index.ts';
 import { enqueueRecipients } from '../../src/delivery/queue/enqueue-recipients.ts';
 import { refusedMessages } from '../../src/delivery/reporting/refused-messages.ts';
@@ -11,6 +10,7 @@ import { NodeHandoffs } from '../../src/nodes/brain/node-handoffs.ts';
 import { PageSender } from '../../src/nodes/brain/page-sender.ts';
 import { readBeat, readReport } from '../../src/nodes/brain/read-messages.ts';
 import { endedAs, type Report } from '../../src/nodes/protocol.ts';
+import { systemClock } from '../../src/time/clock.ts';
 import { COMMAND_LINE } from '../../src/users/audit.ts';
 import { ACCEPTED, launch, Relay } from '../support/launched-mailing.ts';
 

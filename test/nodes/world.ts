@@ -4,13 +4,13 @@ import Database from 'better-sqlite3';
 import type { Test } from 'tap';
 import { fetch } from 'undici';
 import { type NatsCluster, startNats } from '../../fixtures/nats.ts';
-import { systemClock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { linkSecrets } from '../../src/delivery/links/secrets.ts';
 import { createLinkTokens, type Purpose } from '../../src/delivery/links/tokens.ts';
 import { connectNats } from '../../src/nodes/connection.ts';
 import { followLinks } from '../../src/nodes/link-secrets.ts';
 import { servePublicPages } from '../../src/nodes/public/server.ts';
+import { systemClock } from '../../src/time/clock.ts';
 import { Service } from '../support/service.ts';
 import { until } from '../support/service-campaign.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { parseScheduleDate, parseScheduleTime } from '../../src/single-sends/schedule.ts';
-import { toUtc } from '../../src/zones.ts';
+import { toUtc } from '../../src/time/zones.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -14,7 +14,6 @@ import { importContacts } from '../../src/audience/import/import.ts';
 import { type Importer, ImportJobs } from '../../src/audience/import/import-jobs.ts';
 import { previewImport } from '../../src/audience/import/preview/preview.ts';
 import { readExport } from '../../src/audience/migrate/read-export.ts';
-import type { Clock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { createAccount, createKeys } from '../../src/database/accounts.ts';
 import { connect, type Db, migrateAndSeed } from '../../src/database/open.ts';
@@ -23,9 +22,10 @@ import { publicAddress } from '../../src/delivery/links/public-address.ts';
 import { openTokens, type Tokens } from '../../src/delivery/links/tokens.ts';
 import type { Courier } from '../../src/delivery/transport/courier.ts';
 import { OutboxCourier } from '../../src/delivery/transport/outbox.ts';
-import type { Deps } from '../../src/deps.ts';
 import { logOptions } from '../../src/http/server-options.ts';
+import type { Deps } from '../../src/operations/deps.ts';
 import { Background } from '../../src/threads/background.ts';
+import type { Clock } from '../../src/time/clock.ts';
 import { hashCheaply } from './cheap-passwords.ts';
 
 export interface FilePart {

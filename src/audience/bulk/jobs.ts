@@ -1,7 +1,7 @@
 /** Actions on many contacts: starting, cancelling, undoing and reading them. The background thread does the work (work.ts). */
 import type { Db } from '../../database/open.ts';
-import { conflict, Failure, notFound } from '../../failure.ts';
-import { sentence } from '../../sentences.ts';
+import { conflict, Failure, notFound } from '../../errors/failure.ts';
+import { sentence } from '../../errors/sentences.ts';
 import type { ContactFilter } from '../search/contact-filter.ts';
 
 export const JOB_ACTIONS = ['unsubscribe', 'move', 'segment', 'delete'] as const;

@@ -1,10 +1,9 @@
 /** Actions on many contacts: chosen ones or all that match. The background does them; they can be watched, cancelled and undone. */
 import Type, { type Static } from 'typebox';
-import { isoTimestamp } from '../../clock.ts';
 import { recordId, requireOwnedIds } from '../../database/ownership.ts';
 import { contacts } from '../../database/schema/index.ts';
-import { notFound } from '../../failure.ts';
-import { messages } from '../../field-errors.ts';
+import { notFound } from '../../errors/failure.ts';
+import { messages } from '../../errors/field-errors.ts';
 import {
   choice,
   flag,
@@ -17,6 +16,7 @@ import {
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { hasContactType, ownedContacts } from '../contacts/contacts.ts';
 import { namesErased } from '../contacts/erased.ts';
 import { checkContactFilter, contactFilter, contactFilterProperties } from '../search/operations.ts';

@@ -3,11 +3,11 @@
  * kill, and none of its contacts is worked on twice.
  */
 
-import { type Clock, isoTimestamp } from '../../clock.ts';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
 import { isTransientSqliteError } from '../../database/sqlite-errors.ts';
+import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import type { ContactFilter } from '../search/contact-filter.ts';
 import { ContactFinder } from '../search/find-contacts.ts';
 import { Pace } from '../search/pace.ts';

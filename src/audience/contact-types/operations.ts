@@ -1,14 +1,14 @@
 /** Contact types: named lists of contacts. */
 import { sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
-import { isoTimestamp } from '../../clock.ts';
 import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
 import { readRecord, recordObject } from '../../database/record-json.ts';
 import { contactTypes } from '../../database/schema/index.ts';
-import { notFound } from '../../failure.ts';
+import { notFound } from '../../errors/failure.ts';
 import { identifier, integer, line, listQuery, softStamps } from '../../http/requests/schemas.ts';
 import { listOperation, operation, recordOperation } from '../../operations/operation.ts';
 import { holdCampaignsUsingTarget } from '../../senders/hold-campaigns.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { markForRecompute, recomputeSoon } from '../segments/recompute.ts';
 
 export const ContactType = Type.Object({

@@ -1,7 +1,7 @@
 /** The API of contact types. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { Deps } from '../../deps.ts';
 import { operationRoutes } from '../../http/operation-routes.ts';
+import type { Deps } from '../../operations/deps.ts';
 import {
   addContactType,
   deleteContactType,

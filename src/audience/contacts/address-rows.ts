@@ -2,8 +2,8 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Db } from '../../database/open.ts';
-import { conflict } from '../../failure.ts';
-import { messages } from '../../field-errors.ts';
+import { conflict } from '../../errors/failure.ts';
+import { messages } from '../../errors/field-errors.ts';
 import { type Address, parseAddress } from './addresses.ts';
 import { isErased, withoutErased } from './erased.ts';
 

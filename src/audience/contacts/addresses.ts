@@ -1,7 +1,7 @@
 /** E-mail addresses: which are accepted, and the normalized form that tells when two are the same. */
 import { setImmediate } from 'node:timers/promises';
 import { domainToASCII, domainToUnicode } from 'node:url';
-import { fold } from '../../database/fold.ts';
+import { fold } from '../../database/functions/fold.ts';
 
 export interface Address {
   /** The address as given, without white space around it. */

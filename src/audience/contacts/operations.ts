@@ -3,12 +3,11 @@ import type { Readable } from 'node:stream';
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { updateContactKeepingPlaces } from '../../automations/address-correction.ts';
-import { isoTimestamp } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import { ownedBy, recordId, requireOwnedIds } from '../../database/ownership.ts';
 import { recordObject, recordReader, totalBytes } from '../../database/record-json.ts';
 import { contacts, contactTypes, countries } from '../../database/schema/index.ts';
-import { notFound } from '../../failure.ts';
+import { notFound } from '../../errors/failure.ts';
 import {
   email,
   identifier,
@@ -23,6 +22,7 @@ import {
 } from '../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
 import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { ContactType } from '../contact-types/operations.ts';
 import { csvWriter } from '../import/csv-write.ts';
 import { deleteAllContacts } from '../long-lists.ts';

@@ -1,9 +1,9 @@
 /** The API of contacts: one by one, as CSV files, found by filters, many at once, and everything about one person. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { Deps } from '../../deps.ts';
 import { sendCsv, sendLongCsv, sendMessage } from '../../http/list-response.ts';
 import { operationRoutes } from '../../http/operation-routes.ts';
 import { csvFile, successWith } from '../../http/requests/schemas.ts';
+import type { Deps } from '../../operations/deps.ts';
 import { cancelAction, confirmAction, listActions, readAction, startAction, undoAction } from '../bulk/operations.ts';
 import { erase, exportPerson, KnownOfPerson, readPerson, readTimeline } from '../person/operations.ts';
 import { findContacts } from '../search/operations.ts';

@@ -1,12 +1,12 @@
 /** Fields of contacts: those that every contact has, an account's own, and the names that are usable as placeholders. */
 import { and, asc, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
-import { isoTimestamp } from '../../clock.ts';
 import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
 import { recordObject } from '../../database/record-json.ts';
 import { customFields, dynamicContents } from '../../database/schema/index.ts';
-import { conflict, invalid, notFound } from '../../failure.ts';
-import { messages } from '../../field-errors.ts';
+import { conflict, invalid, notFound } from '../../errors/failure.ts';
+import { messages } from '../../errors/field-errors.ts';
+import { sentence } from '../../errors/sentences.ts';
 import {
   choice,
   identifier,
@@ -18,8 +18,8 @@ import {
 } from '../../http/requests/schemas.ts';
 import { type Context, listOperation, operation } from '../../operations/operation.ts';
 import { holdCampaignsUsingSegments } from '../../senders/hold-campaigns.ts';
-import { sentence } from '../../sentences.ts';
 import { countPlaceholderUses } from '../../templates/placeholder-uses.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import {
   FIELD_TYPES,
   isReservedName,

@@ -1,6 +1,6 @@
 /** Reads an uploaded CSV file: encoding, delimiter and header first, then its rows in batches. */
 
-import { SENTENCES } from '../../sentences.ts';
+import { SENTENCES } from '../../errors/sentences.ts';
 import { type Detected, decode, detectEncoding, type Encoding } from './csv-decode.ts';
 import { type CsvBatch, CsvError, CsvParser } from './csv-parse.ts';
 

@@ -1,8 +1,8 @@
 /** Uploaded CSV files that an owner looks at before importing them, and the progress of their imports. They are forgotten at a restart. */
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { Failure } from '../../failure.ts';
-import { sentence } from '../../sentences.ts';
+import { Failure } from '../../errors/failure.ts';
+import { sentence } from '../../errors/sentences.ts';
 import type { ExportJob, ReadExport, UploadedExport } from '../migrate/read-export.ts';
 import type { GuessedColumns } from './guess-columns.ts';
 import type { ImportReport } from './import.ts';

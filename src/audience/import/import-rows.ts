@@ -1,6 +1,6 @@
 /** Checks the rows of a CSV file and turns them into contact values. */
 import { TRACKING_CHOICE } from '../../database/schema/index.ts';
-import { messages } from '../../field-errors.ts';
+import { messages } from '../../errors/field-errors.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { type CustomField, isValidValue, RESERVED_FIELDS, reservedField } from '../contacts/contact-fields.ts';
 import { countryId } from '../contacts/countries.ts';

@@ -4,10 +4,10 @@
  * threads from waiting. After a kill half-way, the same file can be imported again, and what was written can be undone.
  */
 import { and, eq } from 'drizzle-orm';
-import type { Clock } from '../../clock.ts';
-import { isoTimestamp, systemClock } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import { contactImports } from '../../database/schema/index.ts';
+import type { Clock } from '../../time/clock.ts';
+import { isoTimestamp, systemClock } from '../../time/clock.ts';
 import { CsvError } from './csv-parse.ts';
 import { type ImportJob, type ImportProgress, sharedProgress } from './import-options.ts';
 import type { RowError } from './import-rows.ts';

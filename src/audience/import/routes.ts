@@ -1,9 +1,9 @@
 /** The API of imports. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { Deps } from '../../deps.ts';
 import { sendCsv } from '../../http/list-response.ts';
 import { contextOf, operationRoutes } from '../../http/operation-routes.ts';
 import { csvFile, done, successWith } from '../../http/requests/schemas.ts';
+import type { Deps } from '../../operations/deps.ts';
 import { CsvForm, FileForm, importCsv, lookAtFile } from './operations/files.ts';
 import { listImports, listKept, readImport, takeBackImport } from './operations/imports.ts';
 import { failedRowsCsv, OneUpload, readPreview, readUpload, startImport, startPreview } from './operations/uploads.ts';

@@ -5,7 +5,7 @@
 import { createReadStream, statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
-import { sentence } from '../../sentences.ts';
+import { sentence } from '../../errors/sentences.ts';
 import { countErased, erasedTest } from '../contacts/erased.ts';
 import { readCsv } from './csv.ts';
 import { DEFAULT_OPTIONS, type ImportJob, type ImportProgress } from './import-options.ts';

@@ -8,7 +8,7 @@ import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import type { Db } from '../../database/open.ts';
-import { sentence } from '../../sentences.ts';
+import { sentence } from '../../errors/sentences.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { listCustomFields } from '../contacts/contact-fields.ts';
 import { CsvError } from '../import/csv-parse.ts';

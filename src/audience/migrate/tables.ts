@@ -1,6 +1,6 @@
 /** Reads the CSV and JSON files of an export row by row. */
 import { buffer } from 'node:stream/consumers';
-import { sentence } from '../../sentences.ts';
+import { sentence } from '../../errors/sentences.ts';
 import { readCsv } from '../import/csv.ts';
 import { type ExportFile, type LeftOut, unreadable } from './exports.ts';
 

@@ -3,7 +3,7 @@
  * unpack to: the sizes that the archive states are added up first, and an entry with more bytes than it states is refused while it is read.
  */
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
-import { SENTENCES, sentence } from '../../sentences.ts';
+import { SENTENCES, sentence } from '../../errors/sentences.ts';
 import { CsvError } from '../import/csv-parse.ts';
 import { type ExportFile, unreadable } from './exports.ts';
 

@@ -1,13 +1,13 @@
 /** Erases a person: nothing that names them stays, except a keyed hash of their address, so that they are not added again. */
 import type { Database } from 'better-sqlite3';
-import type { Clock } from '../../clock.ts';
-import { isoTimestamp } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import { eraseFromRoleMails } from '../../delivery/feedback/bounces/kept-mails.ts';
 import { noteChoicesToErase } from '../../delivery/feedback/choice.ts';
 import { deliveryEraser } from '../../delivery/queue/ledger/bounce.ts';
-import { conflict } from '../../failure.ts';
-import { sentence } from '../../sentences.ts';
+import { conflict } from '../../errors/failure.ts';
+import { sentence } from '../../errors/sentences.ts';
+import type { Clock } from '../../time/clock.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { type Actor, audit } from '../../users/audit.ts';
 import { parseAddress, replaceAddress, spellings } from '../contacts/addresses.ts';
 import { deleteContacts } from '../contacts/contacts.ts';

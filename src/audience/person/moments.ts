@@ -1,8 +1,9 @@
 /** What happened with a person at one time. */
-import { isoTimestamp } from '../../clock.ts';
+
 import { MADE_BY } from '../../database/schema/index.ts';
 import { stateName } from '../../delivery/reporting/mailing-report.ts';
-import { sentenceCode } from '../../sentences.ts';
+import { sentenceCode } from '../../errors/sentences.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 
 /** The kinds of moments. `Moment` says what its other fields mean for each. */
 export const MOMENTS = [

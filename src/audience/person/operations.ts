@@ -1,12 +1,11 @@
 /** One person: everything that happened with them, all that is known about them, and erasing them. */
 import { and, asc, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
-import { isoTimestamp } from '../../clock.ts';
 import { ownedBy, recordId } from '../../database/ownership.ts';
 import { recordObject } from '../../database/record-json.ts';
 import { contacts, contactTypes, segments } from '../../database/schema/index.ts';
 import { eventsRemovedTime } from '../../delivery/feedback/old-events.ts';
-import { notFound } from '../../failure.ts';
+import { notFound } from '../../errors/failure.ts';
 import {
   choice,
   identifier,
@@ -17,6 +16,7 @@ import {
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { addressesIn } from '../contacts/addresses.ts';
 import { customFieldRecord, listCustomFields } from '../contacts/contact-fields.ts';
 import { ownedContacts } from '../contacts/contacts.ts';

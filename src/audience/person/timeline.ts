@@ -4,8 +4,8 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { isoTimestamp } from '../../clock.ts';
-import { sentence } from '../../sentences.ts';
+import { sentence } from '../../errors/sentences.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { mailedMoments, mailedSlices, type Place } from './mailed-moments.ts';
 import { type Moment, type MomentRow, moment } from './moments.ts';
 

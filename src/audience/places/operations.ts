@@ -1,7 +1,7 @@
 /** The reference data: countries, states and cities. */
 import { and, asc, eq, isNull, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
-import { fold } from '../../database/fold.ts';
+import { fold } from '../../database/functions/fold.ts';
 import { cities, states } from '../../database/schema/index.ts';
 import { readCountries } from '../../database/seed.ts';
 import { integer, line, nullable, optionalReference } from '../../http/requests/schemas.ts';

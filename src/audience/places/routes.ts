@@ -2,10 +2,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
-import type { Deps } from '../../deps.ts';
 import { chooseEncoding } from '../../http/list-response.ts';
 import { operationRoutes } from '../../http/operation-routes.ts';
 import { successWith } from '../../http/requests/schemas.ts';
+import type { Deps } from '../../operations/deps.ts';
 import { City, Country, findPlaces, listCountries, State } from './operations.ts';
 import { placesBody, placesEtag } from './prepared-answer.ts';
 

@@ -1,10 +1,9 @@
 /** Finding contacts: search as you type over any number of them, filters, pages. */
 import { setImmediate } from 'node:timers/promises';
 import Type, { type Static } from 'typebox';
-import { isoTimestamp } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import { recordId } from '../../database/ownership.ts';
-import { messages } from '../../field-errors.ts';
+import { messages } from '../../errors/field-errors.ts';
 import {
   choice,
   integer,
@@ -18,6 +17,7 @@ import {
 } from '../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
 import { type Context, operation } from '../../operations/operation.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { type CustomField, listCustomFields } from '../contacts/contact-fields.ts';
 import { fieldValue } from '../segments/rule-sql.ts';
 import { findRuleField, parseRules } from '../segments/rules.ts';

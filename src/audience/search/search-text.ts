@@ -2,7 +2,7 @@
  * What a search looks at: the words of a contact, and the trigrams that find them. Three characters in a row are a trigram. Each word
  * begins with two marks, so that a trigram also finds words by their first one or two letters.
  */
-import { fold } from '../../database/fold.ts';
+import { fold } from '../../database/functions/fold.ts';
 import type { Db } from '../../database/open.ts';
 
 /** A character that no name or address has. */

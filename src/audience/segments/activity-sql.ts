@@ -5,8 +5,9 @@
  * pictures. Mails are those of single sends and automations that a server accepted and that did not come back. Whoever is not measured
  * opened nothing as far as is known, and did not open nothing either: rules about not opening look at measured mails of measured people.
  */
-import { isoTimestamp } from '../../clock.ts';
+
 import { BY_PERSON, DELIVERY_STATE, MADE_BY, type SegmentRule } from '../../database/schema/index.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { isMeasuredNow } from '../tracking-choice.ts';
 import { type ActivityType, MAX_MAIL_DAYS } from './activity-rules.ts';
 

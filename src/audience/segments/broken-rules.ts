@@ -5,7 +5,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { type SegmentRule, segments, type Target } from '../../database/schema/index.ts';
-import { sentence } from '../../sentences.ts';
+import { sentence } from '../../errors/sentences.ts';
 import { type CustomField, listCustomFields } from '../contacts/contact-fields.ts';
 import { namedFinder } from './activity-rules.ts';
 import { parseRules } from './rules.ts';

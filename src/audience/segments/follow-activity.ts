@@ -5,12 +5,12 @@
  * machine made it.
  */
 import { and, eq, isNotNull, isNull } from 'drizzle-orm';
-import { type Clock, isoTimestamp } from '../../clock.ts';
 import { inChunks } from '../../database/bulk.ts';
 import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
 import { MADE_BY, segments } from '../../database/schema/index.ts';
+import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { liftActive } from '../sunset/lift.ts';
 import { isActivityRule } from './activity-rules.ts';
 import { type Segment, syncMembers } from './membership.ts';

@@ -5,13 +5,13 @@
  */
 
 import { eq, type SQL, sql } from 'drizzle-orm';
-import { type Clock, isoTimestamp } from '../../clock.ts';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
 import { segments } from '../../database/schema/index.ts';
 import { isTransientSqliteError } from '../../database/sqlite-errors.ts';
 import { isBusy } from '../../database/write-lock.ts';
+import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { countMailsRules } from './activity-rules.ts';
 import { isFarBehind } from './follow-activity.ts';
 import { syncMembers } from './membership.ts';

@@ -1,7 +1,7 @@
 /** The API of segments and their recipients. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { Deps } from '../../deps.ts';
 import { operationRoutes } from '../../http/operation-routes.ts';
+import type { Deps } from '../../operations/deps.ts';
 import { addRecipientByHand, listRecipients, removeRecipientByHand } from './operations/recipients.ts';
 import { countMatches, listNames } from './operations/rules.ts';
 import {

@@ -2,7 +2,7 @@
  * Turns segment rules into SQL over a contact `c`. Fields and operators come from an allow-list and operands are bound, so no input
  * becomes SQL text.
  */
-import { fold } from '../../database/fold.ts';
+import { fold } from '../../database/functions/fold.ts';
 import type { SegmentRule } from '../../database/schema/index.ts';
 import { byField, customValuePath, type FieldType } from '../contacts/contact-fields.ts';
 import { ACTIVITY_VALUES, activityHolds, activityKnown, possibleActivity } from './activity-sql.ts';

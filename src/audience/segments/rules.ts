@@ -1,7 +1,7 @@
 /** Parses segment rules: the operators of each field type, how many operands each takes, and which operands are valid. */
 import type { SegmentRule } from '../../database/schema/index.ts';
-import { messages } from '../../field-errors.ts';
-import type { Said } from '../../sentences.ts';
+import { messages } from '../../errors/field-errors.ts';
+import type { Said } from '../../errors/sentences.ts';
 import { type CustomField, type FieldType, isValidValue, reservedField } from '../contacts/contact-fields.ts';
 import {
   ACTIVITY_FIELDS,

@@ -1,11 +1,11 @@
 /** Creating and changing segments, and adding and removing their recipients by hand. */
 import { and, eq, sql } from 'drizzle-orm';
-import type { Clock } from '../../clock.ts';
-import { isoTimestamp } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import { ownedRecord } from '../../database/ownership.ts';
 import { type SegmentRule, segmentRecipients, segments } from '../../database/schema/index.ts';
-import { notFound } from '../../failure.ts';
+import { notFound } from '../../errors/failure.ts';
+import type { Clock } from '../../time/clock.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { addressId } from '../contacts/address-rows.ts';
 import type { Address } from '../contacts/addresses.ts';
 import { listCustomFields } from '../contacts/contact-fields.ts';

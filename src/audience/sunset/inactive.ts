@@ -4,9 +4,9 @@
  * forms, preference pages and unsubscribe links.
  */
 import type { Database } from 'better-sqlite3';
-import { isoTimestamp } from '../../clock.ts';
 import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { isLiveContact, isSuppressed, isUnsubscribed } from '../eligibility.ts';
 import { isMeasuredNow } from '../tracking-choice.ts';
 import type { SunsetRule } from './rule.ts';

@@ -2,12 +2,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { and, isNull, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
-import { isoTimestamp } from '../../clock.ts';
 import { ownedBy, recordId } from '../../database/ownership.ts';
 import { recordObject } from '../../database/record-json.ts';
 import { addresses, SUNSET_ACTIONS, sunsetPeople } from '../../database/schema/index.ts';
-import { invalid, notFound } from '../../failure.ts';
-import { messages } from '../../field-errors.ts';
+import { invalid, notFound } from '../../errors/failure.ts';
+import { messages } from '../../errors/field-errors.ts';
 import {
   addressListQuery,
   choice,
@@ -19,6 +18,7 @@ import {
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
 import { type Context, listOperation, operation } from '../../operations/operation.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { auditBy } from '../../users/audit.ts';
 import { isAddress } from '../contacts/address-rows.ts';
 import { Pace } from '../search/pace.ts';

@@ -1,7 +1,7 @@
 /** The API of the rule about inactive contacts. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { Deps } from '../../deps.ts';
 import { operationRoutes } from '../../http/operation-routes.ts';
+import type { Deps } from '../../operations/deps.ts';
 import { liftAllInactive, liftInactive, listInactive, previewSunset, readSunset, saveSunset } from './operations.ts';
 
 export const sunsetRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {

@@ -5,10 +5,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Database } from 'better-sqlite3';
-import { type Clock, isoTimestamp } from '../../clock.ts';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
+import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { moveToType } from '../bulk/apply.ts';
 import { Pace } from '../search/pace.ts';
 import { isFarBehind } from '../segments/follow-activity.ts';

@@ -1,10 +1,9 @@
 /** What the account learns of opens and clicks, and what people said about theirs being recorded (additions). */
 import { and, desc, eq, inArray } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
-import { isoTimestamp } from '../../clock.ts';
 import { recordId } from '../../database/ownership.ts';
 import { addresses, consentLog, contacts, TRACKING_CHOICE, TRACKING_MODES } from '../../database/schema/index.ts';
-import { notFound } from '../../failure.ts';
+import { notFound } from '../../errors/failure.ts';
 import {
   choice,
   flag,
@@ -16,6 +15,7 @@ import {
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { auditBy } from '../../users/audit.ts';
 import { ownedContacts } from '../contacts/contacts.ts';
 import {

@@ -1,7 +1,7 @@
 /** The API of what is learnt of opens and clicks. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { Deps } from '../../deps.ts';
 import { operationRoutes } from '../../http/operation-routes.ts';
+import type { Deps } from '../../operations/deps.ts';
 import { changeTracking, keepPersonChoice, readPersonChoice, readTracking } from './operations.ts';
 
 export const trackingRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {

@@ -1,11 +1,10 @@
 /** Who has unsubscribed: the entries of the groups' lists and of the list for all mail. */
 import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { isoTimestamp } from '../../clock.ts';
 import { ownedBy, requireOwnedIds } from '../../database/ownership.ts';
 import { type ListPart, recordObject } from '../../database/record-json.ts';
 import { unsubscribers } from '../../database/schema/index.ts';
-import { notFound } from '../../failure.ts';
+import { notFound } from '../../errors/failure.ts';
 import { AddressList, checkAddressList, readAddressList } from '../../http/requests/address-list.ts';
 import {
   addressListQuery,
@@ -17,6 +16,7 @@ import {
   stamps,
 } from '../../http/requests/schemas.ts';
 import { type Context, listOperation, operation, type Selection } from '../../operations/operation.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { isAddress } from '../contacts/address-rows.ts';
 import { resubscribeAll, unsubscribeAll } from '../long-lists.ts';
 import { hasGroup, requireGroup } from './groups.ts';

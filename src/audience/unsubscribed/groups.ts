@@ -2,14 +2,14 @@
 import { randomInt } from 'node:crypto';
 import { eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
-import { isoTimestamp } from '../../clock.ts';
 import { ownedBy, ownedRecord } from '../../database/ownership.ts';
 import { readRecord, recordObject, totalBytes } from '../../database/record-json.ts';
 import { SINGLE_SEND_STATUS, unsubscribeGroups } from '../../database/schema/index.ts';
-import { conflict, notFound } from '../../failure.ts';
+import { conflict, notFound } from '../../errors/failure.ts';
+import { sentence } from '../../errors/sentences.ts';
 import { flag, identifier, integer, line, listQuery, stamps, text, zeroOrOne } from '../../http/requests/schemas.ts';
 import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
-import { sentence } from '../../sentences.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 
 const Group = Type.Object({
   id: integer(),

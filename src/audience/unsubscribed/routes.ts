@@ -1,7 +1,7 @@
 /** The API of unsubscribe groups, unsubscribed addresses and the suppression list. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { Deps } from '../../deps.ts';
 import { operationRoutes } from '../../http/operation-routes.ts';
+import type { Deps } from '../../operations/deps.ts';
 import {
   listUnsubscribedFromAll,
   listUnsubscribedFromGroup,

@@ -1,13 +1,12 @@
 /** The suppression list: addresses that bounced or complained, and how other systems report one. */
 import { and, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { isoTimestamp } from '../../clock.ts';
 import { ownedBy, requireOwnedIds } from '../../database/ownership.ts';
 import { recordObject } from '../../database/record-json.ts';
 import { addresses, suppressions } from '../../database/schema/index.ts';
 import { lastAccepted, recordBounce } from '../../delivery/feedback/bounces/record.ts';
 import { sanitizeText } from '../../delivery/feedback/bounces/sanitize.ts';
-import { notFound } from '../../failure.ts';
+import { notFound } from '../../errors/failure.ts';
 import {
   addressListQuery,
   choice,
@@ -18,6 +17,7 @@ import {
   text,
 } from '../../http/requests/schemas.ts';
 import { listOperation, operation } from '../../operations/operation.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { addressId, isAddress } from '../contacts/address-rows.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { isErased } from '../contacts/erased.ts';

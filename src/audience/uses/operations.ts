@@ -10,7 +10,7 @@ import {
   segments,
   type Target,
 } from '../../database/schema/index.ts';
-import { notFound } from '../../failure.ts';
+import { notFound } from '../../errors/failure.ts';
 import { identifier, integer } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { segmentsWithField } from '../segments/broken-rules.ts';

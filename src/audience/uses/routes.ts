@@ -1,7 +1,7 @@
 /** The API of what segments, contact types and fields are used for. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { Deps } from '../../deps.ts';
 import { operationRoutes } from '../../http/operation-routes.ts';
+import type { Deps } from '../../operations/deps.ts';
 import { countUsesOfContactType, countUsesOfField, countUsesOfSegment } from './operations.ts';
 
 export const useRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {

@@ -3,12 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { checkedTargets, hasTargets } from '../../audience/segments/targets.ts';
-import { isoTimestamp } from '../../clock.ts';
 import { isOwned, ownedBy, recordId, recordUtr } from '../../database/ownership.ts';
 import { readRecord, recordObject } from '../../database/record-json.ts';
 import { AUTOMATION_STATUS, automations, unsubscribeGroups } from '../../database/schema/index.ts';
 import { commandMailing, waitForAcknowledgement } from '../../delivery/queue/mailing-state.ts';
-import { notFound } from '../../failure.ts';
+import { notFound } from '../../errors/failure.ts';
 import {
   choice,
   eitherOrderQuery,
@@ -22,6 +21,7 @@ import {
 } from '../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
 import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import {
   type Automation,
   insertSchedule,

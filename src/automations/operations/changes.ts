@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import Type from 'typebox';
 import { checkedTargets } from '../../audience/segments/targets.ts';
-import { isoTimestamp } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import { recordUtr } from '../../database/ownership.ts';
 import { AUTOMATION_STATUS, automationSchedules, automations } from '../../database/schema/index.ts';
 import type { Frozen } from '../../delivery/content/freeze.ts';
-import { conflict, invalid } from '../../failure.ts';
-import { messages } from '../../field-errors.ts';
+import { conflict, invalid } from '../../errors/failure.ts';
+import { messages } from '../../errors/field-errors.ts';
+import { sentence } from '../../errors/sentences.ts';
 import {
   choice,
   flag,
@@ -24,9 +24,9 @@ import {
   unchangedSince,
 } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
-import { sentence } from '../../sentences.ts';
 import { capOption } from '../../single-sends/operations/options.ts';
 import { closeVersion, withTemplateCopied } from '../../templates/mail-content.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import {
   type Automation,
   freezeSchedule,

@@ -3,12 +3,12 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
-import { isoTimestamp } from '../../clock.ts';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
 import { isMember } from '../../delivery/queue/automation-waits.ts';
 import { type AddressRange, type MovedPeople, type Moves, plannedMoves } from '../../delivery/queue/enrolment-state.ts';
 import { integer, isoTimestampSchema, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { areFew, isMoving, moveOrNote, nextRange, untilMoved, wholeRange } from '../moves.ts';
 
 /** What a change does, as the API says it: of those who waited for one mail before it and wait for one after it, how many there are. */

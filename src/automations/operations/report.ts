@@ -1,13 +1,13 @@
 /** The report of an automation: its people by state and reason, and its mails with their counters. */
 import Type, { type Static } from 'typebox';
-import { isoTimestamp } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import { AUTOMATION_STATUS, HELD_CODES } from '../../database/schema/index.ts';
 import { COMMON_HELD_CODES, reportedHold } from '../../delivery/queue/held.ts';
 import { keptMails } from '../../delivery/reporting/kept-mails.ts';
+import { sentenceCode } from '../../errors/sentences.ts';
 import { choice, integer, isoTimestampSchema, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
-import { sentenceCode } from '../../sentences.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { type Automation, requireAutomation } from '../automations.ts';
 import { ByUtr } from './automations.ts';
 

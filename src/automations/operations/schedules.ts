@@ -2,12 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
-import { isoTimestamp } from '../../clock.ts';
 import { isOwned } from '../../database/ownership.ts';
 import { recordObject, totalBytes } from '../../database/record-json.ts';
 import { automationSchedules, senders } from '../../database/schema/index.ts';
 import { PLACE } from '../../delivery/queue/automation-waits.ts';
-import type { Deps } from '../../deps.ts';
 import { designToken } from '../../designs/designs.ts';
 import {
   choice,
@@ -26,9 +24,11 @@ import {
 } from '../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
 import { changesNothing } from '../../operations/callers.ts';
+import type { Deps } from '../../operations/deps.ts';
 import { type Context, listOperation, operation } from '../../operations/operation.ts';
 import { templateErrors } from '../../single-sends/single-sends.ts';
 import { hasTemplate, withTemplateCopied } from '../../templates/mail-content.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { insertSchedule, requireAutomation, requireMail, requireRoomForMail } from '../automations.ts';
 import { moveOrNote, untilMoved } from '../moves.ts';
 import { movesTo } from '../places.ts';

@@ -1,12 +1,12 @@
 /** The automations of an account as light rows: the state of each in one word, its people and what its mails achieved. */
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
-import { fold } from '../../database/fold.ts';
+import { fold } from '../../database/functions/fold.ts';
 import { AUTOMATION_STATUS, HELD_CODES } from '../../database/schema/index.ts';
 import { COMMON_HELD_CODES } from '../../delivery/queue/held.ts';
 import { mailWaitsReason, sendingHeldReason } from '../../delivery/queue/sending-hold.ts';
 import { keptMails } from '../../delivery/reporting/kept-mails.ts';
-import { notFound } from '../../failure.ts';
+import { notFound } from '../../errors/failure.ts';
 import { choice, identifier, integer, line, nullable } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
 import { requireAutomation } from '../automations.ts';

@@ -1,6 +1,5 @@
 /** One automation: its mails in their order with the people at each, who is in it, and what one person would get and when. */
 import type { FastifyInstance } from 'fastify';
-import type { Clock } from '../../clock.ts';
 import { measured } from '../../dashboard/components/campaign-list.tsx';
 import { StateBadge } from '../../dashboard/components/campaign-state.tsx';
 import { Stats, Time } from '../../dashboard/components/figures.tsx';
@@ -15,6 +14,7 @@ import { readWindow } from '../../sending-times/operations.ts';
 import type { Target } from '../../single-sends/screens/compose/choices.ts';
 import { readChoices } from '../../single-sends/screens/compose/choices.ts';
 import { Waits } from '../../single-sends/screens/waits.tsx';
+import type { Clock } from '../../time/clock.ts';
 import { type Report, type ReportedMail, readReport } from '../operations/report.ts';
 import { readSeries, type Series } from '../operations/series.ts';
 import { readSummary, type Summary } from '../operations/summaries.ts';

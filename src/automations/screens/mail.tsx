@@ -7,7 +7,7 @@ import { ask, attempt } from '../../dashboard/operations.ts';
 import { sendPage } from '../../dashboard/page.tsx';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import { notFound } from '../../failure.ts';
+import { notFound } from '../../errors/failure.ts';
 import type { Composed, ComposedKind, ComposedParams } from '../../single-sends/screens/compose/composed.tsx';
 import { changeMail } from '../operations/changes.ts';
 import { readSeries, type Series, type SeriesMail } from '../operations/series.ts';

@@ -13,10 +13,10 @@ import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx
 import { field } from '../../dashboard/sign-in/fields.ts';
 import { requireOperator, viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import { Failure } from '../../failure.ts';
+import { Failure } from '../../errors/failure.ts';
+import { sentence } from '../../errors/sentences.ts';
 import { installMultipart } from '../../http/requests/forms.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
-import { sentence } from '../../sentences.ts';
 import { type BackupState, dropBackup, makeBackup, type Restore, readBackups, restoreBackup } from '../operations.ts';
 import { makeFor, sendBackup, takeBackup } from '../routes.ts';
 

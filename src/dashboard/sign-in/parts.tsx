@@ -2,8 +2,8 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
-import type { Deps } from '../../deps.ts';
 import { setSessionCookie } from '../../http/session-cookie.ts';
+import type { Deps } from '../../operations/deps.ts';
 import { passwordFault } from '../../users/password-rules.ts';
 import { signOut } from '../../users/sign-in.ts';
 import { Button } from '../components/button.tsx';

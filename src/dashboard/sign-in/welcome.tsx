@@ -1,8 +1,8 @@
 /** What a login link leads to: choosing a name and a password, which signs in. The secret of the link is in the fragment, then in a form. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
-import type { Deps } from '../../deps.ts';
 import { isSafeWay } from '../../http/session-cookie.ts';
+import type { Deps } from '../../operations/deps.ts';
 import { findLoginLink, type LoginLink, useLoginLink } from '../../users/login-links.ts';
 import { hashPassword } from '../../users/passwords.ts';
 import type { SignIns } from '../../users/sign-in.ts';

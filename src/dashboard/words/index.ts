@@ -1,8 +1,8 @@
 /** The language of a page: its texts, and how it writes numbers and dates. */
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+import { fillHoles, findSentence, type Said, SENTENCES, Sentence, type SentenceCode } from '../../errors/sentences.ts';
 import type { LanguageCode } from '../../languages.ts';
-import { fillHoles, findSentence, type Said, SENTENCES, Sentence, type SentenceCode } from '../../sentences.ts';
 import { de } from './de/index.ts';
 import { sentenceFields, sentences } from './de/sentences.ts';
 import { en } from './en/index.ts';

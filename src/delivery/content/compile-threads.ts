@@ -6,7 +6,7 @@
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { unavailable } from '../../failure.ts';
+import { unavailable } from '../../errors/failure.ts';
 import { threadFile } from '../../thread-files.ts';
 import type { ContentWarning } from '../checks/content-warnings.ts';
 import type { MarkedLink } from '../shown/click-map.ts';

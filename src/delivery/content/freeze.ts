@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm';
 import type { Config } from '../../config.ts';
 import type { Db } from '../../database/open.ts';
 import { cities, countries, designTemplates, type senders } from '../../database/schema/index.ts';
-import { SENTENCES, sentence } from '../../sentences.ts';
+import { SENTENCES, sentence } from '../../errors/sentences.ts';
 import { publicAddress } from '../links/public-address.ts';
 import type { FrozenContent } from '../queue/ready-mailing.ts';
 import { addressLine } from '../queue/sender.ts';

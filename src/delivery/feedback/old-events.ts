@@ -3,10 +3,10 @@
  * the transaction that adds an event. Returned mails, complaints and unsubscribes stay: they are few, and final.
  */
 import type { Database } from 'better-sqlite3';
-import { isoTimestamp } from '../../clock.ts';
 import { inChunks } from '../../database/bulk.ts';
 import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import { continueShrinking } from '../../database/shrink.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 
 const DAY_MS = 86_400_000;
 /** How long one call of `continueRemoval` works. */

@@ -4,9 +4,9 @@
  */
 import { randomInt } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
-import { isoTimestamp, systemClock } from '../../clock.ts';
 import { addNamedValue, findNamedValue, removeNamedValue } from '../../database/named-values.ts';
-import { SENTENCES } from '../../sentences.ts';
+import { SENTENCES } from '../../errors/sentences.ts';
+import { isoTimestamp, systemClock } from '../../time/clock.ts';
 import { holdSending } from '../queue/sending-hold.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** How large a mail gets with the values of one person, computed before anything is merged: a template may repeat a long value any number of times. */
-import { sentence } from '../../sentences.ts';
+import { sentence } from '../../errors/sentences.ts';
 import { type Content, ContentError } from '../content/compiled-content.ts';
 import { escapeHtml, mergeLine, resolve, type Slot, scan, type Template, type Values } from '../content/merge.ts';
 import { unstructuredField } from './header-fields.ts';

@@ -1,5 +1,5 @@
 /** Which recipient domains are limited together: those of one mailbox provider. Every other domain is a group of its own. */
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../time/clock.ts';
 
 /** The MX records of a domain; rejects when it has none or the DNS does not answer. */
 export type ResolveMx = (domain: string) => Promise<{ exchange: string; priority: number }[]>;

@@ -1,7 +1,7 @@
 /** Which groups of recipient domains get mail more slowly because they asked for it: kept in the database for people to see, and for the next start. */
 import type { Database } from 'better-sqlite3';
-import { isoTimestamp } from '../../clock.ts';
 import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { PROVIDER_NAMES } from './domain-groups.ts';
 import type { LimitNumbers } from './limit.ts';
 

@@ -3,7 +3,7 @@
  * refused. It acts where recipients are claimed and learns from outcomes, so it serves sender nodes, too.
  */
 import type { Database } from 'better-sqlite3';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../time/clock.ts';
 import { findBlame, isPersonal } from '../sending/refusals.ts';
 import type { Outcome } from '../transport/courier.ts';
 import { DomainGroups, type ResolveMx } from './domain-groups.ts';

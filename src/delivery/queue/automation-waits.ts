@@ -1,6 +1,6 @@
 /** Which mail of an automation comes next for a person, and how long they wait for it. */
 import type { automationSchedules } from '../../database/schema/index.ts';
-import { SENTENCES } from '../../sentences.ts';
+import { SENTENCES } from '../../errors/sentences.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -11,7 +11,7 @@ import {
   refusalReason,
   suppressionReason,
 } from '../../audience/eligibility.ts';
-import { SENTENCES } from '../../sentences.ts';
+import { SENTENCES } from '../../errors/sentences.ts';
 import { LEFT_AUTOMATION, READDRESSED } from './automation-waits.ts';
 
 /**

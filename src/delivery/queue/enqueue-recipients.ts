@@ -8,7 +8,7 @@ import { inChunks } from '../../database/bulk.ts';
 import { prepared } from '../../database/prepared.ts';
 import type { Target, TrackingMode } from '../../database/schema/index.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
-import { SENTENCES } from '../../sentences.ts';
+import { SENTENCES } from '../../errors/sentences.ts';
 import { type LocalTime, localTimes } from '../timing/local-times.ts';
 import { type CapPeriods, capReasonOf } from '../timing/mail-caps.ts';
 import { findZone, type Place, placeColumns } from '../timing/place-zones.ts';

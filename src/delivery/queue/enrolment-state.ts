@@ -5,7 +5,7 @@
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { AUTOMATION_STATUS } from '../../database/schema/index.ts';
-import { SENTENCES } from '../../sentences.ts';
+import { SENTENCES } from '../../errors/sentences.ts';
 import {
   NEXT_SCHEDULE,
   PLACE,

@@ -1,7 +1,7 @@
 /** Why a campaign or a mailing is held: a code that programs compare, and the sentence its owner reads. */
 import type { Database } from 'better-sqlite3';
 import type { HeldCode } from '../../database/schema/index.ts';
-import { sentence } from '../../sentences.ts';
+import { sentence } from '../../errors/sentences.ts';
 import { mailWaitsReason, sendingHeldReason } from './sending-hold.ts';
 
 export interface Held {

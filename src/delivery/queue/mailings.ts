@@ -1,10 +1,10 @@
 /** Prepares mailings for sending: the frozen content is parsed once, so that each recipient costs only a few string joins. */
 import type { Database, Statement } from 'better-sqlite3';
 import { listCustomFields } from '../../audience/contacts/contact-fields.ts';
-import type { Clock } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
 import type { TrackingMode } from '../../database/schema/index.ts';
+import type { Clock } from '../../time/clock.ts';
 import type { Content } from '../content/compiled-content.ts';
 import { returnPathKeys } from '../links/secrets.ts';
 import { sharedUrls } from '../links/shared-links.ts';

@@ -1,6 +1,6 @@
 /** A mailing that is ready to render: made from plain data, so that a sender node makes the same mails as the service itself. */
 import { asciiAddress } from '../../audience/contacts/addresses.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../time/clock.ts';
 import type { Content } from '../content/compiled-content.ts';
 import { type CustomName, mergeValues, personFields } from '../content/values.ts';
 import { returnPath } from '../links/return-paths.ts';

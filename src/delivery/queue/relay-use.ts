@@ -1,8 +1,8 @@
 /** When a relay last took a mail, and when one last could not be used, kept in the database for people to see. */
 import type { Database } from 'better-sqlite3';
-import { isoTimestamp } from '../../clock.ts';
 import type { Config } from '../../config.ts';
 import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { FailingRelays, relayKey } from '../transport/relays/failing-relays.ts';
 import { relaysInUse } from '../transport/relays/in-use.ts';
 import { relayName } from '../transport/smtp/relay-urls.ts';

@@ -4,10 +4,10 @@
  * node can take it. The service finds that out and takes it back by itself, so nobody can release it.
  */
 import type { Database } from 'better-sqlite3';
-import { RELEASED } from '../../clock.ts';
 import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import { prepared } from '../../database/prepared.ts';
-import { sentence } from '../../sentences.ts';
+import { sentence } from '../../errors/sentences.ts';
+import { RELEASED } from '../../time/clock.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** If the service did not run for longer than this, what came due in the meantime is not sent without the operator's consent. */

@@ -1,6 +1,6 @@
 /** Mails that the built-in outbox took: the ledger calls them accepted, but they never left this machine. */
 import { DELIVERY_STATE, DELIVERY_STATE_NAMES, type DeliveryState } from '../../database/schema/index.ts';
-import { SENTENCES } from '../../sentences.ts';
+import { SENTENCES } from '../../errors/sentences.ts';
 
 /** The state of a delivery as it is shown. */
 export type ShownDeliveryState = DeliveryState | 'kept';

@@ -3,9 +3,9 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { type CsvValue, csvWriter } from '../../audience/import/csv-write.ts';
-import { fold } from '../../database/fold.ts';
+import { fold } from '../../database/functions/fold.ts';
+import { replyKind } from '../../database/functions/reply-kind.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
-import { replyKind } from '../../reply-kind.ts';
 import { type ShownDeliveryState, shownDeliveryState } from './kept-mails.ts';
 import { stateName } from './mailing-report.ts';
 

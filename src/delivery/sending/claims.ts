@@ -1,6 +1,7 @@
 /** Claims due recipients: shares the courier's room among the mailings, and holds those that may not be sent. */
-import type { Clock } from '../../clock.ts';
-import { sentence } from '../../sentences.ts';
+
+import { sentence } from '../../errors/sentences.ts';
+import type { Clock } from '../../time/clock.ts';
 import type { Claim } from '../queue/candidates.ts';
 import type { Held } from '../queue/held.ts';
 import type { Ledger } from '../queue/ledger/ledger.ts';

@@ -1,6 +1,6 @@
 /** Hands claimed recipients to a courier of this process, each as one mail, and waits for their outcomes. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { SENTENCES } from '../../sentences.ts';
+import { SENTENCES } from '../../errors/sentences.ts';
 import type { MailData } from '../mime/mail-data.ts';
 import { MergedTooLarge } from '../mime/merged-size.ts';
 import type { Claim } from '../queue/candidates.ts';

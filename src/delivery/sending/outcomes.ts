@@ -2,7 +2,7 @@
  * Decides what the outcome of a hand-off leads to: a result for the recipient, a mailing that is held, or a refusal that
  * waits until it is clear whether it is about the recipient or about us.
  */
-import { sentence } from '../../sentences.ts';
+import { sentence } from '../../errors/sentences.ts';
 import type { Claim } from '../queue/candidates.ts';
 import type { Ledger } from '../queue/ledger/ledger.ts';
 import type { MailingStates, OpenMailing } from '../queue/mailing-state.ts';

@@ -1,5 +1,5 @@
 /** Limits how many mails are sent per second, in total and to one recipient domain (settings SEND_RATE and SEND_RATE_PER_DOMAIN). */
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../time/clock.ts';
 import { TokenBucket } from '../transport/smtp/token-bucket.ts';
 
 const SECOND_MS = 1000;

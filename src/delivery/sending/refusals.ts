@@ -1,6 +1,6 @@
 /** Recognizes refusals that are about us and not about the recipient: they hold the mailing, and no recipient fails. */
-import { replyKind } from '../../reply-kind.ts';
-import { sentence } from '../../sentences.ts';
+import { replyKind } from '../../database/functions/reply-kind.ts';
+import { sentence } from '../../errors/sentences.ts';
 import { classify } from '../feedback/bounces/classify.ts';
 import type { Claim } from '../queue/candidates.ts';
 import type { OpenMailing } from '../queue/mailing-state.ts';

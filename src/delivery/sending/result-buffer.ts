@@ -1,6 +1,7 @@
 /** What hand-offs led to and is not on disk yet: results, and claims that go back to the queue as if nothing had happened. */
-import { isoTimestamp } from '../../clock.ts';
-import { sentence } from '../../sentences.ts';
+
+import { sentence } from '../../errors/sentences.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { classify } from '../feedback/bounces/classify.ts';
 import type { Claim } from '../queue/candidates.ts';
 import type { Ledger } from '../queue/ledger/ledger.ts';

@@ -1,7 +1,8 @@
 /** The delivery worker: in rounds, claims recipients, hands them to the courier and records what came of it. */
-import type { Clock } from '../../clock.ts';
-import { isoTimestamp, steadyTime } from '../../clock.ts';
+
 import type { Db } from '../../database/open.ts';
+import type { Clock } from '../../time/clock.ts';
+import { isoTimestamp, steadyTime } from '../../time/clock.ts';
 import type { Pacing } from '../pacing/pacing.ts';
 import type { Claim } from '../queue/candidates.ts';
 import { Ledger } from '../queue/ledger/ledger.ts';

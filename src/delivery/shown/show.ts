@@ -2,7 +2,7 @@
  * Shows mails without holding up the thread that asks: large ones are worked on in a thread of their own. Small ones are done at once,
  * because starting that thread would take longer. Each function is told for which account it works; accounts take turns.
  */
-import { findPictureIds } from '../../picture-ids.ts';
+import { findPictureIds } from '../../database/functions/picture-ids.ts';
 import { type ContentWarning, contentWarnings } from '../checks/content-warnings.ts';
 import { compiling, showing } from '../content/compile-threads.ts';
 import { linkNames, type MarkedLink } from './click-map.ts';

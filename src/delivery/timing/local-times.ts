@@ -3,10 +3,10 @@
  * moment of that time in their zone, which stays what it is when the service is restarted.
  */
 import type { Database } from 'better-sqlite3';
-import { isoTimestamp } from '../../clock.ts';
 import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
-import { toUtc } from '../../zones.ts';
+import { isoTimestamp } from '../../time/clock.ts';
+import { toUtc } from '../../time/zones.ts';
 import { findZone, type Place, placeColumns } from './place-zones.ts';
 
 /** The zone whose clock is ahead of all others. */

@@ -7,8 +7,8 @@
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { IS_HAD, type MailCap } from '../../database/schema/index.ts';
-import { SENTENCES, sentence } from '../../sentences.ts';
-import { addDays, toUtc, wallClock } from '../../zones.ts';
+import { SENTENCES, sentence } from '../../errors/sentences.ts';
+import { addDays, toUtc, wallClock } from '../../time/zones.ts';
 
 export const MAX_CAPS = 3;
 export const MAX_CAP_MAILS = 50;

@@ -5,7 +5,7 @@ import { customValuePath } from '../../audience/contacts/contact-fields.ts';
 import { DATA } from '../../database/data-folder.ts';
 import { prepared } from '../../database/prepared.ts';
 import { readCountries } from '../../database/seed.ts';
-import { isTimeZone } from '../../zones.ts';
+import { isTimeZone } from '../../time/zones.ts';
 
 /** The custom field that has the IANA name of a person's zone. */
 const ZONE_FIELD = 'time_zone';

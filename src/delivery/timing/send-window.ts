@@ -4,7 +4,7 @@ import { readSendWindow } from '../../database/accounts.ts';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
 import type { SendWindow } from '../../database/schema/index.ts';
-import { addDays, toUtc, wallClock, weekdayOf } from '../../zones.ts';
+import { addDays, toUtc, wallClock, weekdayOf } from '../../time/zones.ts';
 
 /** Days to look through: those of a week, the same weekday of the next, and one more, since a change of the clock can skip a window. */
 const SEARCHED_DAYS = 8;

@@ -5,8 +5,8 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { suppressionReason } from '../../audience/eligibility.ts';
 import { suppressAddress } from '../../audience/suppressions.ts';
-import { isoTimestamp } from '../../clock.ts';
 import { type Attachment, DELIVERY_STATE } from '../../database/schema/index.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import type { FinalState } from '../queue/ledger/result.ts';
 import { MAX_WAIT_MS } from '../sending/backoff.ts';
 

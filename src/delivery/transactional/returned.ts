@@ -1,9 +1,9 @@
 /** Records bounces and complaints about transactional mail, each at most once. */
 import type { Database } from 'better-sqlite3';
 import { suppressAddress } from '../../audience/suppressions.ts';
-import { isoTimestamp } from '../../clock.ts';
 import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 
 /** Whose mail it was. */
 export interface ReturnedMail {

@@ -4,9 +4,9 @@
  */
 import type { Database } from 'better-sqlite3';
 import { asciiAddress } from '../../audience/contacts/addresses.ts';
-import { type Clock, steadyTime } from '../../clock.ts';
 import { prepared } from '../../database/prepared.ts';
-import { SENTENCES } from '../../sentences.ts';
+import { SENTENCES } from '../../errors/sentences.ts';
+import { type Clock, steadyTime } from '../../time/clock.ts';
 import { returnPath } from '../links/return-paths.ts';
 import { ownReturnPathKeys } from '../links/secrets.ts';
 import { DkimKeys } from '../mime/dkim.ts';

@@ -2,11 +2,11 @@
 
 import { lte, sql } from 'drizzle-orm';
 import { decodeWords } from 'postal-mime';
-import type { Clock } from '../../clock.ts';
-import { isoTimestamp } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import { outbox } from '../../database/schema/index.ts';
-import { SENTENCES } from '../../sentences.ts';
+import { SENTENCES } from '../../errors/sentences.ts';
+import type { Clock } from '../../time/clock.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import type { Courier, Handoff, MailOwner, Outcome } from './courier.ts';
 
 /** How many mails the outbox keeps at most. */

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { type AbTest, type abTests, BY_PERSON, DELIVERY_STATE, type Variant } from '../../database/schema/index.ts';
-import { SENTENCES } from '../../sentences.ts';
+import { SENTENCES } from '../../errors/sentences.ts';
 import { keptMails } from '../reporting/kept-mails.ts';
 import { type Group, rateInterval } from './statistics.ts';
 

@@ -3,8 +3,8 @@
  * it and is taken back when it did not leave, so a kill can only make it fewer.
  */
 import type { Database } from 'better-sqlite3';
-import type { Clock } from '../../clock.ts';
 import { prepared } from '../../database/prepared.ts';
+import type { Clock } from '../../time/clock.ts';
 import type { OpenMailing } from '../queue/mailing-state.ts';
 import { dayAfter, dayOf, volumeAfter } from './plan.ts';
 import { countMails, endWarmUp, findWarmUp, isAnyWarmingUp } from './store.ts';

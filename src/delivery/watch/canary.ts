@@ -7,7 +7,7 @@ import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
 import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE, type watchedMailings } from '../../database/schema/index.ts';
-import { sentence } from '../../sentences.ts';
+import { sentence } from '../../errors/sentences.ts';
 import { DUE_FIRST } from '../queue/candidates.ts';
 import type { Held } from '../queue/held.ts';
 import { MailingStates } from '../queue/mailing-state.ts';

@@ -1,10 +1,10 @@
 /** Counts by recipient domain what came of the mails of a canary, or of a mailing that is held because of its results, for its owner. */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { type Clock, isoTimestamp } from '../../clock.ts';
 import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE, RESULT_HELD_CODES } from '../../database/schema/index.ts';
-import { SENTENCES } from '../../sentences.ts';
+import { SENTENCES } from '../../errors/sentences.ts';
+import { type Clock, isoTimestamp } from '../../time/clock.ts';
 
 /** What came of the mails to one domain. */
 export interface DomainCount {

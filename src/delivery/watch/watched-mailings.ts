@@ -1,6 +1,5 @@
 /** Mailings that are watched more closely than by their counters: those with a canary, and those held because of their results. */
 import type { Database } from 'better-sqlite3';
-import { isoTimestamp } from '../../clock.ts';
 import { prepared } from '../../database/prepared.ts';
 import {
   type CANARY_STAGES,
@@ -10,7 +9,8 @@ import {
   type ResultHeldCode,
   type watchedMailings,
 } from '../../database/schema/index.ts';
-import { sentence } from '../../sentences.ts';
+import { sentence } from '../../errors/sentences.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import type { Held } from '../queue/held.ts';
 import type { DomainCount, SeenDomains } from './domain-counts.ts';
 import { countResults, exceededLimit, type Results } from './limits.ts';

@@ -2,9 +2,9 @@
 import type { FastifyInstance } from 'fastify';
 import { editTemplate, viewTemplate } from '../../delivery/content/compile.ts';
 import { ContentError } from '../../delivery/content/compiled-content.ts';
-import type { Deps } from '../../deps.ts';
-import { conflict } from '../../failure.ts';
+import { conflict } from '../../errors/failure.ts';
 import { withinShare } from '../../http/account-share.ts';
+import type { Deps } from '../../operations/deps.ts';
 import type { Design } from '../designs.ts';
 import {
   addBlock,

@@ -1,7 +1,7 @@
 /** The picture library on the design page: whoever has a mail's signed link can use the account's pictures in the mail, and add more. */
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../../deps.ts';
-import { conflict } from '../../failure.ts';
+import { conflict } from '../../errors/failure.ts';
+import type { Deps } from '../../operations/deps.ts';
 import { MAX_PICTURE_BYTES, type OfferedPicture, offeredPictures, storePicture } from '../../pictures/pictures.ts';
 import type { Design } from '../designs.ts';
 

@@ -6,7 +6,8 @@ import { hasContactType } from '../../audience/contacts/contacts.ts';
 import type { Db } from '../../database/open.ts';
 import { isOwned, recordId } from '../../database/ownership.ts';
 import { segments, senders, unsubscribeGroups } from '../../database/schema/index.ts';
-import { messages } from '../../field-errors.ts';
+import { messages } from '../../errors/field-errors.ts';
+import { sentence } from '../../errors/sentences.ts';
 import {
   choice,
   flag,
@@ -19,7 +20,6 @@ import {
 } from '../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
 import { LANGUAGE_CODES } from '../../languages.ts';
-import { sentence } from '../../sentences.ts';
 import { findField, MAX_FIELDS } from '../fields.ts';
 import type { Form, FormInput } from '../forms.ts';
 import { formTexts } from '../texts.ts';

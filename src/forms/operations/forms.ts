@@ -1,12 +1,12 @@
 /** Public forms by which people subscribe themselves (additions): list, read, create, change, delete. */
 
 import Type, { type Static } from 'typebox';
-import { conflict, notFound } from '../../failure.ts';
+import { conflict, notFound } from '../../errors/failure.ts';
+import { SENTENCES, sentence } from '../../errors/sentences.ts';
 import { formSnippet } from '../../http/pages/form-markup.ts';
 import { choice, identifier, integer, nullable, stamps, zeroOrOne } from '../../http/requests/schemas.ts';
 import { LANGUAGE_CODES } from '../../languages.ts';
 import { type Context, operation } from '../../operations/operation.ts';
-import { SENTENCES, sentence } from '../../sentences.ts';
 import { auditBy } from '../../users/audit.ts';
 import { askedFields } from '../fields.ts';
 import {

@@ -1,6 +1,6 @@
 /** The documentation of the API: the OpenAPI document, and a page on which it can be read and tried out. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Deps } from '../../deps.ts';
+import type { Deps } from '../../operations/deps.ts';
 import { html } from '../pages/html.ts';
 import { builtUrls } from '../static-files.ts';
 import { collectionOf } from './collection.ts';

@@ -1,7 +1,7 @@
 /** The `email_address` parameter, which accepts a comma-separated list. */
 import Type from 'typebox';
 import { type Address, parseAddressList } from '../../audience/contacts/addresses.ts';
-import { messages } from '../../field-errors.ts';
+import { messages } from '../../errors/field-errors.ts';
 import { MAX_ARRAY_ITEMS } from './schemas.ts';
 import type { FieldErrorCollector } from './validation.ts';
 

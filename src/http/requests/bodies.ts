@@ -1,8 +1,8 @@
 /** Limits on request bodies while they arrive: the time one may take, and the memory all of them together may use. */
 import { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '../../clock.ts';
-import { Failure, unavailable } from '../../failure.ts';
+import { Failure, unavailable } from '../../errors/failure.ts';
+import type { Clock } from '../../time/clock.ts';
 import { hasBody } from '../connections.ts';
 
 const CHECK_INTERVAL_MS = 1000;

@@ -1,6 +1,6 @@
 /** Builds one object from the fields of a form, whose keys may be `name`, `name[]`, `name[3]` or `name[key]`. */
 import { setImmediate } from 'node:timers/promises';
-import { payloadTooLarge } from '../../failure.ts';
+import { payloadTooLarge } from '../../errors/failure.ts';
 
 /** The property of an assembled body that holds the names of fields with malformed keys. */
 export const MALFORMED = Symbol('malformed fields');

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { payloadTooLarge } from '../../failure.ts';
+import { payloadTooLarge } from '../../errors/failure.ts';
 import { jsonParser, MAX_FORM_BYTES } from './forms.ts';
 
 const QUOTE = 0x22;

@@ -2,7 +2,7 @@
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
 import { DELIVERY_STATE_NAMES } from '../../database/schema/index.ts';
 import { SHOWN_DELIVERY_STATES } from '../../delivery/reporting/kept-mails.ts';
-import type { Said } from '../../sentences.ts';
+import type { Said } from '../../errors/sentences.ts';
 
 export const MAX_LINE_CHARACTERS = 255;
 const MAX_TEXT_CHARACTERS = 65_535;

@@ -2,9 +2,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static, TObject } from 'typebox';
-import { Failure, type FieldErrors } from '../../failure.ts';
-import { messages } from '../../field-errors.ts';
-import type { Said, Sentence } from '../../sentences.ts';
+import { Failure, type FieldErrors } from '../../errors/failure.ts';
+import { messages } from '../../errors/field-errors.ts';
+import type { Said, Sentence } from '../../errors/sentences.ts';
 import type { SchemaError } from '../schema-compilers.ts';
 import { MALFORMED } from './form-fields.ts';
 

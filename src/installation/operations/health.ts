@@ -3,11 +3,11 @@
 import { resolve } from 'node:path';
 import Type, { type Static } from 'typebox';
 import { diskUse, lastBackupAt } from '../../backups/files.ts';
-import { isoTimestamp } from '../../clock.ts';
 import { publicAddress } from '../../delivery/links/public-address.ts';
 import { COURIERS, courierInUse, relaysInUse } from '../../delivery/transport/relays/in-use.ts';
 import { relayName } from '../../delivery/transport/smtp/relay-urls.ts';
-import { conflict } from '../../failure.ts';
+import { conflict } from '../../errors/failure.ts';
+import { sentence, sentenceCode } from '../../errors/sentences.ts';
 import type { Finding } from '../../health-checks/finding.ts';
 import { filesCheck, localChecks } from '../../health-checks/local.ts';
 import { findPublicAddress, publicAddressCheck, recordPublicAddress } from '../../health-checks/public-address.ts';
@@ -21,7 +21,7 @@ import { nodeChecks, serviceChecks, webhooksCheck } from '../../health-checks/se
 import { type DnsSeen, dnsSeen } from '../../health-checks/ways-out.ts';
 import { choice, integer, isoTimestampSchema, nullable, said } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
-import { sentence, sentenceCode } from '../../sentences.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { VERSION } from '../../version.ts';
 
 const FindingRecord = Type.Object({

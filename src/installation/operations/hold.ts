@@ -4,10 +4,10 @@ import Type, { type Static } from 'typebox';
 import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE, SINGLE_SEND_STATUS } from '../../database/schema/index.ts';
 import { isReleasable, mailWaitsReason, releaseSending, sendingHeldReason } from '../../delivery/queue/sending-hold.ts';
-import { conflict } from '../../failure.ts';
+import { conflict } from '../../errors/failure.ts';
+import { sentence } from '../../errors/sentences.ts';
 import { integer, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
-import { sentence } from '../../sentences.ts';
 import { auditBy } from '../../users/audit.ts';
 
 const Hold = Type.Object(

@@ -1,11 +1,11 @@
 /** The sender nodes (additions), for operators: which there are, how they do and what is wrong with them. */
 import Type, { type Static } from 'typebox';
-import { isoTimestamp } from '../../clock.ts';
 import { NODE_STATES } from '../../database/schema/index.ts';
 import { mailWaitsReason } from '../../delivery/queue/sending-hold.ts';
 import { listSenderNodes, type SenderNode } from '../../delivery/reporting/sender-nodes.ts';
 import { choice, integer, isoTimestampSchema, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { VERSION } from '../../version.ts';
 
 const WarmUp = Type.Object({

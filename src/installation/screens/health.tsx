@@ -9,7 +9,7 @@ import { recordTime } from '../../dashboard/record-time.ts';
 import { sendSettings } from '../../dashboard/screens/settings/frame.tsx';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { type PlainKey, useLanguage } from '../../dashboard/words/index.ts';
-import type { Deps } from '../../deps.ts';
+import type { Deps } from '../../operations/deps.ts';
 import { type Health, lookAtPublicAddress, readHealth, testReturnedMail } from '../operations/health.ts';
 
 interface Shown {

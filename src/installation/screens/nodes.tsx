@@ -10,7 +10,7 @@ import { sendSettings } from '../../dashboard/screens/settings/frame.tsx';
 import { requireOperator } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import type { NodeState } from '../../database/schema/index.ts';
-import type { Deps } from '../../deps.ts';
+import type { Deps } from '../../operations/deps.ts';
 import { type Fleet, listNodes, type Node } from '../operations/nodes.ts';
 
 /** How often the list is looked up. */

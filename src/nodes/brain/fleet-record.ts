@@ -2,7 +2,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { NodeState } from '../../database/schema/index.ts';
 import { mailWaitsReason, noteMailWaits } from '../../delivery/queue/sending-hold.ts';
-import { SENTENCES } from '../../sentences.ts';
+import { SENTENCES } from '../../errors/sentences.ts';
 import { isUnderstood, NODE_LEASE_MS } from '../protocol.ts';
 import type { FleetNode } from './fleet.ts';
 

@@ -6,11 +6,11 @@ import { removeSuppression, suppressAddress } from '../../audience/suppressions.
 import { chooseTracking, type TrackingChoice } from '../../audience/tracking-choice.ts';
 import { noteWrite } from '../../audience/unfinished-writes.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../../audience/unsubscribes.ts';
-import { type Clock, isoTimestamp } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import { type ErasedPerson, isPerson, personKey, TRACKING } from '../../delivery/feedback/choice.ts';
 import type { RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
 import { PreferenceStore } from '../../pages/preferences.ts';
+import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { isProven } from '../change-proof.ts';
 import {
   type Change,

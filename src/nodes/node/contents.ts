@@ -1,9 +1,9 @@
 /** The content of mailings that this node sends, asked for once and kept in memory. */
 import type { NatsConnection } from '@nats-io/transport-node';
-import { systemClock } from '../../clock.ts';
 import { createLinkTokens } from '../../delivery/links/tokens.ts';
 import { dkimKey } from '../../delivery/mime/dkim.ts';
 import { type ReadyMailing, readyMailing } from '../../delivery/queue/ready-mailing.ts';
+import { systemClock } from '../../time/clock.ts';
 import { BRAIN, type NodeContent, PART } from '../protocol.ts';
 
 const MAX_KEPT = 50;

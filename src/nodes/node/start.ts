@@ -1,8 +1,8 @@
 /** Starts a sender node and stops it. */
 
 import type { NatsConnection } from '@nats-io/transport-node';
-import { systemClock } from '../../clock.ts';
 import type { Config } from '../../config.ts';
+import { systemClock } from '../../time/clock.ts';
 import { connectNats } from '../connection.ts';
 import { followLinks } from '../link-secrets.ts';
 import { type PublicPages, servePublicPages } from '../public/server.ts';

@@ -5,7 +5,7 @@ import { notKept, personKey } from '../../delivery/feedback/choice.ts';
 import { readShared } from '../../delivery/links/shared-links.ts';
 import type { LinkTokens, RecipientIds } from '../../delivery/links/tokens.ts';
 import type { SenderValues } from '../../delivery/variants/recipient-variants.ts';
-import { unavailable } from '../../failure.ts';
+import { unavailable } from '../../errors/failure.ts';
 import { changesOf, chosen, type Preferences } from '../../pages/preferences.ts';
 import type { RecipientSource, StoredPicture } from '../../pages/recipient-source.ts';
 import { findNewest, type Stored, within } from '../bucket.ts';

@@ -16,8 +16,8 @@ import { useLanguage } from '../../dashboard/words/index.ts';
 import { checkMail, type MailParts } from '../../delivery/checks/mail-checks.ts';
 import { MAX_MAILS } from '../../delivery/transport/outbox.ts';
 import { courierInUse } from '../../delivery/transport/relays/in-use.ts';
-import type { Deps } from '../../deps.ts';
 import { READ } from '../../http/pages/layout.ts';
+import type { Deps } from '../../operations/deps.ts';
 import { type ListedMail, listMails, type Mail, readMail } from '../operations.ts';
 
 const ROWS = 50;

@@ -2,7 +2,6 @@
 import { eq } from 'drizzle-orm';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { senders } from '../../database/schema/index.ts';
-import type { Deps } from '../../deps.ts';
 import { chosenGroups, confirmLink, readLink } from '../../forms/confirm.ts';
 import { askedFields } from '../../forms/fields.ts';
 import { type Form, formPath } from '../../forms/forms.ts';
@@ -12,6 +11,7 @@ import { formPage, statePage } from '../../http/pages/form-page.ts';
 import { type Html, html } from '../../http/pages/html.ts';
 import { READ, unknownLink } from '../../http/pages/layout.ts';
 import { wordsIn } from '../../http/pages/words/index.ts';
+import type { Deps } from '../../operations/deps.ts';
 import { networkOf } from '../../users/throttle.ts';
 
 interface Link {

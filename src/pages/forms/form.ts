@@ -4,8 +4,6 @@
  */
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '../../clock.ts';
-import type { Deps } from '../../deps.ts';
 import { Challenges } from '../../forms/challenges.ts';
 import { countShown, type Form, findFormByToken, formOffCode } from '../../forms/forms.ts';
 import { type Outcome, takeRequest } from '../../forms/requests.ts';
@@ -17,6 +15,8 @@ import { READ, unknownPage } from '../../http/pages/layout.ts';
 import { wordsIn } from '../../http/pages/words/index.ts';
 import type { FormBody } from '../../http/requests/form-fields.ts';
 import { builtFile, builtUrls } from '../../http/static-files.ts';
+import type { Deps } from '../../operations/deps.ts';
+import type { Clock } from '../../time/clock.ts';
 import { networkOf } from '../../users/throttle.ts';
 import { filledForm, readFilled } from './read-filled.ts';
 

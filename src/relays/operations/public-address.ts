@@ -1,14 +1,14 @@
 /** The public address (addition), for operators: where recipients reach this service, where it is kept, and what was seen of it. */
 import Type, { type Static } from 'typebox';
-import { isoTimestamp } from '../../clock.ts';
 import { parseOrigin } from '../../config.ts';
 import { ADDRESS_SOURCES, publicAddress, savePublicAddress } from '../../delivery/links/public-address.ts';
 import { isLocal } from '../../delivery/transport/smtp/relay-urls.ts';
-import { conflict } from '../../failure.ts';
+import { conflict } from '../../errors/failure.ts';
+import { sentence, sentenceCode } from '../../errors/sentences.ts';
 import { findPublicAddress } from '../../health-checks/public-address.ts';
 import { choice, isoTimestampSchema, line, nullable, said } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
-import { sentence, sentenceCode } from '../../sentences.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { auditBy } from '../../users/audit.ts';
 
 const Seen = Type.Object({

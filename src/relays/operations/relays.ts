@@ -16,8 +16,9 @@ import {
 import { relaysInUse } from '../../delivery/transport/relays/in-use.ts';
 import { isPrivateHost } from '../../delivery/transport/relays/plain-text.ts';
 import { isLocal, parseRelayHost, relayName } from '../../delivery/transport/smtp/relay-urls.ts';
-import { conflict, invalid, notFound } from '../../failure.ts';
-import { messages } from '../../field-errors.ts';
+import { conflict, invalid, notFound } from '../../errors/failure.ts';
+import { messages } from '../../errors/field-errors.ts';
+import { sentence } from '../../errors/sentences.ts';
 import {
   choice,
   identifier,
@@ -31,7 +32,6 @@ import {
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
-import { sentence } from '../../sentences.ts';
 import { auditBy } from '../../users/audit.ts';
 
 const MAX_RELAYS = 20;

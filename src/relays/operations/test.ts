@@ -10,10 +10,10 @@ import { diagnose } from '../../delivery/transport/relays/diagnosis.ts';
 import { relayOf } from '../../delivery/transport/relays/in-use.ts';
 import { TRIAL_STAGES, tryRelay } from '../../delivery/transport/relays/trial.ts';
 import { heloName } from '../../delivery/transport/smtp/helo.ts';
-import { conflict } from '../../failure.ts';
+import { conflict } from '../../errors/failure.ts';
+import { sentence, sentenceCode } from '../../errors/sentences.ts';
 import { choice, identifier, nullable, optionalIdentifier } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
-import { sentence, sentenceCode } from '../../sentences.ts';
 import { auditBy } from '../../users/audit.ts';
 import { requireRelay } from './relays.ts';
 

@@ -5,7 +5,7 @@ import { ask, attempt, type Refusal, sentenceOf } from '../../dashboard/operatio
 import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
 import { field } from '../../dashboard/sign-in/fields.ts';
 import { requireOperator, viewerOf } from '../../dashboard/signed-in.ts';
-import { notFound } from '../../failure.ts';
+import { notFound } from '../../errors/failure.ts';
 import { listSenders } from '../../senders/operations/senders.ts';
 import { deleteRelay, readRelays, saveRelay } from '../operations/relays.ts';
 import { type RelayTest, testRelay } from '../operations/test.ts';

@@ -9,7 +9,7 @@ import { field } from '../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { MAIL_PROVIDERS } from '../../database/schema/index.ts';
-import type { Deps } from '../../deps.ts';
+import type { Deps } from '../../operations/deps.ts';
 import { readResultLimits } from '../../sending-times/operations.ts';
 import { HoldCard, holdSwitch } from '../../sending-times/screens/hold-card.tsx';
 import { addIntake, deleteIntake, type Intake, listIntakes, listRoleMails } from '../operations.ts';

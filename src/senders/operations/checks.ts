@@ -1,12 +1,12 @@
 /** What the senders of an account still need for sending (additions): verification, and the DNS records of their domains. */
 import Type, { type Static } from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
-import { isoTimestamp } from '../../clock.ts';
 import { ownedBy } from '../../database/ownership.ts';
 import { senders } from '../../database/schema/index.ts';
 import { stateName } from '../../delivery/reporting/mailing-report.ts';
 import { relaysInUse } from '../../delivery/transport/relays/in-use.ts';
-import { notFound } from '../../failure.ts';
+import { notFound } from '../../errors/failure.ts';
+import { sentenceCode } from '../../errors/sentences.ts';
 import { checkDomains } from '../../health-checks/dns.ts';
 import {
   DOMAIN_CHECKS,
@@ -17,7 +17,7 @@ import {
 import { choice, integer, isoTimestampSchema, line, nullable, said, zeroOrOne } from '../../http/requests/schemas.ts';
 import { isOperatorsSession } from '../../operations/callers.ts';
 import { type Context, operation } from '../../operations/operation.ts';
-import { sentenceCode } from '../../sentences.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { DKIM_KEY_STATES, useDkimKeys } from '../dkim-keys.ts';
 import { listSenderDomains, type SenderDomain, senderDomain } from '../domains.ts';
 import { listLastVerifications, resendAllowedAt } from '../senders.ts';

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
-import { isoTimestamp, NO_TIME } from '../../clock.ts';
 import { ownedBy, ownedRecord } from '../../database/ownership.ts';
 import { readRecord, recordObject } from '../../database/record-json.ts';
 import {
@@ -18,8 +17,9 @@ import {
 import { waitForAcknowledgement } from '../../delivery/queue/mailing-state.ts';
 import { stateName } from '../../delivery/reporting/mailing-report.ts';
 import { countRelayChange } from '../../delivery/transport/relays/changes.ts';
-import { invalid, notFound } from '../../failure.ts';
-import { messages } from '../../field-errors.ts';
+import { invalid, notFound } from '../../errors/failure.ts';
+import { messages } from '../../errors/field-errors.ts';
+import { sentence } from '../../errors/sentences.ts';
 import {
   choice,
   DeliveryState,
@@ -38,7 +38,7 @@ import {
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
 import { isOperatorsSession } from '../../operations/callers.ts';
 import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
-import { sentence } from '../../sentences.ts';
+import { isoTimestamp, NO_TIME } from '../../time/clock.ts';
 import { auditBy } from '../../users/audit.ts';
 import { findLastVerification, holdCampaignsUsingSender, sendVerification } from '../senders.ts';
 

@@ -3,10 +3,10 @@ import Type, { type Static } from 'typebox';
 import { asciiDomain } from '../../audience/contacts/addresses.ts';
 import { dayAfter, dayOf } from '../../delivery/warm-up/plan.ts';
 import { listWarmUps, removeWarmUp, saveWarmUp, WARM_UP_STATES } from '../../delivery/warm-up/store.ts';
-import { invalid, notFound } from '../../failure.ts';
+import { invalid, notFound } from '../../errors/failure.ts';
+import { sentence } from '../../errors/sentences.ts';
 import { choice, integer, line } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
-import { sentence } from '../../sentences.ts';
 import { auditBy } from '../../users/audit.ts';
 import { listSenderDomains } from '../domains.ts';
 

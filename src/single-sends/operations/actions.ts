@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { and, eq } from 'drizzle-orm';
 import Type from 'typebox';
-import { isoTimestamp, NO_TIME } from '../../clock.ts';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
 import { ownedBy, recordId, recordUtr } from '../../database/ownership.ts';
@@ -10,10 +9,11 @@ import { senders, singleSends } from '../../database/schema/index.ts';
 import { requeueFailed } from '../../delivery/queue/ledger/bounce.ts';
 import { commandMailing, reopenMailing, waitForAcknowledgement } from '../../delivery/queue/mailing-state.ts';
 import { letAllGo, passLimits } from '../../delivery/watch/watched-mailings.ts';
-import { conflict, notFound } from '../../failure.ts';
+import { conflict, notFound } from '../../errors/failure.ts';
+import { sentence } from '../../errors/sentences.ts';
 import { identifier, identifiers, integer } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
-import { sentence } from '../../sentences.ts';
+import { isoTimestamp, NO_TIME } from '../../time/clock.ts';
 import { findSingleSendMailing, requireSingleSend, type SingleSend } from '../single-sends.ts';
 import { cancelBeforeStart, insertCopy, runAgain } from '../status.ts';
 

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { asc, desc, eq } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { checkedTargets } from '../../audience/segments/targets.ts';
-import { isoTimestamp, NO_TIME } from '../../clock.ts';
 import { ownedBy } from '../../database/ownership.ts';
 import {
   designTemplates,
@@ -12,8 +11,8 @@ import {
   type singleSends,
   unsubscribeGroups,
 } from '../../database/schema/index.ts';
-import { Failure, type FieldErrors } from '../../failure.ts';
-import { messages } from '../../field-errors.ts';
+import { Failure, type FieldErrors } from '../../errors/failure.ts';
+import { messages } from '../../errors/field-errors.ts';
 import { withinShare } from '../../http/account-share.ts';
 import {
   choice,
@@ -33,6 +32,7 @@ import { type Context, operation } from '../../operations/operation.ts';
 import { mailWarnings } from '../../templates/content-warnings.ts';
 import { closeVersion, withTemplateCopied } from '../../templates/mail-content.ts';
 import { ContentWarnings } from '../../templates/operations.ts';
+import { isoTimestamp, NO_TIME } from '../../time/clock.ts';
 import { changerName, contentSource, countDraftAudience } from '../drafts.ts';
 import {
   NO_DATE,

@@ -2,8 +2,7 @@
 import { and, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { isAddress } from '../../audience/contacts/address-rows.ts';
-import { isoTimestamp } from '../../clock.ts';
-import { fold } from '../../database/fold.ts';
+import { fold } from '../../database/functions/fold.ts';
 import type { Db } from '../../database/open.ts';
 import { recordObject } from '../../database/record-json.ts';
 import {
@@ -25,7 +24,8 @@ import { COURIERS, courierInUse } from '../../delivery/transport/relays/in-use.t
 import { abTestReport } from '../../delivery/variants/report.ts';
 import { findWarmUpWait } from '../../delivery/warm-up/store.ts';
 import { findWatch } from '../../delivery/watch/watched-mailings.ts';
-import { notFound } from '../../failure.ts';
+import { notFound } from '../../errors/failure.ts';
+import { SENTENCES, sentenceCode } from '../../errors/sentences.ts';
 import {
   choice,
   identifier,
@@ -40,9 +40,9 @@ import {
 } from '../../http/requests/schemas.ts';
 import { listOperation, operation } from '../../operations/operation.ts';
 import { WarmUpWait } from '../../senders/operations/warm-ups.ts';
-import { SENTENCES, sentenceCode } from '../../sentences.ts';
 import { mailWarnings } from '../../templates/content-warnings.ts';
 import { ContentWarnings } from '../../templates/operations.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { FINISHED, SHOWN_STATE, SHOWN_STATES } from '../shown-state.ts';
 import { findSingleSendMailing, requireSingleSend } from '../single-sends.ts';
 import { designUrl } from './shown-mails.ts';

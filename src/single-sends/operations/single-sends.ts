@@ -12,8 +12,7 @@ import { freezeText } from '../../delivery/content/freeze.ts';
 import { PREFERENCES, WEB_COPY } from '../../delivery/content/merge.ts';
 import { findPerson, mergeValues } from '../../delivery/content/values.ts';
 import { show } from '../../delivery/shown/show.ts';
-import type { Deps } from '../../deps.ts';
-import { notFound } from '../../failure.ts';
+import { notFound } from '../../errors/failure.ts';
 import { withinShare } from '../../http/account-share.ts';
 import {
   flag,
@@ -30,6 +29,7 @@ import {
   trackingFlag,
   unchangedSince,
 } from '../../http/requests/schemas.ts';
+import type { Deps } from '../../operations/deps.ts';
 import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
 import { mailWarnings } from '../../templates/content-warnings.ts';
 import { withTemplateCopied } from '../../templates/mail-content.ts';

@@ -1,6 +1,5 @@
 /** A/B tests of single sends (additions): their variants, what a test of this size can find, and the choice of a winner by hand. */
 import Type, { type Static } from 'typebox';
-import { isoTimestamp } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import { recordId } from '../../database/ownership.ts';
 import { type AbTest, WINNER_BY } from '../../database/schema/index.ts';
@@ -8,8 +7,9 @@ import { chooseVariant } from '../../delivery/variants/decision.ts';
 import type { AbTestReport } from '../../delivery/variants/report.ts';
 import { smallestDifference } from '../../delivery/variants/statistics.ts';
 import { findAbTestProblem, learnsOfPeople } from '../../delivery/variants/test-problem.ts';
-import { conflict, invalid } from '../../failure.ts';
-import { messages } from '../../field-errors.ts';
+import { conflict, invalid } from '../../errors/failure.ts';
+import { messages } from '../../errors/field-errors.ts';
+import { SENTENCES, sentence } from '../../errors/sentences.ts';
 import { withinShare } from '../../http/account-share.ts';
 import {
   choice,
@@ -21,8 +21,8 @@ import {
   unchangedSince,
 } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
-import { SENTENCES, sentence } from '../../sentences.ts';
 import { hasTemplate } from '../../templates/mail-content.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { countDraftAudience } from '../drafts.ts';
 import { allVariants } from '../freeze-variants.ts';
 import {

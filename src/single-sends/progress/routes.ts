@@ -3,9 +3,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { Database } from 'better-sqlite3';
 import type { FastifyReply } from 'fastify';
 import Type, { type Static } from 'typebox';
-import type { Deps } from '../../deps.ts';
-import { Failure } from '../../failure.ts';
+import { Failure } from '../../errors/failure.ts';
 import { choice, identifier, integer, nullable } from '../../http/requests/schemas.ts';
+import type { Deps } from '../../operations/deps.ts';
 import { FINISHED, SHOWN_STATE, SHOWN_STATES } from '../shown-state.ts';
 import { requireSingleSend } from '../single-sends.ts';
 

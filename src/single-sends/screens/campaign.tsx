@@ -1,10 +1,10 @@
 /** One campaign: its state and progress, what it achieved, why people were left out, and what can be done with it. */
 import type { FastifyInstance } from 'fastify';
 import { readArchivedMail } from '../../archive/operations.ts';
-import type { Clock } from '../../clock.ts';
 import { ask } from '../../dashboard/operations.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { READ } from '../../http/pages/layout.ts';
+import type { Clock } from '../../time/clock.ts';
 import { readReport, readSummary } from '../operations/reports.ts';
 import { Actions, ArchiveCard, archiveActions, campaignActions } from './actions.tsx';
 import { sendPart } from './head.tsx';

@@ -1,6 +1,5 @@
 /** The links of a campaign by their clicks: as a table that leads to who clicked, and beside each link in the mail. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Clock } from '../../clock.ts';
 import { Card, Empty } from '../../dashboard/components/surface.tsx';
 import { Table } from '../../dashboard/components/table.tsx';
 import { orBusy, sendBusyFrame, sendMailFrame } from '../../dashboard/mail-frame.ts';
@@ -11,6 +10,7 @@ import { useLanguage } from '../../dashboard/words/index.ts';
 import type { MarkedLink } from '../../delivery/shown/click-map.ts';
 import { namesOfLinks } from '../../delivery/shown/show.ts';
 import { READ } from '../../http/pages/layout.ts';
+import type { Clock } from '../../time/clock.ts';
 import { type Report, readReport, readSummary } from '../operations/reports.ts';
 import { showSingleSendHtml } from '../operations/shown-mails.ts';
 import { sendPart } from './head.tsx';

@@ -1,6 +1,5 @@
 /** The mail of a campaign as somebody of its audience sees it: on a desk, on a phone, and as plain text. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Clock } from '../../clock.ts';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import { MailFrames, PlainText } from '../../dashboard/components/mail-frames.tsx';
 import { Card, Empty, Notice } from '../../dashboard/components/surface.tsx';
@@ -10,8 +9,9 @@ import { languageOf } from '../../dashboard/page.tsx';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { withQuery } from '../../dashboard/with-query.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import { Failure } from '../../failure.ts';
+import { Failure } from '../../errors/failure.ts';
 import { READ } from '../../http/pages/layout.ts';
+import type { Clock } from '../../time/clock.ts';
 import { readDraft } from '../operations/drafts.ts';
 import { readSummary } from '../operations/reports.ts';
 import { type ShownMail, showSingleSendHtml, showSingleSendMail } from '../operations/shown-mails.ts';

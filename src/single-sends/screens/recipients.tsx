@@ -1,7 +1,6 @@
 /** The recipients of a campaign: found by state, reason, clicked link or the beginning of their address, each with why. */
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
-import type { Clock } from '../../clock.ts';
 import { LinkButton } from '../../dashboard/components/button.tsx';
 import { DeliveryBadge } from '../../dashboard/components/campaign-state.tsx';
 import { Time } from '../../dashboard/components/figures.tsx';
@@ -13,6 +12,7 @@ import { useLanguage } from '../../dashboard/words/index.ts';
 import { SHOWN_DELIVERY_STATES, type ShownDeliveryState } from '../../delivery/reporting/kept-mails.ts';
 import { sendLongCsv } from '../../http/list-response.ts';
 import { READ } from '../../http/pages/layout.ts';
+import type { Clock } from '../../time/clock.ts';
 import { exportRecipientsOf, findRecipientsOf, readReport, readSummary } from '../operations/reports.ts';
 import { sendPart } from './head.tsx';
 

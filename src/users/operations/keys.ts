@@ -5,7 +5,7 @@ import { createKeys, revokeKeys } from '../../database/accounts.ts';
 import { ownedBy, ownedRecord } from '../../database/ownership.ts';
 import { recordObject } from '../../database/record-json.ts';
 import { apiKeys } from '../../database/schema/index.ts';
-import { notFound } from '../../failure.ts';
+import { notFound } from '../../errors/failure.ts';
 import { identifier, integer, isoTimestampSchema, listQuery, nullable } from '../../http/requests/schemas.ts';
 import { listOperation, operation } from '../../operations/operation.ts';
 import { auditBy } from '../audit.ts';

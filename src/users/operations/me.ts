@@ -1,13 +1,13 @@
 /** The person who calls (addition): what they set for themselves. A pair of keys belongs to no person, so it is answered 404. */
 import { eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { isoTimestamp } from '../../clock.ts';
 import { readRecord, recordObject } from '../../database/record-json.ts';
 import { COLOUR_SCHEMES, users } from '../../database/schema/index.ts';
-import { notFound } from '../../failure.ts';
+import { notFound } from '../../errors/failure.ts';
 import { choice, flag, integer, line, zeroOrOne } from '../../http/requests/schemas.ts';
 import { LANGUAGE_CODES } from '../../languages.ts';
 import { type Context, operation, recordOperation } from '../../operations/operation.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { auditBy } from '../audit.ts';
 import { findUser, type User } from '../users.ts';
 

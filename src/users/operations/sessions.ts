@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { recordId } from '../../database/ownership.ts';
 import { recordObject } from '../../database/record-json.ts';
 import { sessions, users } from '../../database/schema/index.ts';
-import { notFound } from '../../failure.ts';
+import { notFound } from '../../errors/failure.ts';
 import { identifier, integer, isoTimestampSchema, listQuery, zeroOrOne } from '../../http/requests/schemas.ts';
 import { type Context, listOperation, operation } from '../../operations/operation.ts';
 import { auditBy } from '../audit.ts';

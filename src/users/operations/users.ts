@@ -2,11 +2,10 @@
 import { eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
-import { isoTimestamp } from '../../clock.ts';
 import { recordObject } from '../../database/record-json.ts';
 import { users } from '../../database/schema/index.ts';
-import { invalid, notFound } from '../../failure.ts';
-import { messages } from '../../field-errors.ts';
+import { invalid, notFound } from '../../errors/failure.ts';
+import { messages } from '../../errors/field-errors.ts';
 import {
   choice,
   email,
@@ -20,6 +19,7 @@ import {
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
 import { type Context, listOperation, operation } from '../../operations/operation.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { createLoginLink, loginLinkPath } from '../login-links.ts';
 import { addUser, changeUser, findUser, findUserByEmail, removeUser, type User } from '../users.ts';
 

@@ -3,7 +3,7 @@
  * browser. A challenge is signed with a key of this process and not stored, so that strangers who ask for many push out none.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../time/clock.ts';
 
 /** How long a person has to answer, in milliseconds. */
 export const ANSWER_MS = 5 * 60_000;

@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { Failure } from '../../failure.ts';
+import { Failure } from '../../errors/failure.ts';
 import { threadFile } from '../../thread-files.ts';
 import type { NewPasskey } from './passkeys.ts';
 import type { PasskeyAnswer, RelyingParty } from './requests.ts';

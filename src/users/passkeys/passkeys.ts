@@ -1,8 +1,8 @@
 /** The passkeys of users: keys that a device keeps and uses only for a person it has recognized, so that one counts as both factors. */
 import { and, eq, lt, or } from 'drizzle-orm';
-import { isoTimestamp } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import { passkeys, users } from '../../database/schema/index.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { type Actor, audit } from '../audit.ts';
 import type { User } from '../users.ts';
 

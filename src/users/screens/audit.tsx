@@ -7,7 +7,7 @@ import { Pager, Table } from '../../dashboard/components/table.tsx';
 import { ask } from '../../dashboard/operations.ts';
 import { sendSettings } from '../../dashboard/screens/settings/frame.tsx';
 import { isWordKey, type Language, useLanguage } from '../../dashboard/words/index.ts';
-import { findSentence } from '../../sentences.ts';
+import { findSentence } from '../../errors/sentences.ts';
 import { listAudit } from '../operations/audit-log.ts';
 
 const PAGE_ROWS = 100;

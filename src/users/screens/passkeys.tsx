@@ -14,7 +14,7 @@ import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx
 import { callerOf, field } from '../../dashboard/sign-in/fields.ts';
 import { sessionOf, viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import type { Deps } from '../../deps.ts';
+import type { Deps } from '../../operations/deps.ts';
 import { type listOwnPasskeys, removePasskey } from '../operations/passkeys.ts';
 import { checkNewPasskey } from '../passkeys/check.ts';
 import { addPasskey, passkeysOf } from '../passkeys/passkeys.ts';

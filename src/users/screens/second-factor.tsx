@@ -9,7 +9,7 @@ import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx
 import { callerOf, field } from '../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import type { Deps } from '../../deps.ts';
+import type { Deps } from '../../operations/deps.ts';
 import { renewRecoveryCodes, switchOffSecondFactor, switchOnSecondFactor } from '../second-factor.ts';
 import { actorOf } from '../sign-in.ts';
 import { isTotpSecret, newTotpSecret, totpUrl } from '../totp.ts';

@@ -7,7 +7,7 @@ import { importContacts } from '../../../src/audience/import/import.ts';
 import type { ImportOptions } from '../../../src/audience/import/import-options.ts';
 import { previewImport } from '../../../src/audience/import/preview/preview.ts';
 import { undoImport } from '../../../src/audience/import/undo/undo.ts';
-import { isoTimestamp } from '../../../src/clock.ts';
+import { isoTimestamp } from '../../../src/time/clock.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 
 const FIELDS = ['first_name', 'city', 'country', 'alt_email', 'shoe_size'] as const;

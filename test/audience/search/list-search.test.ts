@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { listSearch } from '../../../src/audience/search/list-search.ts';
 import { continueIndexing } from '../../../src/audience/search/search-index.ts';
-import { fold } from '../../../src/database/fold.ts';
+import { fold } from '../../../src/database/functions/fold.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 
 const NAMES = [

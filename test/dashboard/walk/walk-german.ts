@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { de } from '../../../src/dashboard/words/de/index.ts';
 import { en } from '../../../src/dashboard/words/en/index.ts';
-import { sentenceCode } from '../../../src/sentences.ts';
+import { sentenceCode } from '../../../src/errors/sentences.ts';
 import { excessWidth } from '../../support/dashboard/browser.ts';
 import { DESK } from '../../support/walked-pages.ts';
 import type { Screen } from './screens.ts';

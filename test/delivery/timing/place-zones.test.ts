@@ -4,7 +4,7 @@ import t from 'tap';
 import { DATA } from '../../../src/database/data-folder.ts';
 import { readCountries, seedPlaces } from '../../../src/database/seed.ts';
 import { findZone } from '../../../src/delivery/timing/place-zones.ts';
-import { isTimeZone, toUtc } from '../../../src/zones.ts';
+import { isTimeZone, toUtc } from '../../../src/time/zones.ts';
 import { emptyTables } from '../../support/places.ts';
 
 const ZONES: Record<string, string | Record<string, string[]>> = JSON.parse(

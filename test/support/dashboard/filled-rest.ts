@@ -1,11 +1,11 @@
 /** What an account has beside people and mailings: an automation with people in it, a segment, groups, senders, an upload, users. */
 import { setImmediate } from 'node:timers/promises';
 import type { Test } from 'tap';
-import { isoTimestamp } from '../../../src/clock.ts';
 import { contactImports, importKept } from '../../../src/database/schema/index.ts';
 import { releaseSending } from '../../../src/delivery/queue/sending-hold.ts';
+import { sentence } from '../../../src/errors/sentences.ts';
 import { addFeed, holdFeed } from '../../../src/feeds/feeds.ts';
-import { sentence } from '../../../src/sentences.ts';
+import { isoTimestamp } from '../../../src/time/clock.ts';
 import type { TestApp } from '../app.ts';
 import { mustSucceed } from '../campaign.ts';
 import { addPerson, cookieOf } from '../people.ts';

@@ -1,7 +1,7 @@
 /** Transactional mails in several states, for the pages that show them. */
 import { randomUUID } from 'node:crypto';
 import { DELIVERY_STATE, type DeliveryState } from '../../../src/database/schema/index.ts';
-import { SENTENCES } from '../../../src/sentences.ts';
+import { SENTENCES } from '../../../src/errors/sentences.ts';
 import type { TestApp } from '../app.ts';
 import type { Naming } from './filled-account.ts';
 

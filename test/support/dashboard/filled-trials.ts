@@ -1,7 +1,8 @@
 /** Mailings that went to a part of their people first: A/B tests that wait and that were decided, and first parts that wait and that held the rest. */
-import { isoTimestamp } from '../../../src/clock.ts';
+
 import { DELIVERY_STATE } from '../../../src/database/schema/index.ts';
-import { sentence } from '../../../src/sentences.ts';
+import { sentence } from '../../../src/errors/sentences.ts';
+import { isoTimestamp } from '../../../src/time/clock.ts';
 import type { TestApp } from '../app.ts';
 import type { Naming } from './filled-account.ts';
 

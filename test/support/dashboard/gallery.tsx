@@ -11,7 +11,7 @@ import { answerError, sendErrorPage } from '../../../src/dashboard/error-pages.t
 import { setFlash } from '../../../src/dashboard/flash.ts';
 import { sendBarePage, sendPage } from '../../../src/dashboard/page.tsx';
 import type { Viewer } from '../../../src/dashboard/viewer.ts';
-import { conflict, invalid } from '../../../src/failure.ts';
+import { conflict, invalid } from '../../../src/errors/failure.ts';
 
 export const VIEWER: Viewer = {
   name: 'Ada Lovelace',

@@ -12,7 +12,7 @@ import { field } from '../../../dashboard/sign-in/fields.ts';
 import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
 import { fieldLabel } from '../../../dashboard/words/known.ts';
-import { notFound } from '../../../failure.ts';
+import { notFound } from '../../../errors/failure.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { FIELD_TYPES } from '../../contacts/contact-fields.ts';
 import { countUsesOfField, type FieldUses } from '../../uses/operations.ts';

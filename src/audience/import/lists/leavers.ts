@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { inChunks } from '../../../database/bulk.ts';
 import type { Db } from '../../../database/open.ts';
-import { SENTENCES, sentence } from '../../../sentences.ts';
+import { SENTENCES, sentence } from '../../../errors/sentences.ts';
 import { parseAddress } from '../../contacts/addresses.ts';
 import { erasedTest } from '../../contacts/erased.ts';
 import { suppressAddresses } from '../../suppressions.ts';

@@ -2,7 +2,7 @@
 import type { Db } from '../../../database/open.ts';
 import { prepared } from '../../../database/prepared.ts';
 import { TRACKING_CHOICE } from '../../../database/schema/index.ts';
-import { sentence } from '../../../sentences.ts';
+import { sentence } from '../../../errors/sentences.ts';
 import { chooseTrackingOfMany } from '../../tracking-choice.ts';
 import type { ImportJob } from '../import-options.ts';
 import type { Chunk, UndoRecorder } from '../undo/recorder.ts';

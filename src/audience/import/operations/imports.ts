@@ -1,11 +1,10 @@
 /** What past imports did, and undoing them. */
 import { eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
-import { isoTimestamp } from '../../../clock.ts';
 import { ownedBy, ownedRecord, recordId } from '../../../database/ownership.ts';
 import { readRecord, recordObject, totalBytes } from '../../../database/record-json.ts';
 import { contactImports, contacts, importKept } from '../../../database/schema/index.ts';
-import { notFound } from '../../../failure.ts';
+import { notFound } from '../../../errors/failure.ts';
 import {
   choice,
   eitherOrderQuery,
@@ -17,6 +16,7 @@ import {
   zeroOrOne,
 } from '../../../http/requests/schemas.ts';
 import { type Context, listOperation, operation, recordOperation } from '../../../operations/operation.ts';
+import { isoTimestamp } from '../../../time/clock.ts';
 import { isUndoable, undoImport } from '../undo/undo.ts';
 
 /** Why a row of a file was not imported. */

@@ -3,8 +3,9 @@ import type { Readable } from 'node:stream';
 import Type, { type Static } from 'typebox';
 import { ownedRecord } from '../../../database/ownership.ts';
 import { contactImports } from '../../../database/schema/index.ts';
-import { conflict, notFound } from '../../../failure.ts';
-import { messages } from '../../../field-errors.ts';
+import { conflict, notFound } from '../../../errors/failure.ts';
+import { messages } from '../../../errors/field-errors.ts';
+import { sentence } from '../../../errors/sentences.ts';
 import {
   choice,
   flag,
@@ -18,7 +19,6 @@ import {
 } from '../../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../../http/requests/validation.ts';
 import { type Context, operation } from '../../../operations/operation.ts';
-import { sentence } from '../../../sentences.ts';
 import { addMissingTemplates } from '../../../templates/own-templates.ts';
 import { FIELD_TYPES } from '../../contacts/contact-fields.ts';
 import { hasContactType } from '../../contacts/contacts.ts';

@@ -2,8 +2,8 @@
 import type { Db } from '../../../database/open.ts';
 import { prepared } from '../../../database/prepared.ts';
 import type { contactImports } from '../../../database/schema/index.ts';
-import { conflict, notFound } from '../../../failure.ts';
-import { sentence } from '../../../sentences.ts';
+import { conflict, notFound } from '../../../errors/failure.ts';
+import { sentence } from '../../../errors/sentences.ts';
 
 /** How long an import can be undone after it began: 30 days. */
 export const UNDO_MS = 30 * 86_400_000;

@@ -2,11 +2,12 @@
  * Undoes imports in short transactions. Each removes what it has used of the records of the import, so that a kill loses nothing and
  * nothing is done twice. The records of an import are removed when it can no longer be undone.
  */
-import { type Clock, isoTimestamp } from '../../../clock.ts';
+
 import { inChunks } from '../../../database/bulk.ts';
 import type { Db } from '../../../database/open.ts';
 import { prepared } from '../../../database/prepared.ts';
 import { isTransientSqliteError } from '../../../database/sqlite-errors.ts';
+import { type Clock, isoTimestamp } from '../../../time/clock.ts';
 import { removeAdded } from './added.ts';
 import { restorePeople } from './people.ts';
 import type { Undone } from './undo.ts';

@@ -1,12 +1,11 @@
 /** The recipients of segments, and adding and removing them by hand. */
 import { and, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
-import { isoTimestamp } from '../../../clock.ts';
 import { recordId } from '../../../database/ownership.ts';
 import { recordObject } from '../../../database/record-json.ts';
 import { contacts, segmentRecipients } from '../../../database/schema/index.ts';
-import { invalid, notFound } from '../../../failure.ts';
-import { messages } from '../../../field-errors.ts';
+import { invalid, notFound } from '../../../errors/failure.ts';
+import { messages } from '../../../errors/field-errors.ts';
 import {
   email,
   identifier,
@@ -18,6 +17,7 @@ import {
   stamps,
 } from '../../../http/requests/schemas.ts';
 import { listOperation, operation } from '../../../operations/operation.ts';
+import { isoTimestamp } from '../../../time/clock.ts';
 import { parseAddress } from '../../contacts/addresses.ts';
 import { isErased } from '../../contacts/erased.ts';
 import { addRecipient, removeRecipient } from '../segments.ts';

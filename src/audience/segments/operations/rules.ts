@@ -1,13 +1,13 @@
 /** The rules of a segment: their parameters and check, whom they match before they are stored, and the mails that they can name. */
 import { setImmediate } from 'node:timers/promises';
 import Type, { type Static } from 'typebox';
-import { isoTimestamp } from '../../../clock.ts';
 import { prepared } from '../../../database/prepared.ts';
 import { SINGLE_SEND_STATUS } from '../../../database/schema/index.ts';
-import { messages } from '../../../field-errors.ts';
+import { messages } from '../../../errors/field-errors.ts';
 import { choice, integer, nullable, reference, stringList, text } from '../../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../../http/requests/validation.ts';
 import { type Context, operation } from '../../../operations/operation.ts';
+import { isoTimestamp } from '../../../time/clock.ts';
 import { listCustomFields } from '../../contacts/contact-fields.ts';
 import { hasContactType } from '../../contacts/contacts.ts';
 import { namesErased } from '../../contacts/erased.ts';

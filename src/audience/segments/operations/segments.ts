@@ -1,14 +1,14 @@
 /** Segments: parts of a contact type that keep themselves up to date by rules. */
 import { sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
-import { isoTimestamp } from '../../../clock.ts';
 import { ownedBy, ownedRecord, recordId } from '../../../database/ownership.ts';
 import { readRecord, recordObject } from '../../../database/record-json.ts';
 import { segments } from '../../../database/schema/index.ts';
-import { notFound } from '../../../failure.ts';
+import { notFound } from '../../../errors/failure.ts';
 import { identifier, integer, line, listQuery, nullable, softStamps } from '../../../http/requests/schemas.ts';
 import { listOperation, operation, recordOperation } from '../../../operations/operation.ts';
 import { holdCampaignsUsingTarget } from '../../../senders/hold-campaigns.ts';
+import { isoTimestamp } from '../../../time/clock.ts';
 import { segmentProblem } from '../broken-rules.ts';
 import { createSegment, updateSegment } from '../segments.ts';
 import { hasSegment } from '../targets.ts';

@@ -6,7 +6,7 @@ import { setFlash } from '../../../dashboard/flash.ts';
 import { languageOf, sendPage } from '../../../dashboard/page.tsx';
 import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
-import { notFound } from '../../../failure.ts';
+import { notFound } from '../../../errors/failure.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { LIST_NAMES, type ListName, pageOf, readEntries, removeEntry } from './kinds.ts';
 

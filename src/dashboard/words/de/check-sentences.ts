@@ -1,5 +1,5 @@
 /** German: the sentences on backups and on what a look at the world outside found. */
-import type { CHECK_SENTENCES } from '../../../sentences/checks.ts';
+import type { CHECK_SENTENCES } from '../../../errors/sentences/checks.ts';
 
 export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, string>> = {
   backup_damaged: '{file} ist beschädigt: {reason}',

@@ -1,5 +1,5 @@
 /** German: the sentences with which the service says why something was not done or what it found, by their code. */
-import type { SentenceCode } from '../../../sentences.ts';
+import type { SentenceCode } from '../../../errors/sentences.ts';
 import { checkSentences } from './check-sentences.ts';
 import { featureSentences } from './feature-sentences.ts';
 import { refusalSentences } from './refusal-sentences.ts';

@@ -1,5 +1,5 @@
 /** English: the sentences of the service that use words of the API, in the words of the dashboard; the others are shown as they are. */
-import type { SentenceCode } from '../../../sentences.ts';
+import type { SentenceCode } from '../../../errors/sentences.ts';
 
 export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   suppressed_bounce: 'blocked because an earlier mail bounced',

@@ -1,9 +1,9 @@
 /** Processes returned mail and mail to the role addresses: receives it, parses it, and records bounces and complaints on the ledger. */
 import type { Database } from 'better-sqlite3';
-import { type Clock, isoTimestamp } from '../../../clock.ts';
 import type { Db } from '../../../database/open.ts';
 import { ROLE_MAILBOXES, type RoleMailbox } from '../../../database/schema/index.ts';
-import { sentence } from '../../../sentences.ts';
+import { sentence } from '../../../errors/sentences.ts';
+import { type Clock, isoTimestamp } from '../../../time/clock.ts';
 import { parseReturnPath, parseTransactionalReturnPath } from '../../links/return-paths.ts';
 import { ownReturnPathKeys, returnPathKeys } from '../../links/secrets.ts';
 import { unsignedLimits } from '../../links/tokens.ts';

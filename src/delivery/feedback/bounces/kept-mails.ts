@@ -2,9 +2,9 @@
 import type { Database } from 'better-sqlite3';
 import { parseAddress, spellings } from '../../../audience/contacts/addresses.ts';
 import { accountsWithErased, isErased } from '../../../audience/contacts/erased.ts';
-import { type Clock, isoTimestamp } from '../../../clock.ts';
-import { fold } from '../../../database/fold.ts';
+import { fold } from '../../../database/functions/fold.ts';
 import type { RoleMailbox } from '../../../database/schema/index.ts';
+import { type Clock, isoTimestamp } from '../../../time/clock.ts';
 import type { RoleMail } from './parse-bounce.ts';
 import { sanitizeText } from './sanitize.ts';
 

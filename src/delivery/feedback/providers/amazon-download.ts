@@ -1,6 +1,6 @@
 /** Fetches certificates and confirms subscriptions at Amazon SNS: the only address that events from providers lead to. */
 import { Agent, get } from 'node:https';
-import { Failure } from '../../../failure.ts';
+import { Failure } from '../../../errors/failure.ts';
 import type { Download } from './sns.ts';
 
 const TIMEOUT_MS = 8000;

@@ -1,8 +1,8 @@
 /** The addresses that accounts give to their mail providers, with their keys and counts. */
 import type { Database } from 'better-sqlite3';
-import { isoTimestamp } from '../../../clock.ts';
 import { prepared } from '../../../database/prepared.ts';
 import type { MailProvider } from '../../../database/schema/index.ts';
+import { isoTimestamp } from '../../../time/clock.ts';
 import { openText, sealText } from '../../transport/relays/sealing.ts';
 import type { RefusalCode } from './provider-event.ts';
 

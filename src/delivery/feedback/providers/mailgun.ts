@@ -1,6 +1,6 @@
 /** Mailgun's webhooks: one event in JSON with an HMAC of a time and a token (documentation.mailgun.com, Webhooks). */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { SENTENCES } from '../../../sentences.ts';
+import { SENTENCES } from '../../../errors/sentences.ts';
 import { classifyFinal } from '../bounces/classify.ts';
 import {
   diagnosticOf,

@@ -1,7 +1,7 @@
 /** Counts refused requests, without letting strangers make the service write or check signatures as often as they like. */
 import type { Database } from 'better-sqlite3';
-import type { Clock } from '../../../clock.ts';
 import { isBusy } from '../../../database/write-lock.ts';
+import type { Clock } from '../../../time/clock.ts';
 import { countRefusals } from './intakes.ts';
 import type { RefusalCode } from './provider-event.ts';
 

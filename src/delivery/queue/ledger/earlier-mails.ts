@@ -3,11 +3,11 @@
  * does it, the newest mailing first; until it is through, a claim marks those of its recipients itself.
  */
 import type { Database } from 'better-sqlite3';
-import { isoTimestamp } from '../../../clock.ts';
 import { inChunks } from '../../../database/bulk.ts';
 import { prepared } from '../../../database/prepared.ts';
 import { type CapProgress, IS_HAD, MAILING_ENDED } from '../../../database/schema/index.ts';
 import { isBusy } from '../../../database/write-lock.ts';
+import { isoTimestamp } from '../../../time/clock.ts';
 import { MAX_CAP_DAYS } from '../../timing/mail-caps.ts';
 
 const DAY_MS = 86_400_000;

@@ -7,7 +7,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import { suppressAddress } from '../../../audience/suppressions.ts';
 import { prepared } from '../../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
-import { SENTENCES } from '../../../sentences.ts';
+import { SENTENCES } from '../../../errors/sentences.ts';
 import { MAX_WAIT_MS } from '../../sending/backoff.ts';
 import { findCapped, findMailingCaps } from '../../timing/mail-caps.ts';
 import { HELD_BACK_DUE } from '../../variants/groups.ts';

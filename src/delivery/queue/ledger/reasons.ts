@@ -1,8 +1,8 @@
 /** Counts the deliveries of a mailing by state and by what their replies say. */
 import type { Database } from 'better-sqlite3';
+import { replyKind } from '../../../database/functions/reply-kind.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
-import { replyKind } from '../../../reply-kind.ts';
-import { SENTENCES } from '../../../sentences.ts';
+import { SENTENCES } from '../../../errors/sentences.ts';
 
 /** Bounds the rows of a mailing when a relay replies with a different text to every mail. */
 const MAX_REASONS = 1000;

@@ -1,9 +1,9 @@
 /** Changes of the relays kept in the file. Each wakes no thread itself: the courier follows the revision that is counted up here. */
 import type { Database } from 'better-sqlite3';
 import { asc, eq, sql } from 'drizzle-orm';
-import { isoTimestamp } from '../../../clock.ts';
 import type { Db } from '../../../database/open.ts';
 import { type RelaySecurity, relays } from '../../../database/schema/index.ts';
+import { isoTimestamp } from '../../../time/clock.ts';
 import { sealPassword } from './sealing.ts';
 
 export type StoredRelay = typeof relays.$inferSelect;

@@ -1,5 +1,5 @@
 /** What the trial of a relay found, in words, and what to do about it. */
-import { SENTENCES, type SentenceCode } from '../../../sentences.ts';
+import { SENTENCES, type SentenceCode } from '../../../errors/sentences.ts';
 import type { Relay } from '../smtp/relay-urls.ts';
 import type { Trial } from './trial.ts';
 

@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import type { Config } from '../../../config.ts';
 import { prepared } from '../../../database/prepared.ts';
 import type { RelaySecurity } from '../../../database/schema/index.ts';
-import { SENTENCES } from '../../../sentences.ts';
+import { SENTENCES } from '../../../errors/sentences.ts';
 import { publicAddress } from '../../links/public-address.ts';
 import { isLocal, parseRelays, type Relay } from '../smtp/relay-urls.ts';
 import { openPassword } from './sealing.ts';

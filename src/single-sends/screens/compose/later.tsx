@@ -14,7 +14,7 @@ import { FIRST_ZONE, type LocalTime } from '../../../delivery/timing/local-times
 import { waitsUntil } from '../../../delivery/timing/send-window.ts';
 import { canarySize, LEAST_AUDIENCE } from '../../../delivery/watch/canary.ts';
 import type { readWindow } from '../../../sending-times/operations.ts';
-import { toUtc, wallClock } from '../../../zones.ts';
+import { toUtc, wallClock } from '../../../time/zones.ts';
 import type { Audience, Draft } from '../../operations/drafts.ts';
 import { parseScheduleDate, parseScheduleTime } from '../../schedule.ts';
 import { stepAddress } from './frame.tsx';

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import { diagnose } from '../../../../src/delivery/transport/relays/diagnosis.ts';
 import { tryRelay } from '../../../../src/delivery/transport/relays/trial.ts';
 import type { Relay } from '../../../../src/delivery/transport/smtp/relay-urls.ts';
-import { SENTENCES } from '../../../../src/sentences.ts';
+import { SENTENCES } from '../../../../src/errors/sentences.ts';
 import { localhostCertificate } from '../../../support/smtp/certificate.ts';
 import { startSink } from '../../../support/smtp/scripted-relay.ts';
 

@@ -1,5 +1,5 @@
 /** Finds settings that are misspelt. */
-import { SETTINGS } from './config.ts';
+import { SETTINGS } from '../config.ts';
 
 /**
  * One sentence for each name in `environment` that looks like a misspelt setting, which would otherwise be ignored without a word.

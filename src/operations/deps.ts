@@ -1,14 +1,14 @@
 /** What the routes and pages are given to work with. */
 import type { Resolver } from 'node:dns/promises';
-import type { Importer, ImportJobs } from './audience/import/import-jobs.ts';
-import type { Backups } from './backups/backups.ts';
-import type { Clock } from './clock.ts';
-import type { Config } from './config.ts';
-import type { Db } from './database/open.ts';
-import type { WriteLock } from './database/write-lock.ts';
-import type { Choice } from './delivery/feedback/choice.ts';
-import type { Download } from './delivery/feedback/providers/sns.ts';
-import type { RecipientIds, Tokens } from './delivery/links/tokens.ts';
+import type { Importer, ImportJobs } from '../audience/import/import-jobs.ts';
+import type { Backups } from '../backups/backups.ts';
+import type { Config } from '../config.ts';
+import type { Db } from '../database/open.ts';
+import type { WriteLock } from '../database/write-lock.ts';
+import type { Choice } from '../delivery/feedback/choice.ts';
+import type { Download } from '../delivery/feedback/providers/sns.ts';
+import type { RecipientIds, Tokens } from '../delivery/links/tokens.ts';
+import type { Clock } from '../time/clock.ts';
 
 export interface Deps {
   db: Db;
