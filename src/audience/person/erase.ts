@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
 import { eraseFromRoleMails } from '../../delivery/feedback/bounces/kept-mails.ts';
 import { noteChoicesToErase } from '../../delivery/feedback/choice.ts';
-import { deliveryEraser } from '../../delivery/queue/ledger/bounce.ts';
+import { deliveryEraser } from '../../delivery/queue/ledger/ended.ts';
 import { conflict } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import type { Clock } from '../../time/clock.ts';

@@ -1,4 +1,4 @@
-/** A mail as it looks, wide and narrow, and as plain text. */
+/** A mail as it looks, wide and narrow, and the picture of a template. */
 import { useLanguage } from '../words/index.ts';
 
 /** `source` is the path of the mail's HTML, which `sendMailFrame` sends. A narrow window shows the narrow one only. */

@@ -6,7 +6,7 @@ import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
 import { ownedBy, recordId, recordUtr } from '../../database/ownership.ts';
 import { senders, singleSends } from '../../database/schema/index.ts';
-import { requeueFailed } from '../../delivery/queue/ledger/bounce.ts';
+import { requeueFailed } from '../../delivery/queue/ledger/ended.ts';
 import { commandMailing, reopenMailing, waitForAcknowledgement } from '../../delivery/queue/mailing-state.ts';
 import { letAllGo, passLimits } from '../../delivery/watch/watched-mailings.ts';
 import { conflict, notFound } from '../../errors/failure.ts';

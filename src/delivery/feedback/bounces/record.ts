@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { isErasedRow } from '../../../audience/contacts/erased.ts';
 import { suppressAddress } from '../../../audience/suppressions.ts';
 import { DELIVERY_STATE, MADE_BY } from '../../../database/schema/index.ts';
-import { bounceDelivery, type ReturnedDelivery } from '../../queue/ledger/bounce.ts';
+import { bounceDelivery, type ReturnedDelivery } from '../../queue/ledger/ended.ts';
 import { eventCounter } from '../event-counts.ts';
 
 /** A bounce or complaint about one delivery. */

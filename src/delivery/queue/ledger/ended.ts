@@ -1,4 +1,4 @@
-/** What becomes of deliveries in the ledger after their hand-off: their mail comes back, they are queued again, removed, or a person is erased from them. */
+/** Changes of deliveries whose hand-off has ended: their mail comes back, they are queued again or removed, or a person is erased from them. */
 import type { Database } from 'better-sqlite3';
 import { BY_PERSON, DELIVERY_STATE } from '../../../database/schema/index.ts';
 import { advanceEnrolments } from '../enrolment-state.ts';
