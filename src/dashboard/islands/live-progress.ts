@@ -37,8 +37,20 @@ const ACTION = '.page-action';
 const NOW = '#mailing-now';
 const RESULTS = '#mailing-results';
 
+const SECOND_MS = 1000;
+const MINUTE = 60;
+/** When each element that counts down was first seen. */
+const since = new WeakMap<Element, number>();
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
 const island = document.querySelector<HTMLElement>('[data-island="live-progress"]');
 if (island !== null) void follow(JSON.parse(island.dataset.props ?? '{}'));
+// Called after the constants above, because it uses them at once.
 countDown();
 
 /** Listens until the mailing has come to its end. What breaks off is taken up again, after a longer wait each time. */
@@ -196,12 +208,7 @@ interface Counting {
   text: string;
 }
 
-const SECOND_MS = 1000;
-const MINUTE = 60;
-/** When each element was first seen. */
-const since = new WeakMap<Element, number>();
-
-export function countDown(): void {
+function countDown(): void {
   setInterval(showAll, SECOND_MS);
   showAll();
 }
@@ -218,15 +225,8 @@ function showAll(): void {
   }
 }
 
-const UNITS = [
-  ['day', 86_400],
-  ['hour', 3600],
-  ['minute', 60],
-  ['second', 1],
-] as const;
-
 /** A length of time in its two largest units, such as “1 hr 20 min”. */
-export function duration(locale: string, seconds: number): string {
+function duration(locale: string, seconds: number): string {
   const shown: string[] = [];
   let rest = Math.max(1, Math.round(seconds));
   for (const [unit, size] of UNITS) {
