@@ -107,6 +107,19 @@ t.test('a mailing is made, filled, checked and sent by forms alone', async (t) =
   t.equal((await ada.post(step('content'), CONTENT)).headers.location, `/mailings/${utr}`, 'it is sent');
 });
 
+t.test('sending a mailing leaves its code exactly as it was written in the designer', async (t) => {
+  const { app } = await readyToSend(t);
+  const ada = writer(app);
+  const utr = await begin(t, ada);
+  await fill(ada, utr);
+  const html = '\n<p>Hello ((first_name))</p>\n';
+  const [, design] = /src="(\/design\/[\w.-]+)\?/.exec(await ada.get(`/mailings/${utr}/edit/design`)) ?? [];
+  const saved = await app.page('POST', design ?? '', { json: { html } });
+  t.equal(saved.status, 200);
+  await (await ada.open(`/mailings/${utr}/edit/schedule`)).send({ when: 'now' });
+  t.match(await sendDetails(app, utr), { status: 1, template_html: html });
+});
+
 t.test('a mailing that rests is stopped with one click and is a draft again', async (t) => {
   const { app } = await readyToSend(t);
   const ada = writer(app);

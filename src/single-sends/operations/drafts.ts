@@ -202,13 +202,14 @@ export const readDraft = operation({
   output: Type.Object({ draft: Draft }),
   async run({ db, config, accountId }, { utr }) {
     const send = requireSingleSend(db, accountId, utr);
+    const { template_json: _json, template_html: html, ...parts } = send;
     const names = (list: typeof send.recipient_id) => list.map(({ id, table }) => `${table}_${id}`);
     const draft = {
-      ...send,
+      ...parts,
       recipient_id: names(send.recipient_id),
       exclude_specific_recipient_id: names(send.exclude_specific_recipient_id),
       content: contentSource(db, send),
-      html_size: Buffer.byteLength(send.template_html ?? ''),
+      html_size: Buffer.byteLength(html ?? ''),
       variants: 1 + (send.ab_test?.variants.length ?? 0),
       changed_by: changerName(db, send),
       tracking: send.tracking === 0 ? (0 as const) : (1 as const),
