@@ -19,7 +19,7 @@ export interface ContactInput extends Partial<Record<LineName, string>> {
   email: string;
   alt_email?: string;
   /** Null: not known. */
-  country: number | null;
+  country?: number | null;
   custom_field?: Record<string, string>;
 }
 

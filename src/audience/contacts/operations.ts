@@ -168,6 +168,12 @@ export const changeContact = operation({
   },
 });
 
+/** As `changeContact`, for a page. The country may be absent, because imports and forms add contacts without one. */
+export const editContact = operation({
+  ...changeContact,
+  input: Type.Object({ ...changeContact.input.properties, country: Type.Optional(reference()) }),
+});
+
 export const deleteContact = operation({
   name: 'Delete a contact',
   description: 'Nothing more is sent to it, also by sends that run at the moment.',

@@ -7,13 +7,13 @@ import { Card, Notice } from '../../../dashboard/components/surface.tsx';
 import { setFlash } from '../../../dashboard/flash.ts';
 import { ask, attempt, problemsAt } from '../../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../../dashboard/page.tsx';
-import { field } from '../../../dashboard/sign-in/fields.ts';
+import { fieldList } from '../../../dashboard/sign-in/fields.ts';
 import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
 import { fieldLabel } from '../../../dashboard/words/known.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { RESERVED_FIELDS } from '../../contacts/contact-fields.ts';
-import { type Contact, changeContact, readContact } from '../../contacts/operations.ts';
+import { type Contact, editContact, readContact } from '../../contacts/operations.ts';
 import { type Field, listOwnFields } from '../../fields/operations.ts';
 import { COUNTRIES } from '../../places/operations.ts';
 
@@ -25,7 +25,7 @@ interface WithId {
   Params: { id: string };
 }
 
-const LABELS: Labels<typeof changeContact.input> = RESERVED_FIELDS.map((name) => ({
+const LABELS: Labels<typeof editContact.input> = RESERVED_FIELDS.map((name) => ({
   name,
   label: `field.${name}`,
   ...(name === 'country' && { control: Country }),
@@ -64,11 +64,13 @@ export async function editPersonScreen(app: FastifyInstance): Promise<void> {
 
   app.post<WithId>('/people/:id/edit', async (request, reply) => {
     const { contact, own } = await readFields(request);
-    const given = readForm(request, changeContact.input, LABELS);
-    const typed = own.map((one) => ({ ...one, typed: field(request, one.name).replaceAll('\r\n', '\n') }));
+    const given = readForm(request, editContact.input, LABELS);
+    const typed = own.flatMap((one) =>
+      fieldList(request, one.name).map((text) => ({ ...one, typed: text.replaceAll('\r\n', '\n') })),
+    );
     // What stays the same is not given: a browser may write the end of a line in another way.
-    const changed = typed.filter(({ typed, value }) => typed !== value);
-    const saved = await attempt(request, changeContact, {
+    const changed = typed.filter(({ typed, value }) => typed !== value.replaceAll('\r\n', '\n'));
+    const saved = await attempt(request, editContact, {
       contact_id: request.params.id,
       contact_type_id: contact.contact_type_id,
       ...given,
@@ -110,7 +112,7 @@ function EditForm({ id, values, own, problems }: EditFormProps) {
         </Notice>
       )}
       <form method="post" action={`/people/${id}/edit`} class="narrow">
-        <FormFields input={changeContact.input} labels={LABELS} values={values} problems={problems} />
+        <FormFields input={editContact.input} labels={LABELS} values={values} problems={problems} />
         {own.map(({ name, field: { field_name, field_type }, value }) => {
           const common = { name, label: fieldLabel(language, field_name), value: String(values[name] ?? value) };
           const isLong = field_type === 'text' && value.includes('\n');
@@ -138,7 +140,11 @@ function Country({ label, value, problems }: { label: string; value: unknown; pr
       label={label}
       value={String(value)}
       problems={problems}
-      options={[{ value: '', label: '–' }, ...COUNTRIES.map(({ id, name }) => ({ value: String(id), label: name }))]}
+      options={[
+        // Only who has no country can go without one.
+        ...(value === '' ? [{ value: '', label: '–' }] : []),
+        ...COUNTRIES.map(({ id, name }) => ({ value: String(id), label: name })),
+      ]}
     />
   );
 }
