@@ -238,6 +238,29 @@ t.test('why an automation cannot be started is said in the reader’s language',
   });
 });
 
+t.test('why an automation with a hundred mails takes no more is said above the form', async (t) => {
+  const { app, utr, open, send } = await withPages(t);
+  const mail = { utr, sender_id: 1, subject: 'more', preview_img: 'blank.png', template_id: 1 };
+  for (let mails = 3; mails < 100; mails++) {
+    const form = { ...mail, waiting_period: 1, waiting_type: 'days' };
+    t.equal((await app.one.call('POST', '/automations/schedule/create', { form })).status, 200);
+  }
+  const path = `/automations/${utr}/mails/new`;
+  const fields = { ...hiddenIn((await open(path)).text), subject: 'one more', sender_id: '1', template_id: '1' };
+  const refused = await send(path, { ...fields, waiting_type: 'days', waiting_period: '1' });
+  t.equal(refused.statusCode, 422);
+  t.match(refused.payload, 'An automation has at most 100 mails.');
+});
+
+t.test('of an address that is given twice, the forecast takes the first', async (t) => {
+  const { utr, open } = await withPages(t);
+  for (const page of ['', '/edit'])
+    t.match(await open(`/automations/${utr}${page}?email=ann@example.org&email=bob@example.org`), {
+      status: 200,
+      text: 'value="ann@example.org"',
+    });
+});
+
 t.test('viewers and other accounts change nothing', async (t) => {
   const { app, utr, open, pageOf, seriesOf } = await withPages(t);
   const before = await seriesOf();

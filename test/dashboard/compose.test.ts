@@ -289,6 +289,19 @@ t.test('names that look like markup are shown as text, and nothing of another ac
   app.db.prepare("UPDATE users SET account_id = 2 WHERE email = 'eve@example.org'").run();
   for (const step of ['audience', 'content', 'templates', 'html', 'design', 'check', 'schedule'])
     t.match(await eve.get(`/mailings/${utr}/edit/${step}`), /not found|nothing here|no such/i, step);
+  t.equal((await eve.post(`/mailings/${utr}/edit/group`, { group_name: 'Theirs' })).status, 404);
+  t.strictSame(app.db.prepare('SELECT group_name FROM unsubscribe_groups').pluck().all(), ['News']);
+});
+
+t.test('of an address that is given twice, pages take the first', async (t) => {
+  const { app } = await readyToSend(t);
+  const ada = writer(app);
+  const utr = await begin(t, ada);
+  await fill(ada, utr);
+  const twice = 'email=Ann@example.org&email=Bob@example.org';
+  t.match(await ada.get(`/mailings/${utr}/edit/check?${twice}`), 'For Ann');
+  t.match(await ada.get(`/mailings/${utr}/edit/mail?${twice}`), 'Hello Ann');
+  t.match(await ada.get(`/transactional?${twice}`), 'value="Ann@example.org"');
 });
 
 t.test("a schedule begins in the reader's own zone where none was set for the installation", async (t) => {

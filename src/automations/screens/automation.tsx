@@ -7,6 +7,7 @@ import { Card, Notice } from '../../dashboard/components/surface.tsx';
 import { Table } from '../../dashboard/components/table.tsx';
 import { ask } from '../../dashboard/operations.ts';
 import { sendPage } from '../../dashboard/page.tsx';
+import { texts } from '../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { READ } from '../../http/pages/layout.ts';
@@ -29,7 +30,7 @@ export async function automationScreen(app: FastifyInstance, { clock }: { clock:
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
       const { utr } = request.params;
-      const { email = '' } = request.query;
+      const [email = ''] = texts(request.query.email);
       const summary = await ask(request, readSummary, { utr });
       const frame = {
         title: summary.automation_name,

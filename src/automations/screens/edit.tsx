@@ -7,7 +7,7 @@ import { setFlash } from '../../dashboard/flash.ts';
 import { ask, attempt, problemsAt, sentenceOf } from '../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../dashboard/page.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';
-import { field } from '../../dashboard/sign-in/fields.ts';
+import { field, texts } from '../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { READ } from '../../http/pages/layout.ts';
@@ -40,7 +40,7 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
     reply: FastifyReply,
     sent: { given?: AutomationFields; problems?: Problems; problem?: string } = {},
   ) => {
-    const { email = '' } = request.query;
+    const [email = ''] = texts(request.query.email);
     const { series } = await ask(request, readSeries, { utr: request.params.utr });
     const [choices, asked, hasCaps] = await Promise.all([
       readChoices(request),

@@ -91,7 +91,8 @@ export async function mailScreens(app: FastifyInstance): Promise<void> {
       });
     }
     if ('output' in added) return reply.redirect(mailAddress(utr, added.output.utr ?? ''), 303);
-    const problem = refusalText(request, added, series);
+    // An automation that is full is refused at its utr, for which the form has no field.
+    const problem = refusalText(request, added, series) || (added.problems.utr ?? []).join(' ');
     return show(request, reply.code(added.status), { given, problems: added.problems, problem });
   });
 

@@ -8,6 +8,7 @@ import { Empty } from '../../dashboard/components/surface.tsx';
 import { Pager, SearchForm, Table } from '../../dashboard/components/table.tsx';
 import { ask } from '../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../dashboard/page.tsx';
+import { texts } from '../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { withQuery } from '../../dashboard/with-query.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
@@ -26,7 +27,8 @@ export async function transactionalScreens(app: FastifyInstance): Promise<void> 
     url: '/transactional',
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
-      const { email = '', before } = request.query;
+      const { before } = request.query;
+      const [email = ''] = texts(request.query.email);
       const state = DELIVERY_STATE_NAMES.find((name) => name === request.query.state);
       const query = { ...(email && { email }), ...(state && { state }), ...(before && { before_id: before }) };
       // What is no address has no mails.

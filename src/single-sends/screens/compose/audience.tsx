@@ -266,6 +266,8 @@ export async function groupForm(app: FastifyInstance): Promise<void> {
     const group_name = field(request, 'group_name').trim();
     // Recipients read the description on their preference page.
     const group = { group_name, description: group_name, is_display: 1 };
+    // No group is added for a campaign that does not exist.
+    await ask(request, readDraft, { utr });
     const added = await attempt(request, addGroup, group);
     const saved =
       'problems' in added ? added : await attempt(request, saveDraft, { utr, unsubscribe_group_id: added.output.id });

@@ -9,7 +9,7 @@ import { setFlash } from '../../../dashboard/flash.ts';
 import { orBusy, sendBusyFrame, sendMailFrame } from '../../../dashboard/mail-frame.ts';
 import { sentenceOf } from '../../../dashboard/operations.ts';
 import { languageOf } from '../../../dashboard/page.tsx';
-import { field } from '../../../dashboard/sign-in/fields.ts';
+import { field, texts } from '../../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../../dashboard/signed-in.ts';
 import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
 import { courierInUse } from '../../../delivery/transport/relays/in-use.ts';
@@ -44,11 +44,10 @@ export async function checkStep(
     url: `${kind.route}/mail`,
     handler: async (request, reply) => {
       const composed = await kind.read(request, request.params);
-      const { colours, ...seen } = request.query;
-      const html = await orBusy(composed.html(given(seen)));
+      const html = await orBusy(composed.html(seenIn(request.query)));
       const viewer = viewerOf(request);
       if (html === null) return sendBusyFrame(reply, languageOf(request, viewer));
-      return sendMailFrame(reply, html, viewer.accountId, { isDark: colours === 'dark' });
+      return sendMailFrame(reply, html, viewer.accountId, { isDark: request.query.colours === 'dark' });
     },
   });
 
@@ -73,11 +72,13 @@ export async function checkStep(
   async function show(
     request: FastifyRequest<Call>,
     reply: FastifyReply,
-    { email = '', colours, variant = '' }: Call['Querystring'],
+    query: Call['Querystring'],
     test = { address: viewerOf(request).email, problem: '' },
   ) {
     const composed = await kind.read(request, request.params);
-    const [missing, checked] = await Promise.all([composed.missing(), composed.check(given({ email, variant }))]);
+    const seen = seenIn(query);
+    const { email = '', variant = '' } = seen;
+    const [missing, checked] = await Promise.all([composed.missing(), composed.check(seen)]);
     // Nobody of the audience has the address, there is no such variant, or the service asks for patience.
     const { problems, problem } = 'problems' in checked ? checked : { problems: {}, problem: '' };
     const mail = 'problems' in checked ? null : checked.output.checked;
@@ -85,7 +86,7 @@ export async function checkStep(
       <div class="stack">
         {missing}
         {mail !== null && mail.problem === null && <Checks findings={mail.findings} />}
-        <Look {...{ composed, mail, problems, email, variant }} isDark={colours === 'dark'} />
+        <Look {...{ composed, mail, problems, email, variant }} isDark={query.colours === 'dark'} />
         <TestMail composed={composed} variant={variant} {...test} />
       </div>
     );
@@ -94,7 +95,9 @@ export async function checkStep(
 }
 
 /** Who sees which variant, without what is empty. */
-function given({ email = '', variant = '' }: Seen): Seen {
+function seenIn(query: Seen): Seen {
+  const [email = ''] = texts(query.email);
+  const [variant] = texts(query.variant);
   return { ...(email.trim() !== '' && { email }), ...(variant && { variant }) };
 }
 
