@@ -32,11 +32,9 @@ export function refusing(reply: FastifyReply, failure: Failure): FastifyReply {
   return failure.status === 503 ? reply.header('retry-after', '1') : reply;
 }
 
-/** Logs an error of the service with its route. A request that its sender broke off is no error of the service, and is logged as information. */
-export function logFailed({ log, raw, routeOptions }: FastifyRequest, err: Error): void {
-  const route = routeOptions.url;
-  if (raw.destroyed && !raw.complete) log.info({ route }, 'a request was broken off by its sender');
-  else log.error({ err, route }, 'request failed');
+/** Logs an error of the service with its route. */
+export function logFailed({ log, routeOptions }: FastifyRequest, err: Error): void {
+  log.error({ err, route: routeOptions.url }, 'request failed');
 }
 
 /**

@@ -115,7 +115,6 @@ const DESCRIPTIONS: Record<string, string> = {
   events_removed_before:
     'Single opens and clicks before this time, UTC, were removed, as EVENTS_DAYS says; the counts of mails and links include them. Null: all are there.',
   failed: 'Number of rejected rows.',
-  field: 'Name of the invalid field.',
   feeds: 'The feeds.',
   field_name: 'Name of the field.',
   field_type: 'Type of its values.',

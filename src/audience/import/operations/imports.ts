@@ -20,7 +20,11 @@ import { isoTimestamp } from '../../../time/clock.ts';
 import { isUndoable, undoImport } from '../undo/undo.ts';
 
 /** Why a row of a file was not imported. */
-export const RowProblem = Type.Object({ line: integer(), field: Type.String(), text: Type.String() });
+export const RowProblem = Type.Object({
+  line: integer(),
+  field: Type.String({ description: 'Name of the invalid field.' }),
+  text: Type.String(),
+});
 export type RowProblem = Static<typeof RowProblem>;
 
 const Import = Type.Object({
