@@ -124,5 +124,6 @@ export async function launchToSink(t: Test, people: number | readonly string[], 
   const sink = await startSink(t, script);
   const courier = () =>
     new SmtpPool(parseRelays(sink.url.replace('//', `//${user}`)), { connections: 2, onRelayFailure: () => undefined });
-  return { sink, courier, ...(await launch(t, people, courier())) };
+  const pool = courier();
+  return { sink, courier, pool, ...(await launch(t, people, pool)) };
 }
