@@ -31,6 +31,8 @@ const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 6 };
 export class Backups {
   readonly #path: string;
   #thread: Worker | null = null;
+  /** What the thread does. */
+  #what: BackupTask['what'] | null = null;
   #isTaken = false;
   #uploaded: { path: string; record: Uploaded } | null = null;
 
@@ -106,14 +108,14 @@ export class Backups {
     });
   }
 
-  /** Ends what is under way. */
-  async stop(): Promise<void> {
-    await this.#thread?.terminate();
+  /** Ends the making of a backup. What else is under way goes on, because it is done for somebody else. */
+  async stopMaking(): Promise<void> {
+    if (this.#what === 'make') await this.#thread?.terminate();
   }
 
   /** Ends what is under way, and removes the backup that waits. */
   async close(): Promise<void> {
-    await this.stop();
+    await this.#thread?.terminate();
     this.#drop();
   }
 
@@ -141,6 +143,7 @@ export class Backups {
   async #run(task: BackupTask): Promise<BackupReply> {
     const thread = new Worker(threadFile('backup-thread'), { workerData: task, resourceLimits: LIMITS });
     this.#thread = thread;
+    this.#what = task.what;
     const ended = new AbortController();
     const { signal } = ended;
     try {
@@ -154,6 +157,7 @@ export class Backups {
       ended.abort();
       await thread.terminate();
       this.#thread = null;
+      this.#what = null;
     }
   }
 }

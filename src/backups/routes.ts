@@ -80,7 +80,7 @@ export function takeBackup(backups: Backups, form: FastifyRequest): ReturnType<B
 
 /** Does what makes a backup, and ends it where whoever waits for it is gone. */
 export async function makeFor<T>({ raw }: FastifyReply, backups: Backups, make: () => Promise<T>): Promise<T> {
-  const stop = () => void backups.stop();
+  const stop = () => void backups.stopMaking();
   raw.once('close', stop);
   try {
     return await make();

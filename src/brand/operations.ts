@@ -1,7 +1,7 @@
 /** The brand of the account (additions): its logo, colours, fonts and buttons, with which the designer begins. */
 import { eq } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
-import { ownedRecord } from '../database/ownership.ts';
+import { isOwned } from '../database/ownership.ts';
 import { BRAND_FONTS, BUTTON_SHAPES, pictures } from '../database/schema/index.ts';
 import { sentence } from '../errors/sentences.ts';
 import {
@@ -64,13 +64,7 @@ export const changeBrand = operation({
     ...Look,
   }),
   check({ db, accountId }, { logo_picture_id: id = 0, colours = [] }, errors) {
-    const findOwn = () =>
-      db
-        .select()
-        .from(pictures)
-        .where(ownedRecord(pictures, id, accountId))
-        .get();
-    if (id !== 0) errors.reference('logo_picture_id', () => findOwn() !== undefined);
+    if (id !== 0) errors.reference('logo_picture_id', () => isOwned(db, pictures, id, accountId));
     const wrong = colours.find((colour) => colour.trim() !== '' && !COLOUR.test(colour.trim()));
     if (wrong !== undefined) errors.add('colours', sentence('colour_wrong', { name: wrong }));
   },

@@ -3,6 +3,7 @@ import { copyFileSync, linkSync, readdirSync, readFileSync, statSync, writeFileS
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
+import { Backups } from '../../src/backups/backups.ts';
 import { putWaitingInPlace } from '../../src/backups/put-in-place.ts';
 import { connect } from '../../src/database/open.ts';
 import { sendingHeldReason } from '../../src/delivery/queue/sending-hold.ts';
@@ -70,6 +71,20 @@ t.test('one backup is made at a time', async (t) => {
   const answers = await Promise.all([download(), download()]);
   t.strictSame(answers.map(({ status }) => status).sort(), [200, 409]);
   t.match(answers.find(({ status }) => status === 409)?.bytes.toString(), /is being made/);
+});
+
+t.test('who gives up a download ends no upload of another', async (t) => {
+  const { app, download } = await prepared(t);
+  const { bytes } = await download();
+  const backups = new Backups(app.path);
+  t.teardown(() => backups.close());
+  const timer = setInterval(() => backups.stopMaking(), 1);
+  t.teardown(() => clearInterval(timer));
+  const { file_name } = await backups.take(bytes.length, async (path) => {
+    writeFileSync(path, bytes);
+    return 'backup.db';
+  });
+  t.equal(file_name, 'backup.db');
 });
 
 t.test('an uploaded backup is compared with what there is, and changes nothing before it is confirmed', async (t) => {
