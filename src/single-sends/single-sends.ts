@@ -119,19 +119,12 @@ function scheduleErrors({ clock, config }: SingleSendDeps, input: Partial<Single
   return errors;
 }
 
-/** Who changes a single send, and the `updated_at` that they have seen, if they say it. */
-export interface Change {
-  /** Null for a program. */
-  userId: number | null;
-  unchangedSince?: string | undefined;
-}
-
-/** Stores a validated single send and queues it; gives its utr. */
+/** Stores a validated single send and queues it; gives its utr. `userId`: who makes it, null for a program. */
 export function createSingleSend(
   deps: SingleSendDeps,
   accountId: number,
   given: SingleSendInput,
-  { userId }: Change,
+  { userId }: { userId: number | null },
 ): string {
   const { db, clock } = deps;
   const input = withTemplateCopied(db, accountId, given);

@@ -1,7 +1,7 @@
 /** Normalizes a query or a body of any encoding before validation: trims texts and reads numbers, flags and arrays as its schema says. */
 import { MALFORMED } from './form-fields.ts';
 
-/** The part of a parameter's schema that says how its value is read (see src/http/schemas.ts). */
+/** The part of a parameter's schema that says how its value is read (see schemas.ts). */
 interface Parameter {
   type?: string;
   flag?: boolean;
