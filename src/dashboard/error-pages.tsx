@@ -1,6 +1,7 @@
 /** Pages for what went wrong: in the frame for a signed-in user, without it for anyone else. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Failure } from '../errors/failure.ts';
+import { Failure, textsOf } from '../errors/failure.ts';
+import type { Said } from '../errors/sentences.ts';
 import { logFailed, refusing } from '../http/errors.ts';
 import { LinkButton } from './components/button.tsx';
 import { languageOf, sendBarePage, sendPage } from './page.tsx';
@@ -14,21 +15,22 @@ const KINDS = new Map<number, Kind>([
   [503, 'busy'],
 ]);
 
-/** Sends the page for a status; `reason` is why the request was refused, where the status alone does not say it. */
+/** Sends the page for a status; `reasons` say why the request was refused, where the status alone does not say it. */
 export function sendErrorPage(
   request: FastifyRequest,
   reply: FastifyReply,
   viewer: Viewer | null,
   status: number,
-  reason?: string,
+  reasons: readonly Said[] = [],
 ) {
   const kind = KINDS.get(status) ?? (status < 500 ? 'request' : 'failed');
   const language = languageOf(request, viewer);
   const title = language.say(`error.${kind}.title`);
+  const said = kind === 'request' ? reasons.map((reason) => language.sentence(reason)).join(' ') : '';
   const content = (
     <div class="error-page">
       {viewer === null && <h1>{title}</h1>}
-      <p>{kind === 'request' && reason ? language.sentence(reason) : language.say(`error.${kind}.text`)}</p>
+      <p>{said || language.say(`error.${kind}.text`)}</p>
       <p>
         <LinkButton href="/" look="plain">
           {language.say('error.home')}
@@ -49,9 +51,9 @@ export function answerError(
   reply: FastifyReply,
   viewer: Viewer | null,
 ) {
-  if (error instanceof Failure) refusing(reply, error);
-  const isOurs = error instanceof Failure;
-  const status = isOurs ? error.status : (error.statusCode ?? 500);
+  const failure = error instanceof Failure ? error : null;
+  if (failure !== null) refusing(reply, failure);
+  const status = failure?.status ?? error.statusCode ?? 500;
   if (status >= 500 && status !== 503) logFailed(request, error);
-  return sendErrorPage(request, reply, viewer, status, isOurs ? error.message : undefined);
+  return sendErrorPage(request, reply, viewer, status, failure === null ? [] : textsOf(failure.errors));
 }

@@ -11,7 +11,7 @@ export class Failure extends Error {
   readonly location: string | undefined;
 
   constructor(status: number, errors: Said | FieldErrors, location?: string) {
-    super(isSaid(errors) ? String(errors) : Object.values(errors).flat().join(' '));
+    super(textsOf(errors).join(' '));
     this.status = status;
     this.errors = errors;
     this.location = location;
@@ -21,6 +21,11 @@ export class Failure extends Error {
 /** Whether errors are one text about all of the request, not about its fields. */
 export function isSaid(errors: Said | FieldErrors): errors is Said {
   return typeof errors === 'string' || errors instanceof Sentence;
+}
+
+/** The texts of errors, without their fields. */
+export function textsOf(errors: Said | FieldErrors): Said[] {
+  return isSaid(errors) ? [errors] : Object.values(errors).flat();
 }
 
 /** 404: the id is missing or malformed, or no such record belongs to the account. Each endpoint has its own text. */

@@ -304,6 +304,16 @@ t.test('of an address that is given twice, pages take the first', async (t) => {
   t.match(await ada.get(`/transactional?${twice}`), 'value="Ann@example.org"');
 });
 
+t.test('a page that is refused for several reasons says each in the language of the reader', async (t) => {
+  const { app } = await readyToSend(t);
+  const cookie = cookieOf(app, addPerson(app, 'editor', { name: 'Eva' }));
+  const headers = { ...FROM_PAGE, cookie, 'accept-language': 'de' };
+  const { status, text } = await app.page('GET', '/mailings?before=x&search=a&search=b', { headers });
+  t.equal(status, 422);
+  t.match(text, 'Bei „Suche“ muss ein Text stehen.');
+  t.match(text, /Bei „before id“ muss eine ganze Zahl stehen\./);
+});
+
 t.test("a schedule begins in the reader's own zone where none was set for the installation", async (t) => {
   const { app } = await readyToSend(t);
   const ada = writer(app);
