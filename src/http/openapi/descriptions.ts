@@ -1,5 +1,4 @@
 /** Descriptions of the fields in the OpenAPI document, by name, or by `Schema.name` where one name has several meanings. */
-import { REPORT_DESCRIPTIONS } from './report-descriptions.ts';
 
 const ID = 'Id of the record; never reused.';
 const PLACE = 'As text, as it was given.';
@@ -53,7 +52,23 @@ const DESCRIPTIONS: Record<string, string> = {
   'GetTransactionalDetailsAnswer.mail': 'The mail.',
   'GetTransactionalListAnswer.mails': 'The mails, the newest first.',
   'GetTransactionalListAnswer.next_before_id': 'The before_id of the next page; null at the end.',
-  ...REPORT_DESCRIPTIONS,
+  before_id: 'Only records with a lower id.',
+  changed_by: 'Name of the user who last changed it; null where it was a program or the service.',
+  content: 'Where its mail comes from: none, template (the built-in one, as it comes), json or html of its own.',
+  day: 'The day, UTC.',
+  finished: 'Recipients with a final state.',
+  free_bytes: 'Free space beside the database, in bytes.',
+  last_backup_at: 'When the last backup was finished, UTC; null when there was none.',
+  next_before_id: 'before_id of the next page; null when there is none.',
+  overview: 'The overview.',
+  people_clicks: 'Recipients of whose clicks at least one was a person’s.',
+  people_opens: 'Recipients of whose opens at least one was a person’s.',
+  kept: 'How many of the delivered the built-in outbox took, so that nobody got them.',
+  unmeasured: 'How many of the delivered it is not known of whether they opened or clicked; rates are of the others.',
+  starts_at: 'When it starts or started, UTC; null for an automation.',
+  'FoundRecipient.state': 'State of the mail; all states except queued and sending are final.',
+  summaries: 'The single sends.',
+  unique_clicks: 'Recipients who clicked.',
   action: 'What was done.',
   address: 'The e-mail address.',
   address_line1: PLACE,
