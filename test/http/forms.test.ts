@@ -190,6 +190,17 @@ t.test('a form with a part that nobody can use is answered, however large the pa
   }
 });
 
+t.test('the fields beside a file are few and short, because they are kept in memory', async (t) => {
+  const app = await startApp(t);
+  const file: [string, { filename: string; content: string }] = ['file', { filename: 'a.csv', content: 'email\n' }];
+  const many = Array.from({ length: 101 }, (_, at): [string, string] => [`field${at}`, 'x']);
+  for (const fields of [many, [['name', 'x'.repeat(20_000)]] satisfies [string, string][]]) {
+    const { status, body } = await app.one.call('POST', '/contacts/upload-csv', { multipart: [...fields, file] });
+    t.equal(status, 413);
+    t.strictSame(body, { status: 'failed', errors: 'Payload Too Large' });
+  }
+});
+
 t.test('an object where a text belongs is answered like any other fault', async (t) => {
   const app = await startApp(t);
   const keyed = await app.one.call('POST', '/contacts/upload-csv', {

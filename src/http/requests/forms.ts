@@ -185,6 +185,9 @@ function limitRawBytes(request: FastifyRequest, maxBytes: number): void {
   });
 }
 
+/** Limits of the fields beside a file, which are kept in memory while the file arrives. */
+const FIELDS_BESIDE = { fields: 100, fieldSize: 16 * 1024 };
+
 /** A file on disk with the other fields of its form, and what is wrong with the file. */
 export interface FileUpload {
   /** At most 255 characters. Empty when there is no file, which `errors` says. */
@@ -193,15 +196,19 @@ export interface FileUpload {
   errors: FieldErrorCollector;
 }
 
-/** Reads a form and writes its field `file` to `path`; the other fields may come before or after it. Throws 413 past `maxBytes`. */
+/**
+ * Reads a form and writes its field `file` to `path`; the other fields may come before or after it. Throws 413 past `maxBytes`, and where the
+ * other fields are too many or too long.
+ */
 export async function readFileUpload(request: FastifyRequest, path: string, maxBytes: number): Promise<FileUpload> {
   const errors = new FieldErrorCollector();
   const pairs: [string, string][] = [];
   let fileName: string | undefined;
   let isTooLarge = false;
   if (request.isMultipart()) {
-    const limits = { fileSize: maxBytes, files: 1 };
+    const limits = { ...FIELDS_BESIDE, fileSize: maxBytes, files: 1 };
     for await (const part of readParts(request, maxBytes + 64 * 1024, { limits })) {
+      if (part.type === 'field' && part.valueTruncated) throw payloadTooLarge();
       if (part.type === 'field') pairs.push([part.fieldname, fieldText(part.value)]);
       else if (part.fieldname !== 'file') part.file.resume();
       else {
