@@ -43,7 +43,7 @@ export function normalize(schema: object, given: unknown): Values {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return values;
   const source: Values = Object.assign(Object.create(null), given);
   for (const { name, parameter, isRequired } of listParameters(schema)) {
-    if (!(name in source)) continue;
+    if (source[name] === undefined) continue;
     const value = read(parameter, source[name] ?? '');
     if (value === '' && isRequired) continue;
     if (value !== '' || parameter.type === 'string') values[name] = value;
