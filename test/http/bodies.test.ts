@@ -1,5 +1,7 @@
 /** Bodies that are refused before they are read or built. */
 import t, { type Test } from 'tap';
+import Type from 'typebox';
+import { normalize } from '../../src/http/requests/normalize.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';
 import { head, listening, MIB, URLENCODED } from './open-connections.ts';
@@ -61,3 +63,9 @@ async function campaignLink(t: Test, app: TestApp): Promise<{ u: string }> {
   const { mails } = await sendCampaign(t, app);
   return { u: mails[0]?.paths.u ?? '' };
 }
+
+t.test('a parameter that a page gives as undefined is absent, not empty', async (t) => {
+  const schema = Type.Object({ name: Type.String(), note: Type.Optional(Type.String()) });
+  t.strictSame({ ...normalize(schema, { name: undefined, note: undefined }) }, {});
+  t.strictSame({ ...normalize(schema, { name: 'Ann', note: null }) }, { name: 'Ann', note: '' });
+});
