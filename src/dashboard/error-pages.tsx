@@ -41,7 +41,7 @@ export function sendErrorPage(
   reply.code(status);
   return viewer === null
     ? sendBarePage(request, reply, title, content)
-    : sendPage(request, reply, viewer, { title }, content);
+    : sendPage(request, reply, viewer, { title, isError: true }, content);
 }
 
 /** Answers an error of a page with its status, or with 500. Errors from 500 on are logged, except 503. */

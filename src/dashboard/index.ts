@@ -16,7 +16,7 @@ import { automationScreens } from '../automations/screens/automations.tsx';
 import { feedScreens } from '../feeds/screens/feeds.tsx';
 import { formScreens } from '../forms/screens/forms.tsx';
 import { staticFiles } from '../http/static-files.ts';
-import { holdScreens, watchHold } from '../installation/screens/hold.ts';
+import { holdScreens } from '../installation/screens/hold.ts';
 import type { Deps } from '../operations/deps.ts';
 import { outboxScreens } from '../outbox/screens/outbox.tsx';
 import { homeScreen } from '../overview/screens/home.tsx';
@@ -37,7 +37,6 @@ import { guardPages, limitPages, requireSignIn } from './signed-in.ts';
 export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void> {
   app.decorate('deps', deps);
   guardPages(app);
-  app.decorateRequest('hold', null);
   const signing = { ...deps, signIns: new SignIns(deps) };
   await app.register(staticFiles);
   await prefetchRules(app);
@@ -45,8 +44,6 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
   await welcomePages(app, signing);
   await app.register(async (screens) => {
     requireSignIn(screens);
-    watchHold(screens);
-    // Last, so that it wraps what the ones before do: a page beyond the limit asks the database nothing.
     limitPages(screens);
     await holdScreens(screens);
     await homeScreen(screens, deps);

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { builtUrls } from '../http/static-files.ts';
+import { currentHold } from '../installation/operations/hold.ts';
 import { HoldBanner } from './components/hold-banner.tsx';
 import { IslandsProvider } from './components/island.tsx';
 import { ITEMS, Navigation, type Section } from './components/navigation.tsx';
@@ -23,6 +24,8 @@ interface Frame {
   back?: { href: string; label: PlainKey };
   /** The main action of the page, at the right of the title. */
   action?: ComponentChildren;
+  /** Whether it says that a request failed: then the database, which may be why, is asked nothing. */
+  isError?: true;
 }
 
 /** The language of a request; `viewer` is null where nobody is signed in. */
@@ -56,7 +59,7 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, viewer: V
           <h1>{frame.title}</h1>
           {frame.action && <div class="page-action">{frame.action}</div>}
         </header>
-        <HoldBanner hold={request.hold} viewer={viewer} />
+        {!frame.isError && <HoldBanner hold={currentHold(request.server.deps)} viewer={viewer} />}
         {flash && (
           <Notice tone={flash.tone} isNews>
             {language.fill(flash.key, flash.values)}

@@ -10,9 +10,9 @@ import { Notice } from './surface.tsx';
 /** How often it is looked whether mail still waits for a sender node. */
 const LOOK_MS = 5000;
 
-export function HoldBanner({ hold, viewer }: { hold: Hold | null | undefined; viewer: Viewer }) {
+export function HoldBanner({ hold, viewer }: { hold: Hold; viewer: Viewer }) {
   const language = useLanguage();
-  if (!hold?.held_reason) return hold?.has_nodes ? <Waits reason={hold.waits_reason} viewer={viewer} /> : null;
+  if (hold.held_reason === null) return hold.has_nodes ? <Waits reason={hold.waits_reason} viewer={viewer} /> : null;
   return (
     <Notice tone="warn">
       <p>{language.say('home.alert.held', { reason: language.sentence(hold.held_reason) })}</p>

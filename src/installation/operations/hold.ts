@@ -7,6 +7,7 @@ import { isReleasable, mailWaitsReason, releaseSending, sendingHeldReason } from
 import { conflict } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { integer, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
+import type { Deps } from '../../operations/deps.ts';
 import { operation } from '../../operations/operation.ts';
 import { auditBy } from '../../users/audit.ts';
 
@@ -34,17 +35,7 @@ export const readHold = operation({
   role: 'viewer',
   input: Type.Object({}),
   output: Type.Object({ hold: Hold }),
-  run({ db: { $client: client }, config, clock }): { hold: Hold } {
-    const reason = sendingHeldReason(client);
-    const hold = {
-      held_reason: reason,
-      releasable: isReleasable(client) ? (1 as const) : (0 as const),
-      waits_reason: mailWaitsReason(client),
-      has_nodes: config.NATS_URL.length > 0 ? (1 as const) : (0 as const),
-      ...(reason === null ? { mails: 0, due_single_sends: 0 } : countWaiting(client, clock.now().getTime())),
-    };
-    return { hold };
-  },
+  run: (context) => ({ hold: currentHold(context) }),
 });
 
 export const releaseHold = operation({
@@ -65,6 +56,18 @@ export const releaseHold = operation({
     wake();
   },
 });
+
+/** Whether all sending is held at this moment, and what waits. */
+export function currentHold({ db: { $client: client }, config, clock }: Pick<Deps, 'db' | 'config' | 'clock'>): Hold {
+  const reason = sendingHeldReason(client);
+  return {
+    held_reason: reason,
+    releasable: isReleasable(client) ? 1 : 0,
+    waits_reason: mailWaitsReason(client),
+    has_nodes: config.NATS_URL.length > 0 ? 1 : 0,
+    ...(reason === null ? { mails: 0, due_single_sends: 0 } : countWaiting(client, clock.now().getTime())),
+  };
+}
 
 /** What leaves when the hold ends at `now`, epoch milliseconds. */
 function countWaiting(client: Database, now: number): Pick<Hold, 'mails' | 'due_single_sends'> {

@@ -72,7 +72,6 @@ export async function peopleScreen(app: FastifyInstance): Promise<void> {
   app.route({
     method: READ,
     url: FOUND,
-    config: { isPart: true },
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
       const asked = readFilter(request.query);

@@ -53,7 +53,7 @@ export function sendSettings(
   const viewer = viewerOf(request);
   const language = languageOf(request, viewer);
   const tabs = TABS.filter((one) => {
-    if (one === 'nodes' && !request.hold?.has_nodes) return false;
+    if (one === 'nodes' && request.server.deps.config.NATS_URL.length === 0) return false;
     if (FOR_OPERATORS.includes(one)) return viewer.isOperator;
     return viewer.role === 'owner' || FOR_EVERYBODY.includes(one);
   });
