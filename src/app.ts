@@ -29,6 +29,7 @@ export async function buildApp(
     ...serverOptions(config, logger),
     bodyLimit: MAX_FORM_BYTES,
   }).withTypeProvider<TypeBoxTypeProvider>();
+  app.decorate('deps', deps);
   installSchemaCompilers(app);
   installLineEnd(app);
   refuseTrace(app);

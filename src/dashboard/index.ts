@@ -35,7 +35,6 @@ import { guardPages, limitPages, requireSignIn } from './signed-in.ts';
 
 /** Registers the pages for signing in and those behind it. */
 export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void> {
-  app.decorate('deps', deps);
   guardPages(app);
   const signing = { ...deps, signIns: new SignIns(deps) };
   await app.register(staticFiles);

@@ -1,23 +1,21 @@
 /** What is around every page of the dashboard: document, headers, languages, static files. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Fastify from 'fastify';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { chooseLanguage } from '../../src/dashboard/words/choose.ts';
 import { de } from '../../src/dashboard/words/de/index.ts';
 import { en } from '../../src/dashboard/words/en/index.ts';
-import { staticFiles } from '../../src/http/static-files.ts';
+import { startApp } from '../support/app.ts';
 import { gallery } from '../support/dashboard/gallery.tsx';
 
-async function start() {
-  const app = Fastify();
-  await app.register(gallery);
-  await app.register(staticFiles);
-  return app;
+async function start(t: Test) {
+  const { fastify } = await startApp(t);
+  await fastify.register(gallery);
+  return fastify;
 }
 
 t.test('a page has its title, its place in the navigation, and names of records as text', async (t) => {
-  const app = await start();
+  const app = await start(t);
   const { payload, headers, statusCode } = await app.inject('/gallery');
   t.equal(statusCode, 200);
   t.match(headers['content-type'], 'text/html; charset=utf-8');
@@ -29,7 +27,7 @@ t.test('a page has its title, its place in the navigation, and names of records 
 });
 
 t.test('a page runs and loads nothing but our own files, and has nothing inline', async (t) => {
-  const app = await start();
+  const app = await start(t);
   const { payload, headers } = await app.inject('/gallery');
   t.match(headers['content-security-policy'], "default-src 'none'; script-src 'self'; style-src 'self';");
   t.equal(headers['cache-control'], 'no-store');
@@ -37,7 +35,7 @@ t.test('a page runs and loads nothing but our own files, and has nothing inline'
 });
 
 t.test('scripts and styles are kept for a year under the hash of their content, and come compressed', async (t) => {
-  const app = await start();
+  const app = await start(t);
   const { payload } = await app.inject('/gallery');
   const urls = [...payload.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, url]) => url ?? '');
   t.ok(urls.length >= 2);
@@ -58,7 +56,7 @@ t.test('scripts and styles are kept for a year under the hash of their content, 
 });
 
 t.test('an error page says what happened in the frame, with its status', async (t) => {
-  const app = await start();
+  const app = await start(t);
   for (const [status, title] of [
     [403, 'Not allowed'],
     [404, 'Page not found'],
@@ -71,7 +69,7 @@ t.test('an error page says what happened in the frame, with its status', async (
 });
 
 t.test('what was done is said on the next page, once, and nothing else can be put into its cookie', async (t) => {
-  const app = await start();
+  const app = await start(t);
   const { headers } = await app.inject({ method: 'POST', url: '/gallery' });
   const flash = String(headers['set-cookie']);
   t.match(flash, /^sendlark_flash=[\w-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=60$/);
@@ -96,7 +94,7 @@ t.test('what was done is said on the next page, once, and nothing else can be pu
 });
 
 t.test('a refusal says on the page why, whether of the whole request or of its fields', async (t) => {
-  const app = await start();
+  const app = await start(t);
   t.match((await app.inject('/gallery/conflict')).payload, /<h1>That did not work<\/h1>.*<p>It is in use<\/p>/s);
   t.match((await app.inject('/gallery/invalid')).payload, '<p>A &lt;b>.</p>');
 });
@@ -106,7 +104,7 @@ t.test('the language is the user’s, else the first the browser asks for that t
   t.match(chooseLanguage(null, 'fr, de-AT;q=0.8, en;q=0.7', undefined), { code: 'de', locale: 'de-AT' });
   t.match(chooseLanguage('de', 'en-US, de-CH;q=0.3', 'Europe/Zurich'), { locale: 'de-CH', zone: 'Europe/Zurich' });
   t.match(chooseLanguage(null, 'xx-€;q=, ,;', 'No/Where'), { code: 'en', zone: 'UTC' });
-  const app = await start();
+  const app = await start(t);
   const { payload } = await app.inject({ url: '/gallery', headers: { 'accept-language': 'de' } });
   t.match(payload, '<html lang="de"');
   t.match(payload, 'Einstellungen');
@@ -138,7 +136,7 @@ t.test('no two style sheets of screens have rules for the same class, so that no
 });
 
 t.test('a table that may scroll sideways takes the focus under its name, so that keys scroll it', async (t) => {
-  const app = await start();
+  const app = await start(t);
   const { payload } = await app.inject('/gallery');
   const regions = [...payload.matchAll(/<(\w+) class="table-wrap"([^>]*)>/g)];
   t.ok(regions.length > 0);
