@@ -32,6 +32,9 @@ t.test('whoever has no contact type yet makes one with the first import', async 
   const path = String(headers.location);
   const { payload } = await app.fastify.inject({ url: path, headers: { cookie } });
   t.match(payload, /<input[^>]*value="readers"/, 'the name of the file is proposed');
+  const short = await post('/people/import', file.replace('readers.csv', 'r.csv'), 'multipart/form-data; boundary=x');
+  const proposal = await app.fastify.inject({ url: String(short.headers.location), headers: { cookie } });
+  t.match(proposal.payload, /<input[^>]*value="r\.csv"/, 'a type may not be called r');
   const mapping = 'column0=email&column1=first_name&column2=country';
   const form = 'application/x-www-form-urlencoded';
   t.match((await post(path, `name=&${mapping}`, form)).payload, 'The name field is required.');

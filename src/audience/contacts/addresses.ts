@@ -25,6 +25,9 @@ const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!(?:\d+|0x[\da-f]*)$)
 /** What can be an address within a longer text. It begins where a word begins: the end of a longer word is no address. */
 const IN_TEXT =
   /(?<![\p{L}\p{N}.!#$%&'*+/=?^_`{|}~-])[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[\p{L}\p{N}\p{M}.-]{0,252}[\p{L}\p{N}\p{M}]/gu;
+/** The same behind marks in front of a word, such as quotation marks: many of them may be part of an address, and then `IN_TEXT` has them. */
+const BEHIND_MARKS =
+  /[a-z\d](?<!\p{L}[.!#$%&'*+/=?^_`{|}~-]*.|\p{N}[.!#$%&'*+/=?^_`{|}~-]*.)[\w.!#$%&'*+/=?^`{|}~-]{0,63}@[\p{L}\p{N}\p{M}.-]{0,252}[\p{L}\p{N}\p{M}]/giu;
 const NOT_ASCII = /\P{ASCII}/u;
 const ASCII_NOT_IN_DOMAINS = /(?![a-z\d.-])\p{ASCII}/iu;
 /** Invisible characters that the mapping to ASCII drops, such as soft hyphens. The two joiners may be part of a domain name. */
@@ -63,14 +66,16 @@ export function spellings(normalized: string): string[] {
   return unicode === normalized ? [normalized] : [normalized, unicode];
 }
 
-/** The addresses that a text names, normalized. */
+/** The addresses that a text names, normalized: with the marks in front of them that may be part of an address, and without. */
 export function addressesIn(text: string): string[] {
-  return [...text.matchAll(IN_TEXT)].flatMap(([found]) => parseAddress(found)?.normalized ?? []);
+  const found = [IN_TEXT, BEHIND_MARKS].flatMap((pattern) => [...text.matchAll(pattern)]);
+  return [...new Set(found.flatMap(([address]) => parseAddress(address)?.normalized ?? []))];
 }
 
 /** The text with another text in the place of this normalized address, in whatever spelling it stands there. */
 export function replaceAddress(text: string, normalized: string, by: string): string {
-  return text.replace(IN_TEXT, (found) => (parseAddress(found)?.normalized === normalized ? by : found));
+  const replace = (found: string) => (parseAddress(found)?.normalized === normalized ? by : found);
+  return text.replace(IN_TEXT, replace).replace(BEHIND_MARKS, replace);
 }
 
 /** A domain in ASCII form and lower case; null when it cannot be the domain of an address. */

@@ -122,7 +122,7 @@ function Mapping({ upload, choices, type = '', newType, problems }: ColumnsForm)
         choices={choices}
         type={type}
         newType={newType}
-        proposed={upload.file_name.replace(/\.csv$/i, '')}
+        proposed={nameOf(upload.file_name)}
         problems={problems}
       />
       <ScrollRegion label={language.say('import.columns', { name: upload.file_name })}>
@@ -162,6 +162,12 @@ function Mapping({ upload, choices, type = '', newType, problems }: ColumnsForm)
       </div>
     </form>
   );
+}
+
+/** The name of a contact type for the people of a file: that of the file, whole where it is too short without its ending. */
+function nameOf(file: string): string {
+  const name = file.replace(/\.csv$/i, '').trim();
+  return name.length < 2 ? file : name;
 }
 
 /** What an export has beside people. */
