@@ -67,6 +67,8 @@ function draw(canvas: HTMLElement, readout: HTMLElement, { locale, labels, serie
   const longest = Math.max(...labels.map((label) => label.length));
   const labelWidth = Math.max(LABEL.least, longest * LABEL.character + LABEL.gap);
   const isFlat = values.every((value) => value === 0);
+  // From zero, because a bar says with its length how large a value is.
+  const end = { pad: 0.1, soft: 0, mode: 1 } as const;
   const options: uPlot.Options = {
     width: canvas.clientWidth,
     height: HEIGHT,
@@ -74,7 +76,7 @@ function draw(canvas: HTMLElement, readout: HTMLElement, { locale, labels, serie
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
     scales: {
       x: { time: false, range: [-0.6, labels.length - 0.4] },
-      y: isFlat ? { range: [0, 4] } : {},
+      y: { range: isFlat ? [0, 4] : (_chart, least, most) => uPlot.rangeNum(least, most, { min: end, max: end }) },
     },
     axes: [
       {
@@ -108,7 +110,8 @@ function draw(canvas: HTMLElement, readout: HTMLElement, { locale, labels, serie
           label: each.label,
           stroke,
           width: each.kind === 'bars' ? 0 : 2,
-          points: { show: false },
+          // A single value has no line to either side.
+          points: { show: each.kind === 'line' && labels.length === 1, size: 10, fill: stroke },
           ...(each.kind === 'bars' && { fill: stroke }),
           ...(paths && { paths }),
         };

@@ -50,7 +50,41 @@ t.test('the dashboard by keyboard', { skip: skipWithout('chromium') }, async (t)
     await page.keyboard.press('End');
     await page.keyboard.press('ArrowLeft');
     t.equal(await page.locator('.readout[aria-live=polite]').innerText(), '29 Jan: Joined 83, Left -10');
-    await page.getByText('Show the numbers as a table').click();
+    await page.getByText('Show the numbers as a table').first().click();
     t.match(await page.getByRole('row', { name: '29 Jan' }).innerText(), /29 Jan\s+83\s+-10/);
   });
+
+  t.test(
+    'a chart with bars starts at zero, so that a third as many clicks stand at a third of the height',
+    async (t) => {
+      const { page } = await openTab(t, browser, origin);
+      await page.goto(`${origin}/gallery`);
+      const chart = page.getByRole('application', { name: 'Results of one hour' });
+      await chart.locator('canvas').waitFor();
+      const tops = await chart.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
+        const { width, height } = canvas;
+        const { data } = canvas.getContext('2d')?.getImageData(0, 0, width, height) ?? { data: [] };
+        const coloured = (series: number) => {
+          const probe = document.createElement('i');
+          probe.className = `colour series-${series}`;
+          canvas.after(probe);
+          const colour = getComputedStyle(probe).color.match(/\d+/g)?.slice(0, 3).map(Number) ?? [];
+          probe.remove();
+          const rows = Array.from({ length: height }, (_, row) => row).filter((row) =>
+            Array.from({ length: width }, (_, at) => 4 * (row * width + at)).some((at) =>
+              colour.every((value, part) => data[at + part] === value),
+            ),
+          );
+          return { first: rows[0] ?? -1, last: rows.at(-1) ?? -1 };
+        };
+        return { opens: coloured(1), clicks: coloured(2) };
+      });
+      const { opens, clicks } = tops;
+      const share = (opens.last - (clicks.first + clicks.last) / 2) / (opens.last - opens.first);
+      t.ok(
+        Math.abs(share - 0.333) < 0.03,
+        `the point of the clicks stands at ${share.toFixed(2)} of the bar of the opens`,
+      );
+    },
+  );
 });

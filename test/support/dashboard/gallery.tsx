@@ -128,6 +128,17 @@ function Gallery() {
           ]}
         />
       </Card>
+      <Card title="Results of one hour">
+        <Chart
+          title="Results of one hour"
+          heading="Hour"
+          labels={['15 Jan, 09:00']}
+          series={[
+            { label: 'Opens', kind: 'bars', colour: 1, values: [1000] },
+            { label: 'Clicks', kind: 'line', colour: 2, values: [333] },
+          ]}
+        />
+      </Card>
     </>
   );
 }
