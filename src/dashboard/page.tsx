@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
+import { documentOf } from '../http/pages/document.tsx';
 import { builtUrls } from '../http/static-files.ts';
 import { currentHold } from '../installation/operations/hold.ts';
 import { HoldBanner } from './components/hold-banner.tsx';
@@ -108,14 +109,8 @@ function sendDocument(
   );
   const scripts = [...islands].map((name) => builtUrls(name));
   const parts = new Set(scripts.flatMap(({ imports }) => imports));
-  const head = renderToString(
-    <head>
-      <meta charset="utf-8" />
-      <meta name="viewport" content="width=device-width, initial-scale=1" />
-      <meta name="robots" content="noindex" />
-      <meta name="color-scheme" content={scheme === 'system' ? 'light dark' : scheme} />
-      <title>{title === 'Sendlark' ? title : `${title} · Sendlark`}</title>
-      <link rel="icon" href="data:," />
+  const links = (
+    <>
       <link rel="stylesheet" href={builtUrls('dashboard.css').url} />
       {[...parts].map((url) => (
         <link key={url} rel="modulepreload" href={url} />
@@ -123,14 +118,19 @@ function sendDocument(
       {scripts.map(({ url }) => (
         <script key={url} type="module" src={url} />
       ))}
-    </head>,
+    </>
   );
+  const head = {
+    language: language.code,
+    title: title === 'Sendlark' ? title : `${title} · Sendlark`,
+    scheme: scheme === 'system' ? 'light dark' : scheme,
+    look: `${look} ${scheme}`,
+    more: links,
+  };
   return reply
     .headers(PAGE_HEADERS)
     .type('text/html; charset=utf-8')
-    .send(
-      `<!doctype html>\n<html lang="${language.code}" class="${look} ${scheme}">${head}<body>${inside}</body></html>\n`,
-    );
+    .send(documentOf(head, `<body>${inside}</body>`));
 }
 
 function Shortcuts() {

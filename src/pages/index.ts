@@ -2,16 +2,16 @@
 import type { FastifyInstance } from 'fastify';
 import { healthPages } from '../http/health.ts';
 import { metricsPage } from '../http/metrics.ts';
-import { referencePage } from '../http/openapi/reference-page.ts';
+import { referencePage } from '../http/openapi/reference-page.tsx';
 import type { Deps } from '../operations/deps.ts';
-import { archivePages } from './archive.ts';
-import { countriesPage } from './countries.ts';
+import { archivePages } from './archive.tsx';
+import { countriesPage } from './countries.tsx';
 import { databaseSource } from './database-source.ts';
-import { confirmRoutes } from './forms/confirm.ts';
-import { formRoutes } from './forms/form.ts';
+import { confirmRoutes } from './forms/confirm.tsx';
+import { formRoutes } from './forms/form.tsx';
 import { providerEventRoutes } from './provider-events.ts';
 import { installPageRules, recipientPages } from './recipient-pages.ts';
-import { verifyPage } from './verify.ts';
+import { verifyPage } from './verify.tsx';
 
 /** Registers everything that is served outside /api. */
 export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {

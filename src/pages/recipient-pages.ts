@@ -3,14 +3,14 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { Failure } from '../errors/failure.ts';
 import { logFailed, refusing } from '../http/errors.ts';
+import { POLICY } from '../http/pages/document.tsx';
 import { messagePage } from '../http/pages/layout.ts';
-import { POLICY } from '../http/pages/style.ts';
 import { readUrlencoded } from '../http/requests/form-fields.ts';
 import type { Clock } from '../time/clock.ts';
 import { picturePages } from './pictures.ts';
 import type { RecipientSource } from './recipient-source.ts';
 import { trackingPages } from './tracking.ts';
-import { unsubscribePage } from './unsubscribe.ts';
+import { unsubscribePage } from './unsubscribe.tsx';
 import { webCopyPage } from './web-copy.ts';
 
 /** Headers of every page that does not set its own. */

@@ -1,9 +1,10 @@
 /** The pages that recipients open are in the language of their browser where we write it, and in English for everybody else. */
 import PostalMime from 'postal-mime';
+import { isValidElement } from 'preact';
+import { renderToString } from 'preact-render-to-string';
 import t from 'tap';
-import { Html } from '../../src/http/pages/html.ts';
-import { de } from '../../src/http/pages/words/de.ts';
-import { en } from '../../src/http/pages/words/en.ts';
+import { de } from '../../src/http/pages/words/de.tsx';
+import { en } from '../../src/http/pages/words/en.tsx';
 import { startApp, type TestApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';
 import { addForm, addReadyForm } from '../support/forms.ts';
@@ -49,7 +50,7 @@ function sentences(catalogue: object): string[] {
   return Object.values(catalogue)
     .flatMap((entry: unknown) => {
       if (typeof entry === 'function') return textOf(entry('\0')).split('\0');
-      if (entry instanceof Html || typeof entry === 'string') return textOf(entry).split(/<[^>]+>/);
+      if (typeof entry === 'string') return entry;
       return typeof entry === 'object' && entry !== null ? sentences(entry) : [];
     })
     .map((text) => text.trim())
@@ -57,7 +58,7 @@ function sentences(catalogue: object): string[] {
 }
 
 function textOf(value: unknown): string {
-  return value instanceof Html ? value.text : String(value);
+  return isValidElement(value) ? renderToString(value) : String(value);
 }
 
 t.test('every page is in German for a browser that asks for it first, and in English for every other', async (t) => {
@@ -94,10 +95,10 @@ t.test('every page is in German for a browser that asks for it first, and in Eng
   }
   const whole = seen.join('');
   const kept = sentences({
-    busy: de.busy,
-    failed: de.failed,
-    tooLarge: de.tooLarge,
-    linkTooLong: de.linkTooLong,
+    busy: de.messages.busy,
+    failed: de.messages.failed,
+    tooLarge: de.messages.tooLarge,
+    linkTooLong: de.messages.linkTooLong,
     left: de.preferences.left,
     form: de.form,
     archive: de.archive,
@@ -121,7 +122,8 @@ t.test('a failure of ours and a busy database are told in German too', async (t)
   const { status, text } = await app.page('GET', mails[0]?.paths.u ?? '', { headers: { 'accept-language': 'de' } });
   t.equal(status, 500);
   t.match(text, '<html lang="de">');
-  t.match(text, de.failed.content.text);
+  const { title, text: said } = de.messages.failed;
+  for (const sentence of [title, ...said]) t.match(text, sentence);
 });
 
 t.test('what is not written by us keeps its language: a web copy does not depend on the browser’s', async (t) => {

@@ -63,7 +63,7 @@ t.test('every page has a language and a title, sets no cookie and asks nobody el
     if (name === 'a web copy' || !String(headers['content-type']).startsWith('text/html')) continue;
     t.match(text, '<html lang="en">', name);
     t.match(text, /<title>[^<]+<\/title>/, name);
-    t.match(text, '<meta name="viewport" content="width=device-width, initial-scale=1">', name);
+    t.match(text, '<meta name="viewport" content="width=device-width, initial-scale=1"/>', name);
     t.equal(text.match(/<h1[ >]/g)?.length, 1, `${name}: one heading`);
     t.notMatch(text, /(?:src|srcset|action|data|poster)="(?:https?:)?\/\//, name);
     t.notMatch(text, /<link[^>]+href="(?:https?:)?\/\//, name);

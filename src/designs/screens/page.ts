@@ -11,8 +11,8 @@ import { courierInUse } from '../../delivery/transport/relays/in-use.ts';
 import { conflict, Failure, notFound } from '../../errors/failure.ts';
 import { withinShare } from '../../http/account-share.ts';
 import { logFailed, refusing } from '../../http/errors.ts';
-import { html } from '../../http/pages/html.ts';
-import { page, READ, unknownLink } from '../../http/pages/layout.ts';
+import { sayOn } from '../../http/pages/document.tsx';
+import { READ, unknownLink } from '../../http/pages/layout.ts';
 import { MAX_FORM_BYTES } from '../../http/requests/forms.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { queueTestMail } from '../../single-sends/test-mail.ts';
@@ -21,9 +21,9 @@ import { allowTest, sampleValues } from '../design-people.ts';
 import { type Design, findDesign, senderValues, type TemplateCode } from '../designs.ts';
 import { saveDesign } from '../save-design.ts';
 import { designBlocks } from './blocks.ts';
-import { editorPage, languageOfDesign } from './editor.ts';
+import { editorPage, languageOfDesign } from './editor.tsx';
 import { designPictures } from './pictures.ts';
-import { designVersions } from './versions.ts';
+import { designVersions } from './versions.tsx';
 
 /** Only our own scripts run, only our server is called, and only our pages may frame it; pictures load from wherever the mail has them. */
 const POLICY = [
@@ -201,19 +201,19 @@ function designedMarkup(body: Call['Body']): string {
 }
 
 function expired(reply: FastifyReply): FastifyReply {
-  return page(
-    reply.code(HTTP_GONE),
-    'This link has expired',
-    html`<h1>This link has expired</h1>
-<p>A link to a design opens for 24 hours. Nothing is lost: open the design again from where you manage your mails to get a new link.</p>`,
-  );
+  return sayOn(reply.code(HTTP_GONE), {
+    title: 'This link has expired',
+    text: [
+      'A link to a design opens for 24 hours. Nothing is lost: open the design again from where you manage your mails to get a new link.',
+    ],
+  });
 }
 
 function withdrawn(reply: FastifyReply): FastifyReply {
-  return page(
-    reply.code(HTTP_FORBIDDEN),
-    'This link has ended',
-    html`<h1>This link has ended</h1>
-<p>The person it was made for may no longer change mails of this account. Somebody who may can open the design and gets a new link.</p>`,
-  );
+  return sayOn(reply.code(HTTP_FORBIDDEN), {
+    title: 'This link has ended',
+    text: [
+      'The person it was made for may no longer change mails of this account. Somebody who may can open the design and gets a new link.',
+    ],
+  });
 }

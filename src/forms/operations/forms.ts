@@ -3,7 +3,7 @@
 import Type, { type Static } from 'typebox';
 import { conflict, notFound } from '../../errors/failure.ts';
 import { SENTENCES, sentence } from '../../errors/sentences.ts';
-import { formSnippet } from '../../http/pages/form-markup.ts';
+import { formSnippet } from '../../http/pages/form-markup.tsx';
 import { choice, identifier, integer, nullable, stamps, zeroOrOne } from '../../http/requests/schemas.ts';
 import { LANGUAGE_CODES } from '../../languages.ts';
 import { type Context, operation } from '../../operations/operation.ts';

@@ -1,7 +1,7 @@
 /** How the page of a form looks with what is in the builder. Nothing in it can be used. */
 
 import { useLanguage } from '../../dashboard/words/index.ts';
-import { fieldLabel as usualLabel } from '../../http/pages/form-markup.ts';
+import { fieldLabel as usualLabel } from '../../http/pages/form-markup.tsx';
 import { wordsIn } from '../../http/pages/words/index.ts';
 import type { Choices, Draft } from './draft.ts';
 

@@ -1,8 +1,8 @@
 /** The texts of the pages that recipients open, in the language of their browser. */
 import type { FastifyReply } from 'fastify';
 import { acceptedLocales, type LanguageCode, preferredLanguage } from '../../../languages.ts';
-import { de } from './de.ts';
-import { en } from './en.ts';
+import { de } from './de.tsx';
+import { en } from './en.tsx';
 
 export type PageWords = typeof en & { language: LanguageCode };
 

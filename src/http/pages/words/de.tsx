@@ -1,64 +1,67 @@
 /** German: the pages that recipients open. */
-import { html } from '../html.ts';
-import type { en } from './en.ts';
+import type { en } from './en.tsx';
 
 export const de: typeof en = {
-  unknownLink: {
-    title: 'Diesen Link gibt es nicht',
-    content: html`<h1>Diesen Link gibt es hier nicht mehr</h1>
-<p>Er ist unvollständig, wurde unterwegs verändert oder gehört zu einer E-Mail, die wir nicht mehr gespeichert haben. Bitte öffnen Sie
-den Link in der neuesten E-Mail, die Sie von uns haben.</p>
-<p>Wenn Sie keine E-Mails mehr von uns möchten, antworten Sie bitte auf die E-Mail und schreiben Sie uns das.</p>`,
-  },
-  unknownPage: {
-    title: 'Seite nicht gefunden',
-    content: html`<h1>Seite nicht gefunden</h1>
-<p>Unter dieser Adresse gibt es keine Seite. Wenn Sie über einen Link gekommen sind, ist er vielleicht unvollständig.</p>`,
-  },
-  busy: {
-    title: 'Bitte versuchen Sie es gleich noch einmal',
-    content: html`<h1>Bitte versuchen Sie es gleich noch einmal</h1>
-<p>Der Dienst ist ausgelastet und konnte das noch nicht speichern.</p>`,
-  },
-  refused: {
-    title: 'Das hat nicht geklappt',
-    content: html`<h1>Das hat nicht geklappt</h1><p>Bitte öffnen Sie die Seite noch einmal.</p>`,
-  },
-  failed: {
-    title: 'Etwas ist schiefgegangen',
-    content: html`<h1>Etwas ist schiefgegangen</h1>
-<p>Es wurde nichts geändert. Bitte versuchen Sie es gleich noch einmal.</p>`,
-  },
-  tooLarge: {
-    title: 'Diese E-Mail ist zu groß',
-    content: html`<h1>Diese E-Mail ist zu groß</h1><p>Mit den Angaben zu ihrem Empfänger hat sie mehr als 2 MiB und kann nicht gezeigt werden.</p>`,
-  },
-  linkTooLong: {
-    title: 'Dieser Link ist zu lang',
-    content: html`<h1>Dieser Link ist zu lang</h1><p>Mit den Angaben zum Empfänger der E-Mail hat seine Adresse mehr als 8000 Zeichen und kann nicht geöffnet werden.</p>`,
-  },
-  outdatedLink: {
-    title: 'Dieser Link funktioniert nicht',
-    content: html`<h1>Dieser Link funktioniert nicht</h1>
-<p>Er ist unvollständig, zu alt, oder der Absender wurde inzwischen geändert. Bitte lassen Sie sich eine neue Bestätigungsmail schicken.</p>`,
-  },
-  sharedCopy: {
-    title: 'Abmelden können Sie sich in der E-Mail',
-    content: html`<h1>Abmelden können Sie sich in der E-Mail</h1>
-<p>Sie kommen von der Kopie einer E-Mail im Browser. Solche Kopien werden weitergegeben, deshalb steht der Link zum Abmelden nur in
-der E-Mail selbst. Bitte öffnen Sie die E-Mail und benutzen Sie den Link an ihrem Ende oder die Schaltfläche zum Abmelden in Ihrem
-E-Mail-Programm.</p>`,
+  messages: {
+    unknownLink: {
+      title: 'Diesen Link gibt es nicht',
+      heading: 'Diesen Link gibt es hier nicht mehr',
+      text: [
+        'Er ist unvollständig, wurde unterwegs verändert oder gehört zu einer E-Mail, die wir nicht mehr gespeichert haben. Bitte öffnen Sie den Link in der neuesten E-Mail, die Sie von uns haben.',
+        'Wenn Sie keine E-Mails mehr von uns möchten, antworten Sie bitte auf die E-Mail und schreiben Sie uns das.',
+      ],
+    },
+    unknownPage: {
+      title: 'Seite nicht gefunden',
+      text: [
+        'Unter dieser Adresse gibt es keine Seite. Wenn Sie über einen Link gekommen sind, ist er vielleicht unvollständig.',
+      ],
+    },
+    busy: {
+      title: 'Bitte versuchen Sie es gleich noch einmal',
+      text: ['Der Dienst ist ausgelastet und konnte das noch nicht speichern.'],
+    },
+    refused: {
+      title: 'Das hat nicht geklappt',
+      text: ['Bitte öffnen Sie die Seite noch einmal.'],
+    },
+    failed: {
+      title: 'Etwas ist schiefgegangen',
+      text: ['Es wurde nichts geändert. Bitte versuchen Sie es gleich noch einmal.'],
+    },
+    tooLarge: {
+      title: 'Diese E-Mail ist zu groß',
+      text: ['Mit den Angaben zu ihrem Empfänger hat sie mehr als 2 MiB und kann nicht gezeigt werden.'],
+    },
+    linkTooLong: {
+      title: 'Dieser Link ist zu lang',
+      text: [
+        'Mit den Angaben zum Empfänger der E-Mail hat seine Adresse mehr als 8000 Zeichen und kann nicht geöffnet werden.',
+      ],
+    },
+    outdatedLink: {
+      title: 'Dieser Link funktioniert nicht',
+      text: [
+        'Er ist unvollständig, zu alt, oder der Absender wurde inzwischen geändert. Bitte lassen Sie sich eine neue Bestätigungsmail schicken.',
+      ],
+    },
+    sharedCopy: {
+      title: 'Abmelden können Sie sich in der E-Mail',
+      text: [
+        'Sie kommen von der Kopie einer E-Mail im Browser. Solche Kopien werden weitergegeben, deshalb steht der Link zum Abmelden nur in der E-Mail selbst. Bitte öffnen Sie die E-Mail und benutzen Sie den Link an ihrem Ende oder die Schaltfläche zum Abmelden in Ihrem E-Mail-Programm.',
+      ],
+    },
   },
   preferences: {
     title: 'Ihre E-Mail-Einstellungen',
-    forAddress: (email) => html`Für ${email}`,
+    forAddress: (email) => `Für ${email}`,
     question: 'Was möchten Sie bekommen?',
     own: 'Aus dieser Gruppe war die E-Mail, von der Sie kommen',
     save: 'Auswahl speichern',
     noneTitle: 'Gar keine E-Mails',
-    noneAbout: (email) => html`Meldet ${email} von allem ab, jetzt und in Zukunft.`,
+    noneAbout: (email) => `Meldet ${email} von allem ab, jetzt und in Zukunft.`,
     none: 'Von allen E-Mails abmelden',
-    getsNothing: (email) => html`${email} bekommt keine E-Mails von uns.`,
+    getsNothing: (email) => `${email} bekommt keine E-Mails von uns.`,
     back: 'Wieder E-Mails bekommen',
     saved: 'Ihre Auswahl ist gespeichert.',
     leftAll: 'Sie bekommen keine E-Mails mehr von uns.',
@@ -84,7 +87,11 @@ E-Mail-Programm.</p>`,
       'Bestätigen Sie nur, wenn dieses Postfach Ihnen gehört und Sie davon wissen. Wenn nicht, schließen Sie diese Seite: Dann geschieht nichts.',
     confirm: 'Ja, Adresse bestätigen',
     doneTitle: 'Adresse bestätigt',
-    done: (email) => html`Von <strong>${email}</strong> können jetzt E-Mails gesendet werden.`,
+    done: (email) => (
+      <>
+        Von <strong>{email}</strong> können jetzt E-Mails gesendet werden.
+      </>
+    ),
     close: 'Sie können diese Seite schließen.',
   },
   archive: {
@@ -124,7 +131,11 @@ E-Mail-Programm.</p>`,
     unproven:
       'Zum Schutz vor Robotern braucht dieses Formular im Moment JavaScript. Bitte schalten Sie es ein, oder versuchen Sie es in einer Stunde noch einmal.',
     working: 'Einen Moment, Ihr Browser zeigt gerade, dass er kein Roboter ist …',
-    confirmFor: (email) => html`Möchten Sie <strong>${email}</strong> anmelden?`,
+    confirmFor: (email) => (
+      <>
+        Möchten Sie <strong>{email}</strong> anmelden?
+      </>
+    ),
     filledIn: 'Das wurde ausgefüllt',
     chosen: 'Gewählt',
     confirm: 'Ja, ich möchte mich anmelden',

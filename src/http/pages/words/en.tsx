@@ -1,60 +1,71 @@
 /** English: the pages that recipients open. */
-import { type Html, html } from '../html.ts';
+
+/** What a page with a single message says. */
+export interface Message {
+  title: string;
+  /** Where it is not the title. */
+  heading?: string;
+  /** A paragraph each. */
+  text: readonly string[];
+}
 
 export const en = {
-  unknownLink: {
-    title: 'This link is not known',
-    content: html`<h1>This link is not known here any more</h1>
-<p>It is incomplete, was changed on its way, or belongs to a mail we have no record of any more. Please open the link in the
-newest mail you have from us.</p>
-<p>If you want no more mail from us, please reply to the mail and say so.</p>`,
-  },
-  unknownPage: {
-    title: 'Page not found',
-    content: html`<h1>Page not found</h1>
-<p>There is no page at this address. If you came by a link, it may be incomplete.</p>`,
-  },
-  busy: {
-    title: 'Please try again in a moment',
-    content: html`<h1>Please try again in a moment</h1><p>The service is busy and could not save this yet.</p>`,
-  },
-  refused: {
-    title: 'That did not work',
-    content: html`<h1>That did not work</h1><p>Please open the page again.</p>`,
-  },
-  failed: {
-    title: 'Something went wrong',
-    content: html`<h1>Something went wrong</h1><p>Nothing was changed. Please try again in a moment.</p>`,
-  },
-  tooLarge: {
-    title: 'This mail is too large',
-    content: html`<h1>This mail is too large</h1><p>With what it says about its recipient it is larger than 2 MiB and cannot be shown.</p>`,
-  },
-  linkTooLong: {
-    title: 'This link is too long',
-    content: html`<h1>This link is too long</h1><p>With what the mail says about its recipient its address has more than 8000 characters and cannot be opened.</p>`,
-  },
-  outdatedLink: {
-    title: 'This link does not work',
-    content: html`<h1>This link does not work</h1>
-<p>It is incomplete, too old, or the sender was changed since. Ask for a new verification mail.</p>`,
-  },
-  sharedCopy: {
-    title: 'Unsubscribing works from the mail',
-    content: html`<h1>Unsubscribing works from the mail</h1>
-<p>You came from a copy of a mail in the browser. Such copies are passed on, so the link that unsubscribes is only in the mail itself.
-Please open the mail and use the link at its end, or the unsubscribe button of your mail program.</p>`,
-  },
+  messages: {
+    unknownLink: {
+      title: 'This link is not known',
+      heading: 'This link is not known here any more',
+      text: [
+        'It is incomplete, was changed on its way, or belongs to a mail we have no record of any more. Please open the link in the newest mail you have from us.',
+        'If you want no more mail from us, please reply to the mail and say so.',
+      ],
+    },
+    unknownPage: {
+      title: 'Page not found',
+      text: ['There is no page at this address. If you came by a link, it may be incomplete.'],
+    },
+    busy: {
+      title: 'Please try again in a moment',
+      text: ['The service is busy and could not save this yet.'],
+    },
+    refused: {
+      title: 'That did not work',
+      text: ['Please open the page again.'],
+    },
+    failed: {
+      title: 'Something went wrong',
+      text: ['Nothing was changed. Please try again in a moment.'],
+    },
+    tooLarge: {
+      title: 'This mail is too large',
+      text: ['With what it says about its recipient it is larger than 2 MiB and cannot be shown.'],
+    },
+    linkTooLong: {
+      title: 'This link is too long',
+      text: [
+        'With what the mail says about its recipient its address has more than 8000 characters and cannot be opened.',
+      ],
+    },
+    outdatedLink: {
+      title: 'This link does not work',
+      text: ['It is incomplete, too old, or the sender was changed since. Ask for a new verification mail.'],
+    },
+    sharedCopy: {
+      title: 'Unsubscribing works from the mail',
+      text: [
+        'You came from a copy of a mail in the browser. Such copies are passed on, so the link that unsubscribes is only in the mail itself. Please open the mail and use the link at its end, or the unsubscribe button of your mail program.',
+      ],
+    },
+  } satisfies Record<string, Message>,
   preferences: {
     title: 'Your mail preferences',
-    forAddress: (email: string): Html => html`For ${email}`,
+    forAddress: (email: string) => `For ${email}`,
     question: 'What would you like to get?',
     own: 'The mail you came from',
     save: 'Save my choices',
     noneTitle: 'No mail at all',
-    noneAbout: (email: string): Html => html`Takes ${email} off everything, now and in the future.`,
+    noneAbout: (email: string) => `Takes ${email} off everything, now and in the future.`,
     none: 'Unsubscribe from all mail',
-    getsNothing: (email: string): Html => html`${email} gets no mail from us at all.`,
+    getsNothing: (email: string) => `${email} gets no mail from us at all.`,
     back: 'Get mail again',
     saved: 'Your choices are saved.',
     leftAll: 'You will get no more mail from us.',
@@ -78,7 +89,11 @@ Please open the mail and use the link at its end, or the unsubscribe button of y
     warning: 'Confirm only if this mailbox is yours and you know about it. If not, close this page: nothing happens.',
     confirm: 'Yes, confirm this address',
     doneTitle: 'Address confirmed',
-    done: (email: string): Html => html`Mail can now be sent from <strong>${email}</strong>.`,
+    done: (email: string) => (
+      <>
+        Mail can now be sent from <strong>{email}</strong>.
+      </>
+    ),
     close: 'You can close this page.',
   },
   archive: {
@@ -118,7 +133,11 @@ Please open the mail and use the link at its end, or the unsubscribe button of y
     unproven:
       'To keep robots away, this form needs JavaScript at the moment. Please switch it on, or try again in an hour.',
     working: 'One moment, your browser proves that it is no robot …',
-    confirmFor: (email: string): Html => html`Do you want to subscribe <strong>${email}</strong>?`,
+    confirmFor: (email: string) => (
+      <>
+        Do you want to subscribe <strong>{email}</strong>?
+      </>
+    ),
     filledIn: 'What was filled in',
     chosen: 'Chosen',
     confirm: 'Yes, subscribe me',

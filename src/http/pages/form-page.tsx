@@ -1,9 +1,8 @@
 /** The document around the pages of public forms: as other pages, with inputs, a script of ours and where what they send may lead. */
-import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
+import type { ComponentChildren } from 'preact';
 import type { Form } from '../../forms/forms.ts';
-import { Html, html } from './html.ts';
-import { STYLE } from './style.ts';
+import { hashOf, publicDocument, STYLE } from './document.tsx';
 
 const FORM_STYLE = `${STYLE}
 .field{display:block;margin:0 0 1rem}
@@ -20,7 +19,7 @@ dl{margin:0 0 1rem}dt{color:var(--quiet);font-size:.95rem}dd{margin:0 0 .5rem;ov
 :root{--bad:#a3161f;--warn:#fdf0d5;--on-warn:#5a3b00}
 @media(prefers-color-scheme:dark){:root{--bad:#ff9a9e;--warn:#3b2c0c;--on-warn:#f5dfae}}
 `;
-const HASH = createHash('sha256').update(FORM_STYLE).digest('base64');
+const STYLE_HASH = hashOf(FORM_STYLE);
 
 /** What a page of a form may do besides being read. */
 interface Abilities {
@@ -34,15 +33,18 @@ interface Abilities {
 export function formPage(
   reply: FastifyReply,
   form: Form,
-  content: Html,
+  content: ComponentChildren,
   { script, sends = 'nowhere' }: Abilities,
 ): FastifyReply {
   const scripts = script === undefined ? '' : "script-src 'self'; connect-src 'self'; ";
   reply.header(
     'content-security-policy',
-    `default-src 'none'; style-src 'sha256-${HASH}'; ${scripts}img-src data:; form-action ${targets(form, sends)}; base-uri 'none'; frame-ancestors 'none'`,
+    `default-src 'none'; style-src ${STYLE_HASH}; ${scripts}img-src data:; form-action ${targets(form, sends)}; base-uri 'none'; frame-ancestors 'none'`,
   );
-  return reply.type('text/html; charset=utf-8').send(formDocument(form, form.title, content, script ?? null).text);
+  const { language, title } = form;
+  const more = script !== undefined && <script type="module" src={script} />;
+  const head = { language, title, style: FORM_STYLE, more };
+  return reply.type('text/html; charset=utf-8').send(publicDocument(head, content));
 }
 
 /** Browsers check the address that a sent form is redirected to, too, so the policy of the page that confirms names where that leads. */
@@ -51,33 +53,22 @@ function targets({ redirect_url: target }: Form, sends: Abilities['sends']): str
   return sends === 'here' || target === '' ? "'self'" : `'self' ${new URL(target).origin}`;
 }
 
-/** The document of such a page. */
-export function formDocument(form: Pick<Form, 'language'>, title: string, content: Html, script: string | null): Html {
-  return html`<!doctype html>
-<html lang="${form.language}">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex"><meta name="color-scheme" content="light dark">
-<title>${title}</title><link rel="icon" href="data:,"><style>${new Html(FORM_STYLE)}</style>${
-    script === null ? '' : html`<script type="module" src="${script}"></script>`
-  }</head>
-<body><main>
-${content}
-</main></body></html>
-`;
-}
-
 /** A text of an owner as paragraphs, one for each line. */
-export function paragraphs(text: string): Html[] {
-  return text
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map((line) => html`<p>${line}</p>`);
+export function Paragraphs({ text }: { text: string }) {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.map((line, at) => <p key={at}>{line}</p>);
 }
 
 /** Sends a page that says how things stand, with more content below it if there is any. */
-export function statePage(reply: FastifyReply, form: Form, text: string, more: Html | null = null): FastifyReply {
-  const content = html`<h1>${form.title}</h1>
-<div role="status">${paragraphs(text)}</div>
-${more}`;
+export function statePage(reply: FastifyReply, form: Form, text: string, more?: ComponentChildren): FastifyReply {
+  const content = (
+    <>
+      <h1>{form.title}</h1>
+      <div role="status">
+        <Paragraphs text={text} />
+      </div>
+      {more}
+    </>
+  );
   return formPage(reply, form, content, {});
 }

@@ -1,7 +1,7 @@
 /** The page that confirms a sender address. The verification mail links to it; only its button confirms, since mail scanners open links. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { html } from '../http/pages/html.ts';
-import { messagePage, page, READ } from '../http/pages/layout.ts';
+import { page } from '../http/pages/document.tsx';
+import { messagePage, READ } from '../http/pages/layout.ts';
 import { chooseWords } from '../http/pages/words/index.ts';
 import type { Deps } from '../operations/deps.ts';
 import { findSenderByLink, verifySender } from '../senders/senders.ts';
@@ -24,10 +24,18 @@ export async function verifyPage(app: FastifyInstance, { config, db, clock, toke
       return page(
         reply,
         text.title,
-        html`<p class="from">${text.kind}</p><h1>${text.title}</h1>
-<p>${text.somebody}</p><p><strong>${sender.from_email}</strong></p>
-<p class="quiet">${text.warning}</p>
-<form method="post"><button>${text.confirm}</button></form>`,
+        <>
+          <p class="from">{text.kind}</p>
+          <h1>{text.title}</h1>
+          <p>{text.somebody}</p>
+          <p>
+            <strong>{sender.from_email}</strong>
+          </p>
+          <p class="quiet">{text.warning}</p>
+          <form method="post">
+            <button type="submit">{text.confirm}</button>
+          </form>
+        </>,
         language,
       );
     },
@@ -49,8 +57,14 @@ function confirmed(reply: FastifyReply, email: string): FastifyReply {
   return page(
     reply,
     text.doneTitle,
-    html`<p class="from">${text.kind}</p><h1>${text.doneTitle}</h1>
-<p class="notice" role="status">${text.done(email)}</p><p class="quiet">${text.close}</p>`,
+    <>
+      <p class="from">{text.kind}</p>
+      <h1>{text.doneTitle}</h1>
+      <p class="notice" role="status">
+        {text.done(email)}
+      </p>
+      <p class="quiet">{text.close}</p>
+    </>,
     language,
   );
 }

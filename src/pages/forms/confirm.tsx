@@ -1,14 +1,14 @@
 /** The page that a confirmation mail links to. Only its button confirms, since mail scanners open links. */
 import { eq } from 'drizzle-orm';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { Fragment } from 'preact';
 import { senders } from '../../database/schema/index.ts';
 import { chosenGroups, confirmLink, readLink } from '../../forms/confirm.ts';
 import { askedFields } from '../../forms/fields.ts';
 import { type Form, formPath } from '../../forms/forms.ts';
 import { shownGroups } from '../../forms/shown.ts';
-import { fieldLabel } from '../../http/pages/form-markup.ts';
-import { formPage, statePage } from '../../http/pages/form-page.ts';
-import { type Html, html } from '../../http/pages/html.ts';
+import { fieldLabel } from '../../http/pages/form-markup.tsx';
+import { formPage, statePage } from '../../http/pages/form-page.tsx';
 import { READ, unknownLink } from '../../http/pages/layout.ts';
 import { wordsIn } from '../../http/pages/words/index.ts';
 import type { Deps } from '../../operations/deps.ts';
@@ -34,22 +34,37 @@ export async function confirmRoutes(app: FastifyInstance, { db, lock, clock, tok
       const words = wordsIn(form.language).form;
       const { email, given, groups, consent_text, tracking_text } = link.request;
       const filled = askedFields(db, form.user_id, form.fields).filter(({ key }) => given[key] !== undefined);
-      const values = filled.map(
-        (field) => html`<dt>${fieldLabel(words, field)}</dt><dd>${given[field.key] ?? ''}</dd>`,
-      );
       const chosen = shownGroups(db, form.user_id, chosenGroups(groups));
-      if (chosen.length > 0)
-        values.push(html`<dt>${words.chosen}</dt>${chosen.map((group) => html`<dd>${group.group_name}</dd>`)}`);
       return formPage(
         reply,
         form,
-        html`<h1>${form.title}</h1>
-<p>${words.confirmFor(email)}</p>
-<p class="quiet">${consent_text}</p>
-${tracking_text === '' ? '' : html`<p class="quiet">${tracking_text}</p>`}
-${values.length === 0 ? '' : html`<section><h2>${words.filledIn}</h2><dl>${values}</dl></section>`}
-<form method="post"><button>${words.confirm}</button></form>
-<p class="quiet">${words.notYou}</p>`,
+        <>
+          <h1>{form.title}</h1>
+          <p>{words.confirmFor(email)}</p>
+          <p class="quiet">{consent_text}</p>
+          {tracking_text !== '' && <p class="quiet">{tracking_text}</p>}
+          {(filled.length > 0 || chosen.length > 0) && (
+            <section>
+              <h2>{words.filledIn}</h2>
+              <dl>
+                {filled.map((field) => (
+                  <Fragment key={field.key}>
+                    <dt>{fieldLabel(words, field)}</dt>
+                    <dd>{given[field.key]}</dd>
+                  </Fragment>
+                ))}
+                {chosen.length > 0 && <dt>{words.chosen}</dt>}
+                {chosen.map(({ id, group_name }) => (
+                  <dd key={id}>{group_name}</dd>
+                ))}
+              </dl>
+            </section>
+          )}
+          <form method="post">
+            <button type="submit">{words.confirm}</button>
+          </form>
+          <p class="quiet">{words.notYou}</p>
+        </>,
         { sends: 'on' },
       );
     },
@@ -79,7 +94,11 @@ ${values.length === 0 ? '' : html`<section><h2>${words.filledIn}</h2><dl>${value
     return wordsIn(language).form.suppressed(sender?.reply ?? '');
   }
 
-  function toForm({ id, language }: Form): Html {
-    return html`<p><a href="${formPath(tokens, id)}">${wordsIn(language).form.toForm}</a></p>`;
+  function toForm({ id, language }: Form) {
+    return (
+      <p>
+        <a href={formPath(tokens, id)}>{wordsIn(language).form.toForm}</a>
+      </p>
+    );
   }
 }

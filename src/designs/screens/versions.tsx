@@ -6,9 +6,8 @@ import { chooseLanguage } from '../../dashboard/words/choose.ts';
 import type { Language } from '../../dashboard/words/index.ts';
 import { conflict, notFound } from '../../errors/failure.ts';
 import { withinShare } from '../../http/account-share.ts';
-import { html } from '../../http/pages/html.ts';
-import { page, READ } from '../../http/pages/layout.ts';
-import { POLICY } from '../../http/pages/style.ts';
+import { POLICY, page } from '../../http/pages/document.tsx';
+import { READ } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import type { Mail } from '../../templates/mail-content.ts';
 import { bringBack, type ListedVersion, listVersions, requireVersion, versionHtml } from '../../versions/operations.ts';
@@ -102,29 +101,52 @@ function showVersions(reply: FastifyReply, language: Language, { token, design, 
     return time === null ? updated_at : language.dateTime(time);
   };
   const who = ({ made_by }: ListedVersion) => made_by ?? language.say('versions.nobody');
-  const list = versions.map(
-    (version) =>
-      html`<li><a href="${path}?version=${version.id}">${when(version)}</a> · ${who(version)}${
-        version.is_current === 1 ? ` · ${language.say('versions.now')}` : ''
-      }</li>`,
-  );
   const canRestore = chosen !== undefined && chosen.is_current === 0 && design.locked === null;
-  const shown =
-    chosen === undefined
-      ? html`<p>${language.say('versions.empty.text')}</p>`
-      : html`<ol reversed>${list}</ol>
-<section><h2>${when(chosen)}</h2>
-${
-  canRestore
-    ? html`<p>${language.say('versions.restore.text', { when: when(chosen) })}</p>
-<form method="post" action="${path}/${chosen.id}"><button>${language.say('versions.restore')}</button></form>`
-    : null
-}
-<p><iframe src="${path}/${chosen.id}/mail" sandbox title="${language.say('mail.desktop')}" width="100%" height="600"></iframe></p></section>`;
-  const content = html`<h1>${language.say('versions.title')}</h1>
-<p class="from">${design.subject}</p>
-<p><a href="/design/${token}">${language.say('versions.back.designer')}</a></p>
-${shown}`;
   reply.header('content-security-policy', FRAMED);
-  return page(reply, language.say('versions.title'), content, language.code);
+  return page(
+    reply,
+    language.say('versions.title'),
+    <>
+      <h1>{language.say('versions.title')}</h1>
+      <p class="from">{design.subject}</p>
+      <p>
+        <a href={`/design/${token}`}>{language.say('versions.back.designer')}</a>
+      </p>
+      {chosen === undefined ? (
+        <p>{language.say('versions.empty.text')}</p>
+      ) : (
+        <>
+          <ol reversed>
+            {versions.map((version) => (
+              <li key={version.id}>
+                <a href={`${path}?version=${version.id}`}>{when(version)}</a> · {who(version)}
+                {version.is_current === 1 && ` · ${language.say('versions.now')}`}
+              </li>
+            ))}
+          </ol>
+          <section>
+            <h2>{when(chosen)}</h2>
+            {canRestore && (
+              <>
+                <p>{language.say('versions.restore.text', { when: when(chosen) })}</p>
+                <form method="post" action={`${path}/${chosen.id}`}>
+                  <button type="submit">{language.say('versions.restore')}</button>
+                </form>
+              </>
+            )}
+            <p>
+              <iframe
+                src={`${path}/${chosen.id}/mail`}
+                sandbox=""
+                title={language.say('mail.desktop')}
+                width="100%"
+                height="600"
+              />
+            </p>
+          </section>
+        </>
+      )}
+    </>,
+    language.code,
+  );
 }

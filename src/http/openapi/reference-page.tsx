@@ -1,7 +1,7 @@
 /** The documentation of the API: the OpenAPI document, and a page on which it can be read and tried out. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../operations/deps.ts';
-import { html } from '../pages/html.ts';
+import { documentOf } from '../pages/document.tsx';
 import { builtUrls } from '../static-files.ts';
 import { collectionOf } from './collection.ts';
 
@@ -36,15 +36,28 @@ export async function referencePage(app: FastifyInstance, { publicUrl }: Deps): 
       .header('content-security-policy', POLICY)
       .type('text/html; charset=utf-8')
       .send(
-        html`<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
-<title>The Sendlark API</title><link rel="icon" href="data:,"><link rel="stylesheet" href="${builtUrls('reference.css').url}">
-<script defer src="${builtUrls('scalar.js').url}"></script><script type="module" src="${builtUrls('reference').url}"></script></head>
-<body><main id="reference"></main>
-<noscript><h1>The Sendlark API</h1><p>This page needs JavaScript. The same for programs: <a href="/docs/openapi.json">openapi.json</a></p></noscript>
-</body></html>
-`.text,
+        documentOf(
+          {
+            language: 'en',
+            title: 'The Sendlark API',
+            more: (
+              <>
+                <link rel="stylesheet" href={builtUrls('reference.css').url} />
+                <script defer src={builtUrls('scalar.js').url} />
+                <script type="module" src={builtUrls('reference').url} />
+              </>
+            ),
+          },
+          <body>
+            <main id="reference" />
+            <noscript>
+              <h1>The Sendlark API</h1>
+              <p>
+                This page needs JavaScript. The same for programs: <a href="/docs/openapi.json">openapi.json</a>
+              </p>
+            </noscript>
+          </body>,
+        ),
       );
   for (const url of ['/docs', '/docs/']) app.get(url, show);
 }

@@ -8,9 +8,8 @@ import { Challenges } from '../../forms/challenges.ts';
 import { countShown, type Form, findFormByToken, formOffCode } from '../../forms/forms.ts';
 import { type Outcome, takeRequest } from '../../forms/requests.ts';
 import { readShown } from '../../forms/shown.ts';
-import { type Faults, type Filled, formInputs, NOTHING_FILLED, TRAP } from '../../http/pages/form-markup.ts';
-import { formPage, paragraphs, statePage } from '../../http/pages/form-page.ts';
-import { html } from '../../http/pages/html.ts';
+import { type Faults, type Filled, FormInputs, NOTHING_FILLED, TRAP } from '../../http/pages/form-markup.tsx';
+import { formPage, Paragraphs, statePage } from '../../http/pages/form-page.tsx';
 import { READ, unknownPage } from '../../http/pages/layout.ts';
 import { wordsIn } from '../../http/pages/words/index.ts';
 import type { FormBody } from '../../http/requests/form-fields.ts';
@@ -132,13 +131,19 @@ export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void
     return formPage(
       reply,
       form,
-      html`<h1>${form.title}</h1>
-${paragraphs(form.intro)}
-${notice === null ? '' : html`<p class="notice${notice === 'again' ? '' : ' wrong'}" role="alert">${words[notice]}</p>`}
-<form method="post" data-sendlark>
-${formInputs(readShown(db, form), values, faults, proof)}
-<p class="quiet working" role="status" data-working="${words.working}"></p>
-</form>`,
+      <>
+        <h1>{form.title}</h1>
+        <Paragraphs text={form.intro} />
+        {notice !== null && (
+          <p class={notice === 'again' ? 'notice' : 'notice wrong'} role="alert">
+            {words[notice]}
+          </p>
+        )}
+        <form method="post" data-sendlark="">
+          <FormInputs shown={readShown(db, form)} filled={values} faults={faults} proof={proof} />
+          <p class="quiet working" role="status" data-working={words.working} />
+        </form>
+      </>,
       { script: builtUrls('form').url, sends: 'here' },
     );
   }

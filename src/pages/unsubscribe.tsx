@@ -1,9 +1,10 @@
 /** Unsubscribing with one click in the mail program (RFC 8058), and the preference page. A GET changes nothing, because mail scanners open links. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { Fragment } from 'preact';
 import type { Choice } from '../delivery/feedback/choice.ts';
 import { Failure } from '../errors/failure.ts';
-import { html } from '../http/pages/html.ts';
-import { messagePage, page, READ, unknownLink } from '../http/pages/layout.ts';
+import { page } from '../http/pages/document.tsx';
+import { messagePage, READ, unknownLink } from '../http/pages/layout.ts';
 import { chooseWords, type PageWords } from '../http/pages/words/index.ts';
 import { type FormBody, MALFORMED, textList } from '../http/requests/form-fields.ts';
 import { MAX_GROUPS, type Preferences } from './preferences.ts';
@@ -98,40 +99,88 @@ function leftNotice({ groups, own }: Preferences, words: PageWords['preferences'
 }
 
 function show(reply: FastifyReply, words: PageWords, preferences: Preferences, notice: string): FastifyReply {
-  const { email, sender, groups, own, unsubscribed, tracking, isCurrent } = preferences;
+  const { email, sender, unsubscribed, tracking } = preferences;
   const text = words.preferences;
-  const choices = groups.map(
-    ({ id, group_name, description }) => html`
-<label class="choice"><input type="checkbox" name="on" value="${id}"${unsubscribed.has(id) ? '' : html` checked`}>
-<span>${group_name}${id === own ? html` <small>${text.own}</small>` : ''}${description === '' ? '' : html`<small>${description}</small>`}</span></label>
-<input type="hidden" name="shown" value="${id}">`,
-  );
-  // Where it is not known what they left before, groups that stay checked must stay as they are.
-  const someForm = html`<form method="post"><input type="hidden" name="form" value="${isCurrent ? 'groups' : 'leave'}">
-<fieldset><legend>${text.question}</legend>${choices}</fieldset>
-<button>${text.save}</button></form>`;
-  const some = html`
-${choices.length === 0 ? '' : someForm}
-<section><h2>${text.noneTitle}</h2>
-<p class="quiet">${text.noneAbout(email)}</p>
-<form method="post"><input type="hidden" name="form" value="none"><button class="plain">${text.none}</button></form></section>`;
-  const nothing = html`
-<p>${text.getsNothing(email)}</p>
-<form method="post"><input type="hidden" name="form" value="back"><button>${text.back}</button></form>`;
-  const tracked = html`
-<section><h2>${text.trackingTitle}</h2>
-<p class="quiet">${text.trackingText}</p>
-<p class="quiet">${tracking ? text.trackingOn : text.trackingOff}</p>
-<form method="post"><input type="hidden" name="form" value="${tracking ? 'untrack' : 'track'}">
-<button class="plain">${tracking ? text.trackingRefuse : text.trackingAllow}</button></form></section>`;
   return page(
     reply,
     text.title,
-    html`${sender === '' ? '' : html`<p class="from">${sender}</p>`}
-<h1>${text.title}</h1>
-${notice === '' ? '' : html`<p class="notice" role="status">${notice}</p>`}
-${unsubscribed.has(0) ? nothing : html`<p class="quiet">${text.forAddress(email)}</p>${some}`}
-${tracking === null ? '' : tracked}`,
+    <>
+      {sender !== '' && <p class="from">{sender}</p>}
+      <h1>{text.title}</h1>
+      {notice !== '' && (
+        <p class="notice" role="status">
+          {notice}
+        </p>
+      )}
+      {unsubscribed.has(0) ? (
+        <>
+          <p>{text.getsNothing(email)}</p>
+          <Choose form="back" label={text.back} />
+        </>
+      ) : (
+        <>
+          <p class="quiet">{text.forAddress(email)}</p>
+          <Groups text={text} preferences={preferences} />
+          <section>
+            <h2>{text.noneTitle}</h2>
+            <p class="quiet">{text.noneAbout(email)}</p>
+            <Choose form="none" label={text.none} isPlain />
+          </section>
+        </>
+      )}
+      {tracking !== null && (
+        <section>
+          <h2>{text.trackingTitle}</h2>
+          <p class="quiet">{text.trackingText}</p>
+          <p class="quiet">{tracking ? text.trackingOn : text.trackingOff}</p>
+          <Choose
+            form={tracking ? 'untrack' : 'track'}
+            label={tracking ? text.trackingRefuse : text.trackingAllow}
+            isPlain
+          />
+        </section>
+      )}
+    </>,
     words.language,
+  );
+}
+
+/** A button that makes a choice at once. */
+function Choose({ form, label, isPlain }: { form: NonNullable<Choice['form']>; label: string; isPlain?: boolean }) {
+  return (
+    <form method="post">
+      <input type="hidden" name="form" value={form} />
+      <button type="submit" class={isPlain ? 'plain' : undefined}>
+        {label}
+      </button>
+    </form>
+  );
+}
+
+function Groups({ text, preferences }: { text: PageWords['preferences']; preferences: Preferences }) {
+  const { groups, own, unsubscribed, isCurrent } = preferences;
+  if (groups.length === 0) return null;
+  return (
+    <form method="post">
+      {/* Where it is not known what they left before, groups that stay checked must stay as they are. */}
+      <input type="hidden" name="form" value={isCurrent ? 'groups' : 'leave'} />
+      <fieldset>
+        <legend>{text.question}</legend>
+        {groups.map(({ id, group_name, description }) => (
+          <Fragment key={id}>
+            <label class="choice">
+              <input type="checkbox" name="on" value={id} checked={!unsubscribed.has(id)} />
+              <span>
+                {group_name}
+                {id === own && <small>{text.own}</small>}
+                {description !== '' && <small>{description}</small>}
+              </span>
+            </label>
+            <input type="hidden" name="shown" value={id} />
+          </Fragment>
+        ))}
+      </fieldset>
+      <button type="submit">{text.save}</button>
+    </form>
   );
 }

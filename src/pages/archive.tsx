@@ -11,8 +11,9 @@ import {
   type PublishedMail,
 } from '../archive/archive.ts';
 import { readersCopy, type Surroundings } from '../archive/readers-copy.ts';
-import { type Html, html } from '../http/pages/html.ts';
-import { documentText, READ, unknownPage } from '../http/pages/layout.ts';
+import { escapeHtml } from '../delivery/content/merge.ts';
+import { publicDocument } from '../http/pages/document.tsx';
+import { READ, unknownPage } from '../http/pages/layout.ts';
 import { chooseWords, type PageWords } from '../http/pages/words/index.ts';
 import type { Deps } from '../operations/deps.ts';
 import { BytesCache } from './database-source.ts';
@@ -49,9 +50,15 @@ export async function archivePages(app: FastifyInstance, { db, config, publicUrl
       const title = archive.title || words.archive.title;
       const address = addressOf(archive);
       const canonical = number === 1 ? address : `${address}?page=${number}`;
-      const head = html`<link rel="canonical" href="${canonical}"><link rel="alternate" type="application/atom+xml" title="${title}" href="${address}/feed.xml">`;
+      const links = (
+        <>
+          <link rel="canonical" href={canonical} />
+          <link rel="alternate" type="application/atom+xml" title={title} href={`${address}/feed.xml`} />
+        </>
+      );
+      const head = { title, language: words.language, isListed: true, more: links };
       const content = listContent(address, title, found, number, words, config.TIME_ZONE);
-      return sendTagged(reply, 'text/html; charset=utf-8', documentText(title, content, words.language, head));
+      return sendTagged(reply, 'text/html; charset=utf-8', publicDocument(head, content));
     },
   });
 
@@ -105,48 +112,66 @@ function listContent(
   number: number,
   { archive, language }: PageWords,
   timeZone: string,
-): Html {
+) {
   const day = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone });
-  const rows = found.slice(0, PAGE_SIZE).map(
-    (mail) => html`<li><a href="${address}/${mail.token}">${mail.title || archive.untitled}</a>
-<small class="quiet"><time datetime="${mail.published_at}">${day.format(new Date(mail.published_at))}</time></small></li>
-`,
+  const hasMore = found.length > PAGE_SIZE;
+  return (
+    <>
+      <h1>{title}</h1>
+      <ul class="entries">
+        {found.slice(0, PAGE_SIZE).map((mail) => (
+          <li key={mail.token}>
+            <a href={`${address}/${mail.token}`}>{mail.title || archive.untitled}</a>
+            <small class="quiet">
+              <time datetime={mail.published_at}>{day.format(new Date(mail.published_at))}</time>
+            </small>
+          </li>
+        ))}
+      </ul>
+      {(number > 1 || hasMore) && (
+        <nav class="pages" aria-label={archive.pages}>
+          {number > 1 && (
+            <a rel="prev" href={number === 2 ? address : `${address}?page=${number - 1}`}>
+              {archive.newer}
+            </a>
+          )}
+          {hasMore && (
+            <a rel="next" href={`${address}?page=${number + 1}`}>
+              {archive.older}
+            </a>
+          )}
+        </nav>
+      )}
+      <p class="quiet">
+        <a href={`${address}/feed.xml`}>{archive.feed}</a>
+      </p>
+    </>
   );
-  const before = number === 2 ? address : `${address}?page=${number - 1}`;
-  const links = [
-    ...(number > 1 ? [html`<a rel="prev" href="${before}">${archive.newer}</a>`] : []),
-    ...(found.length > PAGE_SIZE
-      ? [html`<a rel="next" href="${address}?page=${number + 1}">${archive.older}</a>`]
-      : []),
-  ];
-  return html`<h1>${title}</h1>
-<ul class="entries">${rows}</ul>
-${links.length === 0 ? '' : html`<nav class="pages" aria-label="${archive.pages}">${links}</nav>`}
-<p class="quiet"><a href="${address}/feed.xml">${archive.feed}</a></p>`;
 }
 
-/** The feed of the archive at `address`; there is at least one mail. */
+/** The feed of the archive at `address`; there is at least one mail. JSX is for HTML, so this XML is written as text. */
 function atomFeed(address: string, title: string, mails: readonly PublishedMail[]): string {
+  const url = xmlText(address);
   const entries = mails.map(
-    (mail) => html`<entry>
+    (mail) => `<entry>
 <id>${idOf(mail.token)}</id>
 <title>${xmlText(mail.title)}</title>
-<link rel="alternate" type="text/html" href="${address}/${mail.token}"/>
+<link rel="alternate" type="text/html" href="${url}/${mail.token}"/>
 <published>${mail.published_at}</published>
 <updated>${mail.published_at}</updated>
 </entry>
 `,
   );
-  return html`<?xml version="1.0" encoding="utf-8"?>
+  return `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
-<id>${address}</id>
+<id>${url}</id>
 <title>${xmlText(title)}</title>
 <author><name>${xmlText(title)}</name></author>
-<link rel="self" type="application/atom+xml" href="${address}/feed.xml"/>
-<link rel="alternate" type="text/html" href="${address}"/>
+<link rel="self" type="application/atom+xml" href="${url}/feed.xml"/>
+<link rel="alternate" type="text/html" href="${url}"/>
 <updated>${mails[0]?.published_at ?? ''}</updated>
-${entries}</feed>
-`.text;
+${entries.join('')}</feed>
+`;
 }
 
 /** An id that stays when the address of the archive changes (RFC 4287, 4.2.6), as a UUID of the token's hash (RFC 9562, 5.8). */
@@ -155,9 +180,9 @@ function idOf(token: string): string {
   return `urn:uuid:${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-a${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
 }
 
-/** The text without the characters that XML 1.0 does not have (2.2). */
+/** The text escaped, without the characters that XML 1.0 does not have (2.2). */
 function xmlText(text: string): string {
-  return text.replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '');
+  return escapeHtml(text).replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '');
 }
 
 /** A mail that was withdrawn can be in caches for as long. */

@@ -1,0 +1,127 @@
+/** The document of every page, and the look of those that anybody can open. */
+import { createHash } from 'node:crypto';
+import type { FastifyReply } from 'fastify';
+import type { ComponentChildren, VNode } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import type { LanguageCode } from '../../languages.ts';
+import type { Message } from './words/en.tsx';
+
+interface Head {
+  language: LanguageCode;
+  title: string;
+  /** The colours that the page has, as in the meta element `color-scheme`; undefined: the browser's own. */
+  scheme?: string;
+  /** Whether search engines may list the page. */
+  isListed?: boolean;
+  /** The classes of the whole document. */
+  look?: string;
+  /** Elements of the head besides those of every page. */
+  more?: ComponentChildren;
+  /** A style sheet that is written into the page. */
+  style?: string;
+}
+
+/** The document of a page as HTML; `body` is its body element, as HTML where that had to be made before the head. */
+export function documentOf(
+  { language, title, scheme, isListed, look, more, style }: Head,
+  body: VNode | string,
+): string {
+  const head = renderToString(
+    <>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      {!isListed && <meta name="robots" content="noindex" />}
+      {scheme !== undefined && <meta name="color-scheme" content={scheme} />}
+      <title>{title}</title>
+      <link rel="icon" href="data:," />
+      {more}
+    </>,
+  );
+  // The text of a style element is not escaped, so JSX cannot write it.
+  const styles = style === undefined ? '' : `<style>${style}</style>`;
+  const attributes = look === undefined ? '' : ` class="${look}"`;
+  return `<!doctype html>\n<html lang="${language}"${attributes}><head>${head}${styles}</head>${typeof body === 'string' ? body : renderToString(body)}</html>\n`;
+}
+
+/** The document of a page that anybody can open. */
+export function publicDocument(head: Omit<Head, 'scheme'>, content: ComponentChildren): string {
+  return documentOf(
+    { scheme: 'light dark', style: STYLE, ...head },
+    <body>
+      <main>{content}</main>
+    </body>,
+  );
+}
+
+/** Sends a page that anybody can open, with this title and content, in English unless another language is given. */
+export function page(
+  reply: FastifyReply,
+  title: string,
+  content: ComponentChildren,
+  language: LanguageCode = 'en',
+): FastifyReply {
+  return reply.type('text/html; charset=utf-8').send(publicDocument({ language, title }, content));
+}
+
+/** Sends a page with a single message, in English unless another language is given. */
+export function sayOn(reply: FastifyReply, { title, heading = title, text }: Message, language?: LanguageCode) {
+  const content = (
+    <>
+      <h1>{heading}</h1>
+      {text.map((paragraph) => (
+        <p key={paragraph}>{paragraph}</p>
+      ))}
+    </>
+  );
+  return page(reply, title, content, language);
+}
+
+// The style sheet is written into each page, so that a page is a single request; the policy allows it by its hash.
+// Text has a contrast of at least 4.5 : 1 to its background; borders of controls and focus rings have at least 3 : 1.
+export const STYLE = `
+:root{color-scheme:light dark;--ground:#eef1f4;--card:#fff;--text:#1b2129;--quiet:#55606c;--line:#d5dbe1;--edge:#6f7b87;
+--accent:#0b5cad;--on-accent:#fff;--good:#e5f4ea;--on-good:#14532d;font:1.0625rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
+@media(prefers-color-scheme:dark){:root{--ground:#12161b;--card:#1c2229;--text:#e9edf1;--quiet:#a9b4bf;--line:#333c46;--edge:#8794a1;
+--accent:#8cc2ff;--on-accent:#08203a;--good:#14351f;--on-good:#bfecce}}
+*{box-sizing:border-box}
+body{margin:0;padding:clamp(1rem,6vh,4.5rem) 1rem;background:var(--ground);color:var(--text);overflow-wrap:break-word}
+main{max-width:34rem;margin:auto;padding:clamp(1.25rem,5vw,2.5rem);background:var(--card);border:1px solid var(--line);border-radius:14px}
+main>:last-child{margin-bottom:0}
+h1{margin:0 0 .75rem;font-size:1.6rem;line-height:1.25;letter-spacing:-.01em}
+h2{margin:0 0 .25rem;font-size:1.1rem}
+p{margin:0 0 1rem}
+.from{margin:0 0 .35rem;color:var(--quiet);font-size:.95rem}
+.quiet{color:var(--quiet);font-size:.95rem}
+.notice{margin:0 0 1.25rem;padding:.75rem 1rem;border-radius:9px;background:var(--good);color:var(--on-good)}
+section{margin-top:1.75rem;padding-top:1.5rem;border-top:1px solid var(--line)}
+form{margin:0}
+fieldset{margin:0;padding:0;border:0;min-width:0}
+legend{padding:0;margin-bottom:.5rem;font-weight:600;font-size:1.1rem}
+.choice{display:flex;gap:.85rem;align-items:flex-start;padding:.7rem .25rem;border-bottom:1px solid var(--line);cursor:pointer}
+.choice:last-of-type{border-bottom:0}
+.choice input{flex:none;width:1.35rem;height:1.35rem;margin:.1rem 0 0;accent-color:var(--accent)}
+.choice span{min-width:0}
+.choice small{display:block;color:var(--quiet);font-size:.92rem}
+button{margin-top:1.25rem;min-height:2.9rem;padding:.55rem 1.4rem;border:2px solid var(--accent);border-radius:9px;
+background:var(--accent);color:var(--on-accent);font:inherit;font-weight:600;cursor:pointer}
+button.plain{background:transparent;color:var(--accent)}
+button:hover{text-decoration:underline}
+a{color:var(--accent)}
+:focus-visible{outline:3px solid var(--accent);outline-offset:3px;border-radius:4px}
+section button{margin-top:.25rem}
+@media(max-width:30rem){button{width:100%;padding:.55rem .75rem}}
+table{border-collapse:collapse;width:100%}th,td{padding:.3rem .75rem .3rem 0;text-align:left;vertical-align:top}
+td,code{overflow-wrap:anywhere}
+.entries{margin:0 0 1.5rem;padding:0;list-style:none}
+.entries li{padding:.7rem 0;border-bottom:1px solid var(--line)}
+.entries small{display:block}
+.pages{display:flex;justify-content:space-between;gap:1rem;margin-bottom:1.5rem}
+`;
+
+/** How a Content-Security-Policy names a style sheet that is written into the page. */
+export function hashOf(style: string): string {
+  return `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
+}
+
+/** The Content-Security-Policy of the pages: our style sheet and forms posted to us; no scripts, nothing from other origins. */
+export const POLICY = `default-src 'none'; style-src ${hashOf(STYLE)}; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;

@@ -1,0 +1,40 @@
+/** A page that lists the countries and the ids that senders and contacts use for them. Programs get them from the API. */
+import type { FastifyInstance } from 'fastify';
+import { countries } from '../database/schema/index.ts';
+import { page } from '../http/pages/document.tsx';
+import type { Deps } from '../operations/deps.ts';
+
+export async function countriesPage(app: FastifyInstance, { db }: Deps): Promise<void> {
+  app.get('/docs/countries', (_request, reply) => {
+    const rows = db.select().from(countries).orderBy(countries.id).all();
+    return page(
+      reply,
+      'Countries',
+      <>
+        <h1>Countries</h1>
+        <p>
+          The number is the <code>country_id</code> of a sender and the <code>country</code> of a contact. It never
+          changes.
+        </p>
+        <table>
+          <thead>
+            <tr>
+              <th>Number</th>
+              <th>Country</th>
+              <th>ISO 3166-1</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ id, name, iso2 }) => (
+              <tr key={id}>
+                <td>{id}</td>
+                <td>{name}</td>
+                <td>{iso2}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </>,
+    );
+  });
+}
