@@ -66,15 +66,15 @@ const movesOf = ({ low, high, is_removal }: Noted): Moves => ({
 
 const NOTE = 'SELECT * FROM automation_moves WHERE automation_id = ?';
 
-/** Moves people as long as `goesOn`; gives whether some are left. It is for the background. */
-export async function continueMoves(client: Database, goesOn: () => boolean): Promise<boolean> {
+/** Moves people as long as `mayContinue`; gives whether some are left. It is for the background. */
+export async function continueMoves(client: Database, mayContinue: () => boolean): Promise<boolean> {
   const notes = prepared<[], Noted>(client, 'SELECT * FROM automation_moves');
-  for (const { automation_id } of notes.all()) await moveSome(client, automation_id, goesOn);
+  for (const { automation_id } of notes.all()) await moveSome(client, automation_id, mayContinue);
   return notes.get() !== undefined;
 }
 
 /** Moves people of an automation in short transactions, each of which stores how far it came, so that several threads may do it. */
-async function moveSome(client: Database, automation: number, goesOn: () => boolean): Promise<void> {
+async function moveSome(client: Database, automation: number, mayContinue: () => boolean): Promise<void> {
   const note = prepared<[number], Noted>(client, NOTE);
   const keep = prepared<[number, number]>(
     client,
@@ -90,7 +90,7 @@ async function moveSome(client: Database, automation: number, goesOn: () => bool
     }
     moveEnrolments(client, range, movesOf(noted));
     keep.run(range.to, automation);
-    return goesOn();
+    return mayContinue();
   };
   await inChunks(client, write, Number.POSITIVE_INFINITY);
 }

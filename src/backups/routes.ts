@@ -1,4 +1,4 @@
-/** The API of backups, whose files are passed on as they come. */
+/** The API for backups. Files are streamed in both directions. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
@@ -41,7 +41,7 @@ export const backupRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =
     },
     async (request, reply) => {
       const make = async () => makeBackup.run(contextOf(request, deps), {});
-      return sendBackup(reply, await makeFor(reply, backups, make));
+      return sendBackup(reply, await makeUntilClosed(reply, backups, make));
     },
   );
 
@@ -69,7 +69,7 @@ export const backupRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =
   routes.change('POST /backups/restore', restoreBackup, 'Restored Successfully');
 };
 
-/** Keeps and checks the backup of a form; gives what restoring it would bring and take. Throws 413 and 422. */
+/** Stores and checks an uploaded backup; returns what restoring it would add and remove. Throws 413 and 422. */
 export function takeBackup(backups: Backups, form: FastifyRequest): ReturnType<Backups['take']> {
   return backups.take(Number(form.headers['content-length'] ?? 0), async (path, room) => {
     const { fileName, errors } = await readFileUpload(form, path, room);
@@ -78,8 +78,8 @@ export function takeBackup(backups: Backups, form: FastifyRequest): ReturnType<B
   });
 }
 
-/** Does what makes a backup, and ends it where whoever waits for it is gone. */
-export async function makeFor<T>({ raw }: FastifyReply, backups: Backups, make: () => Promise<T>): Promise<T> {
+/** Calls `make`, which makes a backup, and stops it if the client disconnects. */
+export async function makeUntilClosed<T>({ raw }: FastifyReply, backups: Backups, make: () => Promise<T>): Promise<T> {
   const stop = () => void backups.stopMaking();
   raw.once('close', stop);
   try {

@@ -4,7 +4,7 @@ import type { Call } from './command.ts';
 const WIDTH = 24;
 const REDRAW_MS = 100;
 /** The rate is shown after this time, when it means something. */
-const LEAST_SECONDS = 0.5;
+const MIN_SECONDS = 0.5;
 
 export interface Progress {
   /** Shows how much is done. */
@@ -38,7 +38,7 @@ export function progressBar(done: number, whole: number, seconds: number, unit: 
   const share = whole === 0 ? 1 : Math.min(1, done / whole);
   const filled = Math.round(share * WIDTH);
   // At the very start the rate would be what was done divided by almost no time.
-  const rate = seconds >= LEAST_SECONDS ? done / seconds : 0;
+  const rate = seconds >= MIN_SECONDS ? done / seconds : 0;
   const left = rate > 0 ? `${Math.ceil((whole - done) / rate)} s left` : '';
   const pace = rate > 0 ? `${Math.round(rate)} ${unit}/s  ${left}` : '';
   const percent = `${Math.floor(share * 100)} %`.padStart(5);

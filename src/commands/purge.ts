@@ -9,7 +9,7 @@ import { withDatabase } from './database.ts';
 import { startProgress } from './progress-bar.ts';
 
 /** Less free space than this is not mentioned. */
-const LEAST_TOLD = 1e6;
+const MIN_TOLD = 1e6;
 
 export const purge: Command = {
   forms: ['purge'],
@@ -35,7 +35,7 @@ what named them.`,
     const lines = removed.map(([table, count]) => `${table.replaceAll('_', ' ')}: ${count} removed`);
     if (lines.length === 0) lines.push('Nothing was deleted: nothing to purge');
     if (freed > 0) lines.push(`${megabytes(freed)} given back to the disk`);
-    if (left > LEAST_TOLD) {
+    if (left > MIN_TOLD) {
       lines.push(
         `${megabytes(left)} of the file are free and used again; to give them back, stop the service and run this once more`,
       );

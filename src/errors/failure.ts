@@ -7,7 +7,7 @@ export type FieldErrors = Record<string, Said[]>;
 export class Failure extends Error {
   readonly status: number;
   readonly errors: Said | FieldErrors;
-  /** The path of the record that the request collides with, for the header Location. */
+  /** For the Location header: the path of the record that the request conflicts with. */
   readonly location: string | undefined;
 
   constructor(status: number, errors: Said | FieldErrors, location?: string) {
@@ -18,7 +18,7 @@ export class Failure extends Error {
   }
 }
 
-/** Whether errors are one text about all of the request, not about its fields. */
+/** True if the errors are a single text about the whole request instead of texts by field. */
 export function isSaid(errors: Said | FieldErrors): errors is Said {
   return typeof errors === 'string' || errors instanceof Sentence;
 }
@@ -49,8 +49,8 @@ export function payloadTooLarge(): Failure {
 }
 
 /**
- * 503: what the request needs cannot be had at the moment, and nothing was changed. The caller may repeat the request. A `cause` that an operator
- * should know of is logged.
+ * 503: the request cannot be served at the moment, and nothing was changed. The caller may repeat it. Pass a `cause` that the operator should
+ * know; it is logged.
  */
 export function unavailable(cause?: unknown): Failure {
   return Object.assign(new Failure(503, sentence('database_busy')), { cause });

@@ -6,7 +6,7 @@ const MAX_SUBJECT = 255;
 /** What a single send may have as HTML. */
 const MAX_HTML_CHARACTERS = 2 * 1024 * 1024;
 /** What a part or a value counts as at least, so that there is an end to a template that repeats next to nothing many thousand times. */
-const LEAST_CHARACTERS = 50;
+const MIN_CHARACTERS = 50;
 
 /** Begins and ends the part of a template that is repeated for each item. */
 const BLOCK_START = '((items))';
@@ -94,7 +94,7 @@ function fill(text: string, values: Values | undefined, encode: (text: string) =
 }
 
 function take(room: Room, characters: number): void {
-  room.left -= Math.max(characters, LEAST_CHARACTERS);
+  room.left -= Math.max(characters, MIN_CHARACTERS);
   if (room.left < 0) throw new NoRoom();
 }
 

@@ -69,8 +69,8 @@ export function makeDueIssue(deps: SingleSendDeps, feedId: number): void {
         .prepare(`UPDATE feed_items SET item = NULL WHERE feed_id = ? AND item IS NOT NULL ${done}`)
         .run(feed.id, items[0]?.id ?? 0);
     }
-    const isMore = feed.rhythm === 'item' && countWaiting(db.$client, feed.id) > 0;
-    const issue_at = isMore ? now.getTime() : nextDigest(feed, now.getTime());
+    const hasMore = feed.rhythm === 'item' && countWaiting(db.$client, feed.id) > 0;
+    const issue_at = hasMore ? now.getTime() : nextDigest(feed, now.getTime());
     db.update(feeds).set({ issue_at }).where(eq(feeds.id, feed.id)).run();
   };
   db.transaction(make, { behavior: 'immediate' });

@@ -12,7 +12,7 @@ import type { Finding } from './finding.ts';
 
 const GIB = 2 ** 30;
 /** Less than this fails; less than four times as much is a warning. */
-const LEAST_BYTES = GIB / 4;
+const MIN_BYTES = GIB / 4;
 const DAY = 24 * 60 * 60 * 1000;
 
 /** What settings, disk, clock and holds say at `now`, epoch milliseconds. */
@@ -44,9 +44,9 @@ function diskCheck(config: Config): Finding {
   const { bavail, bsize } = statfsSync(dirname(resolve(config.DATABASE_PATH)));
   const free = bavail * bsize;
   const found = sentence('disk_free', { size: (free / GIB).toFixed(1) });
-  if (free >= 4 * LEAST_BYTES) return { name: 'Disk', state: 'ok', found };
+  if (free >= 4 * MIN_BYTES) return { name: 'Disk', state: 'ok', found };
   const advice = [sentence('disk_cure')];
-  return { name: 'Disk', state: free < LEAST_BYTES ? 'fail' : 'warn', found, advice };
+  return { name: 'Disk', state: free < MIN_BYTES ? 'fail' : 'warn', found, advice };
 }
 
 function clockCheck(client: Database, now: number): Finding {

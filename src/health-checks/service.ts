@@ -1,4 +1,4 @@
-/** Checks of what the running service has left in the database: the background, the last failure of a relay, the last backup. */
+/** Health checks that read what the running service stored in the database: heartbeats of the background thread, relay failures, backups. */
 import type { Database } from 'better-sqlite3';
 import { lastBackupAt } from '../backups/files.ts';
 import type { Config } from '../config.ts';
@@ -15,12 +15,12 @@ import type { CheckResult, Finding } from './finding.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** A failed relay for which mail waits is tried again at least once a minute, so an older failure is over. */
+/** While mail waits, a failed relay is retried at least once a minute. A failure older than this is therefore over. */
 const RECENT_MS = 10 * MINUTE_MS;
-/** A last backup older than this is a warning. */
+/** If the last backup is older than this, the check warns. */
 const BACKUP_DAYS = 7;
 
-/** What background, relay and backups say at `now`, epoch milliseconds. */
+/** The state of background thread, relay and backups at `now`, epoch milliseconds. */
 export function serviceChecks(client: Database, config: Config, now: number): Finding[] {
   return [backgroundCheck(client, now), relayCheck(client, config, now), backupCheck(client, now)];
 }
@@ -49,7 +49,7 @@ function relayCheck(client: Database, config: Config, now: number): Finding {
   return { name, state: 'warn', found: sentence('relay_failed', { when, reply: failure.reply }), advice };
 }
 
-/** What follows from having no relay; null where there is one. */
+/** The finding for an installation without an SMTP relay; null if there is a relay. */
 export function missingRelay(client: Database, config: Config): CheckResult | null {
   if (hasRelay(client, config)) return null;
   const found = courierInUse(client, config) === 'nodes' ? sentence('relay_none_nodes') : sentence('relay_none');
@@ -67,11 +67,11 @@ function backupCheck(client: Database, now: number): Finding {
     : { name, state: 'warn', found: sentence('backup_old', { days }), advice };
 }
 
-/** What the nodes say at `now`, epoch milliseconds; nothing where there are none because NATS_URL is not set. */
+/** The state of the sender nodes at `now`, epoch milliseconds; empty if NATS_URL is not set. */
 export function nodeChecks(client: Database, { NATS_URL }: Config, now: number): Finding[] {
   if (NATS_URL.length === 0) return [];
   const nodes = listSenderNodes(client, now);
-  const there = nodes.filter(({ state }) => state !== 'silent');
+  const reachable = nodes.filter(({ state }) => state !== 'silent');
   const name = 'Nodes';
   const problems: Finding[] = [];
   const reason = mailWaitsReason(client);
@@ -84,34 +84,34 @@ export function nodeChecks(client: Database, { NATS_URL }: Config, now: number):
     const found = sentence('nodes_silent', { names: namesOf(silent) });
     problems.push({ name: 'Silent nodes', state: 'warn', found, advice: [sentence('nodes_silent_cure')] });
   }
-  const refused = there.filter(({ state }) => state === 'refused');
+  const refused = reachable.filter(({ state }) => state === 'refused');
   if (refused.length > 0) {
     const found = sentence('nodes_refused', { names: namesOf(refused), reply: refused[0]?.refusal ?? '' });
     problems.push({ name: 'Refused nodes', state: 'warn', found, advice: [sentence('nodes_refused_cure')] });
   }
-  const others = there.filter(({ version }) => version !== VERSION);
-  if (others.length > 0) {
-    const names = others.map((node) => `${node.name} (${node.version})`).join(', ');
+  const otherReleases = reachable.filter(({ version }) => version !== VERSION);
+  if (otherReleases.length > 0) {
+    const names = otherReleases.map((node) => `${node.name} (${node.version})`).join(', ');
     const found = sentence('nodes_releases', { version: VERSION, names });
     problems.push({ name: 'Releases of nodes', state: 'warn', found, advice: [sentence('nodes_releases_cure')] });
   }
   if (problems.length > 0) return problems;
-  return [{ name, state: 'ok', found: sentence('nodes_well', { count: there.length }) }];
+  return [{ name, state: 'ok', found: sentence('nodes_well', { count: reachable.length }) }];
 }
 
 function namesOf(nodes: readonly { name: string }[]): string {
   return nodes.map(({ name }) => name).join(', ');
 }
 
-/** What the account's webhooks say; nothing where it has none. */
+/** The state of the account's webhooks; empty if it has none. */
 export function webhooksCheck(db: Db, accountId: number): Finding[] {
   const name = 'Webhooks';
   const endpoints = listEndpoints(db, accountId);
   if (endpoints.length === 0) return [];
-  const off = endpoints.filter(({ disabled_code: code }) => code !== null && code !== 'by_owner');
-  if (off.length === 0) return [{ name, state: 'ok', found: sentence('webhooks_well') }];
+  const disabled = endpoints.filter(({ disabled_code: code }) => code !== null && code !== 'by_owner');
+  if (disabled.length === 0) return [{ name, state: 'ok', found: sentence('webhooks_well') }];
   // Without path and query, which often hold a secret.
-  const hosts = new Set(off.map(({ url }) => new URL(url).host));
+  const hosts = new Set(disabled.map(({ url }) => new URL(url).host));
   const advice = [sentence('webhooks_cure')];
   return [{ name, state: 'warn', found: sentence('webhooks_off', { name: [...hosts].join(', ') }), advice }];
 }

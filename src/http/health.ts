@@ -19,24 +19,27 @@ interface Readiness {
   ready: boolean;
   can_write: boolean;
   background: 'running' | 'stalled';
-  /** Steps of the background that have failed for some time, every time. */
+  /** Steps of the background thread that have failed each time for a while. */
   failing: string[];
   sending: 'on' | 'held';
   held_reason: string | null;
-  /** outbox: there is none; nodes: none here, but campaign mail leaves from sender nodes; failing: relays fail, and none has taken a mail since. */
+  /**
+   * outbox: no relay is set up, mail is only stored; nodes: there is no relay, but sender nodes send campaigns; failing: relays fail, and none has
+   * accepted a mail since.
+   */
   relay: 'outbox' | 'nodes' | 'working' | 'failing';
   /** Why due mail waits although sending is on: what the relay said, or that no sender node can take it. */
   waits_reason: string | null;
-  /** How long the mail that waits the longest has been due; 0: none is. */
+  /** How long the oldest due mail has been waiting; 0 if none waits. */
   oldest_due_seconds: number;
 }
 
-export async function healthPages(app: FastifyInstance, { db, clock, config, lock, tokens }: Deps): Promise<void> {
+export async function healthRoutes(app: FastifyInstance, { db, clock, config, lock, tokens }: Deps): Promise<void> {
   const client = db.$client;
-  let probed = Number.NEGATIVE_INFINITY;
+  let probedAt = Number.NEGATIVE_INFINITY;
   let last: Promise<Readiness> | null = null;
 
-  // A look at the public address gives a challenge, and sees by the answer that it leads to this very installation.
+  // The check of the public URL sends a challenge. The proof in the answer shows that the URL leads to this installation.
   app.get<{ Querystring: { challenge?: unknown } }>('/healthz', async ({ query: { challenge } }) => {
     const isAsked = typeof challenge === 'string' && CHALLENGE.test(challenge);
     return isAsked ? { alive: true, proof: proofOf(tokens, challenge) } : { alive: true };
@@ -44,9 +47,9 @@ export async function healthPages(app: FastifyInstance, { db, clock, config, loc
 
   app.get('/readyz', async (_request, reply) => {
     const now = clock.monotonic();
-    if (last === null || now - probed >= PROBE_MS) {
+    if (last === null || now - probedAt >= PROBE_MS) {
       last = readiness();
-      probed = now;
+      probedAt = now;
     }
     const current = await last;
     return reply.code(current.ready ? 200 : 503).send(current);
@@ -59,7 +62,7 @@ export async function healthPages(app: FastifyInstance, { db, clock, config, loc
     const steps = failingSteps(client);
     // Held sending does not make the service unready: only the operator can release it, and a restart would not help.
     const reason = sendingHeldReason(client);
-    // Neither does a relay that fails: it is tried again, and mail waits on disk.
+    // A failing relay does not make it unready either: it is tried again, and mail waits on disk.
     const failing = relayFailing(client, config);
     const used = failing === null ? 'working' : 'failing';
     const due = oldestDueAt(client, now) ?? now;

@@ -1,6 +1,6 @@
 /** The pages that recipients and owners open in a browser, without keys or cookies, and the operational endpoints. */
 import type { FastifyInstance } from 'fastify';
-import { healthPages } from '../http/health.ts';
+import { healthRoutes } from '../http/health.ts';
 import { metricsPage } from '../http/metrics.ts';
 import { referencePage } from '../http/openapi/reference-page.tsx';
 import type { Deps } from '../operations/deps.ts';
@@ -24,6 +24,6 @@ export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(providerEventRoutes, deps);
   await referencePage(app, deps);
   await countriesPage(app, deps);
-  await healthPages(app, deps);
+  await healthRoutes(app, deps);
   await metricsPage(app, deps);
 }

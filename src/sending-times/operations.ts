@@ -15,7 +15,7 @@ import type { MailCap } from '../database/schema/index.ts';
 import { markEarlierMailsSoon } from '../delivery/queue/ledger/earlier-mails.ts';
 import { MAX_CAP_DAYS, MAX_CAP_MAILS, MAX_CAPS } from '../delivery/timing/mail-caps.ts';
 import { waitsUntil } from '../delivery/timing/send-window.ts';
-import { LEAST_RESULTS, LIMITS } from '../delivery/watch/limits.ts';
+import { LIMITS, MIN_RESULTS } from '../delivery/watch/limits.ts';
 import { sentence } from '../errors/sentences.ts';
 import {
   choice,
@@ -173,7 +173,7 @@ export const readResultLimits = operation({
   output: Type.Object({ limits: ResultLimits }),
   run({ db, accountId }): { limits: ResultLimits } {
     const limits = LIMITS.map(({ share, ...limit }) => ({ ...limit, per_thousand: Math.round(share * 1000) }));
-    return { limits: { auto_hold: isAutoHoldOn(db, accountId) ? 1 : 0, least_results: LEAST_RESULTS, limits } };
+    return { limits: { auto_hold: isAutoHoldOn(db, accountId) ? 1 : 0, least_results: MIN_RESULTS, limits } };
   },
 });
 

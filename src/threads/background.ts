@@ -141,9 +141,9 @@ export class Background {
     this.#heartbeat.beat(clock.now().getTime());
     this.#followSettings();
     const isHeld = sendingHeldReason(db.$client) !== null;
-    let isMore = false;
+    let hasMore = false;
     const part = async (name: string, work: () => Promise<boolean>) => {
-      if (!this.#isStopping) isMore = (await this.#safely(name, work)) || isMore;
+      if (!this.#isStopping) hasMore = (await this.#safely(name, work)) || hasMore;
     };
     await part('places in automations', () => continueMoves(db.$client, this.#timeSlice()));
     if (!isHeld) {
@@ -195,13 +195,13 @@ export class Background {
         this.#oldMails.continueRemoval(clock.now().getTime(), clock.monotonic()),
       );
     }
-    if (!isHeld) await part('canaries', () => this.#canaries.moveOn(this.#timeSlice()));
+    if (!isHeld) await part('canaries', () => this.#canaries.advance(this.#timeSlice()));
     await part('results by domain', () => this.#domainCounts.countOn(this.#timeSlice()));
     this.handOverTransactional();
     const isDelivering = await this.#worker.step(isHeld);
     if (!isDelivering) await this.#transactional.waitForOne(this.#worker.recordMs);
     completeFinishedSends(this.#deps);
-    const goesOnAtOnce = isMore || isDelivering || this.#transactional.unfinished > 0;
+    const goesOnAtOnce = hasMore || isDelivering || this.#transactional.unfinished > 0;
     this.#logHolds(goesOnAtOnce);
     return goesOnAtOnce;
   }

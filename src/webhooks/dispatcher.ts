@@ -53,8 +53,8 @@ export class Dispatcher {
     this.#isHeld = sendingHeldReason(client) !== null;
     for (const queue of this.#queues.values()) queue.fill();
     this.#record();
-    const isMore = this.#oldEvents.remove(clock.now().getTime(), clock.monotonic());
-    return isMore || this.#flying > 0;
+    const hasMore = this.#oldEvents.remove(clock.now().getTime(), clock.monotonic());
+    return hasMore || this.#flying > 0;
   }
 
   /** Begins nothing more and records what ends. */

@@ -61,7 +61,7 @@ export class EndpointQueue {
   readonly #trying = new Set<string>();
   #flying = 0;
   /** Whether the last read did not reach the end. */
-  #isMore = false;
+  #hasMore = false;
   readonly #attempts = new UnwrittenAttempts();
   #waits: Progress['waits'][number][] = [];
   #ended: Progress['ended'][number][] = [];
@@ -194,7 +194,7 @@ export class EndpointQueue {
   #read(): void {
     if (!this.#window.hasRoom(READ_AT_ONCE)) return;
     const events = readEvents(this.#deps.client, this.#endpoint.user_id, this.#window.readTo, READ_AT_ONCE);
-    this.#isMore = events.length === READ_AT_ONCE;
+    this.#hasMore = events.length === READ_AT_ONCE;
     for (const event of events) {
       const isWanted = this.#wanted.has(event.type);
       const isBlocked = isWanted && this.#blocked.has(event.lane);
@@ -230,7 +230,7 @@ export class EndpointQueue {
       const is_success = isSuccess ? 1 : 0;
       this.#attempts.add({ event_id: event.id, type: event.type, attempt, is_success, status, reply, took_ms, at });
       then(answer, at);
-      if (this.#window.readyCount === 0 && this.#isMore && this.#takesNew()) this.#read();
+      if (this.#window.readyCount === 0 && this.#hasMore && this.#takesNew()) this.#read();
       if (this.#takesNew()) this.#send();
     });
   }

@@ -176,9 +176,9 @@ t.test('killed again and again, everybody gets one mail of one variant with one 
   const delivered = shop.app.db.prepare('SELECT max(delivered) FROM mailings').pluck();
   let kills = 0;
   for (let step = 0; step < 600 && delivered.get() !== 200; step++) {
-    const isMore = await shop.app.step();
+    const hasMore = await shop.app.step();
     if (step % 3 === 0 && ++kills > 0) shop.app.restartBackground(shop.courierOf);
-    shop.app.clock.advance(isMore ? 1000 : HOUR / 4);
+    shop.app.clock.advance(hasMore ? 1000 : HOUR / 4);
     if (step === 60) click(shop, 1, 30);
   }
   t.equal(delivered.get(), 200);

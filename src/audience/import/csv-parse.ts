@@ -1,7 +1,7 @@
 /**
- * A parser for CSV (RFC 4180): it takes text in pieces of any size and gives batches of rows. It is ours because the parsers we
- * know either take nine times the CPU per row (fast-csv, which writes our files) or cannot tell the line of a malformed row, go on
- * after it and bound a row's length (Papa Parse, uDSV). `scripts/bench/csv.ts` compares them, docs/benchmarks.md has the figures.
+ * A parser for CSV (RFC 4180): it takes text in pieces of any size and returns batches of rows. The libraries we tried do not fit:
+ * fast-csv, which writes our files, needs nine times the CPU per row. Papa Parse and uDSV cannot report the line of a malformed row,
+ * continue after it and limit a row's length. `scripts/bench/csv.ts` compares them, docs/benchmarks.md has the figures.
  */
 import { unescapeFormula } from './csv-write.ts';
 
@@ -33,7 +33,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 const QUOTE = 0x22;
 
-type State = 'row start' | 'cell start' | 'bare' | 'quoted' | 'after quote' | 'skipping';
+type State = 'row start' | 'cell start' | 'unquoted' | 'quoted' | 'after quote' | 'skipping';
 
 /**
  * Parses one file. The delimiter is one character other than a quote or line break. Lines end with CRLF, LF or CR; blank lines are
@@ -44,11 +44,15 @@ type State = 'row start' | 'cell start' | 'bare' | 'quoted' | 'after quote' | 's
 export class CsvParser {
   readonly #delimiter: number;
   #state: State = 'row start';
-  /** The finished cells of the current row and their total length, then the part of its last cell that earlier pieces contained. */
+  /** The finished cells of the current row. */
   #row: string[] = [];
+  /** The total length of the finished cells. */
   #rowLength = 0;
+  /** The beginning of the unfinished cell, from earlier pieces. */
   #partial = '';
+  /** The current line of the file, counted from 1. */
   #line = 1;
+  /** The line on which the current row begins. */
   #rowLine = 1;
   /** A CR at the end of a piece waits for the next one, which may begin with its LF. */
   #waitingCr = '';
@@ -58,7 +62,7 @@ export class CsvParser {
     this.#delimiter = delimiter.charCodeAt(0);
   }
 
-  /** Parses the next piece of the file; gives the rows that end in it. */
+  /** Parses the next piece of the file; returns the rows that end in it. */
   push(piece: string): CsvBatch {
     const text = this.#waitingCr === '' ? piece : this.#waitingCr + piece;
     this.#waitingCr = text.endsWith('\r') ? '\r' : '';
@@ -66,7 +70,7 @@ export class CsvParser {
     return this.#takeBatch();
   }
 
-  /** Ends the file; gives the last row when the file does not end with a line break. */
+  /** Ends the file; returns the last row if the file does not end with a line break. */
   end(): CsvBatch {
     this.#parse(this.#waitingCr, this.#waitingCr.length);
     if (this.#state === 'quoted') throw new CsvError(this.#rowLine, 'A quote is opened but never closed.');
@@ -91,10 +95,10 @@ export class CsvParser {
           this.#state = 'cell start';
           break;
         case 'cell start':
-          this.#state = code === QUOTE ? 'quoted' : 'bare';
+          this.#state = code === QUOTE ? 'quoted' : 'unquoted';
           if (code === QUOTE) at++;
           break;
-        case 'bare': {
+        case 'unquoted': {
           const start = at;
           let stop = code;
           while (stop !== delimiter && stop !== LF && stop !== CR && ++at < end) stop = text.charCodeAt(at);
@@ -149,7 +153,7 @@ export class CsvParser {
     }
   }
 
-  /** Counts the line that ends at this character; gives the index after the line break. */
+  /** Counts the line that ends at this character; returns the index after the line break. */
   #endLine(text: string, at: number): number {
     this.#line++;
     return text.charCodeAt(at) === CR && text.charCodeAt(at + 1) === LF ? at + 2 : at + 1;

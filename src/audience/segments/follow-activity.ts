@@ -41,12 +41,12 @@ export async function followActivity(db: Db, clock: Clock): Promise<boolean> {
   const client = db.$client;
   if (newestEvent(client) <= followedTo(client)) return false;
   const until = performance.now() + BACKGROUND_MS;
-  let isMore = true;
+  let hasMore = true;
   await inChunks(client, (rows) => {
-    isMore = followSome(db, rows, clock);
-    return isMore && performance.now() < until;
+    hasMore = followSome(db, rows, clock);
+    return hasMore && performance.now() < until;
   });
-  return isMore;
+  return hasMore;
 }
 
 function newestEvent(client: Db['$client']): number {

@@ -33,21 +33,21 @@ export async function continueSunsets(db: Db, clock: Clock): Promise<boolean> {
     client,
     `SELECT * FROM sunsets WHERE lift_to IS NOT NULL OR (is_on = 1 AND (next_at <= @now OR next_at > @tomorrow)) ORDER BY random()`,
   ).all({ now, tomorrow: now + DAY_MS });
-  let isMore = false;
+  let hasMore = false;
   for (const sunset of due) {
     if (sunset.lift_to !== null) await liftAll(client, sunset.user_id, sunset.lift_to, clock, until);
-    isMore = (sunset.is_on === 1 && (await look(db, sunset, clock, until))) || isMore;
+    hasMore = (sunset.is_on === 1 && (await look(db, sunset, clock, until))) || hasMore;
     if (performance.now() >= until) return true;
   }
-  return isMore;
+  return hasMore;
 }
 
 async function liftAll(client: Database, account: number, to: number, clock: Clock, until: number): Promise<void> {
   await inChunks(client, (rows) => {
-    const isMore = liftSome(client, account, to, rows, isoTimestamp(clock.now()));
-    if (!isMore)
+    const hasMore = liftSome(client, account, to, rows, isoTimestamp(clock.now()));
+    if (!hasMore)
       prepared(client, 'UPDATE sunsets SET lift_to = NULL WHERE user_id = ? AND lift_to = ?').run(account, to);
-    return isMore && performance.now() < until;
+    return hasMore && performance.now() < until;
   });
 }
 

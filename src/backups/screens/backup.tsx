@@ -18,7 +18,7 @@ import { sentence } from '../../errors/sentences.ts';
 import { installMultipart } from '../../http/requests/forms.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
 import { type BackupState, dropBackup, makeBackup, type Restore, readBackups, restoreBackup } from '../operations.ts';
-import { makeFor, sendBackup, takeBackup } from '../routes.ts';
+import { makeUntilClosed, sendBackup, takeBackup } from '../routes.ts';
 
 const FORBIDDEN = 403;
 
@@ -31,7 +31,7 @@ export async function backupScreen(app: FastifyInstance): Promise<void> {
   app.get('/settings/backup/file', async (request, reply) => {
     // Another site could make the browser ask for it again and again.
     if (!isSameOrigin(request)) throw new Failure(FORBIDDEN, sentence('other_site'));
-    const made = await makeFor(reply, app.deps.backups, () => attempt(request, makeBackup, {}));
+    const made = await makeUntilClosed(reply, app.deps.backups, () => attempt(request, makeBackup, {}));
     if ('problem' in made) return show(request, reply, made.status, sentenceOf(made));
     return sendBackup(reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }), made.output);
   });

@@ -39,12 +39,12 @@ export async function continueClassifying(client: Database): Promise<boolean> {
   if (findNamedValue(client, UNFINISHED) === null) return false;
   const until = performance.now() + BACKGROUND_MS;
   const recorded = new RecordedHits(client);
-  let isMore = true;
+  let hasMore = true;
   await inChunks(client, (rows) => {
-    isMore = classifySome(client, recorded, Math.ceil(rows / COST));
-    return isMore && performance.now() < until;
+    hasMore = classifySome(client, recorded, Math.ceil(rows / COST));
+    return hasMore && performance.now() < until;
   });
-  return isMore;
+  return hasMore;
 }
 
 /** Classifies those among the next `rows` deliveries; false when none are left. */

@@ -52,12 +52,12 @@ export class OldEvents {
     if (this.#days === 0 || monotonic < this.#restsUntil) return false;
     const horizon = now - (now % DAY_MS) - this.#days * DAY_MS;
     const until = performance.now() + BACKGROUND_MS;
-    let isMore = true;
+    let hasMore = true;
     await inChunks(this.#client, (rows) => {
-      isMore = removeSome(this.#client, horizon, rows);
-      return isMore && performance.now() < until;
+      hasMore = removeSome(this.#client, horizon, rows);
+      return hasMore && performance.now() < until;
     });
-    if (isMore || (await continueShrinking(this.#client, until))) return true;
+    if (hasMore || (await continueShrinking(this.#client, until))) return true;
     this.#restsUntil = monotonic + IDLE_MS;
     return false;
   }

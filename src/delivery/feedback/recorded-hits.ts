@@ -116,7 +116,7 @@ export const BURST_MS = 2000;
 /** With the pixel, so many different links within that time are a burst. */
 const LINKS_WITH_PIXEL = 3;
 /** Every link of a mail within that time is a burst, except of mails with fewer links than this. */
-const LEAST_LINKS = 2;
+const MIN_LINKS = 2;
 
 /** Says of each hit of a recipient's mail, in the order of their times, whether it is in a burst. `links`: how many links the mail has. */
 export function findBursts(hits: readonly TimedHit[], links: number): boolean[] {
@@ -133,7 +133,7 @@ export function findBursts(hits: readonly TimedHit[], links: number): boolean[] 
     }
     const hasPixel = counts.has(null);
     const clicked = counts.size - Number(hasPixel);
-    const isBurst = (hasPixel && clicked >= LINKS_WITH_PIXEL) || (links >= LEAST_LINKS && clicked >= links);
+    const isBurst = (hasPixel && clicked >= LINKS_WITH_PIXEL) || (links >= MIN_LINKS && clicked >= links);
     if (!isBurst) continue;
     found.fill(true, Math.max(from, marked), to + 1);
     marked = to + 1;

@@ -1,16 +1,16 @@
 /**
  * Return paths (envelope senders) that name their delivery and are signed, so that a forged bounce has no effect. The signature covers
- * the recipient's address, so that after a restore a delivery id that is handed out again does not match the bounce of another person.
+ * the recipient's address: after a restore an id may be assigned again, and the bounce of one recipient must not count for another.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** Leaves room for `+`, an id of 11 characters, `.` and 16 of signature in a local part of 64 (RFC 5321 §4.5.3.1.1). */
 const MAX_BASE_LENGTH = 35;
-/** 80 bits are 16 characters of base32 to the bit: no spare bits, so one delivery has one spelling. */
+/** 80 bits are exactly 16 characters of base32. With spare bits, several spellings would be the same signature. */
 const MAC_BYTES = 10;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const RETURN_PATH = /^[a-z0-9._-]{1,35}\+(0?)([1-9a-z][0-9a-z]{0,10})\.([a-z2-7]{16})@[^@<>\s]{1,255}$/;
-/** Before the id of a transactional mail, whose ids are counted apart. No id begins with it. */
+/** The prefix for ids of transactional mails, which are counted separately from deliveries. An id in base 36 never begins with it. */
 const TRANSACTIONAL = '0';
 
 /** The delivery a return path is made for. */
@@ -22,7 +22,7 @@ export interface ReturningDelivery {
   isTransactional?: boolean;
 }
 
-/** What the database knows of its deliveries. */
+/** Look-ups in the database of deliveries. */
 export interface KnownDeliveries {
   /** The normalized address of a delivery's recipient, or undefined when there is no such delivery. */
   findEmail(deliveryId: number): string | undefined;

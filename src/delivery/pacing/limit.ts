@@ -12,7 +12,7 @@ const RAISE_PER_MINUTE = 0.1;
 /** At so many times the rate that was refused, the limit is over. */
 const OVER_AT = 2;
 /** One mail a minute. */
-const LEAST_RATE = 1 / 60;
+const MIN_RATE = 1 / 60;
 /** The longest that somebody waits before the limit is asked again. */
 const MAX_WAIT_MS = 15 * MINUTE_MS;
 
@@ -36,8 +36,8 @@ export class Limit {
   usedAt: number;
 
   constructor({ rate, refused }: LimitNumbers, now: number) {
-    this.#rate = Math.max(LEAST_RATE, rate);
-    this.#refused = Math.max(LEAST_RATE, refused);
+    this.#rate = Math.max(MIN_RATE, rate);
+    this.#refused = Math.max(MIN_RATE, refused);
     this.#cutAt = now;
     this.#next = now;
     this.usedAt = now;
@@ -55,7 +55,7 @@ export class Limit {
   /** Halves the rate. */
   cut(now: number): void {
     this.#refused = this.#rate;
-    this.#rate = Math.max(LEAST_RATE, this.#rate / 2);
+    this.#rate = Math.max(MIN_RATE, this.#rate / 2);
     this.#cutAt = now;
   }
 

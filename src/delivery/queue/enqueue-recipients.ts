@@ -57,14 +57,14 @@ export function mailingsToEnqueue(client: Database): { id: number; state: 'enque
 }
 
 /**
- * Adds ledger rows for the audience in short transactions until `goesOn` returns false. Progress is stored, so the next call continues,
+ * Adds ledger rows for the audience in short transactions until `mayContinue` returns false. Progress is stored, so the next call continues,
  * even after a crash. Once everybody is enqueued, the mailing's state becomes `sending`; the worker cancels the rows of a cancelled one.
  * Returns whether there was anything to do.
  */
 export async function enqueueRecipients(
   client: Database,
   mailingId: number,
-  goesOn: () => boolean = () => true,
+  mayContinue: () => boolean = () => true,
 ): Promise<boolean> {
   let didWork = false;
   const read = client.prepare<[number], { enqueue_progress: string }>(
@@ -99,7 +99,7 @@ export async function enqueueRecipients(
     const last = reached.get(range);
     if (last === null || last === undefined) {
       save.run(JSON.stringify({ ...progress, target: progress.target + 1, after: 0 }), 0, 0, mailingId);
-      return goesOn();
+      return mayContinue();
     }
     const before = newest.get() ?? 0;
     const { changes } = insert.run({
@@ -115,7 +115,7 @@ export async function enqueueRecipients(
     countReasons(suppressed);
     const count = suppressed.reduce((sum, { by }) => sum + by, 0);
     save.run(JSON.stringify({ ...progress, after: last }), changes, count, mailingId);
-    return goesOn();
+    return mayContinue();
   });
   return didWork;
 }

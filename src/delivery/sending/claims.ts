@@ -99,13 +99,13 @@ export class Claims {
     const { ledger, steady } = this.#deps;
     const claims: Claim[] = [];
     let ineligible = 0;
-    let isMore = true;
-    while (isMore && claims.length < share && ineligible < MAX_INELIGIBLE) {
+    let hasMore = true;
+    while (hasMore && claims.length < share && ineligible < MAX_INELIGIBLE) {
       const wanted = share - claims.length;
       const found = ledger.claim(mailing, prepared, wanted, steady(), now);
       claims.push(...found.claims);
       ineligible += found.examined - found.claims.length + found.moved;
-      isMore = found.examined === wanted || found.moved > 0;
+      hasMore = found.examined === wanted || found.moved > 0;
     }
     this.#ineligible += ineligible;
     return claims;

@@ -21,18 +21,18 @@ export class AbTestDecisions {
   }
 
   /**
-   * Decides the tests whose time has come, and lets the rest of those that are decided go until `goesOn` returns false. Gives whether there is
+   * Decides the tests whose time has come, and lets the rest of those that are decided go until `mayContinue` returns false. Gives whether there is
    * more to do. `now` is in epoch milliseconds, `monotonic` is a clock that nobody sets.
    */
-  async step(now: number, monotonic: number, goesOn: () => boolean): Promise<boolean> {
+  async step(now: number, monotonic: number, mayContinue: () => boolean): Promise<boolean> {
     const isLooking = monotonic - this.#lookedAt >= LOOK_MS;
     if (isLooking) this.#lookedAt = monotonic;
-    let isMore = false;
+    let hasMore = false;
     for (const test of isLooking ? dueTests(this.#client, now) : decidedTests(this.#client)) {
-      if (test.winner !== null) isMore = (await release(this.#client, test, goesOn)) || isMore;
-      else isMore = look(this.#client, test, now) || isMore;
+      if (test.winner !== null) hasMore = (await release(this.#client, test, mayContinue)) || hasMore;
+      else hasMore = look(this.#client, test, now) || hasMore;
     }
-    return isMore;
+    return hasMore;
   }
 }
 
@@ -135,7 +135,7 @@ export function chooseVariant(client: Database, mailingId: number, variant: numb
 }
 
 /** Makes those due who were held back, in short transactions; gives whether there are more. After a kill the rest of them is still held back. */
-async function release(client: Database, { mailing_id }: Test, goesOn: () => boolean): Promise<boolean> {
+async function release(client: Database, { mailing_id }: Test, mayContinue: () => boolean): Promise<boolean> {
   const { is_cancelled, is_enqueueing } = mailingOf(client, mailing_id);
   if (is_cancelled === 1) {
     end(client, mailing_id);
@@ -146,13 +146,13 @@ async function release(client: Database, { mailing_id }: Test, goesOn: () => boo
     `UPDATE deliveries SET due_at = 0 WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_queue
       WHERE mailing_id = ? AND state = ${DELIVERY_STATE.queued} AND due_at = ${HELD_BACK_DUE} LIMIT ?)`,
   );
-  let isMore = true;
+  let hasMore = true;
   await inChunks(client, (rows) => {
-    isMore = some.run(mailing_id, rows).changes === rows;
-    return isMore && goesOn();
+    hasMore = some.run(mailing_id, rows).changes === rows;
+    return hasMore && mayContinue();
   });
-  if (!isMore && is_enqueueing === 0) end(client, mailing_id);
-  return isMore;
+  if (!hasMore && is_enqueueing === 0) end(client, mailing_id);
+  return hasMore;
 }
 
 function end(client: Database, mailingId: number): void {

@@ -11,7 +11,7 @@ import { countMails, endWarmUp, findWarmUp, isAnyWarmingUp } from './store.ts';
 
 const HOUR_MS = 3_600_000;
 /** What is left of a day is spread over the rest of it, but a whole day's mails over no less than this. */
-const LEAST_SPREAD_MS = 8 * HOUR_MS;
+const MIN_SPREAD_MS = 8 * HOUR_MS;
 /** So much of the time without a mail is made up for. */
 const MADE_UP_MS = 60_000;
 
@@ -124,7 +124,7 @@ export class WarmUps {
       day,
       volume,
       left,
-      interval: Math.max(restMs / Math.max(1, left), LEAST_SPREAD_MS / volume),
+      interval: Math.max(restMs / Math.max(1, left), MIN_SPREAD_MS / volume),
     };
   }
 }

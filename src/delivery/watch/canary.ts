@@ -1,6 +1,7 @@
 /**
- * The canary of a mailing: the first part of its recipients, chosen evenly from all domains. They are due before 0, so they are claimed before everybody
- * else, who are due at 0; the claim takes nobody who is due at 0 before the canary is released. All of it is rows, so that a kill changes nothing.
+ * The canary of a mailing: a first batch of its recipients, chosen evenly from all domains. The rest is sent after the canary has given good
+ * results. Deliveries of the canary have a negative `due_at` and are claimed first; those of the rest have 0 and are not claimed before the
+ * canary is released. The state is kept in rows, so a killed process continues where it stopped.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
@@ -14,22 +15,25 @@ import { MailingStates } from '../queue/mailing-state.ts';
 import { countResults } from './limits.ts';
 import { continuesAt, findResultHold, readResults, releaseCanary } from './watched-mailings.ts';
 
-/** The share of the canary that must have a result before the rest goes. */
-const LEAST_RESULT_SHARE = 0.5;
+/** The share of the canary that must have a result before the rest is sent. */
+const MIN_RESULT_SHARE = 0.5;
 
 const PAGE_ROWS = 2000;
 
 type Canary = Pick<typeof watchedMailings.$inferSelect, 'mailing_id' | 'percent' | 'minutes' | 'stage' | 'tried_at'> & {
   state: string;
-  /** How many may get it. */
+  /** The number of recipients who are not suppressed. */
   audience: number;
 };
 
-/** How far the choice of a canary is. It is not stored: after a kill it begins again and comes to the same. */
+/** The progress of choosing a canary. It is in memory only: after a restart the choice begins again and takes the same recipients. */
 interface Choice {
   spread: DomainSpread;
+  /** The number of recipients to choose. */
   size: number;
+  /** The id of the last delivery that was read. */
   after: number;
+  /** Ids of deliveries. */
   chosen: number[];
 }
 
@@ -39,30 +43,30 @@ export class Canaries {
   readonly #steady: () => number;
   readonly #choices = new Map<number, Choice>();
 
-  /** Waits are measured by `steady`, epoch milliseconds. */
+  /** `steady` gives the time in epoch milliseconds; changes of the system clock do not affect it while the process runs. */
   constructor(client: Database, steady: () => number) {
     this.#client = client;
     this.#states = new MailingStates(client);
     this.#steady = steady;
   }
 
-  /** Moves each canary on as far as it can go now, while `goesOn`; gives whether there is more to do at once. */
-  async moveOn(goesOn: () => boolean): Promise<boolean> {
-    let isMore = false;
+  /** Advances each canary as far as possible now, while `mayContinue()` is true. Returns true if there is more to do at once. */
+  async advance(mayContinue: () => boolean): Promise<boolean> {
+    let hasMore = false;
     const canaries = prepared<[], Canary>(this.#client, UNRELEASED).all();
-    // Of a mailing that was cancelled meanwhile.
+    // Forget choices for mailings that were cancelled meanwhile.
     for (const id of this.#choices.keys())
       if (!canaries.some(({ mailing_id }) => mailing_id === id)) this.#choices.delete(id);
     for (const canary of canaries) {
-      if (canary.stage === 'choosing') isMore = (await this.#choose(canary, goesOn)) || isMore;
-      else if (canary.stage === 'sending') this.#noteTried(canary.mailing_id);
-      else if (canary.state === 'sending') isMore = this.#decide(canary) || isMore;
+      if (canary.stage === 'choosing') hasMore = (await this.#choose(canary, mayContinue)) || hasMore;
+      else if (canary.stage === 'sending') this.#recordTried(canary.mailing_id);
+      else if (canary.state === 'sending') hasMore = this.#decide(canary) || hasMore;
     }
-    return isMore;
+    return hasMore;
   }
 
-  /** Chooses the recipients, and has them be claimed first. */
-  async #choose(canary: Canary, goesOn: () => boolean): Promise<boolean> {
+  /** Chooses the recipients, then marks them to be claimed first. Returns true if there is more to do at once. */
+  async #choose(canary: Canary, mayContinue: () => boolean): Promise<boolean> {
     const { mailing_id: mailing, audience, percent } = canary;
     const size = canarySize(audience, percent);
     if (size === 0) return releaseCanary(this.#client, mailing);
@@ -75,7 +79,7 @@ export class Canaries {
         chosen: [],
       };
       this.#choices.set(mailing, choice);
-      if (!(await this.#read(mailing, choice, goesOn))) return true;
+      if (!(await this.#read(mailing, choice, mayContinue))) return true;
       this.#choices.delete(mailing);
       prepared(this.#client, SAVE_CHOSEN).run(JSON.stringify(choice.chosen), choice.chosen.length, mailing);
       return true;
@@ -93,8 +97,8 @@ export class Canaries {
     return true;
   }
 
-  /** Reads on through the recipients; true once all were read, or enough are chosen. */
-  async #read(mailing: number, choice: Choice, goesOn: () => boolean): Promise<boolean> {
+  /** Reads the next recipients, page by page. Returns true once all have been read or enough have been chosen. */
+  async #read(mailing: number, choice: Choice, mayContinue: () => boolean): Promise<boolean> {
     const page = prepared<[number, number], { id: number; domain: string }>(this.#client, RECIPIENTS);
     do {
       const rows = page.all(mailing, choice.after);
@@ -105,21 +109,21 @@ export class Canaries {
       }
       if (rows.length < PAGE_ROWS) return true;
       await setImmediate();
-    } while (goesOn());
+    } while (mayContinue());
     return false;
   }
 
-  /** Notes when everybody of the canary was tried. Those whom a server put off are tried again while the rest waits. */
-  #noteTried(mailing: number): void {
+  /** Once each recipient of the canary has been tried, stores the time. Deferred ones are retried while the rest waits. */
+  #recordTried(mailing: number): void {
     if (prepared(this.#client, IS_UNTRIED).get({ mailing }) !== undefined) return;
-    prepared(this.#client, NOTE_TRIED).run(this.#steady(), mailing);
+    prepared(this.#client, RECORD_TRIED).run(this.#steady(), mailing);
   }
 
-  /** Once the wait is over, lets the rest go or holds the mailing; gives whether it did. */
+  /** Once the wait is over, releases the rest or holds the mailing. Returns false during the wait. */
   #decide({ mailing_id: mailing, minutes, tried_at }: Canary): boolean {
     const now = this.#steady();
-    // Tried in the future: the clock was set back while the service was stopped.
-    if (tried_at > now) prepared(this.#client, NOTE_TRIED).run(now, mailing);
+    // A time in the future: the clock was set back while the service was stopped.
+    if (tried_at > now) prepared(this.#client, RECORD_TRIED).run(now, mailing);
     if (tried_at > now || now < continuesAt({ tried_at, minutes }).getTime()) return false;
     return this.#client
       .transaction(() => {
@@ -132,11 +136,11 @@ export class Canaries {
   }
 }
 
-/** Why the rest does not go although no limit is exceeded: too few of the canary have a result. */
+/** The reason to hold the mailing although no limit is exceeded: too few recipients of the canary have a result. Null if enough have one. */
 function findUnclear(client: Database, mailing: number): Held | null {
   const results = countResults(readResults(client, mailing));
   const size = prepared<[number], { size: number }>(client, SIZE_OF_TRIED).get(mailing)?.size ?? 0;
-  if (results >= size * LEAST_RESULT_SHARE) return null;
+  if (results >= size * MIN_RESULT_SHARE) return null;
   return { held_code: 'canary_unclear', held_reason: String(sentence('held_canary_unclear', { size, results })) };
 }
 
@@ -147,7 +151,7 @@ const UNRELEASED = `
 
 const CHOSEN = 'SELECT chosen, size FROM watched_mailings WHERE mailing_id = ?';
 
-/** Without those who were left out when they would have got it: unsubscribed since, or with as many mails as are allowed. */
+/** The size of the canary without recipients who were excluded after the choice: they unsubscribed, or reached a frequency cap. */
 const SIZE_OF_TRIED = `
   SELECT size - (SELECT count(*) FROM json_each(chosen) c CROSS JOIN deliveries d ON d.id = c.value WHERE d.state = ${DELIVERY_STATE.suppressed})
     AS size FROM watched_mailings WHERE mailing_id = ?`;
@@ -165,33 +169,33 @@ const PUT_FIRST = `
 
 const START = "UPDATE watched_mailings SET stage = 'sending' WHERE mailing_id = ? AND stage = 'choosing'";
 
-/** Whether anybody of the first part waits for their first try; those who were put off for a rate are due later. The rest is due at 0. */
+/** A row if any recipient of the canary has not been tried yet. One that waits because of a rate limit has a positive `due_at`; the rest has 0. */
 const IS_UNTRIED = `
   SELECT 1 WHERE EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_queue
       WHERE mailing_id = @mailing AND state = ${DELIVERY_STATE.queued} AND (due_at < 0 OR due_at > 0) AND attempt = 0)
     OR EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_sending WHERE state = ${DELIVERY_STATE.sending} AND mailing_id = @mailing)`;
 
-const NOTE_TRIED =
+const RECORD_TRIED =
   "UPDATE watched_mailings SET stage = 'waiting', tried_at = ? WHERE mailing_id = ? AND stage IN ('sending', 'waiting')";
 
-/** A smaller audience gets the mail at once: a part of it that is large enough to say something would be most of it. */
-export const LEAST_AUDIENCE = 1000;
-/** More than the results that a hold needs, since some are put off. */
-const LEAST_RECIPIENTS = 300;
-/** More would say nothing more. */
+/** A smaller audience has no canary: a batch large enough for a reliable result would be most of that audience. */
+export const MIN_AUDIENCE = 1000;
+/** More than the number of results that a hold needs, since some recipients are deferred. */
+const MIN_RECIPIENTS = 300;
+/** A larger canary would not make the result more reliable. */
 const MAX_RECIPIENTS = 10_000;
-/** How many recipients the canary of an audience has; 0 for an audience that is too small for one. */
+/** The number of recipients in the canary of an audience; 0 if the audience is too small for a canary. */
 export function canarySize(audience: number, percent: number): number {
-  if (audience < LEAST_AUDIENCE || percent === 0) return 0;
-  return Math.min(MAX_RECIPIENTS, Math.max(LEAST_RECIPIENTS, Math.ceil((audience * percent) / 100)));
+  if (audience < MIN_AUDIENCE || percent === 0) return 0;
+  return Math.min(MAX_RECIPIENTS, Math.max(MIN_RECIPIENTS, Math.ceil((audience * percent) / 100)));
 }
 
 const BUCKETS = 2 ** 16;
 const MAX_HASH = 2 ** 32;
 
 /**
- * Takes every so many-th recipient of each domain, so that a domain has the same share among those taken as among all, a list sorted by
- * domain or by age included. Domains are counted in a fixed number of buckets; two that share one are counted together.
+ * Takes every nth recipient of each domain, so that a domain has the same share of the sample as of the audience, even if the list is sorted
+ * by domain or by age. Domains are counted in a fixed number of buckets; two domains that share a bucket are counted together.
  */
 export class DomainSpread {
   readonly #stride: number;
@@ -202,19 +206,19 @@ export class DomainSpread {
     this.#stride = stride;
   }
 
-  /** Whether the next recipient, who is of this domain, is taken. The same recipients in the same order give the same answers. */
+  /** True if the next recipient, whose domain is `domain`, is taken. The same recipients in the same order give the same answers. */
   takes(domain: string): boolean {
     const hash = hashOf(domain);
     const bucket = hash % BUCKETS;
     const seen = this.#seen[bucket] ?? 0;
     this.#seen[bucket] = seen + 1;
-    // Each domain starts elsewhere, so that one in so many of the domains with a single recipient is taken, too.
+    // The count of each domain starts at its own offset. Otherwise domains with a single recipient would all be taken, or none of them.
     const start = hash / MAX_HASH;
     return Math.floor((seen + 1) / this.#stride + start) > Math.floor(seen / this.#stride + start);
   }
 }
 
-/** FNV-1a, 32 bits, with a last mixing, since the first letters of short names reach the high bits little. */
+/** 32-bit FNV-1a with a final mixing step, since the first letters of a short name hardly affect the high bits. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

@@ -32,7 +32,7 @@ export interface SeenDomains {
 const PAGE_ROWS = 1000;
 /** How many domains are named, and how many mails a domain must have to be named: one with fewer would name a person. */
 const MAX_NAMED = 20;
-const LEAST_MAILS = 5;
+const MIN_MAILS = 5;
 /** Domains that are counted one by one, those of the first recipients; more would fill the memory. */
 const MAX_COUNTED = 20_000;
 /** A count is repeated after so many milliseconds, and so many times as long as it took. */
@@ -70,8 +70,8 @@ export class DomainCounts {
     this.#clock = clock;
   }
 
-  /** Counts on while `goesOn`; gives whether there is more to do at once. */
-  async countOn(goesOn: () => boolean): Promise<boolean> {
+  /** Counts on while `mayContinue`; gives whether there is more to do at once. */
+  async countOn(mayContinue: () => boolean): Promise<boolean> {
     this.#count ??= this.#next();
     const count = this.#count;
     if (count === null) return false;
@@ -87,7 +87,7 @@ export class DomainCounts {
         break;
       }
       await setImmediate();
-    } while (goesOn());
+    } while (mayContinue());
     return true;
   }
 
@@ -142,7 +142,7 @@ function add(domains: Map<string, DomainCount>, row: DomainCount): void {
 function named(domains: ReadonlyMap<string, DomainCount>): DomainCount[] {
   const bad = ({ bounces, failed, complaints }: DomainCount) => bounces + failed + complaints;
   const sorted = [...domains.values()].sort((one, two) => bad(two) - bad(one) || two.mails - one.mails);
-  const shown = sorted.filter(({ domain, mails }) => domain !== '' && mails >= LEAST_MAILS).slice(0, MAX_NAMED);
+  const shown = sorted.filter(({ domain, mails }) => domain !== '' && mails >= MIN_MAILS).slice(0, MAX_NAMED);
   const others = new Map<string, DomainCount>();
   for (const count of sorted) if (!shown.includes(count)) add(others, { ...count, domain: '' });
   return [...shown, ...others.values()];

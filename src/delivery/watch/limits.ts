@@ -13,7 +13,7 @@ export interface Results {
 }
 
 /** A mailing is not held before it has so many results: fewer say little. */
-export const LEAST_RESULTS = 200;
+export const MIN_RESULTS = 200;
 
 /** Each limit: the share of the results that is too much, and how many there must be at least. */
 export const LIMITS = [
@@ -36,7 +36,7 @@ const DEVIATIONS = 3;
  */
 export function exceededLimit(results: Results, passed: readonly string[] = []): LimitCode | null {
   const count = countResults(results);
-  if (count < LEAST_RESULTS) return null;
+  if (count < MIN_RESULTS) return null;
   const found = LIMITS.find(
     ({ code, measure, share, least }) =>
       !passed.includes(code) && results[measure] >= least && lowerBound(results[measure], count) > share,

@@ -17,7 +17,7 @@ import { countResults, exceededLimit, type Results } from './limits.ts';
 
 const MINUTE_MS = 60_000;
 /** With fewer recipients in the queue a hold would save nothing, and only leave people waiting. */
-const LEAST_WAITING = 100;
+const MIN_WAITING = 100;
 
 /** Has a new mailing begin with a canary: so many percent of its recipients, after whom the rest waits so many minutes. Call inside a transaction. */
 export function beginWithCanary(client: Database, mailingId: number, percent: number, minutes: number): void {
@@ -39,7 +39,7 @@ export function findResultHold(client: Database, mailingId: number): Held | null
   const code = exceededLimit(results, results.passed.split(' '));
   if (code === null) return null;
   const waiting = prepared<[number], { count: number }>(client, WAITING).get(mailingId)?.count ?? 0;
-  if (waiting < LEAST_WAITING) return null;
+  if (waiting < MIN_WAITING) return null;
   const held_reason = sentence(`held_${code}`, { ...results, results: countResults(results) });
   return { held_code: code, held_reason: String(held_reason) };
 }
@@ -58,7 +58,7 @@ const RESULTS = `
 
 const WAITING = `
   SELECT count(*) AS count FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_queue
-    WHERE mailing_id = ? AND state = ${DELIVERY_STATE.queued} LIMIT ${LEAST_WAITING})`;
+    WHERE mailing_id = ? AND state = ${DELIVERY_STATE.queued} LIMIT ${MIN_WAITING})`;
 
 /**
  * Lets all of a mailing go that is held because of its results, or that sends or waits for its canary: the canary is over, and what it is held for

@@ -1,4 +1,4 @@
-/** One campaign: its state and progress, what it achieved, why people were left out, and what can be done with it. */
+/** The page of one campaign: its state and progress, results, why contacts were excluded, and the actions on it. */
 import type { FastifyInstance } from 'fastify';
 import { readArchivedMail } from '../../archive/operations.ts';
 import { ask } from '../../dashboard/operations.ts';
@@ -15,7 +15,7 @@ import { recipientsScreen } from './recipients.tsx';
 import { resendScreen } from './resend.tsx';
 import { Variants, variantChoice } from './variants.tsx';
 
-/** Registers the page of a campaign and what can be done with it. */
+/** Registers the page of a campaign, its subpages and its actions. */
 export async function campaignScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
   app.route<{ Params: { utr: string } }>({
     method: READ,

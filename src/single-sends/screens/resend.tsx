@@ -12,7 +12,7 @@ import { useLanguage } from '../../dashboard/words/index.ts';
 import { READ } from '../../http/pages/layout.ts';
 import { readSummary, type Summary } from '../operations/reports.ts';
 import { countUnopened, resendToUnopened } from '../operations/resend.ts';
-import { stepAddress } from './compose/frame.tsx';
+import { stepPath } from './compose/frame.tsx';
 
 const SEE_OTHER = 303;
 
@@ -32,7 +32,7 @@ export async function resendScreen(app: FastifyInstance): Promise<void> {
   app.post<ByUtr>('/mailings/:utr/again', async (request, reply) => {
     const subject = field(request, 'subject');
     const made = await attempt(request, resendToUnopened, { utr: request.params.utr, subject });
-    if (!('problems' in made)) return reply.redirect(stepAddress(made.output.utr, 'audience'), SEE_OTHER);
+    if (!('problems' in made)) return reply.redirect(stepPath(made.output.utr, 'audience'), SEE_OTHER);
     const { status, problems } = made;
     if (problems.subject !== undefined) return show(request, reply.code(status), { subject, problems });
     return refuse(request, reply, made);

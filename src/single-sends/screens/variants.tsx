@@ -1,4 +1,4 @@
-/** The A/B test of a campaign: its variants side by side, what was decided, and the choice by hand. */
+/** The A/B test of a campaign: its variants side by side, the decision, and the form to choose the winner by hand. */
 import type { FastifyInstance } from 'fastify';
 import { Confirm } from '../../dashboard/components/confirm.tsx';
 import { Badge, Notice } from '../../dashboard/components/surface.tsx';
@@ -56,7 +56,7 @@ export function Variants({ utr, test, mayChoose }: { utr: string; test: Reported
                 <span class="named">
                   <span>
                     {variantName(variant)} <bdi>{subject}</bdi>{' '}
-                    {variant === test.winner && <Won verdict={test.verdict} />}
+                    {variant === test.winner && <WinnerBadge verdict={test.verdict} />}
                   </span>
                   <span class="small quiet-text">
                     <bdi>{preheader}</bdi> {sender_name !== '' && <bdi>({sender_name})</bdi>}
@@ -105,14 +105,14 @@ export function Variants({ utr, test, mayChoose }: { utr: string; test: Reported
   );
 }
 
-/** Marks the variant that everybody else gets because of the test or of a choice; nothing where the test found no difference. */
-function Won({ verdict }: Pick<ReportedTest, 'verdict'>) {
+/** The badge of the variant that was chosen for the other recipients; none if the test found no difference. */
+function WinnerBadge({ verdict }: Pick<ReportedTest, 'verdict'>) {
   const language = useLanguage();
   if (verdict === 'winner') return <Badge tone="good">{language.say('variants.isWinner')}</Badge>;
   return verdict === 'chosen' ? <Badge>{language.say('variants.isChoice')}</Badge> : null;
 }
 
-/** What the test does now, or what was decided. */
+/** A sentence about the state of the test: what it waits for, or what was decided. */
 function outcome(
   language: ReturnType<typeof useLanguage>,
   { state, winner_by, hours, decides_at, verdict, winner, better_than, rest }: ReportedTest,

@@ -1,4 +1,4 @@
-/** Why some people of a campaign that is being sent, or of an automation that is live, have no mail yet. */
+/** Why some recipients of a campaign that is being sent, or of a live automation, have not got their mail yet. */
 
 import { Notice } from '../../dashboard/components/surface.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';
@@ -8,9 +8,9 @@ import type { LocalWait } from '../../delivery/timing/local-times.ts';
 import type { WarmUpWait } from '../../delivery/warm-up/store.ts';
 import type { Report } from '../operations/reports.ts';
 
-const SECONDS = 60;
-/** From so many a minute on the rate is told by the second. */
-const FAST = 2 * SECONDS;
+const SECONDS_PER_MINUTE = 60;
+/** In mails per minute. A rate of this or more is shown per second. */
+const PER_SECOND_FROM = 2 * SECONDS_PER_MINUTE;
 
 type WaitsProps = Pick<Report, 'waits_until'> & Partial<Pick<Report, 'paced' | 'warm_up' | 'local_wait'>>;
 
@@ -56,8 +56,8 @@ function warmUpText(language: Language, warmUp: WarmUpWait): string {
 
 function pacedText(language: Language, { group, per_minute, until }: PacedGroup): string {
   const rate =
-    per_minute >= FAST
-      ? language.say('mailings.paced.second', { count: Math.round(per_minute / SECONDS) })
+    per_minute >= PER_SECOND_FROM
+      ? language.say('mailings.paced.second', { count: Math.round(per_minute / SECONDS_PER_MINUTE) })
       : language.say('mailings.paced.minute', { count: per_minute });
   const time = recordTime(until);
   return language.say('mailings.paced', { group, rate, time: time === null ? '' : language.dateTime(time) });

@@ -1,4 +1,4 @@
-/** What the forms of a person's own account have in common: whose they are, and the password that some ask for again. */
+/** Shared parts of the forms in which users change their own account: the signed-in user, and the check of the current password. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Problems, TextField } from '../../dashboard/components/field.tsx';
 import { languageOf } from '../../dashboard/page.tsx';
@@ -9,8 +9,8 @@ import type { Db } from '../../database/open.ts';
 import type { SignIns } from '../sign-in.ts';
 import { findUser, type User } from '../users.ts';
 
-/** What is wrong with the forms of the page: with single fields, or as a sentence above. */
-export interface Wrong {
+/** What is wrong with a submitted form: problems per field, or a sentence above the forms. */
+export interface FormProblems {
   problems?: Problems;
   problem?: string;
 }
@@ -18,10 +18,10 @@ export interface Wrong {
 export interface OwnForms {
   /** The user of the session. */
   requireMe(request: FastifyRequest): User;
-  /** The problems of a form whose field `name` must hold the person's password; none when it does. */
+  /** Checks that the field `name` holds the user's password; returns the problem of that field, or none. */
   confirm(request: FastifyRequest, name: string): Promise<Problems>;
   /** Sends the page with all forms. */
-  show(request: FastifyRequest, reply: FastifyReply, wrong?: Wrong): Promise<unknown>;
+  show(request: FastifyRequest, reply: FastifyReply, wrong?: FormProblems): Promise<unknown>;
 }
 
 /** `requireMe` and `confirm` for the screens of an installation. */
@@ -45,7 +45,7 @@ export function ownForms({ db, signIns }: { db: Db; signIns: SignIns }): Omit<Ow
   };
 }
 
-/** The field for the password that the person has now. */
+/** The field for the user's current password. */
 export function CurrentPassword({
   name,
   email,

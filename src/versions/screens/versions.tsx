@@ -12,7 +12,7 @@ import { recordTime } from '../../dashboard/record-time.ts';
 import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
 import { type Language, useLanguage } from '../../dashboard/words/index.ts';
 import { READ } from '../../http/pages/layout.ts';
-import { stepAddress } from '../../single-sends/screens/compose/frame.tsx';
+import { stepPath } from '../../single-sends/screens/compose/frame.tsx';
 import { type ListedVersion, listMailVersions, readVersion, restoreVersion, type Versions } from '../operations.ts';
 
 const SEE_OTHER = 303;
@@ -62,7 +62,7 @@ export async function versionScreens(app: FastifyInstance): Promise<void> {
 }
 
 function Back({ utr, mail }: { utr: string; mail: Versions['mail'] }) {
-  const href = mail.kind === 'single_send' ? stepAddress(mail.utr, 'content') : mailAddress(mail.utr, utr);
+  const href = mail.kind === 'single_send' ? stepPath(mail.utr, 'content') : mailAddress(mail.utr, utr);
   return (
     <LinkButton look="plain" href={href}>
       {useLanguage().say('compose.design.back')}

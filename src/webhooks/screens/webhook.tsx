@@ -1,4 +1,4 @@
-/** The pages of one webhook: adding, changing, testing, switching and deleting it, its secret and its log. */
+/** The pages of one webhook: its form, test, on/off switch, secret, log and deletion. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
@@ -42,9 +42,10 @@ const LABELS: Labels<typeof saveWebhook.input> = [
   { name: 'note', label: 'webhooks.field.note', hint: 'webhooks.hint.note' },
 ];
 
-/** What a page shows beside what is stored: what was typed, what is wrong with it, and a secret that was just made. */
+/** What a page shows besides the stored webhook: the values typed, their problems, and a new secret. */
 type Shown = Partial<Refusal> & { values?: FormValues; secret?: string | null };
 
+/** `before` and `result` choose a page of the log. `asked` is an event that was just sent, `after` the newest attempt before it (ids). */
 interface ById {
   Params: { id: string };
   Querystring: { before?: string; result?: string; asked?: string; after?: string };
@@ -125,7 +126,7 @@ export async function webhookScreen(app: FastifyInstance): Promise<void> {
     return backTo(reply, 'webhooks', 'settings.done.webhookDeleted');
   });
 
-  /** Has a test or an event of the log sent, and leads to the page that awaits the answer. */
+  /** Sends a test event or replays an event of the log, then redirects to the page that waits for the result. */
   async function sendOnce<Input extends TObject>(
     request: FastifyRequest<ById>,
     reply: FastifyReply,
@@ -145,7 +146,7 @@ function readAttempts(request: FastifyRequest, asked: Given<typeof readWebhookLo
   return ask(request, readWebhookLog, asked).then(({ log }) => log);
 }
 
-/** A page of the log, as the address of the page asks for it. */
+/** The page of the log that the query string asks for. */
 async function readLog(request: FastifyRequest, id: string, { before, result }: ById['Querystring']): Promise<Log> {
   const onlyFailed = result === 'failed';
   const isLater = isNumber(before);
@@ -164,7 +165,7 @@ async function readLog(request: FastifyRequest, id: string, { before, result }: 
   return { attempts, onlyFailed, first: isLater ? href() : null, next };
 }
 
-/** What came of a test or replay: the attempt of its event behind those that were in the log before. */
+/** The result of a test or replay: the newest attempt of the event `asked`; null while there is none later than `after`. */
 async function readAsked(
   request: FastifyRequest,
   id: string,
@@ -179,7 +180,7 @@ function isNumber(text: string | undefined): text is string {
   return /^\d{1,15}$/.test(text ?? '');
 }
 
-/** `id` is that of the webhook which is changed; null: a new one. */
+/** `id` is null for a new webhook. */
 function WebhookForm({ id, values, problems }: { id: number | null; values: object; problems: Problems }) {
   const language = useLanguage();
   return (
@@ -197,7 +198,7 @@ function WebhookForm({ id, values, problems }: { id: number | null; values: obje
   );
 }
 
-/** A box for each event. */
+/** A checkbox for each event type, in groups. */
 function Events({ label, value, problems }: { label: string; value: unknown; problems: Problems }) {
   const language = useLanguage();
   const chosen = [value].flat();

@@ -214,8 +214,8 @@ t.test('the file shrinks after a removal while others write, but for an eighth o
   t.teardown(() => other.$client.close());
   let written = 0;
   app.clock.advance(HOUR);
-  for (let isMore = true; isMore; written++) {
-    isMore = await app.step();
+  for (let hasMore = true; hasMore; written++) {
+    hasMore = await app.step();
     const form = { contact_type_id: '1', email: `p${written}@example.org`, country: '1' };
     t.equal((await app.one.call('POST', '/contacts/add', { form })).status, 200);
     other.$client.prepare('UPDATE events SET made_by = 1 WHERE id = 0').run();

@@ -264,9 +264,9 @@ t.test('the first part of a large list is chosen in pages, each at once after th
   app.db.exec("UPDATE watched_mailings SET stage = 'choosing', chosen = NULL");
   const canaries = new Canaries(app.db, () => app.clock.now().getTime());
   const chosen = app.db.prepare<[], number | null>('SELECT json_array_length(chosen) FROM watched_mailings').pluck();
-  t.equal(await canaries.moveOn(() => false), true, 'there is more to do');
+  t.equal(await canaries.advance(() => false), true, 'there is more to do');
   t.equal(chosen.get(), null);
-  t.equal(await canaries.moveOn(() => false), true);
+  t.equal(await canaries.advance(() => false), true);
   t.ok(chosen.get(), 'all of it is chosen');
 });
 

@@ -1,4 +1,4 @@
-/** German: the sentences on relays and what a test of one found. */
+/** German: sentences about relays and about the results of relay tests. */
 import type { RELAY_SENTENCES } from '../../../errors/sentences/relays.ts';
 
 export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, string>> = {

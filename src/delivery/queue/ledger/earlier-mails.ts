@@ -51,16 +51,16 @@ export async function markEarlierMailsSoon(client: Database, now: number): Promi
 async function mark(client: Database, now: number, forMs: number): Promise<boolean> {
   if (findUnfinished(client) === undefined) return false;
   const until = performance.now() + forMs;
-  let isMore = true;
+  let hasMore = true;
   await inChunks(
     client,
     (rows) => {
-      isMore = markSome(client, rows, oldest(now));
-      return isMore && performance.now() < until;
+      hasMore = markSome(client, rows, oldest(now));
+      return hasMore && performance.now() < until;
     },
     forMs,
   );
-  return isMore;
+  return hasMore;
 }
 
 interface Unfinished {

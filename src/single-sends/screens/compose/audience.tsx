@@ -12,7 +12,7 @@ import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { type Audience, countAudience, type Draft, readDraft, saveDraft } from '../../operations/drafts.ts';
 import { type Choices, readChoices, type Target } from './choices.ts';
-import { SavedForm, sendStep, stepAddress } from './frame.tsx';
+import { SavedForm, sendStep, stepPath } from './frame.tsx';
 import { type Fields, saveStep, seenValue } from './save.tsx';
 
 interface ByUtr {
@@ -272,7 +272,7 @@ export async function groupForm(app: FastifyInstance): Promise<void> {
     const saved =
       'problems' in added ? added : await attempt(request, saveDraft, { utr, unsubscribe_group_id: added.output.id });
     if ('problems' in saved) setFlash(reply, 'bad', 'compose.notSaved', { problem: sentenceOf(saved) });
-    return reply.redirect(stepAddress(utr, 'audience'), 303);
+    return reply.redirect(stepPath(utr, 'audience'), 303);
   });
 }
 
@@ -282,7 +282,7 @@ export function FirstGroup({ utr }: { utr: string }) {
   return (
     <Card title={language.say('compose.group')}>
       <p>{language.say('compose.group.none')}</p>
-      <form method="post" action={stepAddress(utr, 'group')}>
+      <form method="post" action={stepPath(utr, 'group')}>
         <TextField
           name="group_name"
           label={language.say('compose.group.name')}

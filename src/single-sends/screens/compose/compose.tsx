@@ -16,7 +16,7 @@ import { checkStep } from './check.tsx';
 import { CAMPAIGN } from './composed.tsx';
 import { contentStep } from './content.tsx';
 import { designScreen, htmlScreen, templatesScreen } from './content-screens.tsx';
-import { stepAddress } from './frame.tsx';
+import { stepPath } from './frame.tsx';
 import { scheduleStep } from './schedule.tsx';
 import { variantsScreen } from './variants.tsx';
 
@@ -26,7 +26,7 @@ export async function composeScreens(app: FastifyInstance, { clock, db, config }
   app.route<{ Params: { utr: string } }>({
     method: READ,
     url: '/mailings/:utr/edit',
-    handler: (request, reply) => reply.redirect(stepAddress(request.params.utr, 'audience')),
+    handler: (request, reply) => reply.redirect(stepPath(request.params.utr, 'audience')),
   });
   await newCampaignScreen(app);
   await audienceStep(app);
@@ -52,7 +52,7 @@ export async function newCampaignScreen(app: FastifyInstance): Promise<void> {
   app.post('/mailings/new', async (request, reply) => {
     const name = field(request, 'single_send_name');
     const created = await attempt(request, createDraft, { single_send_name: name });
-    if (!('problems' in created)) return reply.redirect(stepAddress(created.output.utr, 'audience'), SEE_OTHER);
+    if (!('problems' in created)) return reply.redirect(stepPath(created.output.utr, 'audience'), SEE_OTHER);
     const { status, problems } = created;
     return send(request, reply.code(status), <NewCampaign name={name} problems={problems} />);
   });

@@ -12,7 +12,7 @@ import {
   showSingleSendHtml,
   testSingleSend,
 } from '../../operations/shown-mails.ts';
-import { sendStep, stepAddress } from './frame.tsx';
+import { sendStep, stepPath } from './frame.tsx';
 import { MissingParts, missingParts } from './missing.tsx';
 
 /** As whom somebody sees a mail, and which variant of its A/B test. */
@@ -88,7 +88,7 @@ export function composedCampaign(request: FastifyRequest, draft: Draft): Compose
     html: (seen) => ask(request, showSingleSendHtml, { utr, ...seen }),
     check: (seen) => attempt(request, checkSingleSendMail, { utr, ...seen }),
     test: (given) => attempt(request, testSingleSend, { utr, ...given }),
-    address: (step) => stepAddress(utr, step),
+    address: (step) => stepPath(utr, step),
     async missing() {
       const { audience } = await ask(request, countAudience, { utr });
       return <MissingParts utr={utr} missing={missingParts(draft, audience)} />;

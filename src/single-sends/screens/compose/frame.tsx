@@ -1,4 +1,4 @@
-/** What is around each step of composing: the steps as tabs, and whether everything is saved. */
+/** The frame around each step of composing: the steps as tabs, and whether all changes are saved. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
 import { LinkButton } from '../../../dashboard/components/button.tsx';
@@ -14,12 +14,12 @@ import type { Draft } from '../../operations/drafts.ts';
 export const STEPS = ['audience', 'content', 'check', 'schedule'] as const;
 export type Step = (typeof STEPS)[number];
 
-/** The address of a step. */
-export function stepAddress(utr: string, step: string): string {
+/** The path of a step's page. */
+export function stepPath(utr: string, step: string): string {
   return `/mailings/${encodeURIComponent(utr)}/edit/${step}`;
 }
 
-/** Sends a step as a page. `problem` is what went wrong with the form that was sent. */
+/** Sends the page of a step. `problem` says why the submitted form was refused. */
 export function sendStep(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -66,7 +66,7 @@ function StepTabs({ utr, current }: { utr: string; current: Step }) {
     <Tabs
       label={language.say('compose.steps')}
       tabs={STEPS.map((step) => ({
-        href: stepAddress(utr, step),
+        href: stepPath(utr, step),
         label: language.say(`compose.step.${step}`),
         isCurrent: step === current,
       }))}
@@ -75,8 +75,8 @@ function StepTabs({ utr, current }: { utr: string; current: Step }) {
 }
 
 /**
- * A form that is saved by itself a few seconds after the last change, and on submit without scripts. `seen` is what `seenValue` gives for
- * the fields in it. What the service knows anew after saving stands in elements with `data-fresh` and an id, in `children` or `beside`.
+ * A form that saves itself a few seconds after the last change; without scripts it is saved on submit. `seen` is the result of `seenValue`
+ * for its fields. Each save also updates the elements in `children` and `beside` that have an id and `data-fresh`.
  */
 export function SavedForm({
   draft,
@@ -104,7 +104,7 @@ export function SavedForm({
   return (
     <Island name="autosave" data={texts}>
       <div class="compose">
-        <form method="post" action={stepAddress(draft.utr, step)} class="stack" data-autosave>
+        <form method="post" action={stepPath(draft.utr, step)} class="stack" data-autosave>
           {children}
           <div class="buttons">
             <button type="submit" class="primary" name="next" value="1">

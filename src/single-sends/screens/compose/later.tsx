@@ -12,12 +12,12 @@ import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
 import { SINGLE_SEND_STATUS } from '../../../database/schema/index.ts';
 import { FIRST_ZONE, type LocalTime } from '../../../delivery/timing/local-times.ts';
 import { waitsUntil } from '../../../delivery/timing/send-window.ts';
-import { canarySize, LEAST_AUDIENCE } from '../../../delivery/watch/canary.ts';
+import { canarySize, MIN_AUDIENCE } from '../../../delivery/watch/canary.ts';
 import type { readWindow } from '../../../sending-times/operations.ts';
 import { toUtc, wallClock } from '../../../time/zones.ts';
 import type { Audience, Draft } from '../../operations/drafts.ts';
 import { parseScheduleDate, parseScheduleTime } from '../../schedule.ts';
-import { stepAddress } from './frame.tsx';
+import { stepPath } from './frame.tsx';
 
 export const LATER = 1;
 /** The choice of the zone of each recipient. */
@@ -102,7 +102,7 @@ export function Later({ draft, audience, caps, now, when, problems = {} }: Later
   return (
     <Card title={language.say('compose.schedule.later')}>
       <Island name="weekday" data={{ locale: language.locale, zone: language.zone }}>
-        <form method="post" action={stepAddress(draft.utr, 'schedule')}>
+        <form method="post" action={stepPath(draft.utr, 'schedule')}>
           <div class="fields-in-row">
             <TextField
               name="date"
@@ -157,7 +157,7 @@ const FIRST_PERCENTS = [0, 1, 2, 3, 4, 5];
 /** How many get it first. A small audience gets it at once, and an A/B test begins with a part of its own. */
 export function FirstPart({ name, draft, count }: { name: string; draft: Draft; count: number }) {
   const language = useLanguage();
-  if (count < LEAST_AUDIENCE || draft.variants > 1) return null;
+  if (count < MIN_AUDIENCE || draft.variants > 1) return null;
   const label = (percent: number) =>
     percent === 0
       ? language.say('compose.schedule.first.none')

@@ -2,7 +2,7 @@
 import { Notice } from '../../../dashboard/components/surface.tsx';
 import { useLanguage } from '../../../dashboard/words/index.ts';
 import type { Audience, Draft } from '../../operations/drafts.ts';
-import { stepAddress } from './frame.tsx';
+import { stepPath } from './frame.tsx';
 
 const MISSING = ['people', 'sender', 'group', 'subject', 'preheader', 'content'] as const;
 type Missing = (typeof MISSING)[number];
@@ -40,7 +40,7 @@ export function MissingParts({ utr, missing }: { utr: string; missing: ReturnTyp
       <ul>
         {missing.map((part) => (
           <li key={part}>
-            <a href={stepAddress(utr, PLACES[part])}>{language.say(`compose.missing.${part}`)}</a>
+            <a href={stepPath(utr, PLACES[part])}>{language.say(`compose.missing.${part}`)}</a>
           </li>
         ))}
       </ul>

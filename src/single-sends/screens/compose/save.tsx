@@ -16,7 +16,7 @@ import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
 import { SINGLE_SEND_STATUS } from '../../../database/schema/index.ts';
 import { type Draft, readDraft, saveDraft } from '../../operations/drafts.ts';
 import { type Choices, readChoices } from './choices.ts';
-import { STEPS, type Step, stepAddress } from './frame.tsx';
+import { STEPS, type Step, stepPath } from './frame.tsx';
 
 const CONFLICT = 409;
 const SEE_OTHER = 303;
@@ -60,7 +60,7 @@ export async function saveStep(saving: Saving): Promise<unknown> {
   const goesOn = field(request, 'next') !== '';
   const next = goesOn ? (STEPS[STEPS.indexOf(step) + 1] ?? step) : step;
   if (!goesOn && request.headers['x-autosave'] === undefined) setFlash(reply, 'good', 'compose.saved');
-  return reply.redirect(stepAddress(utr, next), SEE_OTHER);
+  return reply.redirect(stepPath(utr, next), SEE_OTHER);
 }
 
 interface Conflict {
@@ -106,14 +106,14 @@ function Versions({ draft, step, given, now, choices }: Conflict & { choices: Ch
           },
         ]}
       />
-      <form method="post" action={stepAddress(draft.utr, step)} class="buttons">
+      <form method="post" action={stepPath(draft.utr, step)} class="buttons">
         <input type="hidden" name="unchanged_since" value={draft.updated_at} />
         <input type="hidden" name="seen" value={seenValue(now)} />
         {Object.entries(given).flatMap(([name, value]) =>
           [value].flat().map((text) => <input key={`${name} ${text}`} type="hidden" name={name} value={text} />),
         )}
         <Button>{language.say('compose.conflict.keepMine')}</Button>
-        <LinkButton look="plain" href={stepAddress(draft.utr, step)}>
+        <LinkButton look="plain" href={stepPath(draft.utr, step)}>
           {language.say('compose.conflict.keepTheirs')}
         </LinkButton>
       </form>

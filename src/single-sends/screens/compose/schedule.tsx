@@ -20,7 +20,7 @@ import { type Audience, countAudience, type Draft, readDraft } from '../../opera
 import { updateSingleSend } from '../../operations/single-sends.ts';
 import { readVariants, type TestPlan } from '../../operations/variants.ts';
 import { Total } from './audience.tsx';
-import { sendStep, stepAddress } from './frame.tsx';
+import { sendStep, stepPath } from './frame.tsx';
 import {
   FirstPart,
   findStart,
@@ -189,7 +189,7 @@ function Now({ draft, count, caps }: { draft: Draft; count: number; caps: Compon
           ? language.say('compose.schedule.now.atOnce')
           : language.say('compose.schedule.now.about', { count: seconds })}
       </p>
-      <form method="post" action={stepAddress(draft.utr, 'schedule')}>
+      <form method="post" action={stepPath(draft.utr, 'schedule')}>
         <FirstPart name="first_now" draft={draft} count={count} />
         {caps}
         <Button name="when" value="now">

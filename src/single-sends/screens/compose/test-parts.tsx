@@ -6,7 +6,7 @@ import { useLanguage } from '../../../dashboard/words/index.ts';
 import { variantName } from '../../../delivery/variants/groups.ts';
 import type { Draft } from '../../operations/drafts.ts';
 import type { TestPlan } from '../../operations/variants.ts';
-import { stepAddress } from './frame.tsx';
+import { stepPath } from './frame.tsx';
 
 export function TestCard({ draft: { utr, variants } }: { draft: Draft }) {
   const language = useLanguage();
@@ -19,7 +19,7 @@ export function TestCard({ draft: { utr, variants } }: { draft: Draft }) {
           : language.say('compose.variants.none')}
       </p>
       <div class="buttons">
-        <LinkButton look="plain" href={stepAddress(utr, 'variants')}>
+        <LinkButton look="plain" href={stepPath(utr, 'variants')}>
           {language.say(isTested ? 'compose.variants.change' : 'compose.variants.open')}
         </LinkButton>
       </div>

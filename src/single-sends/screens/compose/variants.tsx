@@ -17,7 +17,7 @@ import { READ } from '../../../http/pages/layout.ts';
 import { type ListedTemplate, listTemplates } from '../../../templates/operations.ts';
 import { type Draft, readDraft } from '../../operations/drafts.ts';
 import { readVariants, saveVariants } from '../../operations/variants.ts';
-import { sendStep, stepAddress } from './frame.tsx';
+import { sendStep, stepPath } from './frame.tsx';
 import { Plan } from './test-parts.tsx';
 
 interface ByUtr {
@@ -66,7 +66,7 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
     if (!('problems' in saved)) {
       const text = hadFirstPart ? 'compose.variants.savedWhole' : 'compose.saved';
       setFlash(reply, 'good', given === null ? 'compose.variants.removed' : text);
-      return reply.redirect(stepAddress(utr, given === null ? 'content' : 'variants'), SEE_OTHER);
+      return reply.redirect(stepPath(utr, given === null ? 'content' : 'variants'), SEE_OTHER);
     }
     if (
       saved.status === CONFLICT &&
@@ -136,7 +136,7 @@ export function VariantsPage({ draft, stored: { ab_test: test, plan }, templates
         <h2>{language.say('compose.variants.title')}</h2>
         <p class="quiet-text">{language.say('compose.variants.about')}</p>
         {draft.canary_percent > 0 && <Notice>{language.say('compose.variants.firstPart')}</Notice>}
-        <form method="post" action={stepAddress(draft.utr, 'variants')} class="stack">
+        <form method="post" action={stepPath(draft.utr, 'variants')} class="stack">
           <Card title={language.say('compose.variants.a')}>
             <p>
               <bdi>{draft.subject || language.say('compose.none')}</bdi>
@@ -185,7 +185,7 @@ export function VariantsPage({ draft, stored: { ab_test: test, plan }, templates
           <input type="hidden" name="unchanged_since" value={draft.updated_at} />
           <div class="buttons">
             <Button>{language.say('compose.variants.save')}</Button>
-            <LinkButton look="quiet" href={stepAddress(draft.utr, 'content')}>
+            <LinkButton look="quiet" href={stepPath(draft.utr, 'content')}>
               {language.say('compose.design.back')}
             </LinkButton>
           </div>
@@ -196,7 +196,7 @@ export function VariantsPage({ draft, stored: { ab_test: test, plan }, templates
           <Plan plan={plan} />
           <Confirm
             id="remove-test"
-            action={stepAddress(draft.utr, 'variants/remove')}
+            action={stepPath(draft.utr, 'variants/remove')}
             label={language.say('compose.variants.remove')}
             title={language.say('compose.variants.remove.title')}
           >
