@@ -8,7 +8,7 @@ import { peopleScreen } from '../audience/contacts/screens/list.tsx';
 import { recentScreen } from '../audience/contacts/screens/recent.tsx';
 import { fieldScreens } from '../audience/fields/screens/fields.tsx';
 import { importScreens } from '../audience/import/screens/import.tsx';
-import { editPersonScreen } from '../audience/person/screens/edit.tsx';
+import { editPersonScreens } from '../audience/person/screens/edit.tsx';
 import { personScreen } from '../audience/person/screens/person.tsx';
 import { segmentScreens } from '../audience/segments/screens/segments.tsx';
 import { leftScreens } from '../audience/unsubscribed/screens/lists.tsx';
@@ -57,7 +57,7 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
     await peopleActions(screens);
     await peopleScreen(screens);
     await personScreen(screens);
-    await editPersonScreen(screens);
+    await editPersonScreens(screens);
     await recentScreen(screens);
     await segmentScreens(screens);
     await formScreens(screens);

@@ -171,6 +171,43 @@ t.test('whoever left the page of an action finds it again', async (t) => {
   t.match(text, /summer\.csv.*spring\.csv/s, 'the newest first');
 });
 
+t.test('a contact is added by hand, with a country or without, to a list of the account', async (t) => {
+  const app = await startApp(t);
+  const must = mustSucceed(t, app.one);
+  const open = visitor(app);
+  t.match(
+    (await open('GET', '/people/new')).text,
+    'href="/settings/types"',
+    'without a list there is nowhere to add to',
+  );
+  await must('/contacts-type/add', { name: 'Readers' });
+  await must('/custom-fields/save', { field_name: 'points', field_type: 'number' });
+  const cookie = cookieOf(app, addPerson(app));
+  const post = (form: Record<string, string>) =>
+    app.page('POST', '/people/new', { headers: { ...FROM_PAGE, cookie }, form });
+  t.match((await open('GET', '/people')).text, 'href="/people/new"');
+  t.match((await open('GET', '/people/new')).text, /<option value="1"[^>]*>Readers/);
+
+  const given = { contact_type_id: '1', email: 'zoe@example.org', first_name: '<b>Zoë', country: '', own1: '5' };
+  const refused = await post({ ...given, email: 'zoe', own1: 'many' });
+  t.equal(refused.status, 422);
+  t.match(refused.text, 'The email must be a valid email address.');
+  t.match(refused.text, 'The selected points is invalid.');
+  t.match(refused.text, 'value="&lt;b>Zoë"', 'what was typed stays');
+
+  const added = await post(given);
+  t.equal(added.headers.location, '/people/1');
+  const { contact } = (await app.one.call('GET', '/contacts/details', { query: { contact_id: '1' } })).body.message;
+  t.match(contact, { email: 'zoe@example.org', first_name: '<b>Zoë', country: '' });
+  t.equal(contact.custom_field.points.field_value, '5');
+  t.match((await post(given)).text, 'The email has already been taken.');
+  t.equal((await post({ ...given, email: 'ann@example.org', contact_type_id: '99' })).status, 422);
+
+  const viewer = visitor(app, 'viewer');
+  t.equal((await viewer('GET', '/people/new')).status, 403);
+  t.notMatch((await viewer('GET', '/people')).text, '/people/new');
+});
+
 t.test('a person’s fields are changed on a page, and those that were not touched stay as they are', async (t) => {
   const app = await startApp(t);
   const must = mustSucceed(t, app.one);

@@ -168,6 +168,12 @@ export const changeContact = operation({
   },
 });
 
+/** As `addContact`, for a page: a person who types a contact may not know the country. */
+export const enterContact = operation({
+  ...addContact,
+  input: Type.Object({ ...NewContact.properties, country: Type.Optional(reference()) }),
+});
+
 /** As `changeContact`, for a page. The country may be absent, because imports and forms add contacts without one. */
 export const editContact = operation({
   ...changeContact,

@@ -66,6 +66,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'people', path: '/people', picture: 'both' },
   { name: 'people-empty', path: '/people', account: 'empty' },
   { name: 'person', path: '/people/13', picture: 'light' },
+  { name: 'people-new', path: '/people/new' },
   { name: 'people-import', path: '/people/import', picture: 'light' },
   { name: 'people-map', path: '/people/import/:upload', picture: 'light' },
   { name: 'people-preview', path: '/people/import/:previewed', picture: 'light' },

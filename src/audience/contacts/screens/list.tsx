@@ -48,9 +48,12 @@ export async function peopleScreen(app: FastifyInstance): Promise<void> {
         section: 'people',
         ...(canChange && {
           action: (
-            <LinkButton href="/people/import" icon="plus">
-              {language.say('people.import')}
-            </LinkButton>
+            <>
+              <LinkButton look="plain" href="/people/new" icon="plus">
+                {language.say('person.new')}
+              </LinkButton>
+              <LinkButton href="/people/import">{language.say('people.import')}</LinkButton>
+            </>
           ),
         }),
       } as const;

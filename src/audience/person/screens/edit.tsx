@@ -1,19 +1,21 @@
-/** Changing the fields of one contact of a person. */
+/** Adding a contact, and changing the fields of one. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { VNode } from 'preact';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
 import { AreaField, type Problems, SelectField, TextField } from '../../../dashboard/components/field.tsx';
 import { FormFields, type Labels, readForm } from '../../../dashboard/components/form.tsx';
-import { Card, Notice } from '../../../dashboard/components/surface.tsx';
+import { Card, Empty, Notice } from '../../../dashboard/components/surface.tsx';
 import { setFlash } from '../../../dashboard/flash.ts';
 import { ask, attempt, problemsAt } from '../../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../../dashboard/page.tsx';
 import { fieldList } from '../../../dashboard/sign-in/fields.ts';
 import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
-import { useLanguage } from '../../../dashboard/words/index.ts';
+import { type PlainKey, useLanguage } from '../../../dashboard/words/index.ts';
 import { fieldLabel } from '../../../dashboard/words/known.ts';
 import { READ } from '../../../http/pages/layout.ts';
+import { listContactTypes } from '../../contact-types/operations.ts';
 import { RESERVED_FIELDS } from '../../contacts/contact-fields.ts';
-import { type Contact, editContact, readContact } from '../../contacts/operations.ts';
+import { type Contact, editContact, enterContact, readContact } from '../../contacts/operations.ts';
 import { type Field, listOwnFields } from '../../fields/operations.ts';
 import { COUNTRIES } from '../../places/operations.ts';
 
@@ -25,9 +27,9 @@ interface WithId {
   Params: { id: string };
 }
 
-const LABELS: Labels<typeof editContact.input> = RESERVED_FIELDS.map((name) => ({
+const LABELS = RESERVED_FIELDS.map((name) => ({
   name,
-  label: `field.${name}`,
+  label: `field.${name}` as const,
   ...(name === 'country' && { control: Country }),
 }));
 
@@ -38,19 +40,113 @@ interface OwnValue {
   value: string;
 }
 
-export async function editPersonScreen(app: FastifyInstance): Promise<void> {
+/** Registers the pages of a new contact and of one that is changed. */
+export async function editPersonScreens(app: FastifyInstance): Promise<void> {
+  const showNew = async (request: FastifyRequest, reply: FastifyReply, given: Values = {}, problems: Problems = {}) => {
+    const viewer = viewerOf(request);
+    const language = languageOf(request, viewer);
+    const types = await ask(request, listContactTypes, {});
+    const frame = {
+      title: language.say('person.new'),
+      section: 'people',
+      back: { href: '/people', label: 'nav.people' },
+    } as const;
+    const labels: Labels<typeof enterContact.input> = [
+      {
+        name: 'contact_type_id',
+        label: 'people.type',
+        control: ({ label, value }) => (
+          <SelectField
+            name="contact_type_id"
+            label={label}
+            value={String(value)}
+            problems={problems}
+            options={types.map(({ id, name }) => ({ value: String(id), label: name }))}
+          />
+        ),
+      },
+      ...LABELS,
+    ];
+    const content =
+      types.length === 0 ? (
+        <Empty
+          icon="people"
+          title={language.say('types.none.title')}
+          action={<LinkButton href="/settings/types">{language.say('types.add')}</LinkButton>}
+        >
+          {language.say('types.none.text')}
+        </Empty>
+      ) : (
+        <ContactForm
+          action="/people/new"
+          save="person.new.save"
+          back="/people"
+          own={await ownValues(request)}
+          problems={problems}
+          values={given}
+        >
+          <FormFields
+            input={enterContact.input}
+            labels={labels}
+            values={{ contact_type_id: types[0]?.id, country: '', ...given }}
+            problems={problems}
+          />
+        </ContactForm>
+      );
+    return sendPage(request, reply, viewer, frame, content);
+  };
+
+  app.route({
+    method: READ,
+    url: '/people/new',
+    handler: (request, reply) => {
+      requireEditor(request);
+      return showNew(request, reply);
+    },
+  });
+
+  app.post('/people/new', async (request, reply) => {
+    const given = readForm(request, enterContact.input, [{ name: 'contact_type_id' }, ...LABELS]);
+    const typed = typedIn(request, await ownValues(request));
+    const added = await attempt(request, enterContact, {
+      ...given,
+      custom_field: customField(typed.filter(({ text }) => text !== '')),
+    });
+    if ('problems' in added)
+      return showNew(request, reply.code(added.status), withTyped(given, typed), problemsAt(added, 'custom_field'));
+    setFlash(reply, 'good', 'person.added');
+    return reply.redirect(`/people/${added.output}`, SEE_OTHER);
+  });
+
   const show = async (
     request: FastifyRequest<WithId>,
     reply: FastifyReply,
-    given: object = {},
-    problems?: Problems,
+    given: Values = {},
+    problems: Problems = {},
   ) => {
     const { contact, own } = await readFields(request);
     const viewer = viewerOf(request);
     const title = languageOf(request, viewer).say('person.edit.title', { name: contact.fullname || contact.email });
-    const back = { href: `/people/${contact.id}`, label: 'nav.people' } as const;
-    const form = <EditForm id={contact.id} values={{ ...contact, ...given }} own={own} problems={problems ?? {}} />;
-    return sendPage(request, reply, viewer, { title, section: 'people', back }, form);
+    const page = `/people/${contact.id}`;
+    const content = (
+      <ContactForm
+        action={`${page}/edit`}
+        save="person.edit.save"
+        back={page}
+        own={own}
+        problems={problems}
+        values={given}
+      >
+        <FormFields input={editContact.input} labels={LABELS} values={{ ...contact, ...given }} problems={problems} />
+      </ContactForm>
+    );
+    return sendPage(
+      request,
+      reply,
+      viewer,
+      { title, section: 'people', back: { href: page, label: 'nav.people' } },
+      content,
+    );
   };
 
   app.route<WithId>({
@@ -65,21 +161,16 @@ export async function editPersonScreen(app: FastifyInstance): Promise<void> {
   app.post<WithId>('/people/:id/edit', async (request, reply) => {
     const { contact, own } = await readFields(request);
     const given = readForm(request, editContact.input, LABELS);
-    const typed = own.flatMap((one) =>
-      fieldList(request, one.name).map((text) => ({ ...one, typed: text.replaceAll('\r\n', '\n') })),
-    );
-    // What stays the same is not given: a browser may write the end of a line in another way.
-    const changed = typed.filter(({ typed, value }) => typed !== value.replaceAll('\r\n', '\n'));
+    const typed = typedIn(request, own);
     const saved = await attempt(request, editContact, {
       contact_id: request.params.id,
       contact_type_id: contact.contact_type_id,
       ...given,
-      custom_field: Object.fromEntries(changed.map(({ field: { field_name }, typed }) => [field_name, typed])),
+      // What stays the same is not given: a browser may write the end of a line in another way.
+      custom_field: customField(typed.filter(({ text, value }) => text !== value.replaceAll('\r\n', '\n'))),
     });
-    if ('problems' in saved) {
-      const values = { ...given, ...Object.fromEntries(typed.map(({ name, typed }) => [name, typed])) };
-      return show(request, reply.code(saved.status), values, problemsAt(saved, 'custom_field'));
-    }
+    if ('problems' in saved)
+      return show(request, reply.code(saved.status), withTyped(given, typed), problemsAt(saved, 'custom_field'));
     setFlash(reply, 'good', 'person.edited');
     return reply.redirect(`/people/${contact.id}`, SEE_OTHER);
   });
@@ -87,22 +178,52 @@ export async function editPersonScreen(app: FastifyInstance): Promise<void> {
 
 async function readFields(request: FastifyRequest<WithId>): Promise<{ contact: Contact; own: OwnValue[] }> {
   const contact = await ask(request, readContact, { contact_id: request.params.id });
-  const own = (await ask(request, listOwnFields, {})).map((field) => ({
-    name: `own${field.id}`,
-    field,
-    value: contact.custom_field?.[field.field_name]?.field_value ?? '',
-  }));
+  const own = await ownValues(request, contact.custom_field);
   return { contact, own: own.filter(({ value }) => value.length <= MAX_SHOWN) };
 }
 
-interface EditFormProps {
-  id: number;
-  values: Readonly<Record<string, unknown>>;
-  own: readonly OwnValue[];
-  problems: Problems;
+/** The fields of the account's own, with the values that a contact has. */
+async function ownValues(request: FastifyRequest, stored: Contact['custom_field'] = null): Promise<OwnValue[]> {
+  return (await ask(request, listOwnFields, {})).map((field) => ({
+    name: `own${field.id}`,
+    field,
+    value: stored?.[field.field_name]?.field_value ?? '',
+  }));
 }
 
-function EditForm({ id, values, own, problems }: EditFormProps) {
+/** Those of the account's own fields that a form has, with the text that was typed. */
+function typedIn(request: FastifyRequest, own: readonly OwnValue[]) {
+  return own.flatMap((one) =>
+    fieldList(request, one.name).map((text) => ({ ...one, text: text.replaceAll('\r\n', '\n') })),
+  );
+}
+
+type Typed = ReturnType<typeof typedIn>;
+
+function customField(typed: Typed): Record<string, string> {
+  return Object.fromEntries(typed.map(({ field: { field_name }, text }) => [field_name, text]));
+}
+
+function withTyped(given: Values, typed: Typed): Values {
+  return { ...given, ...Object.fromEntries(typed.map(({ name, text }) => [name, text])) };
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+interface ContactFormProps {
+  action: string;
+  save: PlainKey;
+  /** The address to which giving up leads. */
+  back: string;
+  own: readonly OwnValue[];
+  /** What was typed before, by the names of the inputs. */
+  values: Values;
+  problems: Problems;
+  /** The fields that every contact has. */
+  children: VNode;
+}
+
+function ContactForm({ action, save, back, own, values, problems, children }: ContactFormProps) {
   const language = useLanguage();
   return (
     <Card>
@@ -111,8 +232,8 @@ function EditForm({ id, values, own, problems }: EditFormProps) {
           {problems.custom_field.join(' ')}
         </Notice>
       )}
-      <form method="post" action={`/people/${id}/edit`} class="narrow">
-        <FormFields input={editContact.input} labels={LABELS} values={values} problems={problems} />
+      <form method="post" action={action} class="narrow">
+        {children}
         {own.map(({ name, field: { field_name, field_type }, value }) => {
           const common = { name, label: fieldLabel(language, field_name), value: String(values[name] ?? value) };
           const isLong = field_type === 'text' && value.includes('\n');
@@ -123,8 +244,8 @@ function EditForm({ id, values, own, problems }: EditFormProps) {
           );
         })}
         <div class="buttons">
-          <Button>{language.say('person.edit.save')}</Button>
-          <LinkButton look="plain" href={`/people/${id}`}>
+          <Button>{language.say(save)}</Button>
+          <LinkButton look="plain" href={back}>
             {language.say('people.confirm.no')}
           </LinkButton>
         </div>
