@@ -34,6 +34,7 @@ import { removeUnfinishedPictures } from './pictures/pictures.ts';
 import { type ThreadName, threadFile } from './thread-files.ts';
 import { FeedbackThread } from './threads/feedback.ts';
 import type { ImportMessage } from './threads/import-message.ts';
+import { KeptThread } from './threads/kept-thread.ts';
 import { WebhookThread } from './threads/webhooks.ts';
 import { systemClock } from './time/clock.ts';
 import { COMMAND_LINE } from './users/audit.ts';
@@ -60,7 +61,6 @@ interface Server {
   close(): Promise<void>;
 }
 
-const RESTART_MS = 1000;
 /** Limits the memory for new objects in each thread: rows and mails live for one batch only, so that more of it saves no time. */
 const LIMITS = { maxYoungGenerationSizeMb: 6 };
 /** The time after SHUTDOWN_SECONDS in which results of the last mails are recorded; then the process ends, whatever still hangs. */
@@ -110,7 +110,6 @@ async function serveFrom(
 ): Promise<Server> {
   let origin = '';
   const publicUrl = () => publicAddress(db.$client, config).url || origin;
-  const threads = new Map<string, Worker>();
   const importer = importThread();
   const { promise: restart, resolve: askForRestart } = Promise.withResolvers<void>();
   const writes = new WriteLock(db.$client);
@@ -132,7 +131,7 @@ async function serveFrom(
       clock: systemClock,
       tokens,
       publicUrl,
-      wake: () => threads.get('background')?.postMessage('wake'),
+      wake: () => background.wake(),
       wakeWebhooks: () => webhooks.wake(),
       resolver: () => dnsResolver(),
       fetchFromAmazon: amazonDownload(),
@@ -144,36 +143,26 @@ async function serveFrom(
     logOptions(config),
   );
   const webhooks = new WebhookThread(db, config, LIMITS, (fields, text) => app.log.info(fields, text));
-  let isClosing = false;
+  const keptThread = (name: string, file: ThreadName) =>
+    new KeptThread({ name, file, client: db.$client, writes, config, resourceLimits: LIMITS, log: app.log });
+  const background = keptThread('background', 'background-thread');
+  const node = keptThread('node', 'node-thread');
   opened.push(async () => {
-    isClosing = true;
-    const working = [...threads.values()];
-    for (const thread of working) thread.postMessage('stop');
     // Open requests may take long; no new mail may start meanwhile.
     const graceMs = config.SHUTDOWN_SECONDS * 1000;
+    const stopping = [background, node].map((thread) => thread.close(graceMs + LAST_WRITES_MS));
     await Promise.race([
-      Promise.all([closeWithin(app, graceMs), ...working.map(threadEnds), webhooks.close(graceMs)]),
+      Promise.all([closeWithin(app, graceMs), webhooks.close(graceMs), ...stopping]),
       setTimeout(graceMs + LAST_WRITES_MS, null, { ref: false }),
     ]);
-    for (const thread of working) await thread.terminate();
+    await Promise.all(stopping);
   });
   origin = await listen(app, config);
   feedback?.start();
   const keys = firstKeys(db, systemClock, config.PUBLIC_KEY !== '');
   const welcomeUrl = keys === null ? null : firstWelcome(db, publicUrl());
-  const start = (name: string, file: ThreadName) => {
-    const thread = new Worker(threadFile(file), { workerData: { config, origin }, resourceLimits: LIMITS });
-    threads.set(name, thread);
-    thread.on('message', ({ fields, text, level }) => app.log[level === 'warn' ? 'warn' : 'info'](fields, text));
-    thread.on('error', (error) => app.log.error({ err: error }, `the ${name} thread failed and starts again`));
-    thread.on('exit', () => {
-      void setTimeout(RESTART_MS, null, { ref: false }).then(() => {
-        if (!isClosing) start(name, file);
-      });
-    });
-  };
-  start('background', 'background-thread');
-  if (config.NATS_URL.length > 0 && config.SENDER_NODE === 'on') start('node', 'node-thread');
+  background.start(origin);
+  if (config.NATS_URL.length > 0 && config.SENDER_NODE === 'on') node.start(origin);
   webhooks.wake();
 
   return {
@@ -192,10 +181,6 @@ async function serveFrom(
 function firstWelcome(db: Db, publicUrl: string): string {
   const link = { accountId: FIRST_ACCOUNT, user: null };
   return publicUrl + loginLinkPath(createLoginLink(db, link, COMMAND_LINE, systemClock.now()).secret);
-}
-
-async function threadEnds(thread: Worker): Promise<void> {
-  if (thread.threadId !== -1) await once(thread, 'exit');
 }
 
 /** Gives the origin listened on. Throws an Error of one line that names the setting at fault, BOUNCE_LISTEN's too. */

@@ -51,6 +51,10 @@ export class FeedWork {
     return isMade;
   }
 
+  get isUnderWay(): boolean {
+    return this.#underWay.size > 0;
+  }
+
   /** Resolves when no request is under way. */
   async settled(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);

@@ -23,7 +23,7 @@ import { holdQueuedSends, startSend } from './status.ts';
 
 const MINUTE_MS = 60_000;
 /** More than the clocks of two zones can differ: from UTC-12 to UTC+14, and a change of the clock. */
-const MAX_LEAD_MS = 28 * 60 * MINUTE_MS;
+export const MAX_LEAD_MS = 28 * 60 * MINUTE_MS;
 
 type SingleSend = typeof singleSends.$inferSelect;
 /** A single send that is due. `updated_at` tells later whether it was changed in the meantime. */

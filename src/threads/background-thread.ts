@@ -1,6 +1,8 @@
-/** Entry point of the background thread: it has its own connection and loop. Messages wake it, and the message `stop` ends it. */
+/**
+ * Entry point of the background thread: it has its own connection and loop. Messages wake it, and the message `stop` ends it. When it has
+ * had nothing to do for a while it asks to rest, and ends once that is granted and another step finds nothing (see `kept-thread.ts`).
+ */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Config } from '../config.ts';
 import { connect } from '../database/open.ts';
 import type { BounceListener } from '../delivery/feedback/bounces/listener.ts';
 import { publicAddress } from '../delivery/links/public-address.ts';
@@ -17,14 +19,17 @@ import { parseRelays, type Relay } from '../delivery/transport/smtp/relay-urls.t
 import { dnsResolver } from '../health-checks/dns.ts';
 import { systemClock } from '../time/clock.ts';
 import { Background } from './background.ts';
+import type { KeptThreadData } from './kept-thread.ts';
 
 const IDLE_MS = 500;
+/** It does not end for a shorter rest: to start again costs as much as to wait for some minutes. */
+const LEAST_REST_MS = 60_000;
 /** The wait before trying again to listen for returned mail. */
 const LISTEN_RETRY_MS = 10_000;
 const LOCK_TIMEOUT_MS = 1000;
 
 let isStopping = false;
-const { config, origin }: { config: Config; origin: string } = workerData;
+const { config, origin, restsAfterMs }: KeptThreadData = workerData;
 const db = connect(config.DATABASE_PATH);
 // Kept short because a stop has to wait for a statement that waits for the lock.
 db.$client.pragma(`busy_timeout = ${LOCK_TIMEOUT_MS}`);
@@ -95,6 +100,16 @@ async function stepSafely(): Promise<boolean> {
   }
 }
 
+/** When there is something to do next, epoch milliseconds; 0 where that cannot be found out. */
+function nextWorkAt(): number {
+  try {
+    return background.nextWorkAt();
+  } catch (error) {
+    log({ err: String(error) }, 'the background thread cannot find out what is due next');
+    return 0;
+  }
+}
+
 /** Empty while nothing listens for returned mail. */
 const bounceListeners: BounceListener[] = [];
 if (config.BOUNCE_LISTEN !== null) void listenForBounces(config.BOUNCE_LISTEN);
@@ -117,18 +132,36 @@ async function listenForBounces(at: { host: string; port: number }): Promise<voi
 setInterval(() => guarded(() => background.record()), background.recordMs).unref();
 
 let wake: () => void = () => undefined;
+let mayRest = false;
 parentPort?.on('message', (message) => {
   if (message === 'stop') {
     isStopping = true;
     background.stop();
   }
+  if (message === 'rest') mayRest = true;
   guarded(() => background.acknowledge());
   guarded(() => background.handOverTransactional());
   wake();
 });
 
+/** With sender nodes, or where it listens for returned mail, others speak to this thread. */
+const mayEverRest = brain === null && config.BOUNCE_LISTEN === null;
+/** When the last step ended that found something to do. */
+let busyAt = performance.now();
 while (!isStopping) {
-  if (await stepSafely()) continue;
+  const isGranted = mayRest;
+  mayRest = false;
+  if (await stepSafely()) {
+    busyAt = performance.now();
+    continue;
+  }
+  if (mayEverRest && performance.now() - busyAt >= restsAfterMs) {
+    const nextAt = nextWorkAt();
+    if (nextAt - Date.now() >= LEAST_REST_MS) {
+      parentPort?.postMessage(isGranted ? { restsUntil: nextAt } : { asks: 'rest' });
+      if (isGranted) break;
+    }
+  }
   await new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, IDLE_MS);
     wake = () => {

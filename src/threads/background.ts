@@ -39,6 +39,7 @@ import { HoldLog } from '../senders/list-holds.ts';
 import { Launcher } from '../single-sends/launch.ts';
 import { completeFinishedSends } from '../single-sends/status.ts';
 import { type Clock, steadyTime } from '../time/clock.ts';
+import { nextWorkAt } from './next-work.ts';
 
 interface BackgroundDeps {
   db: Db;
@@ -209,6 +210,17 @@ export class Background {
   /** Steps until nothing is due. */
   async untilIdle(): Promise<void> {
     while (await this.step());
+  }
+
+  /**
+   * After a step that found nothing: when there is something to do next, epoch milliseconds, if nobody writes to the file before. Not after
+   * now while something is under way or fails.
+   */
+  nextWorkAt(): number {
+    const { db, clock } = this.#deps;
+    const now = clock.now().getTime();
+    const isBusy = this.#failing.isAny || this.#feeds.isUnderWay || this.#transactional.unfinished > 0;
+    return isBusy ? now : nextWorkAt(db.$client, now);
   }
 
   /** Acknowledges mailings that were stopped or resumed: from then on no mail of a stopped one is begun. */

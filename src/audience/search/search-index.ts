@@ -50,7 +50,7 @@ let lastWorked = 0;
 /** Brings the index up to date for a short time; gives whether there is more to do at once. */
 export async function continueIndexing(client: Database): Promise<boolean> {
   if (isImportUnderWay() && performance.now() - lastWorked < IMPORT_PAUSE_MS) return false;
-  if (!isBehind(client)) return hasToForget(client) && mergeAll(client);
+  if (!isIndexBehind(client)) return hasToForget(client) && mergeAll(client);
   const until = performance.now() + BACKGROUND_MS;
   let merges = 0;
   await inChunks(client, (rows) => {
@@ -60,13 +60,14 @@ export async function continueIndexing(client: Database): Promise<boolean> {
       indexNext(client, Math.ceil(rows / BLOCK));
       merges = MERGES_PER_WRITE;
     }
-    return performance.now() < until && (merges > 0 || isBehind(client));
+    return performance.now() < until && (merges > 0 || isIndexBehind(client));
   });
   lastWorked = performance.now();
-  return !isImportUnderWay() && (isBehind(client) || hasToForget(client));
+  return !isImportUnderWay() && (isIndexBehind(client) || hasToForget(client));
 }
 
-function isBehind(client: Database): boolean {
+/** Whether changes of contacts wait to be written into the index. */
+export function isIndexBehind(client: Database): boolean {
   const behind = `SELECT EXISTS (SELECT 1 FROM contact_search_changes) OR EXISTS (SELECT 1 FROM contacts WHERE id > ?)`;
   return prepared<[number], number>(client, behind).pluck().get(indexedUntil(client)) === 1;
 }

@@ -39,7 +39,7 @@ export function isFarBehind({ $client: client }: Db, clock: Clock): boolean {
 /** Reads new events for a short time and updates segments; gives whether there is more to do. */
 export async function followActivity(db: Db, clock: Clock): Promise<boolean> {
   const client = db.$client;
-  if (newestEvent(client) <= followedTo(client)) return false;
+  if (!hasNewEvents(client)) return false;
   const until = performance.now() + BACKGROUND_MS;
   let hasMore = true;
   await inChunks(client, (rows) => {
@@ -49,8 +49,10 @@ export async function followActivity(db: Db, clock: Clock): Promise<boolean> {
   return hasMore;
 }
 
-function newestEvent(client: Db['$client']): number {
-  return prepared<[], number>(client, 'SELECT ifnull(max(id), 0) FROM events').pluck().get() ?? 0;
+/** Whether there are events that have not been read, settled or not. */
+export function hasNewEvents(client: Db['$client']): boolean {
+  const newest = prepared<[], number>(client, 'SELECT ifnull(max(id), 0) FROM events').pluck().get() ?? 0;
+  return newest > followedTo(client);
 }
 
 /** Whether it is not settled yet who made an event, as SQL. An event in the future was recorded by a clock that was wrong, so it does not wait. */

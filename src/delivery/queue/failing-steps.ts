@@ -52,6 +52,11 @@ export class FailingSteps {
     this.#failed.delete(step);
   }
 
+  /** Whether a step failed when it was last tried. */
+  get isAny(): boolean {
+    return this.#failed.size > 0;
+  }
+
   /** Writes what has changed. To be called every second or so. */
   write(): void {
     const now = this.#monotonic();

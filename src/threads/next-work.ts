@@ -1,0 +1,61 @@
+/**
+ * When the background has something to do next if nobody writes to the file before. It is asked after a step that found nothing to do, so
+ * it says what such a step leaves: work that waits for its time, and work that waits for something else than a write.
+ */
+import type { Database } from 'better-sqlite3';
+import { isImportUnderWay } from '../audience/import/imports-under-way.ts';
+import { isIndexBehind } from '../audience/search/search-index.ts';
+import { hasNewEvents } from '../audience/segments/follow-activity.ts';
+import { prepared } from '../database/prepared.ts';
+import { AUTOMATION_STATUS, DELIVERY_STATE, RESULT_HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
+import { MAX_LEAD_MS } from '../single-sends/launch.ts';
+
+const DAY_MS = 86_400_000;
+/** The longest rest: removals of what is old that have no line below come at most this much later. */
+const LONGEST_REST_MS = 3_600_000;
+
+const RESULT_HELD = RESULT_HELD_CODES.map((code) => `'${code}'`).join();
+
+/** Rows of work that is under way. Of mail that is not yet in a final state the background knows more than is on disk. */
+const UNDER_WAY = [
+  `FROM deliveries INDEXED BY deliveries_sending WHERE state = ${DELIVERY_STATE.sending}`,
+  `FROM mailings m INDEXED BY mailings_unfinished WHERE finished_at IS NULL AND state = 'sending' AND EXISTS (
+    SELECT 1 FROM deliveries d INDEXED BY deliveries_queue WHERE d.mailing_id = m.id AND d.state = ${DELIVERY_STATE.queued})`,
+  "FROM mailings INDEXED BY mailings_unfinished WHERE finished_at IS NULL AND state NOT IN ('sending', 'held')",
+  `FROM mailings INDEXED BY mailings_unfinished WHERE finished_at IS NULL AND state = 'held' AND held_code IN (${RESULT_HELD})`,
+  'FROM mailings INDEXED BY mailings_unacknowledged WHERE acknowledged_state <> state',
+  `FROM watched_mailings w INDEXED BY watched_mailings_canary CROSS JOIN mailings m ON m.id = w.mailing_id
+    WHERE w.stage <> 'released' AND m.finished_at IS NULL`,
+  'FROM ab_tests WHERE is_released = 0',
+  `FROM transactional_mails INDEXED BY transactional_mails_queue WHERE state = ${DELIVERY_STATE.queued}`,
+  `FROM transactional_mails INDEXED BY transactional_mails_sending WHERE state = ${DELIVERY_STATE.sending}`,
+  'FROM segments INDEXED BY segments_recomputing WHERE recompute_after IS NOT NULL',
+  "FROM unfinished_writes WHERE kind = 'empty-log'",
+];
+
+/** When work is due that waits for its time, epoch milliseconds; null where there is none. */
+const DUE = [
+  // By their recipients' clocks, sends are launched earlier.
+  `min(starts_at - iif(local_time = 1, ${MAX_LEAD_MS}, 0)) FROM single_sends INDEXED BY single_sends_due WHERE status = ${SINGLE_SEND_STATUS.queued}`,
+  `min((SELECT min(e.due_at) FROM enrolments e INDEXED BY enrolments_due
+    WHERE e.automation_id = automations.id AND e.state = 'active' AND e.delivery_id IS NULL))
+    FROM automations WHERE status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL`,
+  'min(check_at) FROM segments INDEXED BY segments_checks WHERE check_at IS NOT NULL',
+  'min(iif(lift_to IS NULL, next_at, 0)) FROM sunsets WHERE lift_to IS NOT NULL OR is_on = 1',
+  "min(poll_at) FROM feeds INDEXED BY feeds_poll WHERE state = 'active'",
+  "min(issue_at) FROM feeds INDEXED BY feeds_issue WHERE state = 'active' AND issue_at IS NOT NULL",
+  "min(expires_at) FROM form_requests INDEXED BY form_requests_expiring WHERE email <> ''",
+  `min(asked_at) + ${30 * DAY_MS} FROM form_requests`,
+  `min(created_at) + ${DAY_MS} FROM transactional_mails INDEXED BY transactional_mails_keyed WHERE idempotency_key IS NOT NULL`,
+];
+
+const IS_UNDER_WAY = `SELECT ${UNDER_WAY.map((rows) => `EXISTS (SELECT 1 ${rows})`).join(' OR ')}`;
+const NEXT_DUE = `SELECT min(at) FROM (${DUE.map((due) => `SELECT ${due.replace(' FROM', ' AS at FROM')}`).join(' UNION ALL ')})`;
+
+/** The time of the next work, epoch milliseconds, an hour after `now` at most; `now` where work is under way or due. */
+export function nextWorkAt(client: Database, now: number): number {
+  const isUnderWay = prepared<[], number>(client, IS_UNDER_WAY).pluck().get() === 1;
+  if (isUnderWay || isImportUnderWay() || isIndexBehind(client) || hasNewEvents(client)) return now;
+  const due = prepared<[], number | null>(client, NEXT_DUE).pluck().get();
+  return Math.max(now, Math.min(due ?? Number.POSITIVE_INFINITY, now + LONGEST_REST_MS));
+}
