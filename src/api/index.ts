@@ -1,16 +1,7 @@
 /** Registers the API: first what applies to every endpoint, then one file per resource. */
 import type { FastifyInstance } from 'fastify';
 import { archiveRoutes } from '../archive/routes.ts';
-import { contactTypeRoutes } from '../audience/contact-types/routes.ts';
-import { actionRoutes, contactRoutes, personRoutes } from '../audience/contacts/routes.ts';
-import { fieldRoutes } from '../audience/fields/routes.ts';
-import { importRoutes, importUndoRoutes } from '../audience/import/routes.ts';
-import { placeRoutes } from '../audience/places/routes.ts';
-import { segmentRoutes } from '../audience/segments/routes.ts';
-import { sunsetRoutes } from '../audience/sunset/routes.ts';
-import { trackingRoutes } from '../audience/tracking/routes.ts';
-import { unsubscribedRoutes } from '../audience/unsubscribed/routes.ts';
-import { useRoutes } from '../audience/uses/routes.ts';
+import { audienceRoutes, placeRoutes, sunsetRoutes, trackingRoutes } from '../audience/routes.ts';
 import { automationRoutes } from '../automations/routes.ts';
 import { backupRoutes } from '../backups/routes.ts';
 import { brandRoutes } from '../brand/routes.ts';
@@ -60,16 +51,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(healthRoutes, deps);
   await app.register(backupRoutes, deps);
   await app.register(sendingHoldRoutes, deps);
-  await app.register(unsubscribedRoutes, deps);
-  await app.register(segmentRoutes, deps);
-  await app.register(useRoutes, deps);
-  await app.register(contactTypeRoutes, deps);
-  await app.register(contactRoutes, deps);
-  await app.register(importRoutes, deps);
-  await app.register(personRoutes, deps);
-  await app.register(importUndoRoutes, deps);
-  await app.register(actionRoutes, deps);
-  await app.register(fieldRoutes, deps);
+  await app.register(audienceRoutes, deps);
   await app.register(formRoutes, deps);
   await app.register(versionRoutes, deps);
   await app.register(templateRoutes, deps);

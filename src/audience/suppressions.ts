@@ -1,11 +1,10 @@
 /** The suppression list of an account: addresses that get no more mail because an earlier one bounced or its recipient complained. */
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../database/open.ts';
-import { addAddresses } from './contacts/address-rows.ts';
+import { addAddresses, isErasedRow } from './contacts/address-rows.ts';
 import type { Address } from './contacts/addresses.ts';
-import { isErasedRow } from './contacts/erased.ts';
 
-export interface Suppression {
+interface Suppression {
   user_id: number;
   address_id: number;
   kind: 'bounce' | 'complaint';

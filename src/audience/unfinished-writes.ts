@@ -1,14 +1,17 @@
 /**
- * Writes of one request that are too large for one short transaction. What is to be done is stored first: after a kill the next start
- * does all of it again, so every step must change nothing where it was done already.
+ * Writes of one request that are too large for one short transaction, such as unsubscribing or deleting thousands. What is to be done is
+ * stored first: after a kill the next start does all of it again, so every step must change nothing where it was done already.
  */
-
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../database/bulk.ts';
+import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import type { unfinishedWrites } from '../database/schema/index.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
+import { type Address, parseAddress } from './contacts/addresses.ts';
+import { deleteContacts } from './contacts/contacts.ts';
+import { addUnsubscribers, type ListChange, removeUnsubscribers } from './unsubscribes.ts';
 
 type Kind = typeof unfinishedWrites.$inferSelect.kind;
 
@@ -64,7 +67,7 @@ export async function finishInSteps(client: Database, id: number, step: () => bo
 }
 
 /** Does a noted write of items: `write` gets a hundred of them at a time, inside a transaction. */
-export async function finishItems<T>(
+async function finishItems<T>(
   client: Database,
   id: number,
   items: readonly T[],
@@ -80,7 +83,7 @@ export async function finishItems<T>(
 }
 
 /** Writes items: a few in one transaction, many in several, with a note of `given` for the next start. */
-export async function writeItems<T>(
+async function writeItems<T>(
   client: Database,
   note: { kind: Kind; given: () => unknown },
   items: readonly T[],
@@ -88,4 +91,48 @@ export async function writeItems<T>(
 ): Promise<void> {
   if (items.length <= STEP_ITEMS) write(items);
   else await finishItems(client, noteWrite(client, note.kind, note.given()), items, write);
+}
+
+interface Given {
+  unsubscribe: { change: ListChange; addresses: string[] };
+  resubscribe: { ids: readonly number[]; now: string };
+  'delete-contacts': { ids: readonly number[]; now: string };
+}
+
+/** Adds addresses to a list. Once it resolves, all of them are on it. */
+export async function unsubscribeAll(db: Db, change: ListChange, addresses: readonly Address[]): Promise<void> {
+  const given = (): Given['unsubscribe'] => ({ change, addresses: addresses.map(({ address }) => address) });
+  await writeItems(db.$client, { kind: 'unsubscribe', given }, addresses, (some) => addUnsubscribers(db, change, some));
+}
+
+/** Removes entries from their lists by id. The caller has checked that they belong to the account. `now` is an ISO timestamp. */
+export async function resubscribeAll(db: Db, ids: readonly number[], now: string): Promise<void> {
+  const given = (): Given['resubscribe'] => ({ ids, now });
+  await writeItems(db.$client, { kind: 'resubscribe', given }, ids, (some) =>
+    removeUnsubscribers(db, some, 'api', now),
+  );
+}
+
+/** Deletes contacts by id. The caller has checked that they belong to the account. `now` is an ISO timestamp. */
+export async function deleteAllContacts(db: Db, ids: readonly number[], now: string): Promise<void> {
+  const given = (): Given['delete-contacts'] => ({ ids, now });
+  await writeItems(db.$client, { kind: 'delete-contacts', given }, ids, (some) => deleteContacts(db, some, now));
+}
+
+/** Does what a kill left of these changes. Call it at the start, before any mail is sent. */
+export async function finishLongLists(db: Db): Promise<void> {
+  const client = db.$client;
+  for (const { id, given } of notedWrites(client, 'unsubscribe')) {
+    const { change, addresses }: Given['unsubscribe'] = JSON.parse(given);
+    const parsed = addresses.flatMap((address) => parseAddress(address) ?? []);
+    await finishItems(client, id, parsed, (some) => addUnsubscribers(db, change, some));
+  }
+  for (const { id, given } of notedWrites(client, 'resubscribe')) {
+    const { ids, now }: Given['resubscribe'] = JSON.parse(given);
+    await finishItems(client, id, ids, (some) => removeUnsubscribers(db, some, 'api', now));
+  }
+  for (const { id, given } of notedWrites(client, 'delete-contacts')) {
+    const { ids, now }: Given['delete-contacts'] = JSON.parse(given);
+    await finishItems(client, id, ids, (some) => deleteContacts(db, some, now));
+  }
 }

@@ -19,7 +19,7 @@ export interface ListChange {
 }
 
 /** One entry of a person: the group they unsubscribed from; null: all mail. */
-export interface Unsubscription {
+interface Unsubscription {
   unsubscribe_groups_id: number | null;
   group_name: string | null;
   created_at: string;

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { importContacts } from '../audience/import/import.ts';
-import { DEFAULT_OPTIONS, type ImportProgress } from '../audience/import/import-options.ts';
+import { DEFAULT_OPTIONS, type ImportProgress } from '../audience/import/import-job.ts';
 import { systemClock } from '../time/clock.ts';
 import { type Call, type Command, requireWords } from './command.ts';
 import { requireContactType, typeOption, withDatabase } from './database.ts';

@@ -1,6 +1,6 @@
 /** `sendlark purge`: removes for good what was deleted. */
 import type { Database } from 'better-sqlite3';
-import { mayHaveErasedCopies, noteRewritten } from '../audience/contacts/erased.ts';
+import { mayHaveErasedCopies, noteRewritten } from '../audience/contacts/address-rows.ts';
 import { lockForServer } from '../database/open.ts';
 import { purge as purgeDeleted } from '../database/purge.ts';
 import { freeBytes, isShrinkable, makeShrinkable, shrink } from '../database/shrink.ts';

@@ -1,7 +1,7 @@
 /** The feeds of an account: adding, changing, pausing, releasing and deleting them. Only this folder writes them. */
 import type { Database } from 'better-sqlite3';
 import { and, asc, eq } from 'drizzle-orm';
-import { checkedTargets } from '../audience/segments/targets.ts';
+import { checkedTargets } from '../audience/segments/segments.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { feeds } from '../database/schema/index.ts';

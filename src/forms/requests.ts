@@ -2,9 +2,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { eq, sql } from 'drizzle-orm';
-import { addressId, findAddressId } from '../audience/contacts/address-rows.ts';
+import { addressId, findAddressId, isErased } from '../audience/contacts/address-rows.ts';
 import type { Address } from '../audience/contacts/addresses.ts';
-import { isErased } from '../audience/contacts/erased.ts';
 import { findSuppressionReason } from '../audience/suppressions.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';

@@ -1,6 +1,6 @@
 /** What the routes and pages are given to work with. */
 import type { Resolver } from 'node:dns/promises';
-import type { Importer, ImportJobs } from '../audience/import/import-jobs.ts';
+import type { Importer, ImportJobs } from '../audience/import/uploads.ts';
 import type { Backups } from '../backups/backups.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';

@@ -1,7 +1,7 @@
 /** Validating, creating and changing single sends. launch.ts moves them on when they are due. */
 import { randomUUID } from 'node:crypto';
 import { and, eq } from 'drizzle-orm';
-import { checkedTargets, hasTargets } from '../audience/segments/targets.ts';
+import { checkedTargets, hasTargets } from '../audience/segments/segments.ts';
 import type { Config } from '../config.ts';
 import { readMailCaps } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';

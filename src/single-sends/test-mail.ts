@@ -3,9 +3,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { eq } from 'drizzle-orm';
-import { addressId } from '../audience/contacts/address-rows.ts';
+import { addressId, isErased } from '../audience/contacts/address-rows.ts';
 import type { Address } from '../audience/contacts/addresses.ts';
-import { isErased } from '../audience/contacts/erased.ts';
 import { refusalReason } from '../audience/eligibility.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';

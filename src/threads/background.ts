@@ -1,6 +1,6 @@
 /** The work beside HTTP: segments, launching, enqueueing, delivering. It is done in steps, so that tests can run one at a time. */
-import { continueJobs } from '../audience/bulk/work.ts';
-import { continueUndos } from '../audience/import/undo/work.ts';
+import { continueJobs } from '../audience/bulk/jobs.ts';
+import { continueUndos } from '../audience/import/undo.ts';
 import { emptyLogAfterErasure } from '../audience/person/erase.ts';
 import { continueIndexing } from '../audience/search/search-index.ts';
 import { followActivity } from '../audience/segments/follow-activity.ts';

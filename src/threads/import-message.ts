@@ -1,5 +1,5 @@
 /** What the import thread is asked to do. */
-import type { ImportJob } from '../audience/import/import-options.ts';
+import type { ImportJob } from '../audience/import/import-job.ts';
 import type { ExportJob } from '../audience/migrate/read-export.ts';
 
 export type ImportMessage = { task: 'import' | 'preview'; job: ImportJob } | { task: 'read'; job: ExportJob };

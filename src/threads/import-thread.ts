@@ -1,7 +1,7 @@
 /** Entry point of the import thread. Each import has its own connection, so that it does not delay the other threads. */
 import { parentPort } from 'node:worker_threads';
 import { importContacts } from '../audience/import/import.ts';
-import { previewImport } from '../audience/import/preview/preview.ts';
+import { previewImport } from '../audience/import/preview.ts';
 import { readExport } from '../audience/migrate/read-export.ts';
 import { connect, type Db } from '../database/open.ts';
 import type { ImportMessage } from './import-message.ts';

@@ -3,7 +3,7 @@
  * it says what such a step leaves: work that waits for its time, and work that waits for something else than a write.
  */
 import type { Database } from 'better-sqlite3';
-import { isImportUnderWay } from '../audience/import/imports-under-way.ts';
+import { isImportUnderWay } from '../audience/import/turns.ts';
 import { isIndexBehind } from '../audience/search/search-index.ts';
 import { hasNewEvents } from '../audience/segments/follow-activity.ts';
 import { prepared } from '../database/prepared.ts';

@@ -2,8 +2,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, isNull } from 'drizzle-orm';
 import Type from 'typebox';
+import { isErased } from '../audience/contacts/address-rows.ts';
 import { parseAddress } from '../audience/contacts/addresses.ts';
-import { isErased } from '../audience/contacts/erased.ts';
 import { senders } from '../database/schema/index.ts';
 import { messages } from '../errors/field-errors.ts';
 import { inTurn } from '../http/account-share.ts';

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import type { ImportJob } from '../../src/audience/import/import-options.ts';
+import type { ImportJob } from '../../src/audience/import/import-job.ts';
 import { type Caller, startApp } from '../support/app.ts';
 
 const typeOf = async (caller: Caller, name: string): Promise<number> => {

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import t, { type Test } from 'tap';
-import { limitUndo } from '../../src/audience/import/undo/undo.ts';
+import { limitUndo } from '../../src/audience/import/undo.ts';
 import { contactImports } from '../../src/database/schema/index.ts';
 import { isoTimestamp } from '../../src/time/clock.ts';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -102,7 +102,7 @@ t.test('two imports undone at once are undone in the opposite order', async (t) 
 function undoAndDie(path: string, transactions: number): string | null {
   const src = resolve(import.meta.dirname, '../../src');
   const script = `
-    import { continueUndos } from '${src}/audience/import/undo/work.ts';
+    import { continueUndos } from '${src}/audience/import/undo.ts';
     import { connect } from '${src}/database/open.ts';
     let begun = 0;
     const now = () => {

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { finishLongLists } from '../../src/audience/long-lists.ts';
+import { finishLongLists } from '../../src/audience/unfinished-writes.ts';
 import { connect, type Db } from '../../src/database/open.ts';
 import { type Answer, startApp, type TestApp } from '../support/app.ts';
 

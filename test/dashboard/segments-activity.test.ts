@@ -1,7 +1,6 @@
 /** Rules about mails, opens, clicks and automations in the form of a segment: the same as through the API, and in words. */
 import t from 'tap';
-import { ACTIVITY_FIELDS } from '../../src/audience/segments/activity-rules.ts';
-import { operatorsOf } from '../../src/audience/segments/rules.ts';
+import { ACTIVITY_FIELDS, operatorsOf } from '../../src/audience/segments/rules.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 import { sentCampaign } from '../support/recipient-links.ts';
 import { mustAnswer, storeSegment } from '../support/segments.ts';

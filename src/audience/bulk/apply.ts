@@ -1,12 +1,14 @@
 /** What an action on many contacts does to some of them, and how it is taken back. Call inside the transaction of the job's progress. */
 import { sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
+import type { contactJobs } from '../../database/schema/index.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { deleteContacts, recordMoves } from '../contacts/contacts.ts';
 import { recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
 import { addContactsToSegment } from '../segments/segments.ts';
 import { addUnsubscribers } from '../unsubscribes.ts';
-import type { Job } from './jobs.ts';
+
+export type Job = typeof contactJobs.$inferSelect;
 
 interface Row {
   id: number;
@@ -16,7 +18,7 @@ interface Row {
 }
 
 /** Contact ids as the action changed them. For a move, with the type they had before. */
-export interface Applied {
+interface Applied {
   id: number;
   typeBefore: number | null;
 }

@@ -1,72 +1,46 @@
-/** Actions on many contacts: starting, cancelling, undoing and reading them. The background thread does the work (work.ts). */
+/**
+ * Actions on many contacts: starting, cancelling, undoing and reading them, and what the background thread does with them, in short
+ * transactions. Each stores how far the action came, so that it goes on from there after a kill, and none of its contacts is worked on twice.
+ */
+
+import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
+import { prepared } from '../../database/prepared.ts';
+import { contactJobs } from '../../database/schema/index.ts';
+import { isTransientSqliteError } from '../../database/sqlite-errors.ts';
 import { conflict, Failure, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
-import type { ContactFilter } from '../search/contact-filter.ts';
-
-export const JOB_ACTIONS = ['unsubscribe', 'move', 'segment', 'delete'] as const;
-export type JobAction = (typeof JOB_ACTIONS)[number];
-export const JOB_STATES = [
-  'selecting',
-  'ready',
-  'running',
-  'done',
-  'cancelled',
-  'undoing',
-  'undone',
-  'failed',
-] as const;
+import { type Clock, isoTimestamp } from '../../time/clock.ts';
+import { type ContactFilter, ContactFinder, Pace } from '../search/find-contacts.ts';
+import { applyAction, type Job, undoAction } from './apply.ts';
 
 /** How long an action can be undone after it ended. */
-export const UNDO_MS = 3_600_000;
-const UNDOABLE: readonly JobAction[] = ['move', 'delete'];
+const UNDO_MS = 3_600_000;
+const UNDOABLE: readonly Job['action'][] = ['move', 'delete'];
 /** The most actions of an account that have not ended. */
 const MOST_UNFINISHED = 20;
 const TOO_MANY_REQUESTS = 429;
 
-export interface Job {
-  id: number;
-  user_id: number;
-  action: JobAction;
-  target_id: number | null;
-  state: (typeof JOB_STATES)[number];
-  filter: string | null;
-  needs_confirmation: 0 | 1;
-  place: string | null;
-  after_id: number;
-  whole: number;
-  done: number;
-  skipped: number;
-  created_at: string;
-  finished_at: string | null;
-}
-
-export interface NewJob {
-  accountId: number;
-  action: JobAction;
-  targetId: number | null;
-  /** The contacts: by id, checked to belong to the account, or all of a filter. */
-  contacts: readonly number[] | ContactFilter;
-  /** Whether it waits, once its contacts are collected, until `confirmJob`. */
-  needsConfirmation: boolean;
-  /** ISO timestamp. */
-  now: string;
-}
-
-/** Stores an action for the background thread; gives its id. Throws 429 while too many of the account have not ended. */
-export function startJob(db: Db, given: NewJob): number {
-  const { accountId, action, targetId, contacts, needsConfirmation, now } = given;
+/** Stores an action for the background thread. Throws 429 while too many of the account have not ended. */
+export function startJob(
+  db: Db,
+  /** `contacts`: by id, checked to belong to the account, or all of a filter. */
+  {
+    contacts,
+    ...job
+  }: Pick<Job, 'user_id' | 'action' | 'target_id' | 'needs_confirmation' | 'created_at'> & {
+    contacts: readonly number[] | ContactFilter;
+  },
+): Job {
   const whole = 'length' in contacts ? contacts.length : 0;
   return db.transaction(
-    () => {
-      requireRoom(db, accountId);
-      const id = db.$client
-        .prepare<unknown[], number>(`
-          INSERT INTO contact_jobs (user_id, action, target_id, state, filter, needs_confirmation, whole, created_at)
-          VALUES (?, ?, ?, 'selecting', ?, ?, ?, ?) RETURNING id`)
-        .pluck()
-        .get(accountId, action, targetId, JSON.stringify(contacts), needsConfirmation ? 1 : 0, whole, now);
-      return Number(id);
+    (tx) => {
+      requireRoom(db, job.user_id);
+      return tx
+        .insert(contactJobs)
+        .values({ ...job, state: 'selecting', filter: JSON.stringify(contacts), whole })
+        .returning()
+        .get();
     },
     { behavior: 'immediate' },
   );
@@ -133,4 +107,163 @@ export function undoJob(db: Db, accountId: number, id: number, now: number): voi
   db.$client
     .prepare("UPDATE contact_jobs SET state = 'undoing', after_id = 0, finished_at = NULL WHERE id = ?")
     .run(id);
+}
+
+/** How long one call of `continueJobs` works. */
+const BACKGROUND_MS = 30;
+/** Contacts of one transaction: applying an action to them takes a few milliseconds. */
+const CHUNK = 100;
+/** Contacts given by id that are written down in one transaction, and contacts of a job that are forgotten in one. */
+const WRITTEN = 1000;
+
+/** The account whose job was worked on last. The next turn goes to the one after it, so that no account waits for all jobs of another. */
+let lastAccount = 0;
+
+/**
+ * Goes on with the oldest job of an account for a short time; gives whether there is more to do. A job that fails is reported to `onFailure` and ends.
+ * Throws when the disk fails.
+ */
+export async function continueJobs(
+  db: Db,
+  clock: Clock,
+  onFailure: (id: number, error: unknown) => void,
+): Promise<boolean> {
+  const oldest = prepared<[number], Job>(
+    db.$client,
+    `
+    SELECT * FROM contact_jobs WHERE state IN ('selecting', 'running', 'undoing') ORDER BY user_id < ?, user_id, id LIMIT 1`,
+  );
+  const account = oldest.get(lastAccount + 1)?.user_id;
+  if (account === undefined) return forgetOld(db, clock);
+  lastAccount = account;
+  const until = performance.now() + BACKGROUND_MS;
+  const pace = new Pace();
+  await inChunks(db.$client, () => {
+    // Read anew in each transaction: a request may have cancelled it.
+    const job = oldest.get(account);
+    if (job?.user_id !== account) return false;
+    try {
+      db.$client.transaction(() => stepOf(db, job, clock, pace))();
+    } catch (error) {
+      if (isTransientSqliteError(error)) throw error;
+      end(db, job.id, 'failed', clock);
+      onFailure(job.id, error);
+    }
+    return performance.now() < until;
+  });
+  return oldest.get(account) !== undefined;
+}
+
+/**
+ * Removes some contacts of jobs that cannot be undone any more; gives whether there are more. A job that nobody has confirmed in that time
+ * is cancelled.
+ */
+function forgetOld(db: Db, clock: Clock): boolean {
+  const before = isoTimestamp(new Date(clock.now().getTime() - UNDO_MS));
+  const forgotten = prepared<[string], number>(
+    db.$client,
+    `SELECT id FROM contact_jobs WHERE id = (SELECT min(job_id) FROM contact_job_items) AND state = 'ready' AND created_at < ?`,
+  )
+    .pluck()
+    .get(before);
+  if (forgotten !== undefined) end(db, forgotten, 'cancelled', clock);
+  const old = prepared<[string], number>(
+    db.$client,
+    'SELECT id FROM contact_jobs WHERE id = (SELECT min(job_id) FROM contact_job_items) AND finished_at < ?',
+  )
+    .pluck()
+    .get(before);
+  if (old === undefined) return false;
+  db.$client
+    .prepare(
+      `DELETE FROM contact_job_items WHERE rowid IN (SELECT rowid FROM contact_job_items WHERE job_id = ? LIMIT ${WRITTEN})`,
+    )
+    .run(old);
+  return true;
+}
+
+function stepOf(db: Db, job: Job, clock: Clock, pace: Pace): void {
+  if (job.state === 'selecting') collect(db, job, clock, pace);
+  else if (job.state === 'running') apply(db, job, clock);
+  else undo(db, job, clock);
+}
+
+function collect(db: Db, job: Job, clock: Clock, pace: Pace): void {
+  const filter: ContactFilter | number[] = JSON.parse(job.filter ?? '');
+  if (Array.isArray(filter)) {
+    writeDown(db, job, filter);
+    return;
+  }
+  const finder = new ContactFinder(db, filter, 'oldest', isoTimestamp(clock.now()));
+  // Until the index of the search is complete, contacts would be missed.
+  if (finder.isIndexing) return;
+  const { rows, next } = pace.step((candidates) => finder.step(job.place, 'c.id', candidates, candidates));
+  const { changes } = db.$client
+    .prepare('INSERT OR IGNORE INTO contact_job_items (job_id, contact_id) SELECT ?, value FROM json_each(?)')
+    .run(job.id, JSON.stringify(rows.flat()));
+  db.$client
+    .prepare('UPDATE contact_jobs SET whole = whole + ?, place = ?, state = ? WHERE id = ?')
+    .run(changes, next, next === null ? stateAfterCollecting(job, job.whole + changes) : 'selecting', job.id);
+}
+
+/** There is nothing to confirm about nobody. */
+function stateAfterCollecting({ needs_confirmation }: Job, whole: number): Job['state'] {
+  return needs_confirmation === 1 && whole > 0 ? 'ready' : 'running';
+}
+
+/** Writes the next contacts down that were given by id. */
+function writeDown(db: Db, job: Job, ids: readonly number[]): void {
+  const from = Number(job.place ?? 0);
+  const next = from + WRITTEN;
+  db.$client
+    .prepare('INSERT OR IGNORE INTO contact_job_items (job_id, contact_id) SELECT ?, value FROM json_each(?)')
+    .run(job.id, JSON.stringify(ids.slice(from, next)));
+  db.$client
+    .prepare('UPDATE contact_jobs SET place = ?, state = ? WHERE id = ?')
+    .run(String(next), next < ids.length ? 'selecting' : stateAfterCollecting(job, job.whole), job.id);
+}
+
+function apply(db: Db, job: Job, clock: Clock): void {
+  const ids = itemsAfter(db, job, 0).map(({ contact_id }) => contact_id);
+  const last = ids.at(-1);
+  if (last === undefined) {
+    end(db, job.id, 'done', clock);
+    return;
+  }
+  const applied = applyAction(db, job, ids, isoTimestamp(clock.now()));
+  const mark = db.$client.prepare(
+    'UPDATE contact_job_items SET is_done = 1, type_before = ? WHERE job_id = ? AND contact_id = ?',
+  );
+  for (const { id, typeBefore } of applied) mark.run(typeBefore, job.id, id);
+  db.$client
+    .prepare('UPDATE contact_jobs SET after_id = ?, done = done + ?, skipped = skipped + ? WHERE id = ?')
+    .run(last, applied.length, ids.length - applied.length, job.id);
+}
+
+function undo(db: Db, job: Job, clock: Clock): void {
+  const items = itemsAfter(db, job, 1);
+  const last = items.at(-1);
+  if (last === undefined) {
+    end(db, job.id, 'undone', clock);
+    return;
+  }
+  const given = items.map(({ contact_id: id, type_before: typeBefore }) => ({ id, typeBefore }));
+  const undone = undoAction(db, job, given, isoTimestamp(clock.now()));
+  db.$client
+    .prepare('UPDATE contact_jobs SET after_id = ?, done = done - ? WHERE id = ?')
+    .run(last.contact_id, undone, job.id);
+}
+
+function itemsAfter(db: Db, job: Job, isDone: 0 | 1): { contact_id: number; type_before: number | null }[] {
+  return db.$client
+    .prepare<[number, number, number], { contact_id: number; type_before: number | null }>(`
+      SELECT contact_id, type_before FROM contact_job_items
+      WHERE job_id = ? AND contact_id > ? AND is_done >= ? ORDER BY contact_id LIMIT ${CHUNK}`)
+    .all(job.id, job.after_id, isDone);
+}
+
+function end(db: Db, id: number, state: Job['state'], clock: Clock): void {
+  db.$client
+    .prepare('UPDATE contact_jobs SET state = ?, finished_at = ?, filter = NULL, place = NULL WHERE id = ?')
+    .run(state, isoTimestamp(clock.now()), id);
 }

@@ -1,7 +1,7 @@
 /** Actions on many contacts: chosen ones or all that match. The background does them; they can be watched, cancelled and undone. */
 import Type, { type Static } from 'typebox';
 import { recordId, requireOwnedIds } from '../../database/ownership.ts';
-import { contacts } from '../../database/schema/index.ts';
+import { contactJobs, contacts } from '../../database/schema/index.ts';
 import { notFound } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import {
@@ -17,30 +17,20 @@ import {
 } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
+import { namesErased } from '../contacts/address-rows.ts';
 import { hasContactType, ownedContacts } from '../contacts/contacts.ts';
-import { namesErased } from '../contacts/erased.ts';
 import { checkContactFilter, contactFilter, contactFilterProperties } from '../search/operations.ts';
-import { hasSegment } from '../segments/targets.ts';
+import { hasSegment } from '../segments/segments.ts';
 import { hasGroup } from '../unsubscribed/groups.ts';
-import {
-  cancelJob,
-  confirmJob,
-  isUndoable,
-  JOB_ACTIONS,
-  JOB_STATES,
-  type Job,
-  listJobs,
-  requireJob,
-  startJob,
-  undoJob,
-} from './jobs.ts';
+import type { Job } from './apply.ts';
+import { cancelJob, confirmJob, isUndoable, listJobs, requireJob, startJob, undoJob } from './jobs.ts';
 
 const MAX_LISTED = 50;
 
 const Action = Type.Object({
   id: integer(),
   action: {
-    ...choice(...JOB_ACTIONS),
+    ...choice(...contactJobs.action.enumValues),
     description: 'What is done to the contacts: move to a contact type, delete, unsubscribe, or add to a segment.',
   },
   target_id: nullable(
@@ -48,7 +38,7 @@ const Action = Type.Object({
     'The contact type, segment or unsubscribe group of the action; null: all mail, or none is needed.',
   ),
   state: {
-    ...choice(...JOB_STATES),
+    ...choice(...contactJobs.state.enumValues),
     description:
       'selecting: the contacts are collected; ready: it waits for its confirmation; running; done; cancelled: stopped in the middle; undoing, undone; failed.',
   },
@@ -77,7 +67,7 @@ export const startAction = operation({
   name: 'Move, delete, unsubscribe or add to a segment many contacts, in the background (addition)',
   role: 'editor',
   input: Type.Object({
-    action: choice(...JOB_ACTIONS),
+    action: choice(...contactJobs.action.enumValues),
     strIds: identifiers('Contact ids.'),
     everything: Type.Optional(flag('1: all contacts that match the filter below, instead of `strIds`.')),
     ...contactFilterProperties,
@@ -118,19 +108,19 @@ export const startAction = operation({
     const { db, clock, accountId, wake } = context;
     const { action, strIds, everything } = given;
     const target = TARGETS[action];
-    const id = startJob(db, {
-      accountId,
+    const job = startJob(db, {
+      user_id: accountId,
       action,
-      targetId: (target && given[target]) || null,
+      target_id: (target && given[target]) || null,
       contacts:
         everything === 1
           ? contactFilter(context, given)
           : await requireOwnedIds(db, contacts, strIds, ownedContacts(accountId), notFound()),
-      needsConfirmation: given.needs_confirmation === 1,
-      now: isoTimestamp(clock.now()),
+      needs_confirmation: given.needs_confirmation ?? 0,
+      created_at: isoTimestamp(clock.now()),
     });
     wake();
-    return { job: record(context, requireJob(db, accountId, id)) };
+    return { job: record(context, job) };
   },
 });
 

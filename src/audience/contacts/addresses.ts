@@ -13,7 +13,7 @@ export interface Address {
 }
 
 /** A list is accepted as a whole or not at all: either every address, or those that are invalid. */
-export type AddressList = { addresses: Address[] } | { bad: string[]; tooMany: boolean };
+type AddressList = { addresses: Address[] } | { bad: string[]; tooMany: boolean };
 
 const MAX_ADDRESS_LENGTH = 254;
 const MAX_LOCAL_LENGTH = 64;

@@ -114,7 +114,7 @@ const RESERVED = {
   },
 } as const satisfies Record<string, ReservedField>;
 
-export type ReservedName = keyof typeof RESERVED;
+type ReservedName = keyof typeof RESERVED;
 /** The fields that are a line of text in a column of the same name. */
 export type LineName = Exclude<ReservedName, 'email' | 'alt_email' | 'country'>;
 

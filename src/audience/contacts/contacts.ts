@@ -6,12 +6,11 @@ import { contacts, contactTypes, countries } from '../../database/schema/index.t
 import { conflict, invalid, notFound } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import type { Said } from '../../errors/sentences.ts';
-import { readdressRecords } from '../import/undo/readdress.ts';
+import { readdressRecords } from '../import/undo-records.ts';
 import { readdressRecipients, recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
-import { addressId } from './address-rows.ts';
+import { addressId, isErased } from './address-rows.ts';
 import { type Address, parseAddress } from './addresses.ts';
 import { type CustomField, isValidValue, type LineName, listCustomFields, TEXT_COLUMNS } from './contact-fields.ts';
-import { isErased } from './erased.ts';
 
 /** The fields of a contact in a request. A field that is absent stays as it is. */
 export interface ContactInput extends Partial<Record<LineName, string>> {

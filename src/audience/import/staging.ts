@@ -6,11 +6,11 @@ import { createReadStream, statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
 import { sentence } from '../../errors/sentences.ts';
-import { countErased, erasedTest } from '../contacts/erased.ts';
+import { countErased, erasedTest } from '../contacts/address-rows.ts';
 import { readCsv } from './csv.ts';
-import { DEFAULT_OPTIONS, type ImportJob, type ImportProgress } from './import-options.ts';
-import { parseHeader, type RowError, RowReader, type StagedRow } from './import-rows.ts';
-import { plannedFields } from './lists/make-lists.ts';
+import { DEFAULT_OPTIONS, type ImportJob, type ImportProgress } from './import-job.ts';
+import { plannedFields } from './make-lists.ts';
+import { parseHeader, type RowError, RowReader, type StagedRow } from './rows.ts';
 
 /** What reading a file found. */
 export interface Staged {

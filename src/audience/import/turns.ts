@@ -1,10 +1,12 @@
-/** Whose import is next: one runs at a time, and accounts take turns, so that nobody waits for all the files of another. */
+/** Whose import is next, and whether one runs in any thread of this process. */
+import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 
 interface Waiting {
   account: number;
   begin(): void;
 }
 
+/** One import runs at a time, and accounts take turns, so that nobody waits for all the files of another. */
 export class Turns {
   readonly #waiting: Waiting[] = [];
   /** Accounts in the order in which their last turn began. */
@@ -36,4 +38,33 @@ export class Turns {
     this.#served.add(chosen.account);
     chosen.begin();
   }
+}
+
+const SHARED = 'sendlark imports under way';
+
+/** How many imports run, in memory that all threads share: the background thread has to know. */
+const count = new Int32Array(sharedMemory());
+
+/** Created by the first thread that asks, which is the main one; `setEnvironmentData` passes it to threads started later. */
+function sharedMemory(): SharedArrayBuffer {
+  const known = getEnvironmentData(SHARED);
+  if (known instanceof SharedArrayBuffer) return known;
+  const made = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  setEnvironmentData(SHARED, made);
+  return made;
+}
+
+/** Runs an import and counts it while it runs. */
+export async function countImport<T>(work: () => Promise<T>): Promise<T> {
+  Atomics.add(count, 0, 1);
+  try {
+    return await work();
+  } finally {
+    Atomics.sub(count, 0, 1);
+  }
+}
+
+/** Whether an import runs in any thread of this process. */
+export function isImportUnderWay(): boolean {
+  return Atomics.load(count, 0) > 0;
 }

@@ -1,9 +1,153 @@
-/** The folders in which uploaded CSV files wait for their import, and removing those that a killed server left behind. */
-import { createHash } from 'node:crypto';
+/** Uploaded CSV files that an owner looks at before importing them, the folders in which they wait, and the progress of their imports. They are forgotten at a restart. */
+import { createHash, randomUUID } from 'node:crypto';
 import { lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Failure } from '../../errors/failure.ts';
+import { sentence } from '../../errors/sentences.ts';
+import type { ExportJob, ReadExport, UploadedExport } from '../migrate/read-export.ts';
+import type { ImportReport } from './import.ts';
+import type { ImportJob } from './import-job.ts';
+import type { ImportPreview } from './preview.ts';
+import type { GuessedColumns } from './rows.ts';
+
+/** A file that is kept longer than this without being imported is removed. */
+const KEPT_MS = 3_600_000;
+/** The most files of an account. With more, the oldest that is not being imported is removed. */
+const MAX_OF_ACCOUNT = 5;
+/** The most imports of an account that run or wait for their turn: until then, their files take space on disk. */
+const MAX_RUNNING = 5;
+const TOO_MANY_REQUESTS = 429;
+
+export interface UploadedFile extends GuessedColumns {
+  id: string;
+  accountId: number;
+  folder: string;
+  path: string;
+  fileName: string;
+  /** Of the export of another service: what it has beside people. */
+  exported: UploadedExport | null;
+  /** Epoch milliseconds. */
+  uploadedAt: number;
+  /** looked → previewing → looked → running → done or failed. */
+  state: 'looked' | 'previewing' | 'running' | 'done' | 'failed';
+  /** Bytes read, of how many, people written, of how many. */
+  progress: Float64Array;
+  report: ImportReport | null;
+  /** The plan that was last previewed, and what an import by it would have done then. */
+  planned: PlannedImport | null;
+  preview: ImportPreview | null;
+}
+
+/** How a file is to be imported. */
+export type PlannedImport = Required<Pick<ImportJob, 'typeId' | 'mapping' | 'options'>>;
+
+const isBusy = ({ state }: UploadedFile) => state === 'running' || state === 'previewing';
+
+/** What is done outside the thread of requests. */
+export interface Importer {
+  /** Runs an import and gives what happened. */
+  run(job: ImportJob): Promise<ImportReport>;
+  /** Computes what an import would do. */
+  preview(job: ImportJob): Promise<ImportPreview>;
+  /** Reads the export of another service; gives why where it is none. */
+  read(job: ExportJob): Promise<ReadExport | { refusal: string }>;
+}
+
+/** The uploads of one running service. */
+export class ImportJobs {
+  readonly #files = new Map<string, UploadedFile>();
+  readonly #importer: Pick<Importer, 'run' | 'preview'>;
+  readonly #onFailure: (error: unknown, text: string) => void;
+
+  /** What fails and is not the fault of the file goes to `onFailure`. */
+  constructor(importer: Pick<Importer, 'run' | 'preview'>, onFailure: (error: unknown, text: string) => void) {
+    this.#importer = importer;
+    this.#onFailure = onFailure;
+  }
+
+  /** Keeps a file that was looked at. Files of the account that were kept too long or are too many are removed. */
+  async add(
+    file: Pick<UploadedFile, 'accountId' | 'folder' | 'path' | 'fileName' | 'exported' | keyof GuessedColumns>,
+    now: number,
+  ) {
+    const kept: UploadedFile = {
+      ...file,
+      id: randomUUID(),
+      uploadedAt: now,
+      state: 'looked',
+      progress: new Float64Array(new SharedArrayBuffer(32)),
+      report: null,
+      planned: null,
+      preview: null,
+    };
+    this.#files.set(kept.id, kept);
+    const idle = [...this.#files.values()].filter((upload) => !isBusy(upload));
+    const own = idle.filter(({ accountId }) => accountId === file.accountId);
+    const gone = new Set([
+      ...idle.filter(({ uploadedAt }) => now - uploadedAt > KEPT_MS),
+      ...own.slice(0, Math.max(0, own.length - MAX_OF_ACCOUNT)),
+    ]);
+    for (const { id, folder } of gone) {
+      this.#files.delete(id);
+      await rm(folder, { recursive: true, force: true });
+    }
+    return kept;
+  }
+
+  /** The account's upload with this id; undefined when there is none (any more). */
+  find(accountId: number, id: unknown): UploadedFile | undefined {
+    const file = typeof id === 'string' ? this.#files.get(id) : undefined;
+    return file?.accountId === accountId ? file : undefined;
+  }
+
+  /** Computes in the import thread what importing a file would do. Throws as `start` does. */
+  startPreview(file: UploadedFile, databasePath: string, planned: PlannedImport): void {
+    this.#requireRoom(file.accountId);
+    file.state = 'previewing';
+    file.planned = planned;
+    file.preview = null;
+    void this.#importer
+      .preview(jobOf(file, databasePath, planned))
+      .then((preview) => {
+        file.preview = preview;
+      })
+      .catch((error: unknown) => this.#onFailure(error, 'a preview failed'))
+      .finally(() => {
+        file.state = 'looked';
+        file.progress.fill(0);
+      });
+  }
+
+  /** Imports a file in the import thread. Throws 429 while too many of the account have not ended. */
+  start(file: UploadedFile, databasePath: string, planned: PlannedImport): void {
+    this.#requireRoom(file.accountId);
+    file.state = 'running';
+    void this.#importer
+      .run(jobOf(file, databasePath, planned))
+      .then((report) => {
+        file.report = report;
+        file.state = report.id === 0 ? 'failed' : 'done';
+      })
+      .catch((error: unknown) => {
+        file.state = 'failed';
+        this.#onFailure(error, 'an import failed');
+      })
+      .finally(() => rm(file.folder, { recursive: true, force: true }));
+  }
+
+  #requireRoom(accountId: number): void {
+    const busy = [...this.#files.values()].filter((other) => other.accountId === accountId && isBusy(other));
+    if (busy.length >= MAX_RUNNING) throw new Failure(TOO_MANY_REQUESTS, sentence('too_many_imports'));
+  }
+}
+
+function jobOf(file: UploadedFile, databasePath: string, planned: PlannedImport): ImportJob {
+  const { accountId, path, fileName, progress, exported } = file;
+  const migration = exported && { migration: exported.migration };
+  return { ...planned, databasePath, accountId, path, fileName, progress, ...migration };
+}
 
 /** Makes a folder for one upload in the system's temporary folder. Other users of the machine cannot read it. */
 export function makeUploadFolder(databasePath: string): Promise<string> {

@@ -7,18 +7,18 @@ import { createReadStream, createWriteStream, type WriteStream } from 'node:fs';
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
+import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import type { Db } from '../../database/open.ts';
-import { sentence } from '../../errors/sentences.ts';
+import { SENTENCES, sentence } from '../../errors/sentences.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { listCustomFields } from '../contacts/contact-fields.ts';
 import { CsvError } from '../import/csv-parse.ts';
 import { escapeFormula } from '../import/csv-write.ts';
-import type { GuessedColumns } from '../import/guess-columns.ts';
-import type { MigrationJob } from '../import/lists/migration-job.ts';
-import type { ExportedPerson, ExportedTemplate, LeftOut } from './exports.ts';
+import type { MigrationJob } from '../import/import-job.ts';
+import type { GuessedColumns } from '../import/rows.ts';
 import { ColumnCollector, type MigratedColumn, migratedValue } from './fields.ts';
+import type { ExportedPerson, ExportedTemplate, ExportFile, LeftOut } from './tables.ts';
 import { VENDORS, type VendorName } from './vendors/index.ts';
-import { type Archive, openZip } from './zip.ts';
 
 export interface ExportJob {
   databasePath: string;
@@ -220,4 +220,64 @@ class Rows {
 
 function line(cells: readonly string[]): string {
   return `${cells.map((cell) => `"${escapeFormula(cell.toWellFormed()).replaceAll('"', '""')}"`).join(',')}\n`;
+}
+
+/*
+ * ZIP archives of strangers. A path in one is only a name: it opens and writes no file. Everything has a bound, also what entries unpack to:
+ * the sizes that the archive states are added up first, and an entry with more bytes than it states is refused while it is read.
+ */
+
+const MAX_ENTRIES = 10_000;
+/** All entries together may unpack to so many bytes. */
+const MAX_UNPACKED = 500_000_000;
+
+/** Folders, hidden files, and what macOS adds to an archive. */
+const NO_FILE = /\/$|(?:^|\/)(?:\.|__MACOSX\/)/;
+
+/** The files of an archive, as long as it is open. */
+interface Archive {
+  files: ExportFile[];
+  close(): void;
+}
+
+/** Lists the files of an archive. Throws a `CsvError` when it is none, encrypted, or too large. */
+async function openZip(path: string): Promise<Archive> {
+  const zip = await openPromise(path, { autoClose: false }).catch((error) => {
+    throw refusal(error);
+  });
+  try {
+    const entries = await entriesOf(zip);
+    const files = entries.map((entry) => ({ name: entry.fileName, open: () => unpack(zip, entry) }));
+    return { files, close: () => zip.close() };
+  } catch (error) {
+    zip.close();
+    throw refusal(error);
+  }
+}
+
+async function entriesOf(zip: ZipFile): Promise<Entry[]> {
+  if (zip.entryCount > MAX_ENTRIES)
+    throw new CsvError(null, String(sentence('archive_entries', { count: MAX_ENTRIES })));
+  const entries: Entry[] = [];
+  let unpacked = 0;
+  for await (const entry of zip.eachEntry()) {
+    unpacked += entry.uncompressedSize;
+    if (!NO_FILE.test(entry.fileName)) entries.push(entry);
+  }
+  if (unpacked > MAX_UNPACKED)
+    throw new CsvError(null, String(sentence('archive_large', { count: MAX_UNPACKED / 1e6 })));
+  return entries;
+}
+
+async function* unpack(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
+  try {
+    yield* await zip.openReadStreamPromise(entry);
+  } catch (error) {
+    throw refusal(error);
+  }
+}
+
+/** What yauzl found wrong, without the details of the format. */
+function refusal(error: unknown): CsvError {
+  return error instanceof CsvError ? error : new CsvError(null, SENTENCES.archive_broken);
 }

@@ -1,8 +1,53 @@
-/** Reads the CSV and JSON files of an export row by row. */
+/** What is read from the export of another service, and its CSV and JSON files row by row. */
 import { buffer } from 'node:stream/consumers';
 import { sentence } from '../../errors/sentences.ts';
 import { readCsv } from '../import/csv.ts';
-import { type ExportFile, type LeftOut, unreadable } from './exports.ts';
+import { CsvError } from '../import/csv-parse.ts';
+
+/** A file of an export: the uploaded one, or one inside of an archive. */
+export interface ExportFile {
+  /** Its path in the archive, or the name of the uploaded file. Never used to open anything. */
+  name: string;
+  open(): AsyncIterable<Buffer>;
+}
+
+/**
+ * Why somebody gets no more mail there: they left everything, they left one list (`name`), their address bounced, or they complained.
+ */
+export type Leaving = { kind: 'all' | 'bounce' | 'complaint' } | { kind: 'group'; name: string };
+
+/** A person as the export has them. */
+export interface ExportedPerson {
+  email: string;
+  /** Values by field of a contact or name of a column; null: an address on a list, which becomes no contact. */
+  values: ReadonlyMap<string, string> | null;
+  /** The lists, tags or groups they are in. */
+  lists: readonly string[];
+  left: readonly Leaving[];
+}
+
+export interface ExportedTemplate {
+  name: string;
+  html: string;
+}
+
+/** What was left out, by what it is. */
+export interface LeftOut {
+  /** Columns that are of use only there, or too many. */
+  columns: Set<string>;
+  /** Files in the archive that are not known. */
+  files: Set<string>;
+}
+
+/** One service that people move from. */
+export interface Vendor {
+  /** As it writes itself. */
+  title: string;
+  /** The name of the field that gets the lists of a person. */
+  listsField: string;
+  /** People, templates, in the order of the files. Throws a `CsvError` when a file is not what it should be. */
+  read(files: readonly ExportFile[], leftOut: LeftOut): AsyncGenerator<ExportedPerson | ExportedTemplate>;
+}
 
 /** A JSON file is parsed at once, which takes some times its size of memory. */
 const MAX_JSON_BYTES = 50_000_000;
@@ -79,7 +124,7 @@ export function jsonCell(cell: string): unknown {
 export async function readJson(file: ExportFile): Promise<unknown> {
   const text = (await buffer(bounded(file))).toString('utf8');
   const value = jsonCell(text);
-  if (value === undefined) throw unreadable(String(sentence('export_json', { name: file.name.slice(-255) })));
+  if (value === undefined) throw new CsvError(null, String(sentence('export_json', { name: file.name.slice(-255) })));
   return value;
 }
 
@@ -100,7 +145,8 @@ async function* bounded(file: ExportFile): AsyncGenerator<Buffer> {
   for await (const piece of file.open()) {
     bytes += piece.length;
     if (bytes > MAX_JSON_BYTES)
-      throw unreadable(
+      throw new CsvError(
+        null,
         String(sentence('export_json_large', { name: file.name.slice(-255), count: MAX_JSON_BYTES / 1e6 })),
       );
     yield piece;

@@ -6,18 +6,16 @@ import { noteChoicesToErase } from '../../delivery/feedback/choice.ts';
 import { deliveryEraser } from '../../delivery/queue/ledger/ended.ts';
 import { conflict } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
-import type { Clock } from '../../time/clock.ts';
-import { isoTimestamp } from '../../time/clock.ts';
+import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { type Actor, audit } from '../../users/audit.ts';
+import { erasedForm } from '../contacts/address-rows.ts';
 import { parseAddress, replaceAddress, spellings } from '../contacts/addresses.ts';
 import { deleteContacts } from '../contacts/contacts.ts';
-import { erasedForm } from '../contacts/erased.ts';
 import { forgetRemoved } from '../search/search-index.ts';
-import { eraseSunset } from '../sunset/lift.ts';
+import { eraseSunset } from '../sunset/rule.ts';
 import { eraseSuppression } from '../suppressions.ts';
 import { finishInSteps, forgetWrite, notedWrites, noteWrite } from '../unfinished-writes.ts';
 import { eraseUnsubscriptions } from '../unsubscribes.ts';
-import { personAddresses } from './addresses.ts';
 
 /** What is removed at once, in this order, so that rows go before those they refer to. From then on the person gets no mail. */
 const REMOVED_FIRST = [
@@ -321,4 +319,32 @@ function replaceInRules(client: Database, accountId: number, address: string, co
     const update = client.prepare(`UPDATE ${table} SET ${column} = ? WHERE id = ?`);
     for (const { id, text } of rows) update.run(isJson ? unnamedJson(text) : unnamed(text), id);
   }
+}
+
+interface PersonAddress {
+  id: number;
+  normalized: string;
+}
+
+/**
+ * The addresses of the person with this address of the account, that one first; none when the account does not have it. An earlier
+ * address that a contact which is not deleted has now is that of somebody else.
+ */
+export function personAddresses(client: Database, accountId: number, addressId: number): PersonAddress[] {
+  return client
+    .prepare<Record<string, number>, PersonAddress>(`
+      WITH RECURSIVE theirs (id) AS (SELECT @address
+        UNION SELECT e.address_id FROM theirs CROSS JOIN contacts c ON c.address_id = theirs.id
+          CROSS JOIN earlier_addresses e ON e.contact_id = c.id WHERE NOT ${isOthers('e.address_id')}
+        UNION SELECT p.earlier_id FROM theirs CROSS JOIN purged_corrections p ON p.address_id = theirs.id
+          WHERE NOT ${isOthers('p.earlier_id')})
+      SELECT a.id, a.normalized_email AS normalized FROM theirs CROSS JOIN addresses a ON a.id = theirs.id
+      WHERE a.user_id = @account ORDER BY a.id <> @address, a.id`)
+    .all({ account: accountId, address: addressId });
+}
+
+/** SQL for whether a contact that is not deleted has the address. */
+function isOthers(addressId: string): string {
+  return `EXISTS (SELECT 1 FROM contacts o CROSS JOIN contact_types t ON t.id = o.contact_type_id
+    WHERE o.address_id = ${addressId} AND o.deleted_at IS NULL AND t.deleted_at IS NULL)`;
 }

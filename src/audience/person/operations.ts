@@ -23,10 +23,8 @@ import { ownedContacts } from '../contacts/contacts.ts';
 import { Contact, fullname } from '../contacts/operations.ts';
 import { findSuppressionReason } from '../suppressions.ts';
 import { listUnsubscriptions } from '../unsubscribes.ts';
-import { personAddresses } from './addresses.ts';
-import { erasePerson } from './erase.ts';
-import { MOMENTS, type Moment as PersonMoment } from './moments.ts';
-import { MAX_MOMENTS, personTimeline, timelineSlices } from './timeline.ts';
+import { erasePerson, personAddresses } from './erase.ts';
+import { MAX_MOMENTS, MOMENTS, type Moment as PersonMoment, personTimeline, timelineSlices } from './timeline.ts';
 
 const MAX_PAGE = 200;
 const DEFAULT_MOMENTS = 50;
@@ -98,7 +96,6 @@ const Timeline = Type.Object({
   next: nullable(Type.String()),
   events_removed_before: removedBefore,
 });
-export type Timeline = Static<typeof Timeline>;
 
 const ById = { contact_id: identifier('A contact of the person.') };
 

@@ -2,15 +2,155 @@
  * Finds contacts among a million in short steps. Each step takes some candidates from whatever leads to the fewest of them (a small set,
  * the index of the search, a contact type, all contacts of the account) and keeps those that satisfy the whole filter.
  */
+
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
-import { type ContactFilter, type FilterCondition, filterCondition, findSmallSet } from './contact-filter.ts';
-import { BLOCK, indexedUntil } from './search-index.ts';
-import { indexQuery, installSearchText, searchWords } from './search-text.ts';
+import type { Found } from '../../database/record-json.ts';
+import type { SegmentRule } from '../../database/schema/index.ts';
+import { isSuppressed, isUnsubscribed, SUPPRESSED_ADDRESSES, UNSUBSCRIBED_ADDRESSES } from '../eligibility.ts';
+import { ruleCondition } from '../segments/rule-sql.ts';
+import { BLOCK, indexedUntil, indexQuery, installSearchText, partsOfText, searchWords } from './search-index.ts';
+
+/** Whether a contact may get mail: on the global unsubscribe list, suppressed, or neither. An unsubscribed one may be suppressed as well. */
+export const CONTACT_STATES = ['mailable', 'unsubscribed', 'suppressed'] as const;
+
+/** Contacts of an account. What is absent restricts nothing. */
+export interface ContactFilter {
+  accountId: number;
+  /** Parts of names and addresses. */
+  search?: string | undefined;
+  typeId?: number | undefined;
+  segmentId?: number | undefined;
+  state?: (typeof CONTACT_STATES)[number] | undefined;
+  /** Rules as in a segment, and how they are joined; without it: and. */
+  rules?: readonly SegmentRule[] | undefined;
+  queryType?: 'and' | 'or' | null | undefined;
+}
+
+/** Whether contact `c` is on the global unsubscribe list, as SQL. */
+const IS_UNSUBSCRIBED = isUnsubscribed('c');
+const IS_SUPPRESSED = isSuppressed('c');
+const IN_STATE: Record<(typeof CONTACT_STATES)[number], string> = {
+  mailable: `NOT ${IS_UNSUBSCRIBED} AND NOT ${IS_SUPPRESSED}`,
+  unsubscribed: IS_UNSUBSCRIBED,
+  suppressed: IS_SUPPRESSED,
+};
+
+/** The state of contact `c`, as SQL. */
+export const CONTACT_STATE = `CASE WHEN ${IS_UNSUBSCRIBED} THEN 'unsubscribed' WHEN ${IS_SUPPRESSED} THEN 'suppressed' ELSE 'mailable' END`;
+
+/** SQL text over a contact `c`, which is the same for filters of the same form, and the values of its named parameters. */
+interface FilterCondition {
+  text: string;
+  values: Record<string, string | number>;
+}
+
+/**
+ * The condition that contact `c` is one of these. `now` is an ISO timestamp, for rules about time. The connection needs
+ * the function of `installSearchText`.
+ */
+function filterCondition(filter: ContactFilter, now: string): FilterCondition {
+  const { accountId, search = '', typeId, segmentId, state, rules = [], queryType = null } = filter;
+  const values: Record<string, string | number> = { account: accountId };
+  const conditions = [
+    'c.user_id = @account',
+    'c.deleted_at IS NULL',
+    'EXISTS (SELECT 1 FROM contact_types t WHERE t.id = c.contact_type_id AND t.user_id = c.user_id AND t.deleted_at IS NULL)',
+  ];
+  if (typeId !== undefined) {
+    conditions.push('c.contact_type_id = @type');
+    values.type = typeId;
+  }
+  if (segmentId !== undefined) {
+    conditions.push(
+      'EXISTS (SELECT 1 FROM segment_recipients r WHERE r.segment_id = @segment AND r.address_id = c.address_id AND r.contact_id = c.id AND r.is_removed = 0)',
+    );
+    values.segment = segmentId;
+  }
+  if (state !== undefined) conditions.push(IN_STATE[state]);
+  if (rules.length > 0) {
+    const condition = ruleCondition(accountId, rules, queryType, now);
+    conditions.push(condition.text);
+    Object.assign(values, condition.values);
+  }
+  const words = searchWords(search);
+  if (words.length > 0) {
+    conditions.push('has_words(c.email, c.first_name, c.last_name, @words)');
+    values.words = JSON.stringify(words);
+  }
+  return { text: conditions.join(' AND '), values };
+}
+
+/** So many contact ids can be read at once and sorted in a few milliseconds. */
+const SET_SIZE = 5000;
+
+/**
+ * Every contact id that can satisfy the filter where one part of it leaves few enough to be read at once; else null. Some of them may
+ * fail other parts.
+ */
+function findSmallSet({ $client }: Db, { accountId, typeId, segmentId, state }: ContactFilter): number[] | null {
+  const sets: [isGiven: boolean, sql: string, values: Record<string, number | undefined>][] = [
+    [
+      segmentId !== undefined,
+      'SELECT contact_id FROM segment_recipients WHERE segment_id = @segment AND is_removed = 0 AND contact_id IS NOT NULL',
+      { segment: segmentId },
+    ],
+    [
+      state === 'unsubscribed',
+      `SELECT c.id FROM (${UNSUBSCRIBED_ADDRESSES}) a CROSS JOIN contacts c ON c.address_id = a.address_id`,
+      { account: accountId },
+    ],
+    [
+      state === 'suppressed',
+      `SELECT c.id FROM (${SUPPRESSED_ADDRESSES}) a CROSS JOIN contacts c ON c.address_id = a.address_id`,
+      { account: accountId },
+    ],
+    [
+      typeId !== undefined,
+      'SELECT id FROM contacts WHERE contact_type_id = @type AND deleted_at IS NULL',
+      { type: typeId },
+    ],
+  ];
+  for (const [isGiven, text, values] of sets) {
+    if (!isGiven) continue;
+    const ids = $client
+      .prepare<unknown[], number>(`${text} LIMIT ${SET_SIZE + 1}`)
+      .pluck()
+      .all(values);
+    if (ids.length <= SET_SIZE) return ids;
+  }
+  return null;
+}
+
+const FIRST = 200;
+const LEAST = 5;
+const MOST = 2000;
+/** A step that took longer halves the next one, one that took less than half of it doubles that. */
+const STEP_MS = 8;
+
+/** How many contacts a search looks at in one step: what it asks of each can cost a microsecond or, for long names and many words, a hundred. */
+export class Pace {
+  #candidates: number;
+
+  /** `first`: how many the first step looks at, fewer where each may cost much. */
+  constructor(first = FIRST) {
+    this.#candidates = first;
+  }
+
+  /** Runs one step over so many candidates, and takes its time for the next one. */
+  step<Result>(work: (candidates: number) => Result): Result {
+    const started = performance.now();
+    const result = work(this.#candidates);
+    const took = performance.now() - started;
+    if (took > STEP_MS) this.#candidates = Math.max(LEAST, Math.floor(this.#candidates / 2));
+    else if (took < STEP_MS / 2) this.#candidates = Math.min(MOST, this.#candidates * 2);
+    return result;
+  }
+}
 
 /** newest and oldest: by when they were added. */
 export const CONTACT_ORDERS = ['newest', 'oldest', 'email'] as const;
-export type ContactOrder = (typeof CONTACT_ORDERS)[number];
+type ContactOrder = (typeof CONTACT_ORDERS)[number];
 
 /** A place between two contacts of an order: after this id, and where the order is by address, after this address and id. */
 interface Place {
@@ -26,7 +166,7 @@ interface Candidates {
 
 type Source = (from: Place, count: number) => Candidates;
 
-export interface Step {
+interface Step {
   /** What `columns` gave for each contact found, in order. */
   rows: unknown[][];
   /** Where the next step goes on, as text; null when there are no more. */
@@ -208,4 +348,89 @@ function placeText({ id, email }: Place): string {
 function parsePlace(text: string): Place {
   const [, id = '0', email = ''] = /^(\d{1,16})(?: (.*))?$/s.exec(text) ?? [];
   return { id: Number(id), email };
+}
+
+/** At most so many contacts are found in a step: making their records takes as long as comparing some thousands. */
+const MOST_FOUND = 500;
+
+interface ListSearch {
+  accountId: number;
+  typeId: number | undefined;
+  text: string;
+}
+
+/**
+ * The search of the list of contacts: those whose address and full name together contain a text, by ascending id. Parts of it that the
+ * index can look for choose the candidates; each is then compared with the whole text. A text without such a part, of one or two characters,
+ * is compared with every contact. Gives what finds the next contacts after an id. Every call is one short step, which may find none although
+ * there are more.
+ */
+export function listSearch(
+  client: Database,
+  { accountId, typeId, text }: ListSearch,
+): (afterId: number, limit: number) => Found {
+  const condition = filterCondition({ accountId, typeId }, '');
+  const matching = client
+    .prepare<unknown[], number>(`
+      SELECT c.id FROM json_each(@ids) i CROSS JOIN contacts c ON c.id = i.value
+      WHERE ${condition.text} AND instr(fold(c.email || ' ' || trim(c.first_name || ' ' || c.last_name)), fold(@text)) > 0
+      ORDER BY i.key LIMIT @limit`)
+    .pluck();
+  const candidates = candidatesOf(client, { accountId, typeId, text });
+  const pace = new Pace();
+  return (afterId, limit) =>
+    pace.step((count) => {
+      const { ids, next } = candidates(afterId, count);
+      const most = Math.min(limit, MOST_FOUND);
+      const found = matching.all({ ...condition.values, ids: JSON.stringify(ids), text, limit: most });
+      return { ids: found, next: found.length === most ? (found.at(-1) ?? next) : next };
+    });
+}
+
+/** What gives the next contacts to compare: about `count` after an id. */
+function candidatesOf(
+  client: Database,
+  { accountId, typeId, text }: ListSearch,
+): (afterId: number, count: number) => Found {
+  const [index, owner] = typeId === undefined ? ['contacts_user', 'user_id'] : ['contacts_type', 'contact_type_id'];
+  const all = client
+    .prepare<[number, number, number], number>(
+      `SELECT id FROM contacts INDEXED BY ${index} WHERE ${owner} = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT ?`,
+    )
+    .pluck();
+  const fromAll = (afterId: number, count: number): Found => {
+    const ids = all.all(typeId ?? accountId, afterId, count);
+    return { ids, next: ids.length < count ? null : (ids.at(-1) ?? null) };
+  };
+
+  const parts = partsOfText(text);
+  if (parts.length === 0) return fromAll;
+  const hasOthers = client.prepare<[number], number>('SELECT EXISTS (SELECT 1 FROM accounts WHERE id <> ?)').pluck();
+  const query = indexQuery(parts, hasOthers.get(accountId) === 1 ? accountId : null);
+  const changed = client
+    .prepare<[number, number], number>(
+      'SELECT block FROM contact_search_changes WHERE block >= ? ORDER BY block LIMIT ?',
+    )
+    .pluck();
+  const indexed = client
+    .prepare<[string, number, number], number>(
+      'SELECT rowid FROM contact_search WHERE contact_search MATCH ? AND rowid >= ? ORDER BY rowid LIMIT ?',
+    )
+    .pluck();
+  return (afterId, count) => {
+    const until = indexedUntil(client);
+    if (afterId >= until) return fromAll(afterId, count);
+    const start = Math.floor((afterId + 1) / BLOCK);
+    const most = Math.ceil(count / BLOCK);
+    // Read before the index, so that a block that gets into the index between the two is not missed.
+    const stale = changed.all(start, most);
+    const blocks = [...new Set([...stale, ...indexed.all(query, start, most)])].sort((a, b) => a - b).slice(0, most);
+    const lastBlock = blocks.length < most ? undefined : blocks.at(-1);
+    // Contacts after the last one in the index are compared one by one.
+    const end = lastBlock === undefined ? until : Math.min(until, lastBlock * BLOCK + BLOCK - 1);
+    const ids = blocks
+      .flatMap((block) => Array.from({ length: BLOCK }, (_, at) => block * BLOCK + at))
+      .filter((id) => id > afterId && id <= end);
+    return { ids, next: end };
+  };
 }

@@ -7,8 +7,7 @@ import type { Db } from '../../database/open.ts';
 import { type SegmentRule, segments, type Target } from '../../database/schema/index.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { type CustomField, listCustomFields } from '../contacts/contact-fields.ts';
-import { namedFinder } from './activity-rules.ts';
-import { parseRules } from './rules.ts';
+import { namedFinder, parseRules } from './rules.ts';
 
 /** The first rule whose custom field is not one of `liveFields`, or null. */
 export function findBrokenRule(rules: readonly SegmentRule[], liveFields: ReadonlySet<number>): SegmentRule | null {

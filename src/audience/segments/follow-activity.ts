@@ -11,10 +11,10 @@ import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
 import { MADE_BY, segments } from '../../database/schema/index.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
-import { liftActive } from '../sunset/lift.ts';
-import { isActivityRule } from './activity-rules.ts';
+import { liftActive } from '../sunset/rule.ts';
 import { type Segment, syncMembers } from './membership.ts';
 import { ruleCondition } from './rule-sql.ts';
+import { isActivityRule } from './rules.ts';
 
 /** How long one call of `followActivity` works. */
 const BACKGROUND_MS = 50;

@@ -21,7 +21,7 @@ interface Membership {
 
 export type Recipient = typeof segmentRecipients.$inferSelect;
 
-export interface SyncOptions {
+interface SyncOptions {
   /** Is given the rows that are removed or pointed at another contact, as they were before. */
   before?: (rows: readonly Recipient[]) => void;
   /** False: no automation begins with who joins, for example because an undo only puts them back. True when absent. */

@@ -12,9 +12,9 @@ import { segments } from '../../database/schema/index.ts';
 import { isTransientSqliteError } from '../../database/sqlite-errors.ts';
 import { isBusy } from '../../database/write-lock.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
-import { countMailsRules } from './activity-rules.ts';
 import { isFarBehind } from './follow-activity.ts';
 import { syncMembers } from './membership.ts';
+import { countMailsRules } from './rules.ts';
 
 const HOUR_MS = 3_600_000;
 /** How long the background thread may recompute before it does its other work. */

@@ -3,11 +3,23 @@
  * becomes SQL text.
  */
 import { fold } from '../../database/functions/fold.ts';
-import type { SegmentRule } from '../../database/schema/index.ts';
+import { BY_PERSON, DELIVERY_STATE, MADE_BY, type SegmentRule } from '../../database/schema/index.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 import { byField, customValuePath, type FieldType } from '../contacts/contact-fields.ts';
-import { ACTIVITY_VALUES, activityHolds, activityKnown, possibleActivity } from './activity-sql.ts';
+import { isMeasuredNow } from '../tracking-choice.ts';
+import { type ActivityType, MAX_MAIL_DAYS } from './rules.ts';
 
 const DAY_MS = 86_400_000;
+
+/** The times in `activity` as values of date fields, empty without one. */
+const ACTIVITY_VALUES = {
+  'activity.last': momentOf('last_at'),
+  'activity.last_click': momentOf('last_click_at'),
+};
+
+function momentOf(column: string, table = 'activity'): string {
+  return `ifnull((SELECT strftime('%Y-%m-%dT%H:%M', y.${column} / 1000, 'unixepoch') FROM ${table} y WHERE y.address_id = c.address_id), '')`;
+}
 
 const RESERVED: Readonly<Record<string, string>> = {
   ...byField(
@@ -154,4 +166,128 @@ function momentHolds(operator: string, value: string, first: string, second: str
     default:
       throw new Error(`unknown date operator ${operator}`);
   }
+}
+
+/*
+ * Rules about mails, opens, clicks and automations. Only what people did counts as done: the opens and clicks of machines change neither
+ * `by_person` nor the times in `activity`. Where only a proxy loaded the pictures, nobody knows whether the mail was opened, so that rules
+ * about not opening do not hold either. A click counts as an open, too, since many mail programs load no pictures. Mails are those of single
+ * sends and automations that a server accepted and that did not come back. Whoever is not measured opened nothing as far as is known, and did
+ * not open nothing either: rules about not opening look at measured mails of measured people.
+ */
+
+/**
+ * Whether the opens and clicks of the contact are recorded now, as SQL. Of nobody else can it be said that they did not open, or did
+ * nothing for some time.
+ */
+const IS_MEASURED = isMeasuredNow('c.address_id');
+
+/** The operators of `ACTIVITY_VALUES` that say that somebody did nothing for some time. */
+const OF_ABSENCE = ['is blank', 'is before', 'is not on', 'is not between', 'is not within'];
+
+/**
+ * For rules that somebody did nothing for some time, the moment at which they may have done something after all, as SQL: the last open
+ * that a proxy made, empty without one. Null for other rules.
+ */
+function possibleActivity({ field, operator }: Pick<SegmentRule, 'field' | 'operator'>): string | null {
+  return field === 'activity.last' && OF_ABSENCE.includes(operator) ? momentOf('last_at', 'proxied_activity') : null;
+}
+
+/** The condition without which a rule about when somebody was active does not hold of a contact `c`. */
+function activityKnown({ field, operator }: Pick<SegmentRule, 'field' | 'operator'>): string {
+  return Object.hasOwn(ACTIVITY_VALUES, field) && OF_ABSENCE.includes(operator) ? `${IS_MEASURED} AND ` : '';
+}
+
+/** The bits of `deliveries.by_person` that count as having opened, and as having clicked. */
+const SEEN = {
+  open: `d.by_person & ${BY_PERSON.opened | BY_PERSON.clicked} <> 0`,
+  click: `d.by_person & ${BY_PERSON.clicked} <> 0`,
+};
+/** Those with which nobody can say that somebody did not open, or did not click. */
+const MAYBE_SEEN = { open: 'd.by_person <> 0', click: SEEN.click };
+
+/** The deliveries `d` of the contact in mailings that may have mails since @since. */
+const MAILS_SINCE = (since: string) => `
+  FROM mailings m INDEXED BY mailings_recent CROSS JOIN deliveries d ON d.mailing_id = m.id AND d.address_id = c.address_id
+  WHERE m.user_id = c.user_id AND m.owner_kind IN ('single', 'schedule')
+    AND CASE WHEN m.finished_at IS NULL THEN '9' ELSE m.finished_at END >= ${since} AND d.state = ${DELIVERY_STATE.accepted}`;
+
+/**
+ * The condition that a rule about activity holds: 0 or 1, never null.
+ * @param account The account of the contacts.
+ * @param now ISO timestamp.
+ * @param bind Binds a value and gives the name of its parameter.
+ */
+function activityHolds(rule: SegmentRule & { type: ActivityType }, account: number, now: string, bind: Bind): string {
+  const [first = '', second = ''] = rule.operands;
+  switch (rule.type) {
+    case 'mails':
+      return mailsHold(rule.operator, first, second, now, bind);
+    case 'mail':
+      return mailHolds(rule, bind);
+    case 'link':
+      return `${rule.operator === 'clicked' ? '' : `${IS_MEASURED} AND NOT `}EXISTS (${clicksOf(bind(first), bind(String(account)))})`;
+    case 'automation':
+      return automationHolds(rule, bind);
+  }
+}
+
+function mailsHold(operator: string, first: string, second: string, now: string, bind: Bind): string {
+  const isCount = operator.startsWith('received');
+  const since = Date.parse(now) - Number(isCount ? second : MAX_MAIL_DAYS) * DAY_MS;
+  const from = MAILS_SINCE(bind(isoTimestamp(new Date(since))));
+  const number = `CAST(${bind(first)} AS INTEGER)`;
+  const mails = `${from} AND d.updated_at >= ${bind(String(since))}`;
+  if (isCount) return `(SELECT count(*) ${mails}) ${operator === 'received at least' ? '>=' : '<'} ${number}`;
+  const [verb, which] = operator.split(' ');
+  const seen = (which === 'any' ? SEEN : MAYBE_SEEN)[verb === 'clicked' ? 'click' : 'open'];
+  const known = which === 'any' ? '' : 'AND d.is_unmeasured = 0';
+  const last = `(SELECT ${seen} AS seen ${mails} ${known} ORDER BY d.updated_at DESC, d.id DESC LIMIT ${number})`;
+  return which === 'any'
+    ? `ifnull((SELECT max(seen) FROM ${last}), 0)`
+    : `(${IS_MEASURED} AND (SELECT count(*) = ${number} AND sum(seen) = 0 FROM ${last}))`;
+}
+
+function mailHolds({ operator, named }: SegmentRule, bind: Bind): string {
+  if (named === undefined) throw new Error('a rule about a mail does not say which');
+  const outcome = (columns: string) => `ifnull((
+    SELECT ${columns} FROM mailings m INDEXED BY mailings_of_owner CROSS JOIN deliveries d ON d.mailing_id = m.id AND d.address_id = c.address_id
+    WHERE m.owner_kind = ${bind(named.kind)} AND m.owner_id = ${bind(String(named.id))}), 0)`;
+  const got = `max(d.state = ${DELIVERY_STATE.accepted})`;
+  const gotMeasured = `max(d.state = ${DELIVERY_STATE.accepted} AND d.is_unmeasured = 0)`;
+  switch (operator) {
+    case 'got':
+      return outcome(got);
+    case 'did not get':
+      return `NOT ${outcome(got)}`;
+    case 'opened':
+      return outcome(`max(${SEEN.open})`);
+    case 'clicked':
+      return outcome(`max(${SEEN.click})`);
+    case 'got and did not open':
+      return `(${IS_MEASURED} AND ${outcome(`${gotMeasured} > max(${MAYBE_SEEN.open})`)})`;
+    case 'got and did not click':
+      return `(${IS_MEASURED} AND ${outcome(`${gotMeasured} > max(${MAYBE_SEEN.click})`)})`;
+    default:
+      throw new Error(`unknown operator ${operator} of a mail`);
+  }
+}
+
+/**
+ * The clicks of the contact on links to this address, as it was written in the mail, in any mail of single sends and automations. The links are
+ * looked up once for all contacts, since other accounts may have any number of mails with the same address.
+ */
+function clicksOf(url: string, account: string): string {
+  return `WITH own AS MATERIALIZED (SELECT l.mailing_id, l.number FROM links l INDEXED BY links_url
+      CROSS JOIN mailings m ON m.id = l.mailing_id AND m.user_id = ${account} AND m.owner_kind IN ('single', 'schedule') WHERE l.url = ${url})
+    SELECT 1 FROM own CROSS JOIN deliveries d ON d.mailing_id = own.mailing_id AND d.address_id = c.address_id AND ${SEEN.click}
+    CROSS JOIN events e ON e.mailing_id = own.mailing_id AND e.link_number = own.number AND e.delivery_id = d.id AND e.kind = 'click' AND e.made_by = ${MADE_BY.person}`;
+}
+
+function automationHolds({ operator, named }: SegmentRule, bind: Bind): string {
+  if (named === undefined) throw new Error('a rule about an automation does not say which');
+  const state = operator.endsWith('finished') ? 'finished' : 'active';
+  const isNegated = operator === 'is not in' || operator === 'has not finished';
+  return `${isNegated ? 'NOT ' : ''}EXISTS (SELECT 1 FROM enrolments n
+    WHERE n.automation_id = ${bind(String(named.id))} AND n.address_id = c.address_id AND n.state = '${state}')`;
 }

@@ -21,19 +21,20 @@ import { type Context, listOperation, operation } from '../../operations/operati
 import { isoTimestamp } from '../../time/clock.ts';
 import { auditBy } from '../../users/audit.ts';
 import { isAddress } from '../contacts/address-rows.ts';
-import { Pace } from '../search/pace.ts';
-import { InactiveContacts } from './inactive.ts';
-import { liftEverybody, liftOne } from './lift.ts';
+import { Pace } from '../search/find-contacts.ts';
 import {
   cutoffOf,
   hasTarget,
+  liftEverybody,
+  liftOne,
   MAX_LEAST_MAILS,
   MAX_SUNSET_MONTHS,
   readRule,
+  readSunsetState,
   type SunsetRule,
   saveRule,
 } from './rule.ts';
-import { readSunsetState } from './state.ts';
+import { InactiveContacts } from './run.ts';
 
 /** How long a request counts. */
 const PREVIEW_MS = 200;

@@ -1,4 +1,4 @@
-/** The sunset rule of an account: what it says, and since when somebody must have done nothing to be inactive. */
+/** The sunset rule of an account: what it says, since when somebody must have done nothing to be inactive, what it did, and letting people get mail again. */
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import type { SUNSET_ACTIONS } from '../../database/schema/index.ts';
@@ -83,4 +83,89 @@ export function cutoffOf(now: Date, months: number): number {
   const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1));
   const days = new Date(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 0)).getUTCDate();
   return first.setUTCDate(Math.min(now.getUTCDate(), days));
+}
+
+/** How many days are told. */
+const SUNSET_DAYS = 30;
+
+/** What the rule did on a day (`YYYY-MM-DD`, UTC): people who were stopped, put elsewhere, and get mail again. */
+interface SunsetDay {
+  day: string;
+  stopped: number;
+  moved: number;
+  lifted: number;
+}
+
+interface SunsetState {
+  /** How many people get no mail because of the rule. */
+  stopped: number;
+  /** Whether contacts are being looked at, or people are being let go, at this moment. */
+  is_working: 0 | 1;
+  /** The newest days on which something happened, the newest first. */
+  days: SunsetDay[];
+}
+
+/** Reads it. */
+export function readSunsetState(client: Database, account: number): SunsetState {
+  const stopped = client
+    .prepare<[number], number>('SELECT ifnull(sum(stopped - lifted), 0) FROM sunset_days WHERE user_id = ?')
+    .pluck()
+    .get(account);
+  const isWorking = client
+    .prepare('SELECT 1 FROM sunsets WHERE user_id = ? AND (lift_to IS NOT NULL OR (is_on = 1 AND cutoff IS NOT NULL))')
+    .get(account);
+  const days = client
+    .prepare<[number], SunsetDay>(
+      `SELECT day, stopped, moved, lifted FROM sunset_days WHERE user_id = ? ORDER BY day DESC LIMIT ${SUNSET_DAYS}`,
+    )
+    .all(account);
+  return { stopped: stopped ?? 0, is_working: isWorking === undefined ? 0 : 1, days };
+}
+
+/** Lets people (address ids) get mail again whose newest open or click is after what they were found inactive for. `now` is an ISO timestamp. */
+export function liftActive(client: Database, people: readonly number[], now: string): void {
+  prepared(
+    client,
+    `UPDATE sunset_people SET lifted_at = @now, lifted_by = 'person'
+    WHERE id IN (SELECT z.id FROM json_each(@people) p CROSS JOIN sunset_people z INDEXED BY sunset_people_address
+        ON z.address_id = p.value AND z.lifted_at IS NULL
+      CROSS JOIN activity y ON y.address_id = z.address_id AND y.last_at >= z.cutoff)`,
+  ).run({ people: JSON.stringify(people), now });
+}
+
+/** Ends an entry of an account, and others of the same person; gives whether it had no end. `now` is an ISO timestamp. */
+export function liftOne(client: Database, account: number, id: number, now: string): boolean {
+  const { changes } = prepared(
+    client,
+    `UPDATE sunset_people SET lifted_at = @now, lifted_by = 'owner' WHERE lifted_at IS NULL AND address_id =
+      (SELECT address_id FROM sunset_people WHERE id = @id AND user_id = @account AND lifted_at IS NULL)`,
+  ).run({ account, id, now });
+  return changes > 0;
+}
+
+/** Notes that everybody who is stopped now is to get mail again. The background does it. */
+export function liftEverybody(client: Database, account: number): void {
+  prepared(
+    client,
+    'UPDATE sunsets SET lift_to = (SELECT ifnull(max(id), 0) FROM sunset_people WHERE user_id = @account AND lifted_at IS NULL) WHERE user_id = @account',
+  ).run({ account });
+}
+
+/** Ends some of those of an account up to an id; gives whether there may be more. `now` is an ISO timestamp. */
+export function liftSome(client: Database, account: number, to: number, rows: number, now: string): boolean {
+  const { changes } = prepared(
+    client,
+    `UPDATE sunset_people SET lifted_at = @now, lifted_by = 'owner'
+    WHERE id IN (SELECT id FROM sunset_people INDEXED BY sunset_people_present
+      WHERE user_id = @account AND id <= @to AND lifted_at IS NULL ORDER BY id LIMIT @rows)`,
+  ).run({ account, to, rows, now });
+  return changes === rows;
+}
+
+/** Removes what is known of a person who is erased. They are let go first, so that the counts of those who are stopped stay right. */
+export function eraseSunset(client: Database, addressId: number, now: string): void {
+  client
+    .prepare("UPDATE sunset_people SET lifted_at = ?, lifted_by = 'owner' WHERE address_id = ? AND lifted_at IS NULL")
+    .run(now, addressId);
+  client.prepare('DELETE FROM sunset_people WHERE address_id = ?').run(addressId);
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { checkedTargets, hasTargets } from '../../audience/segments/targets.ts';
+import { checkedTargets, hasTargets } from '../../audience/segments/segments.ts';
 import { isOwned, ownedBy, recordId, recordUtr } from '../../database/ownership.ts';
 import { readRecord, recordObject } from '../../database/record-json.ts';
 import { AUTOMATION_STATUS, automations, unsubscribeGroups } from '../../database/schema/index.ts';

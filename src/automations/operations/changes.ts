@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import Type from 'typebox';
-import { checkedTargets } from '../../audience/segments/targets.ts';
+import { checkedTargets } from '../../audience/segments/segments.ts';
 import type { Db } from '../../database/open.ts';
 import { recordUtr } from '../../database/ownership.ts';
 import { AUTOMATION_STATUS, automationSchedules, automations } from '../../database/schema/index.ts';

@@ -10,7 +10,7 @@ export const contactJobs = sqliteTable(
   {
     id: id(),
     user_id: user(),
-    action: text({ enum: ['move', 'delete', 'unsubscribe', 'segment'] }).notNull(),
+    action: text({ enum: ['unsubscribe', 'move', 'segment', 'delete'] }).notNull(),
     /** The contact type, group (null: all mail) or segment of the action. */
     target_id: integer(),
     /**

@@ -3,7 +3,7 @@
 import type { FastifyRequest } from 'fastify';
 import { listContactTypes } from '../../audience/contact-types/operations.ts';
 import { listOwnFields, listReservedFields } from '../../audience/fields/operations.ts';
-import { listSegments } from '../../audience/segments/operations/segments.ts';
+import { listSegments } from '../../audience/segments/operations.ts';
 import { readTracking } from '../../audience/tracking/operations.ts';
 import { listGroups } from '../../audience/unsubscribed/groups.ts';
 import { ask } from '../../dashboard/operations.ts';

@@ -1,7 +1,7 @@
 /** Carries out on the database what the stream of choices says. */
-import { addressId } from '../../audience/contacts/address-rows.ts';
+
+import { addressId, findErasedId } from '../../audience/contacts/address-rows.ts';
 import type { Address } from '../../audience/contacts/addresses.ts';
-import { findErasedId } from '../../audience/contacts/erased.ts';
 import { removeSuppression, suppressAddress } from '../../audience/suppressions.ts';
 import { chooseTracking, type TrackingChoice } from '../../audience/tracking-choice.ts';
 import { noteWrite } from '../../audience/unfinished-writes.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { asc, desc, eq } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
-import { checkedTargets } from '../../audience/segments/targets.ts';
+import { checkedTargets } from '../../audience/segments/segments.ts';
 import { ownedBy } from '../../database/ownership.ts';
 import {
   designTemplates,

@@ -3,7 +3,7 @@ import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { listCustomFields } from '../../audience/contacts/contact-fields.ts';
 import { targetProblem } from '../../audience/segments/broken-rules.ts';
-import { checkedTargets } from '../../audience/segments/targets.ts';
+import { checkedTargets } from '../../audience/segments/segments.ts';
 import { ownedBy, recordUtr } from '../../database/ownership.ts';
 import { readRecord, recordObject, totalBytes } from '../../database/record-json.ts';
 import { senders, singleSends } from '../../database/schema/index.ts';

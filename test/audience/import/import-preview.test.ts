@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { importContacts } from '../../../src/audience/import/import.ts';
-import type { ImportOptions } from '../../../src/audience/import/import-options.ts';
-import { previewImport } from '../../../src/audience/import/preview/preview.ts';
-import { undoImport } from '../../../src/audience/import/undo/undo.ts';
+import type { ImportOptions } from '../../../src/audience/import/import-job.ts';
+import { previewImport } from '../../../src/audience/import/preview.ts';
+import { undoImport } from '../../../src/audience/import/undo.ts';
 import { isoTimestamp } from '../../../src/time/clock.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 

@@ -9,6 +9,7 @@ import { languageOf, sendPage } from '../../../dashboard/page.tsx';
 import { texts } from '../../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../../dashboard/signed-in.ts';
 import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
+import { contactJobs } from '../../../database/schema/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import {
   type Choices,
@@ -18,7 +19,6 @@ import {
   readFilter,
 } from '../../contacts/screens/filter.tsx';
 import { FilterInputs, findPeople } from '../../contacts/screens/list.tsx';
-import { JOB_ACTIONS } from '../jobs.ts';
 import {
   type Action,
   cancelAction,
@@ -124,7 +124,7 @@ const frame = (language: Language) => ({ title: language.say('people.action.titl
 function readAsked(body: unknown): Asked {
   const values: Record<string, unknown> = Object.assign(Object.create(null), body);
   const [kind, target = ''] = (texts(values.action)[0] ?? '').split(':');
-  const action = JOB_ACTIONS.find((known) => known === kind) ?? null;
+  const action = contactJobs.action.enumValues.find((known) => known === kind) ?? null;
   const isEverything = texts(values.whom)[0] === 'everything';
   return { filter: readFilter(body), ids: texts(values.ids), isEverything, action, target };
 }

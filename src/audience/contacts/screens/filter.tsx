@@ -9,9 +9,8 @@ import { useLanguage } from '../../../dashboard/words/index.ts';
 import { fieldLabel } from '../../../dashboard/words/known.ts';
 import { type ListedContactType, listContactTypes } from '../../contact-types/operations.ts';
 import { type Field, listOwnFields, listReservedFields } from '../../fields/operations.ts';
-import { CONTACT_STATES } from '../../search/contact-filter.ts';
-import { CONTACT_ORDERS } from '../../search/find-contacts.ts';
-import { listSegments, type Segment } from '../../segments/operations/segments.ts';
+import { CONTACT_ORDERS, CONTACT_STATES } from '../../search/find-contacts.ts';
+import { listSegments, type Segment } from '../../segments/operations.ts';
 import { listGroups } from '../../unsubscribed/groups.ts';
 
 /** The parameters that choose people; they have the names of those of the search. */

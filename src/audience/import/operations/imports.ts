@@ -17,7 +17,7 @@ import {
 } from '../../../http/requests/schemas.ts';
 import { type Context, listOperation, operation, recordOperation } from '../../../operations/operation.ts';
 import { isoTimestamp } from '../../../time/clock.ts';
-import { isUndoable, undoImport } from '../undo/undo.ts';
+import { isUndoable, undoImport } from '../undo.ts';
 
 /** Why a row of a file was not imported. */
 export const RowProblem = Type.Object({

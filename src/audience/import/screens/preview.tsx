@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
 import { SelectField } from '../../../dashboard/components/field.tsx';
-import { Meter, Stats } from '../../../dashboard/components/figures.tsx';
+import { Facts, Meter, Stats } from '../../../dashboard/components/figures.tsx';
 import { Island, LiveNotes } from '../../../dashboard/components/island.tsx';
 import { Card, Notice } from '../../../dashboard/components/surface.tsx';
 import { Table } from '../../../dashboard/components/table.tsx';
@@ -11,8 +11,14 @@ import { texts } from '../../../dashboard/sign-in/fields.ts';
 import { type Language, type PlainKey, useLanguage } from '../../../dashboard/words/index.ts';
 import { fieldLabel } from '../../../dashboard/words/known.ts';
 import type { Choices } from '../../contacts/screens/filter.tsx';
-import { type Plan, type Preview, type PreviewedPerson, readPreview, type Upload } from '../operations/uploads.ts';
-import { MigrationFacts } from './columns.tsx';
+import {
+  type Migration,
+  type Plan,
+  type Preview,
+  type PreviewedPerson,
+  readPreview,
+  type Upload,
+} from '../operations/uploads.ts';
 import { FailedRows } from './progress.tsx';
 
 const LOOK_MS = 500;
@@ -173,6 +179,31 @@ function Leaving({ leaving }: { leaving: Preview['leaving'] }) {
           },
         ]}
       />
+    </Card>
+  );
+}
+
+/** What an export has beside people. */
+export function MigrationFacts({ migration }: { migration: Migration }) {
+  const language = useLanguage();
+  const { new_fields, lists, templates, left_out_columns, left_out_files } = migration;
+  const facts = [
+    {
+      label: language.say('migrate.fields'),
+      list: new_fields.map(
+        ({ field_name, field_type }) =>
+          `${fieldLabel(language, field_name)} (${language.say(`fields.kind.${field_type}`)})`,
+      ),
+    },
+    { label: language.say('migrate.lists'), list: lists },
+    { label: language.say('migrate.templates'), list: templates },
+    { label: language.say('migrate.leftOut.columns'), list: left_out_columns },
+    { label: language.say('migrate.leftOut.files'), list: left_out_files },
+  ].filter(({ list }) => list.length > 0);
+  if (facts.length === 0) return null;
+  return (
+    <Card title={language.say('migrate.beside', { name: migration.source })}>
+      <Facts facts={facts.map(({ label, list }) => ({ label, value: <bdi>{list.join(', ')}</bdi> }))} />
     </Card>
   );
 }

@@ -4,17 +4,19 @@
  * answers have more: `GET /v3/contacts` has `emailBlacklisted`, `listIds` and `listUnsubscribed`, `GET /v3/smtp/blockedContacts` the reason
  * why somebody is blocked.
  */
-import type { ExportedPerson, Leaving, Vendor } from '../exports.ts';
 import {
   addAttributes,
+  type ExportedPerson,
   isObject,
   type KnownColumns,
+  type Leaving,
   type Row,
   readJson,
   recordsOf,
   rowsOf,
   textOf,
   textsOf,
+  type Vendor,
   valuesOf,
 } from '../tables.ts';
 

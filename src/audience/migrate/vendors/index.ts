@@ -1,5 +1,5 @@
 /** The services that people move from, by the name that the API and the command line take. */
-import type { Vendor } from '../exports.ts';
+import type { Vendor } from '../tables.ts';
 import { brevo } from './brevo.ts';
 import { keila } from './keila.ts';
 import { listmonk } from './listmonk.ts';

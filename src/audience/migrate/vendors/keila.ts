@@ -2,15 +2,16 @@
  * Keila: a contact has email, first_name, last_name, data (JSON) and one of the states active, unsubscribed and unreachable. The CSV file of
  * "Export" has them as columns, `GET /api/v1/contacts` as JSON (documentation, "Contacts", and the source of its schema of contacts).
  */
-import type { Leaving, Vendor } from '../exports.ts';
 import {
   addAttributes,
   jsonCell,
   type KnownColumns,
+  type Leaving,
   readJson,
   recordsOf,
   rowsOf,
   textOf,
+  type Vendor,
   valuesOf,
 } from '../tables.ts';
 

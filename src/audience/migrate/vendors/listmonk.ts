@@ -3,16 +3,20 @@
  * The answers of its API have more: `GET /api/subscribers?per_page=all` the lists with the state of each subscription,
  * `GET /api/bounces` the bounces, `GET /api/templates` the templates (documentation, "API / Subscribers", "Bounces", "Templates").
  */
-import type { ExportedPerson, ExportedTemplate, Leaving, LeftOut, Vendor } from '../exports.ts';
 import {
   addAttributes,
+  type ExportedPerson,
+  type ExportedTemplate,
   isObject,
   jsonCell,
   type KnownColumns,
+  type Leaving,
+  type LeftOut,
   readJson,
   recordsOf,
   rowsOf,
   textOf,
+  type Vendor,
   valuesOf,
 } from '../tables.ts';
 

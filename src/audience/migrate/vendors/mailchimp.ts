@@ -3,8 +3,22 @@
  * `unsubscribed`, `nonsubscribed` or `cleaned` (help article "View or export contacts"; "About cleaned contacts" says that cleaned ones
  * bounced). An account export has these and the templates as HTML ("Export and back up account data").
  */
-import type { ExportedPerson, ExportedTemplate, ExportFile, Leaving, LeftOut, Vendor } from '../exports.ts';
-import { columnsOf, jsonCell, type KnownColumns, type Row, readText, rowsOf, textsOf, valuesOf } from '../tables.ts';
+import {
+  columnsOf,
+  type ExportedPerson,
+  type ExportedTemplate,
+  type ExportFile,
+  jsonCell,
+  type KnownColumns,
+  type Leaving,
+  type LeftOut,
+  type Row,
+  readText,
+  rowsOf,
+  textsOf,
+  type Vendor,
+  valuesOf,
+} from '../tables.ts';
 
 /** The columns that every audience export has. When and from where somebody opted in is kept, since it is the proof of their consent. */
 const COLUMNS: KnownColumns = {

@@ -5,8 +5,7 @@
  * (documentation, "Suppressions Overview" and its pages).
  */
 import { basename } from 'node:path/posix';
-import type { Leaving, Vendor } from '../exports.ts';
-import { columnsOf, type KnownColumns, type Row, rowsOf, valuesOf } from '../tables.ts';
+import { columnsOf, type KnownColumns, type Leaving, type Row, rowsOf, type Vendor, valuesOf } from '../tables.ts';
 
 const COLUMNS: KnownColumns = {
   email: null,

@@ -5,8 +5,8 @@ import type { Language } from '../../../dashboard/words/index.ts';
 import { countries, type SegmentRule } from '../../../database/schema/index.ts';
 import { type ListedContactType, listContactTypes } from '../../contact-types/operations.ts';
 import { listOwnFields, listReservedFields } from '../../fields/operations.ts';
-import { ACTIVITY_FIELDS } from '../activity-rules.ts';
-import { listNames, type Names } from '../operations/rules.ts';
+import { listNames, type Names } from '../operations.ts';
+import { ACTIVITY_FIELDS } from '../rules.ts';
 
 /** What a rule can be about: a field of contacts, or what they did with mails. */
 export interface RuleField {

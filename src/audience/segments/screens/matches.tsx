@@ -6,7 +6,7 @@ import { Card } from '../../../dashboard/components/surface.tsx';
 import { attempt } from '../../../dashboard/operations.ts';
 import { texts } from '../../../dashboard/sign-in/fields.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
-import { countMatches, type Matches } from '../operations/rules.ts';
+import { countMatches, type Matches } from '../operations.ts';
 import type { Choices } from './choices.ts';
 import { rulesInWords } from './rule-words.ts';
 import type { Draft, GivenRules } from './rules.ts';

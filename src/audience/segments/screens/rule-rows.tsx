@@ -4,8 +4,7 @@ import { Button } from '../../../dashboard/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../dashboard/components/field.tsx';
 import { isWordKey, type Language, useLanguage } from '../../../dashboard/words/index.ts';
 import { fieldLabel } from '../../../dashboard/words/known.ts';
-import { MAX_MAIL_DAYS, MAX_MAILS } from '../activity-rules.ts';
-import { MAX_RULES } from '../rules.ts';
+import { MAX_MAIL_DAYS, MAX_MAILS, MAX_RULES } from '../rules.ts';
 import { type Choices, countryNamer, type RuleField } from './choices.ts';
 import { operandCount, operatorsFor, type Rule } from './rules.ts';
 

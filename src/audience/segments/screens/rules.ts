@@ -1,9 +1,8 @@
 /** The rules of a segment as the form has them: read from a form or a segment, and turned into what the API takes. */
 
 import { texts } from '../../../dashboard/sign-in/fields.ts';
-import { ACTIVITY_FIELDS, ACTIVITY_OPERATORS } from '../activity-rules.ts';
-import type { Segment } from '../operations/segments.ts';
-import { MAX_RULES, OPERATORS, operatorsOf } from '../rules.ts';
+import type { Segment } from '../operations.ts';
+import { ACTIVITY_FIELDS, ACTIVITY_OPERATORS, MAX_RULES, OPERATORS, operatorsOf } from '../rules.ts';
 import type { countriesByName, RuleField } from './choices.ts';
 
 export interface Rule {
@@ -37,7 +36,7 @@ export function draftOf(segment: Segment): Draft {
 }
 
 /** The rules of a stored segment. Each operator takes its values from the list, left to right. */
-export function rulesOf({ select_field, select_operator, value }: Segment): Rule[] {
+function rulesOf({ select_field, select_operator, value }: Segment): Rule[] {
   let used = 0;
   return select_field.map((field, at) => {
     const operator = select_operator[at] ?? '';

@@ -15,8 +15,16 @@ import { useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { countUsesOfSegment, type SegmentUses } from '../../uses/operations.ts';
 import { CampaignsUsing } from '../../uses/screens/campaigns.tsx';
-import { addRecipientByHand, listRecipients, type Recipient, removeRecipientByHand } from '../operations/recipients.ts';
-import { deleteSegment, readSegment, readSegmentProblem, type Segment } from '../operations/segments.ts';
+import {
+  addRecipientByHand,
+  deleteSegment,
+  listRecipients,
+  type Recipient,
+  readSegment,
+  readSegmentProblem,
+  removeRecipientByHand,
+  type Segment,
+} from '../operations.ts';
 import { type Choices, readChoices } from './choices.ts';
 import { rulesInWords } from './rule-words.ts';
 import { draftOf } from './rules.ts';

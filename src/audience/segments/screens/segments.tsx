@@ -9,7 +9,7 @@ import { languageOf, sendPage } from '../../../dashboard/page.tsx';
 import { viewerOf } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { listSegments, type Segment } from '../operations/segments.ts';
+import { listSegments, type Segment } from '../operations.ts';
 import { type Choices, readChoices } from './choices.ts';
 import { editScreens } from './edit.tsx';
 import { rulesInWords } from './rule-words.ts';

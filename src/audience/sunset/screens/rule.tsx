@@ -1,23 +1,29 @@
-/** The page of the rule about inactive people: whom it means, before it is switched on, and what it did each day. */
+/** The rule about inactive people: in a sentence, and the page that says whom it means before it is switched on, and what it did each day. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Button } from '../../../dashboard/components/button.tsx';
+import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
 import { Confirm } from '../../../dashboard/components/confirm.tsx';
 import { type Problems, SelectField, TextField } from '../../../dashboard/components/field.tsx';
 import { PeopleSample } from '../../../dashboard/components/people-sample.tsx';
 import { Card, Notice, Problem } from '../../../dashboard/components/surface.tsx';
 import { Table } from '../../../dashboard/components/table.tsx';
 import { setFlash } from '../../../dashboard/flash.ts';
-import { ask, attempt } from '../../../dashboard/operations.ts';
+import { ask, attempt, type Refusal } from '../../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../../dashboard/page.tsx';
 import { field } from '../../../dashboard/sign-in/fields.ts';
 import { requireOwner, viewerOf } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { type ListedContactType, listContactTypes } from '../../contact-types/operations.ts';
-import { listSegments, type Segment } from '../../segments/operations/segments.ts';
+import { listSegments, type Segment } from '../../segments/operations.ts';
 import { LeftTabs } from '../../unsubscribed/screens/tabs.tsx';
-import { liftAllInactive, readSunset, type Sunset, type SunsetPreview, saveSunset } from '../operations.ts';
-import { countInactive, ruleOf, targetValue } from './asked.ts';
+import {
+  liftAllInactive,
+  previewSunset,
+  readSunset,
+  type Sunset,
+  type SunsetPreview,
+  saveSunset,
+} from '../operations.ts';
 
 const SEE_OTHER = 303;
 const PAGE = '/left/inactive/rule';
@@ -250,5 +256,73 @@ function Days({ sunset: { days } }: { sunset: Sunset }) {
         />
       )}
     </Card>
+  );
+}
+
+/** How long a page waits for the count. */
+const COUNT_MS = 2000;
+
+/** What is done with inactive people, as one value of the form. */
+function targetValue({ action, segment_id, contact_type_id }: Sunset): string {
+  if (action === 'segment') return `segment_${segment_id}`;
+  return action === 'move' ? `move_${contact_type_id}` : 'stop';
+}
+
+/** The rule for what the form of the page asks for. */
+function ruleOf(months: string, leastMails: string, target: string): Record<string, string> {
+  const [action = '', id = ''] = target.split('_');
+  return {
+    months,
+    least_mails: leastMails,
+    action,
+    ...(action === 'segment' && { segment_id: id }),
+    ...(action === 'move' && { contact_type_id: id }),
+  };
+}
+
+/** Counts whom a rule means, for a while, after those that were counted before; why not, where the rule is invalid. */
+async function countInactive(
+  request: FastifyRequest,
+  rule: Readonly<Record<string, string>>,
+  before: { count: number; afterId: number },
+): Promise<SunsetPreview | Refusal> {
+  let found: SunsetPreview = { count: before.count, contacts: [], next_after_id: before.afterId };
+  for (const until = Date.now() + COUNT_MS; found.next_after_id !== null && Date.now() < until; ) {
+    const counted = await attempt(request, previewSunset, { ...rule, after_id: found.next_after_id });
+    if ('problems' in counted) return counted;
+    const { count, contacts, next_after_id } = counted.output;
+    found = {
+      count: found.count + count,
+      contacts: found.contacts.length > 0 ? found.contacts : contacts,
+      next_after_id,
+    };
+  }
+  return found;
+}
+
+export function RuleInWords({ sunset }: { sunset: Sunset }) {
+  const language = useLanguage();
+  const { is_on, months, least_mails: mails } = sunset;
+  return (
+    <div class="stack">
+      {is_on === 1 && sunset.is_target_missing === 1 && (
+        <Notice tone="warn">{language.say('inactive.rule.missing')}</Notice>
+      )}
+      <p>
+        <b>{language.say(is_on === 1 ? 'inactive.rule.on' : 'inactive.rule.off')}</b>{' '}
+        {is_on === 1 && (
+          <>
+            {language.say('inactive.rule.months', { count: months })}{' '}
+            {language.say('inactive.rule.mails', { count: mails })}
+          </>
+        )}
+      </p>
+      <p>{language.say('inactive.stopped', { count: sunset.stopped })}</p>
+      <div class="buttons">
+        <LinkButton href="/left/inactive/rule" look="plain">
+          {language.say('inactive.rule.open')}
+        </LinkButton>
+      </div>
+    </div>
   );
 }

@@ -4,12 +4,13 @@ import type { Static } from 'typebox';
 import { ask } from '../../../dashboard/operations.ts';
 import { liftInactive, listInactive } from '../../sunset/operations.ts';
 import {
+  listSuppressed,
   listUnsubscribedFromAll,
   listUnsubscribedFromGroup,
   removeFromGlobalList,
   removeFromGroup,
+  removeFromSuppressionList,
 } from '../entries.ts';
-import { listSuppressed, removeFromSuppressionList } from '../suppressed.ts';
 
 export const LIST_NAMES = ['all', 'group', 'blocked', 'inactive'] as const;
 export type ListName = (typeof LIST_NAMES)[number];

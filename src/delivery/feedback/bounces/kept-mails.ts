@@ -1,7 +1,7 @@
 /** Mail to the role addresses in which no mail of ours was recognized: the newest are kept for an operator to read, as plain text. */
 import type { Database } from 'better-sqlite3';
+import { accountsWithErased, isErased } from '../../../audience/contacts/address-rows.ts';
 import { parseAddress, spellings } from '../../../audience/contacts/addresses.ts';
-import { accountsWithErased, isErased } from '../../../audience/contacts/erased.ts';
 import { fold } from '../../../database/functions/fold.ts';
 import type { RoleMailbox } from '../../../database/schema/index.ts';
 import { type Clock, isoTimestamp } from '../../../time/clock.ts';

@@ -1,6 +1,6 @@
 /** Records bounces and complaints about accepted mail, each at most once. */
 import type { Database } from 'better-sqlite3';
-import { isErasedRow } from '../../../audience/contacts/erased.ts';
+import { isErasedRow } from '../../../audience/contacts/address-rows.ts';
 import { suppressAddress } from '../../../audience/suppressions.ts';
 import { DELIVERY_STATE, MADE_BY } from '../../../database/schema/index.ts';
 import { bounceDelivery, type ReturnedDelivery } from '../../queue/ledger/ended.ts';

@@ -3,7 +3,7 @@
  * what a living node has stays with it, and nobody gets the same mail from two nodes.
  */
 import type { Database, Statement } from 'better-sqlite3';
-import { isErasedRow } from '../../../audience/contacts/erased.ts';
+import { isErasedRow } from '../../../audience/contacts/address-rows.ts';
 import { findNamedValue, writeNamedValue } from '../../../database/named-values.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
 import { isTransientSqliteError } from '../../../database/sqlite-errors.ts';

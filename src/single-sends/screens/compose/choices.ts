@@ -1,7 +1,7 @@
 /** What a campaign can go to and come from. */
 import type { FastifyRequest } from 'fastify';
 import { listContactTypes } from '../../../audience/contact-types/operations.ts';
-import { listSegments } from '../../../audience/segments/operations/segments.ts';
+import { listSegments } from '../../../audience/segments/operations.ts';
 import { listGroups } from '../../../audience/unsubscribed/groups.ts';
 import { ask } from '../../../dashboard/operations.ts';
 import { listSenders } from '../../../senders/operations/senders.ts';

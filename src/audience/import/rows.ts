@@ -1,10 +1,12 @@
-/** Checks the rows of a CSV file and turns them into contact values. */
+/** The columns and rows of a CSV file of contacts: which field each column is, or seems to be, and the checked values of each row. */
+import { createReadStream } from 'node:fs';
 import { TRACKING_CHOICE } from '../../database/schema/index.ts';
 import { messages } from '../../errors/field-errors.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { type CustomField, isValidValue, RESERVED_FIELDS, reservedField } from '../contacts/contact-fields.ts';
 import { countryId } from '../contacts/countries.ts';
-import type { ImportOptions } from './import-options.ts';
+import { readCsv } from './csv.ts';
+import type { ImportOptions } from './import-job.ts';
 
 /** An error in a row of the file. `field` is '' when it concerns the whole row. */
 export interface RowError {
@@ -21,7 +23,7 @@ export type StagedRow = (string | number | null)[];
 
 type Column = { field: string; custom: CustomField | null } | null;
 
-export interface Header {
+interface Header {
   /** The field of each cell of a row; null for an unknown column. */
   columns: Column[];
   unknown: string[];
@@ -195,4 +197,69 @@ export class RowReader {
     this.#countries.set(given, id);
     return id;
   }
+}
+
+interface GuessedColumn {
+  /** The column's name in the header row. */
+  name: string;
+  /** The field of this name; null when there is none. */
+  field: string | null;
+  /** Its cells in the first rows. */
+  samples: string[];
+}
+
+export interface GuessedColumns {
+  columns: GuessedColumn[];
+  notes: string[];
+}
+
+const SAMPLES = 3;
+const SAMPLE_CHARACTERS = 100;
+/** Columns beyond these are left out: no table of contacts has so many. */
+export const MAX_MAPPED_COLUMNS = 500;
+/** The field of each usual heading and of each field's own name. */
+const FIELD_OF = new Map(
+  RESERVED_FIELDS.flatMap((field) =>
+    [field, ...(reservedField(field)?.headings ?? [])].map((heading) => [folded(heading), field] as const),
+  ),
+);
+
+/** Guesses the field of each column from its name and reads the first rows. Throws a `CsvError` when it is no table. */
+export async function guessColumns(path: string, customFields: readonly CustomField[]): Promise<GuessedColumns> {
+  const csv = await readCsv(() => createReadStream(path));
+  const rows: string[][] = [];
+  for await (const batch of csv.batches()) {
+    rows.push(...batch.rows.filter((cells) => cells.some((cell) => cell !== '')).slice(0, SAMPLES - rows.length));
+    if (rows.length >= SAMPLES) break;
+  }
+  const cells = csv.header.slice(0, MAX_MAPPED_COLUMNS);
+  const guessed = guessFields(cells, customFields);
+  const columns = cells.map((name, at) => ({
+    name: name.trim().slice(0, SAMPLE_CHARACTERS),
+    field: guessed[at] ?? null,
+    samples: rows.map((row) => (row[at] ?? '').slice(0, SAMPLE_CHARACTERS).toWellFormed()),
+  }));
+  return { columns, notes: csv.notes };
+}
+
+/** The field of each cell of a header row; a field's own name goes before other headings of the same field. */
+function guessFields(cells: readonly string[], customFields: readonly CustomField[]): (string | null)[] {
+  const named = parseHeader(cells, customFields).columns.map((column) => column?.custom?.field_name ?? column?.field);
+  const used = new Set(named);
+  return cells.map((cell, at) => {
+    const own = named[at];
+    if (own !== undefined) return own;
+    const field = FIELD_OF.get(folded(cell));
+    if (field === undefined || used.has(field)) return null;
+    used.add(field);
+    return field;
+  });
+}
+
+/** A heading without case, spaces, hyphens and other signs. */
+function folded(heading: string): string {
+  return heading
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[^\p{L}\d]/gu, '');
 }

@@ -1,6 +1,7 @@
-/** Writes down what undoing an import needs, inside the transactions of the import. */
+/** What undoing an import needs, written down inside the transactions of the import. It stays with the person it is about, so that erasing them finds it. */
 import type { Database, Statement } from 'better-sqlite3';
-import type { Recipient } from '../../segments/membership.ts';
+import { prepared } from '../../database/prepared.ts';
+import type { Recipient } from '../segments/membership.ts';
 
 /** Rows of temp.sorted after one up to another. */
 export interface Chunk {
@@ -75,4 +76,17 @@ function imageBefore(columns: readonly string[]): string {
     (column) => `iif(new.${column} IS old.${column}, '', ',"${column}":' || json_quote(old.${column}))`,
   );
   return [`'{"updated_at":' || json_quote(old.updated_at)`, ...parts, "'}'"].join(' || ');
+}
+
+/** Moves the records of a contact to its corrected address (ids of addresses). Call inside the transaction of the correction. */
+export function readdressRecords(
+  client: Database,
+  correction: { account: number; contact: number; from: number; to: number },
+): void {
+  prepared(
+    client,
+    `UPDATE OR REPLACE import_changes SET address_id = @to
+     WHERE import_id IN (SELECT id FROM contact_imports WHERE user_id = @account AND undo_until IS NOT NULL) AND address_id = @from
+       AND ((kind = 'contact' AND row_id = @contact) OR (kind = 'member' AND before ->> 'contact_id' = @contact))`,
+  ).run(correction);
 }

@@ -1,14 +1,14 @@
 /** The custom fields, unsubscribe groups and segments that a migration makes where the account has none of that name. */
 import { randomInt } from 'node:crypto';
 import { and, eq, isNull, sql } from 'drizzle-orm';
-import type { Db } from '../../../database/open.ts';
-import { customFields, segments, unsubscribeGroups } from '../../../database/schema/index.ts';
-import { type Clock, isoTimestamp } from '../../../time/clock.ts';
-import { type CustomField, listCustomFields } from '../../contacts/contact-fields.ts';
-import { reviveSegments } from '../../segments/broken-rules.ts';
-import { markForRecompute, recomputeSoon } from '../../segments/recompute.ts';
-import { createSegment } from '../../segments/segments.ts';
-import type { ImportJob } from '../import-options.ts';
+import type { Db } from '../../database/open.ts';
+import { customFields, segments, unsubscribeGroups } from '../../database/schema/index.ts';
+import { type Clock, isoTimestamp } from '../../time/clock.ts';
+import { type CustomField, listCustomFields } from '../contacts/contact-fields.ts';
+import { reviveSegments } from '../segments/broken-rules.ts';
+import { markForRecompute, recomputeSoon } from '../segments/recompute.ts';
+import { createSegment } from '../segments/segments.ts';
+import type { ImportJob } from './import-job.ts';
 
 /** The account's custom fields with those that the import is going to make, which have negative ids. */
 export function plannedFields(

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import type { ImportReport } from '../../../src/audience/import/import.ts';
-import { ImportJobs } from '../../../src/audience/import/import-jobs.ts';
-import { DEFAULT_OPTIONS } from '../../../src/audience/import/import-options.ts';
+import { DEFAULT_OPTIONS } from '../../../src/audience/import/import-job.ts';
+import { ImportJobs } from '../../../src/audience/import/uploads.ts';
 
 t.test('an account has five imports under way; one more begins when one has ended', async (t) => {
   const ends: (() => void)[] = [];

@@ -1,6 +1,5 @@
-/** What an import is asked to do, and what that makes of a contact that is there already. */
-
-import type { MigrationJob } from './lists/migration-job.ts';
+/** What an import is asked to do, also beside a file of people, and what that makes of a contact that is there already. */
+import type { FieldType } from '../contacts/contact-fields.ts';
 
 export interface ImportOptions {
   /** What happens to contacts that are there already: the file changes them, or they stay as they are. */
@@ -67,4 +66,29 @@ export function valueAfter(column: string, { emptyCells }: ImportOptions, given:
   return NULL_WHEN_EMPTY.has(column)
     ? `ifnull(${value}, ${present}.${column})`
     : `ifnull(nullif(${value}, ''), ${present}.${column})`;
+}
+
+export interface MigrationJob {
+  /** The service, as it writes itself. */
+  source: string;
+  /** A CSV file of those who left, bounced or complained there: kind, name of a group, address. */
+  leavingPath: string;
+  /** Custom fields that are made unless there are some of that name. */
+  newFields: readonly { field_name: string; field_type: FieldType }[];
+  /** The field that has the lists of a person, each in brackets; null without lists. Each of `lists` becomes a segment. */
+  listsField: string | null;
+  lists: readonly string[];
+}
+
+/** What becomes of those who left: they are unsubscribed from all mail or from a group, or suppressed. */
+export const LEAVING_KINDS = ['all', 'group', 'bounce', 'complaint'] as const;
+export type LeavingKind = (typeof LEAVING_KINDS)[number];
+
+/** How many people are of a kind; of them, `added` are not on that list yet. */
+export interface LeavingCount {
+  kind: LeavingKind;
+  /** Of a group; else ''. */
+  name: string;
+  people: number;
+  added: number;
 }

@@ -1,20 +1,26 @@
 /** What an import would do, without doing it: computed from the rows as they are staged for writing, and from the same rules. */
 import { setImmediate } from 'node:timers/promises';
-import type { Db } from '../../../database/open.ts';
-import { CsvError } from '../csv-parse.ts';
-import { DEFAULT_OPTIONS, type ImportJob, type ImportProgress, sharedProgress, valueAfter } from '../import-options.ts';
-import type { RowError } from '../import-rows.ts';
-import { stageLeavers } from '../lists/leavers.ts';
-import { plannedFields } from '../lists/make-lists.ts';
-import type { LeavingCount } from '../lists/migration-job.ts';
-import { dropStaged, stage } from '../staging.ts';
-import { automationCounter, type StartingAutomation } from './starting-automations.ts';
+import type { Db } from '../../database/open.ts';
+import { AUTOMATION_STATUS } from '../../database/schema/index.ts';
+import { CsvError } from './csv-parse.ts';
+import {
+  DEFAULT_OPTIONS,
+  type ImportJob,
+  type ImportProgress,
+  type LeavingCount,
+  sharedProgress,
+  valueAfter,
+} from './import-job.ts';
+import { stageLeavers } from './lists.ts';
+import { plannedFields } from './make-lists.ts';
+import type { RowError } from './rows.ts';
+import { dropStaged, stage } from './staging.ts';
 
 export const PREVIEW_KINDS = ['new', 'changed', 'unchanged', 'skipped', 'left'] as const;
 export type PreviewKind = (typeof PREVIEW_KINDS)[number];
 
 /** A person in the file. */
-export interface PreviewPerson {
+interface PreviewPerson {
   line: number;
   email: string;
   /** The fields whose value would change, at most 20, and the beginnings of their values; empty for a new contact. */
@@ -183,4 +189,74 @@ function changeReader(db: Db, job: ImportJob, columns: readonly string[]) {
         return change.before === change.after ? [] : [change];
       });
     });
+}
+
+/** An automation that people of the file would enter. */
+interface StartingAutomation {
+  utr: string;
+  automation_name: string;
+  /** How many would enter; the most who could where it is not exact. */
+  people: number;
+  /** 0 for a segment: who belongs to it is known only once the contacts are written. */
+  is_exact: 0 | 1;
+}
+
+/** So many automations are named. */
+const MAX_NAMED = 100;
+
+interface Reached {
+  id: number;
+  utr: string;
+  automation_name: string;
+  segment: number | null;
+}
+
+/**
+ * Gives a function that counts the people between two rows of temp.sorted, to be called with every range, and one that gives the
+ * automations in the end. `counts` are the people of the whole file.
+ */
+function automationCounter(db: Db, { accountId, typeId, options = DEFAULT_OPTIONS }: ImportJob) {
+  const client = db.$client;
+  const live = options.startsAutomations
+    ? client
+        .prepare<unknown[], Reached>(`
+          SELECT au.id, au.utr, au.automation_name, s.id AS segment
+          FROM automations au LEFT JOIN segments s ON au.automation_for_table = 'segments' AND s.id = au.automation_for AND s.deleted_at IS NULL
+          WHERE au.user_id = ? AND au.status = ${AUTOMATION_STATUS.live} AND au.deleted_at IS NULL
+            AND (s.contact_type_id = ? OR s.id = ? OR (au.automation_for_table = 'contacts' AND au.automation_for = ?))
+          ORDER BY au.id LIMIT ${MAX_NAMED}`)
+        .all(accountId, typeId, options.segmentId, typeId)
+    : [];
+  // Whoever was in an automation before does not enter it again.
+  const again = client
+    .prepare<[number, number, number, number, number], number>(`
+      SELECT count(*) FROM sorted s CROSS JOIN addresses a ON a.user_id = ? AND a.normalized_email = s.normalized
+        CROSS JOIN enrolments e ON e.automation_id = ? AND e.address_id = a.id
+      WHERE s.rowid > ? AND s.rowid <= ?
+        AND NOT EXISTS (SELECT 1 FROM contacts c WHERE c.contact_type_id = ? AND c.address_id = a.id AND c.deleted_at IS NULL)`)
+    .pluck();
+  const returning = new Map<number, number>();
+  return {
+    count(after: number, until: number): void {
+      for (const { id, segment } of live)
+        if (segment === null)
+          returning.set(id, (returning.get(id) ?? 0) + (again.get(accountId, id, after, until, typeId) ?? 0));
+    },
+    found(counts: Record<'new' | 'changed' | 'unchanged' | 'skipped', number>): StartingAutomation[] {
+      const everybody = counts.new + counts.changed + counts.unchanged + counts.skipped;
+      return live
+        .map(({ id, utr, automation_name, segment }) => ({
+          utr,
+          automation_name,
+          people:
+            segment === null
+              ? counts.new - (returning.get(id) ?? 0)
+              : segment === options.segmentId
+                ? everybody
+                : counts.new + counts.changed,
+          is_exact: segment === null ? (1 as const) : (0 as const),
+        }))
+        .filter(({ people }) => people > 0);
+    },
+  };
 }

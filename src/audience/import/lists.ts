@@ -1,0 +1,244 @@
+/**
+ * What an import does with people beside their contacts: adding them to a segment, marking them as unsubscribed, keeping what they said about
+ * the recording of opens and clicks; and of another service those who left, bounced or complained there.
+ */
+import { createReadStream } from 'node:fs';
+import { inChunks } from '../../database/bulk.ts';
+import type { Db } from '../../database/open.ts';
+import { prepared } from '../../database/prepared.ts';
+import { TRACKING_CHOICE } from '../../database/schema/index.ts';
+import { SENTENCES, sentence } from '../../errors/sentences.ts';
+import { erasedTest } from '../contacts/address-rows.ts';
+import { type Address, parseAddress } from '../contacts/addresses.ts';
+import type { Recipient } from '../segments/membership.ts';
+import { addContactsToSegment } from '../segments/segments.ts';
+import { suppressAddresses } from '../suppressions.ts';
+import { chooseTrackingOfMany } from '../tracking-choice.ts';
+import { addUnsubscribers } from '../unsubscribes.ts';
+import { readCsv } from './csv.ts';
+import { CsvError } from './csv-parse.ts';
+import { DEFAULT_OPTIONS, type ImportJob, type LeavingCount, type LeavingKind } from './import-job.ts';
+import { findGroup, requireGroup } from './make-lists.ts';
+import type { Chunk, UndoRecorder } from './undo-records.ts';
+
+/** Adds the people of a chunk to the segment and marks them as unsubscribed, as the job says; their contacts have been written in the same transaction. */
+export function listPeople(db: Db, job: ImportJob, chunk: Chunk, recorder: UndoRecorder, now: string): void {
+  const { segmentId, unsubscribe } = job.options ?? DEFAULT_OPTIONS;
+  if (unsubscribe !== 'nothing') {
+    const groupId = unsubscribe === 'all' ? null : unsubscribe;
+    markUnsubscribed(db, { accountId: job.accountId, groupId, table: 'sorted' }, chunk, recorder, now);
+  }
+  if (segmentId !== null) addToSegment(db, job, segmentId, chunk, recorder, now);
+}
+
+/** A temporary table with an e-mail, null where it is the normalized one, and the normalized address in each row. */
+type People = 'sorted' | 'leavers';
+
+const peopleIn = (table: People) =>
+  `FROM ${table} p CROSS JOIN addresses a ON a.user_id = @user AND a.normalized_email = p.normalized`;
+const CHUNK = 'WHERE p.rowid > @after AND p.rowid <= @until';
+
+/** The people of a chunk as addresses. */
+function addressesOf(db: Db, table: People, chunk: Chunk): Address[] {
+  return db.$client
+    .prepare<[Chunk], Address>(
+      `SELECT ifnull(email, normalized) AS address, normalized, '' AS domain FROM ${table} p ${CHUNK}`,
+    )
+    .all(chunk);
+}
+
+/** Marks the people of a chunk as unsubscribed, from all mail where the group is null. Whoever is already stays as they are. */
+function markUnsubscribed(
+  db: Db,
+  { accountId, groupId, table }: { accountId: number; groupId: number | null; table: People },
+  chunk: Chunk,
+  recorder: UndoRecorder,
+  now: string,
+): void {
+  const people = addressesOf(db, table, chunk);
+  // Who was put there by another import stays there when that one is undone.
+  db.$client
+    .prepare(`
+      UPDATE unsubscribers SET updated_at = @now WHERE unsubscribe_groups_id IS @group AND id IN (
+        SELECT n.row_id ${peopleIn(table)} CROSS JOIN contact_imports i ON i.user_id = @user AND i.undo_until IS NOT NULL
+          CROSS JOIN import_changes n ON n.import_id = i.id AND n.address_id = a.id AND n.kind = 'unsubscribed' ${CHUNK})`)
+    .run({ ...chunk, now, group: groupId });
+  const before = lastId(db, 'unsubscribers');
+  addUnsubscribers(db, { accountId, groupId, source: 'api', now, keepsPresent: true }, people);
+  recorder.rowsAdded('unsubscribers', before);
+}
+
+function addToSegment(
+  db: Db,
+  { accountId, typeId, options = DEFAULT_OPTIONS }: ImportJob,
+  segmentId: number,
+  chunk: Chunk,
+  recorder: UndoRecorder,
+  now: string,
+): void {
+  const client = db.$client;
+  const present = client
+    .prepare<[Chunk & { segment: number }], Recipient>(
+      `SELECT r.* ${peopleIn('sorted')} CROSS JOIN segment_recipients r ON r.segment_id = @segment AND r.address_id = a.id ${CHUNK}`,
+    )
+    .all({ ...chunk, segment: segmentId });
+  recorder.membersBefore(present);
+  const contacts = client
+    .prepare<[Chunk & { type: number }], number>(
+      `SELECT c.id ${peopleIn('sorted')} CROSS JOIN contacts c ON c.contact_type_id = @type AND c.address_id = a.id AND c.deleted_at IS NULL ${CHUNK}`,
+    )
+    .pluck()
+    .all({ ...chunk, type: typeId });
+  const before = lastId(db, 'segment_recipients');
+  addContactsToSegment(db, accountId, segmentId, contacts, now, options.startsAutomations);
+  recorder.rowsAdded('segment_recipients', before);
+}
+
+function lastId(db: Db, table: 'segment_recipients' | 'unsubscribers'): number {
+  return Number(db.$client.prepare(`SELECT ifnull(max(id), 0) FROM ${table}`).pluck().get());
+}
+
+interface List {
+  kind: LeavingKind;
+  name: string;
+  /** The rows of temp.leavers that it has. */
+  first: number;
+  last: number;
+}
+
+/**
+ * Stages the people of a migration who left, in the table temp.leavers by list and address, and counts them. Without a migration there is
+ * nobody. Whoever was erased is not among them: nothing about them may be stored again, and they cannot be added.
+ */
+export async function stageLeavers(db: Db, job: ImportJob): Promise<LeavingCount[]> {
+  const { accountId, migration } = job;
+  if (migration === undefined) return [];
+  const client = db.$client;
+  const isErased = erasedTest(client, accountId);
+  const csv = await readCsv(() => createReadStream(migration.leavingPath));
+  client.exec('CREATE TEMP TABLE unsorted_leavers (kind, name, normalized, email)');
+  const insert = client.prepare('INSERT INTO unsorted_leavers VALUES (?, ?, ?, ?)');
+  client.exec('BEGIN');
+  try {
+    for await (const { rows } of csv.batches())
+      for (const [kind = '', name = '', email = ''] of rows) {
+        const address = parseAddress(email);
+        if (address === null || isErased(address.normalized)) continue;
+        insert.run(kind, name, address.normalized, address.address === address.normalized ? null : address.address);
+      }
+  } finally {
+    client.exec('COMMIT');
+  }
+  client.exec(`
+    CREATE TEMP TABLE leavers AS SELECT kind, name, normalized, email FROM unsorted_leavers
+      GROUP BY kind, name, normalized ORDER BY kind, name, normalized;
+    DROP TABLE unsorted_leavers;
+    CREATE INDEX temp.leavers_address ON leavers (normalized)`);
+  return listsOf(db).map((list) => count(db, accountId, list));
+}
+
+function listsOf(db: Db): List[] {
+  return db.$client
+    .prepare<[], List>('SELECT kind, name, min(rowid) AS first, max(rowid) AS last FROM leavers GROUP BY kind, name')
+    .all();
+}
+
+function count(db: Db, accountId: number, { kind, name, first, last }: List): LeavingCount {
+  const group = kind === 'group' ? findGroup(db, accountId, name) : null;
+  const isThere =
+    kind === 'bounce' || kind === 'complaint'
+      ? 'EXISTS (SELECT 1 FROM suppressions s WHERE s.address_id = a.id)'
+      : `EXISTS (SELECT 1 FROM unsubscribers u WHERE u.address_id = a.id AND u.unsubscribe_groups_id ${kind === 'all' ? 'IS NULL' : '= @group'})`;
+  const there = db.$client
+    .prepare<[Record<string, unknown>], number>(
+      `SELECT count(*) FROM leavers CROSS JOIN addresses a ON a.user_id = @account AND a.normalized_email = leavers.normalized
+       WHERE leavers.rowid BETWEEN @first AND @last AND ${isThere}`,
+    )
+    .pluck()
+    .get({ account: accountId, first, last, group: group ?? null });
+  const people = last - first + 1;
+  return { kind, name, people, added: people - Number(there) };
+}
+
+const NOTES = { all: 'migrated_all', bounce: 'migrated_bounce', complaint: 'migrated_complaint' } as const;
+
+/** What the report of an import says of those who left. */
+export function leavingNotes(leaving: readonly LeavingCount[]): string[] {
+  return leaving.map(({ kind, name, people, added }) => {
+    const values = { count: people, added };
+    return String(kind === 'group' ? sentence('migrated_group', { name, ...values }) : sentence(NOTES[kind], values));
+  });
+}
+
+/** The import for which they are marked: its id, ISO timestamp and recorder. */
+type Marking = { id: number; now: string; recorder: UndoRecorder };
+
+/** Marks those who left, in short transactions, before any contact is written. Throws a `CsvError` when the import is undone meanwhile. */
+export async function markLeavers(db: Db, job: ImportJob, marking: Marking): Promise<void> {
+  if (job.migration === undefined) return;
+  for (const list of listsOf(db)) await mark(db, job, list, marking);
+}
+
+async function mark(
+  db: Db,
+  job: ImportJob,
+  { kind, name, first, last }: List,
+  { id, now, recorder }: Marking,
+): Promise<void> {
+  const { accountId } = job;
+  const groupId = kind === 'group' ? requireGroup(db, accountId, name, now) : null;
+  const isWriting = db.$client
+    .prepare<[number], number>("SELECT count(*) FROM contact_imports WHERE id = ? AND state = 'writing'")
+    .pluck();
+  let after = first - 1;
+  await inChunks(db.$client, (rows) => {
+    if (isWriting.get(id) === 0) throw new CsvError(null, SENTENCES.import_stopped);
+    const chunk = { user: accountId, after, until: Math.min(after + rows, last) };
+    if (kind === 'bounce' || kind === 'complaint') {
+      const diagnostic = String(sentence('migrated_diagnostic', { name: job.migration?.source ?? '' }));
+      suppressAddresses(
+        db,
+        { user_id: accountId, kind, diagnostic, created_at: now },
+        addressesOf(db, 'leavers', chunk),
+      );
+    } else markUnsubscribed(db, { accountId, groupId, table: 'leavers' }, chunk, recorder, now);
+    after = chunk.until;
+    return after < last;
+  });
+}
+
+/**
+ * Keeps what the file says about the recording of opens and clicks of the people of a chunk, whose addresses have been written in the same transaction. It never allows what somebody refused,
+ * because a file may be older than their choice.
+ */
+export function keepChoices(db: Db, job: ImportJob, chunk: Chunk, recorder: UndoRecorder, now: string): void {
+  const client = db.$client;
+  // Not a prepared statement that is kept: the temporary table is made anew for each import.
+  const people = client
+    .prepare<[Chunk], { address: number; choice: number; before: number }>(
+      `SELECT a.id AS address, p.tracking AS choice, a.tracking_choice AS before
+      FROM sorted p CROSS JOIN addresses a ON a.user_id = @user AND a.normalized_email = p.normalized
+      WHERE p.rowid > @after AND p.rowid <= @until AND p.tracking <> a.tracking_choice AND a.tracking_choice <> ${TRACKING_CHOICE.refused}`,
+    )
+    .all(chunk);
+  if (people.length === 0) return;
+  const text = String(sentence('tracking_imported', { name: job.fileName }));
+  const logged = chooseTrackingOfMany(client, { accountId: job.accountId, text, now }, people);
+  recorder.choicesMade(logged, people);
+}
+
+/** Takes the choices of an undone import back, of those people who have made none since. */
+export function undoChoices(
+  db: Db,
+  { accountId, records, now }: { accountId: number; records: string; now: string },
+  given: object,
+): void {
+  const people = prepared<[object], { address: number; choice: number }>(
+    db.$client,
+    `SELECT u.address_id AS address, CAST(u.before AS INTEGER) AS choice FROM ${records} WHERE u.row_id = (
+      SELECT max(l.id) FROM consent_log l
+      WHERE l.address_id = u.address_id AND l.action IN ('tracking_allowed', 'tracking_refused', 'tracking_undone'))`,
+  ).all(given);
+  if (people.length === 0) return;
+  chooseTrackingOfMany(db.$client, { accountId, text: String(sentence('tracking_import_undone')), now }, people);
+}

@@ -1,0 +1,385 @@
+/**
+ * Undoing imports: whether one can be undone, asking for it, and the work, which the background thread does in short transactions. Each
+ * removes what it has used of the records of the import, so that a kill loses nothing and nothing is done twice. The records of an import are
+ * removed when it can no longer be undone.
+ */
+import type { Database } from 'better-sqlite3';
+import { sql } from 'drizzle-orm';
+import { inChunks } from '../../database/bulk.ts';
+import type { Db } from '../../database/open.ts';
+import { prepared } from '../../database/prepared.ts';
+import type { contactImports } from '../../database/schema/index.ts';
+import { isTransientSqliteError } from '../../database/sqlite-errors.ts';
+import { conflict, notFound } from '../../errors/failure.ts';
+import { sentence } from '../../errors/sentences.ts';
+import { type Clock, isoTimestamp } from '../../time/clock.ts';
+import { erasedAmong } from '../contacts/address-rows.ts';
+import { parseAddress } from '../contacts/addresses.ts';
+import { TEXT_COLUMNS } from '../contacts/contact-fields.ts';
+import { deleteContacts } from '../contacts/contacts.ts';
+import { type Recipient, recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
+import { removeUnsubscribers } from '../unsubscribes.ts';
+import { undoChoices } from './lists.ts';
+
+/** How long an import can be undone after it began: 30 days. */
+export const UNDO_MS = 30 * 86_400_000;
+
+/**
+ * So many changes of contacts are kept for undoing the imports of an account, so that importing the same people every night does not fill
+ * the disk with what they were. The newest import can be undone in any case.
+ */
+const MAX_KEPT_CHANGES = 1_000_000;
+
+/** Ends the time for undoing older imports of an account where newer ones have changed too many contacts since. */
+export function limitUndo(db: Db, accountId: number, now: string, most = MAX_KEPT_CHANGES): void {
+  prepared(
+    db.$client,
+    `UPDATE contact_imports SET undo_until = @now WHERE id IN (
+       SELECT id FROM (SELECT id, state, sum(updated) OVER (ORDER BY id DESC) AS changed, row_number() OVER (ORDER BY id DESC) AS place
+         FROM contact_imports WHERE user_id = @account AND undo_until > @now)
+       WHERE changed > @most AND place > 1 AND state <> 'undoing')`,
+  ).run({ account: accountId, now, most });
+}
+
+/** An import that is being undone. */
+interface Undone {
+  id: number;
+  user_id: number;
+  contact_type_id: number;
+  /** The ISO timestamp that the import gave its contacts; whoever has another one was changed since. */
+  written_at: string;
+}
+
+/** What a transaction did to so many contacts. */
+interface UndoCounts {
+  removed: number;
+  restored: number;
+  kept: number;
+}
+
+type State = Pick<typeof contactImports.$inferSelect, 'state' | 'undo_until'>;
+
+/** Whether an import can be undone at this moment, an ISO timestamp, as SQL about a row of contact_imports. */
+export function isUndoable(now: string): string {
+  return `(state IN ('writing', 'done') AND undo_until IS NOT NULL AND undo_until > ${now}
+    AND EXISTS (SELECT 1 FROM contact_types t WHERE t.id = contact_imports.contact_type_id AND t.deleted_at IS NULL))`;
+}
+
+/**
+ * Takes back what an import did, in the background. One that still runs ends. Throws 404, and 409 when it cannot be undone or no
+ * longer. `now` is an ISO timestamp.
+ */
+export function undoImport(db: Db, accountId: number, id: number, now: string): void {
+  const owned = prepared<[number, number], State>(
+    db.$client,
+    'SELECT state, undo_until FROM contact_imports WHERE id = ? AND user_id = ?',
+  );
+  if (owned.get(id, accountId) === undefined) throw notFound();
+  const { changes } = prepared(
+    db.$client,
+    `UPDATE contact_imports SET state = 'undoing' WHERE id = @id AND user_id = @account AND ${isUndoable('@now')}`,
+  ).run({ id, account: accountId, now });
+  if (changes === 0) throw conflict(sentence('import_final'));
+}
+
+/** How long one call of `continueUndos` works. */
+const BACKGROUND_MS = 30;
+/** So many records that are no longer needed are removed in one transaction. */
+const FORGOTTEN = 1000;
+const RECORDS = ['import_changes', 'import_added', 'import_kept'];
+
+/** The account whose import was worked on last. The next turn goes to the one after it. */
+let lastAccount = 0;
+
+/**
+ * Goes on with undoing an account's newest import that is to be undone, for a short time; gives whether there is more to do. An undo
+ * that fails is reported to `onFailure` and ends; it can be asked for again. Throws when the disk fails.
+ */
+export async function continueUndos(
+  db: Db,
+  clock: Clock,
+  isHeld: boolean,
+  onFailure: (id: number, error: unknown) => void,
+): Promise<boolean> {
+  // Of two imports the later one is undone first, since it has what the earlier one wrote as the state before.
+  const next = prepared<[number], Undone>(
+    db.$client,
+    `SELECT id, user_id, contact_type_id, written_at FROM contact_imports WHERE state = 'undoing'
+     ORDER BY user_id < ?, user_id, id DESC LIMIT 1`,
+  );
+  const account = next.get(lastAccount + 1)?.user_id;
+  // Not while sending is held: one cause is a clock that is wrong, by which everything may seem old.
+  if (account === undefined) return !isHeld && forgetOld(db, clock);
+  lastAccount = account;
+  const until = performance.now() + BACKGROUND_MS;
+  await inChunks(db.$client, () => {
+    const undone = next.get(account);
+    if (undone?.user_id !== account) return false;
+    try {
+      db.$client.transaction(() => step(db, undone, isoTimestamp(clock.now())))();
+    } catch (error) {
+      if (isTransientSqliteError(error)) throw error;
+      setState(db, undone.id, 'done');
+      onFailure(undone.id, error);
+    }
+    return performance.now() < until;
+  });
+  return next.get(account) !== undefined;
+}
+
+/** Takes back what the import changed for some people, then removes those it added, then ends. */
+function step(db: Db, undone: Undone, now: string): void {
+  const counts = restorePeople(db, undone, now) ?? removeAdded(db, undone, now);
+  if (counts === null) {
+    setState(db, undone.id, 'undone');
+    return;
+  }
+  prepared(
+    db.$client,
+    `UPDATE contact_imports SET removed = removed + @removed, restored = restored + @restored, kept = kept + @kept WHERE id = @id`,
+  ).run({ ...counts, id: undone.id });
+}
+
+function setState(db: Db, id: number, state: 'done' | 'undone'): void {
+  prepared(db.$client, 'UPDATE contact_imports SET state = ? WHERE id = ?').run(state, id);
+}
+
+/** Removes some records of an import that can no longer be undone; gives whether there may be more. */
+function forgetOld(db: Db, clock: Clock): boolean {
+  const id = prepared<[string], number>(
+    db.$client,
+    `SELECT id FROM contact_imports WHERE undo_until IS NOT NULL AND undo_until < ? AND state <> 'undoing' LIMIT 1`,
+  )
+    .pluck()
+    .get(isoTimestamp(clock.now()));
+  if (id === undefined) return false;
+  for (const table of RECORDS) {
+    const { changes } = prepared(
+      db.$client,
+      `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE import_id = ? LIMIT ${FORGOTTEN})`,
+    ).run(id);
+    if (changes > 0) return true;
+  }
+  prepared(db.$client, 'UPDATE contact_imports SET undo_until = NULL WHERE id = ?').run(id);
+  return true;
+}
+
+/** People, or contacts to remove, of one transaction: it takes a few milliseconds. */
+const CHUNK = 100;
+
+/** Every column that an import can change. */
+const COLUMNS = ['email', 'alt_email', 'country_id', ...TEXT_COLUMNS, 'custom_values', 'updated_at'];
+
+/** The columns of a segment's recipient that an import can change. */
+const MEMBER_COLUMNS = ['contact_id', 'by_hand', 'is_removed', 'first_name', 'last_name', 'email', 'updated_at'];
+
+/** What the statements are given: people with address ids up to @last. */
+interface Given {
+  import: number;
+  type: number;
+  written: string;
+  last: number;
+  now: string;
+}
+
+/** The records of these people with a kind, as `u`. */
+const records = (kind: string) =>
+  `(SELECT * FROM import_changes WHERE import_id = @import AND address_id <= @last AND kind = '${kind}') u`;
+
+/**
+ * Gives some people back what they had before the import, inside a transaction: their contacts, places in segments, subscriptions, and choices
+ * about opens and clicks. Null when none are left.
+ */
+function restorePeople(db: Db, undone: Undone, now: string): UndoCounts | null {
+  const client = db.$client;
+  const people = prepared<[number], number>(
+    client,
+    `SELECT DISTINCT address_id FROM import_changes WHERE import_id = ? ORDER BY address_id LIMIT ${CHUNK}`,
+  )
+    .pluck()
+    .all(undone.id);
+  const last = people.at(-1);
+  if (last === undefined) return null;
+  const { id, contact_type_id: type, written_at: written } = undone;
+  const given: Given = { import: id, type, written, last, now };
+  leaveSegments(db, undone, given);
+  const counts = restoreContacts(db, undone.user_id, given);
+  syncAfterContactChange(db, type, peopleBefore(db, given), now, { startsAutomations: false });
+  restoreMembers(db, given);
+  resubscribe(db, given);
+  undoChoices(db, { accountId: undone.user_id, records: records('tracking'), now }, given);
+  prepared(client, 'DELETE FROM import_changes WHERE import_id = @import AND address_id <= @last').run(given);
+  return { removed: 0, ...counts };
+}
+
+/** The address ids of those of the people who had a contact before the import. The contacts of others are removed later, with their places. */
+function peopleBefore(db: Db, given: Given): number[] {
+  return prepared<[Given], number>(
+    db.$client,
+    `SELECT DISTINCT u.address_id FROM import_changes u
+       CROSS JOIN contacts c ON c.contact_type_id = @type AND c.address_id = u.address_id AND c.deleted_at IS NULL
+     WHERE u.import_id = @import AND u.address_id <= @last AND c.created_at <> @written`,
+  )
+    .pluck()
+    .all(given);
+}
+
+/** Takes people out of the segment that the import put them into, unless somebody changed that since. */
+function leaveSegments(db: Db, { user_id: accountId }: Undone, given: Given): void {
+  const client = db.$client;
+  const removed = prepared<[Given], Recipient>(
+    client,
+    `DELETE FROM segment_recipients WHERE id IN (SELECT row_id FROM ${records('member')} WHERE before IS NULL)
+       AND by_hand = 1 AND is_removed = 0 AND updated_at = @written RETURNING *`,
+  ).all(given);
+  const changed = prepared<[Given], Recipient>(
+    client,
+    `UPDATE segment_recipients SET ${MEMBER_COLUMNS.map((column) => `${column} = u.before ->> '${column}'`).join(', ')}
+     FROM ${records('member')} WHERE segment_recipients.id = u.row_id AND u.before IS NOT NULL AND segment_recipients.updated_at = @written
+     RETURNING *`,
+  ).all(given);
+  const left = [...removed, ...changed.filter((row) => row.is_removed === 1)];
+  for (const [segment, rows] of Map.groupBy(left, (row) => row.segment_id)) {
+    const gone = JSON.stringify(rows);
+    recordMembershipChange(
+      db,
+      { accountId, table: 'segments', id: segment },
+      'left',
+      sql`SELECT value ->> 'address_id' AS address_id, value ->> 'contact_id' AS contact_id FROM json_each(${gone})`,
+      given.now,
+    );
+  }
+}
+
+/** Restores contacts that nobody changed since, and writes down the others. */
+function restoreContacts(db: Db, accountId: number, given: Given): { restored: number; kept: number } {
+  const client = db.$client;
+  forgetErased(client, accountId, given);
+  const kept = prepared(
+    client,
+    `INSERT OR IGNORE INTO import_kept (import_id, contact_id, reason)
+     SELECT @import, u.row_id, CASE WHEN c.id IS NULL OR c.deleted_at IS NOT NULL THEN 'deleted'
+       WHEN c.contact_type_id <> @type THEN 'moved' ELSE 'changed' END
+     FROM ${records('contact')} LEFT JOIN contacts c ON c.id = u.row_id
+     WHERE c.id IS NULL OR c.deleted_at IS NOT NULL OR c.contact_type_id <> @type OR c.updated_at <> @written`,
+  ).run(given);
+  // A column that is missing in the record was not changed.
+  const columns = COLUMNS.map(
+    (column) =>
+      `${column} = iif(json_type(u.before, '$.${column}') IS NULL, contacts.${column}, u.before ->> '${column}')`,
+  );
+  const restored = prepared(
+    client,
+    `UPDATE contacts SET ${columns.join(', ')} FROM ${records('contact')}
+     WHERE contacts.id = u.row_id AND contacts.deleted_at IS NULL AND contacts.contact_type_id = @type AND contacts.updated_at = @written`,
+  ).run(given);
+  return { restored: restored.changes, kept: kept.changes };
+}
+
+/** Takes second addresses out of the records that were erased since: the erasure may not have come to these records yet. */
+function forgetErased(client: Database, accountId: number, given: Given): void {
+  const seconds = prepared<[Given], { row: number; typed: string }>(
+    client,
+    `SELECT row_id AS row, before ->> 'alt_email' AS typed FROM ${records('contact')} WHERE before ->> 'alt_email' IS NOT NULL`,
+  ).all(given);
+  if (seconds.length === 0) return;
+  const normalized = seconds.map(({ typed }) => parseAddress(typed)?.normalized ?? '');
+  const erased = new Set(erasedAmong(client, accountId, normalized));
+  const rows = seconds.flatMap(({ row }, at) => (erased.has(normalized[at] ?? '') ? [row] : []));
+  if (rows.length > 0)
+    prepared<[object]>(
+      client,
+      `UPDATE import_changes SET before = json_set(before, '$.alt_email', NULL)
+       WHERE import_id = @import AND address_id <= @last AND kind = 'contact' AND row_id IN (SELECT value FROM json_each(@rows))`,
+    ).run({ ...given, rows: JSON.stringify(rows) });
+}
+
+/**
+ * Makes the rows of segments that people are in again those they were: the contacts are restored, so that the rules have put them in
+ * anew where they belong.
+ */
+function restoreMembers(db: Db, given: Given): void {
+  const client = db.$client;
+  const rows = records('member');
+  prepared(
+    client,
+    `UPDATE segment_recipients SET updated_at = u.before ->> 'updated_at' FROM ${rows}
+     WHERE segment_recipients.id = u.row_id AND u.before IS NOT NULL AND segment_recipients.updated_at IN (@now, @written)
+       AND contact_id IS u.before ->> 'contact_id' AND by_hand = u.before ->> 'by_hand' AND is_removed = u.before ->> 'is_removed'`,
+  ).run(given);
+  const again = ['id', 'created_at', 'updated_at', 'first_name', 'last_name', 'email'];
+  prepared(
+    client,
+    `UPDATE segment_recipients SET ${again.map((column) => `${column} = u.before ->> '${column}'`).join(', ')} FROM ${rows}
+     WHERE u.before ->> 'by_hand' = 0 AND u.before ->> 'is_removed' = 0 AND segment_recipients.segment_id = u.before ->> 'segment_id'
+       AND segment_recipients.address_id = u.address_id AND by_hand = 0 AND is_removed = 0 AND segment_recipients.created_at = @now
+       AND segment_recipients.id <> u.row_id`,
+  ).run(given);
+  prepared(
+    client,
+    `DELETE FROM segment_leaves WHERE id IN (
+       SELECT l.id FROM ${rows} CROSS JOIN segment_recipients r ON r.id = u.row_id
+         CROSS JOIN segment_leaves l ON l.address_id = u.address_id AND l.segment_id = r.segment_id
+       WHERE u.before IS NOT NULL AND l.joined_at = r.created_at AND l.left_at = @written)`,
+  ).run(given);
+}
+
+/** Takes the marks of the import back. Whoever unsubscribed since has touched the row, and stays unsubscribed. */
+function resubscribe(db: Db, given: Given): void {
+  const ids = prepared<[Given], number>(
+    db.$client,
+    `SELECT e.id FROM ${records('unsubscribed')} CROSS JOIN unsubscribers e ON e.id = u.row_id
+     WHERE e.created_at = @written AND e.updated_at = @written`,
+  )
+    .pluck()
+    .all(given);
+  if (ids.length > 0) removeUnsubscribers(db, ids, 'api', given.now);
+}
+
+/**
+ * Removes some of the contacts that the import added, inside a transaction, unless they were changed, or subscribed themselves, since; null
+ * when none are left. Mails to them stay in the reports, as they do for
+ * every deleted contact; mails that are still queued are not sent.
+ */
+function removeAdded(db: Db, { id, contact_type_id: type, written_at }: Undone, now: string): UndoCounts | null {
+  const client = db.$client;
+  const range = prepared<[number], { first: number; last: number }>(
+    client,
+    'SELECT first_id AS first, last_id AS last FROM import_added WHERE import_id = ? ORDER BY first_id LIMIT 1',
+  ).get(id);
+  if (range === undefined) return null;
+  const contacts = prepared<[Record<string, unknown>], { id: number; address_id: number; reason: string | null }>(
+    client,
+    `SELECT c.id, c.address_id, CASE
+        WHEN c.deleted_at IS NOT NULL THEN 'deleted'
+        WHEN c.contact_type_id <> @type THEN 'moved'
+        WHEN c.updated_at <> @written_at THEN 'changed'
+        WHEN EXISTS (SELECT 1 FROM consent_log l WHERE l.address_id = c.address_id AND l.action = 'subscribed' AND l.created_at >= @written_at) THEN 'changed'
+        WHEN EXISTS (SELECT 1 FROM segment_recipients r WHERE r.contact_id = c.id AND r.by_hand = 1) THEN 'segment'
+      END AS reason
+     FROM contacts c WHERE c.id BETWEEN @first AND @last ORDER BY c.id LIMIT ${CHUNK}`,
+  ).all({ ...range, type, written_at });
+  const gone = contacts.filter(({ reason }) => reason === null).map((contact) => contact.id);
+  // First as everywhere else, so that segments, automations and counts know of it.
+  deleteContacts(db, gone, now);
+  prepared(client, 'DELETE FROM contacts WHERE id IN (SELECT value FROM json_each(?))').run(JSON.stringify(gone));
+  const kept = contacts.filter(({ reason }) => reason !== null);
+  // They may belong by rule where the import had put them by hand.
+  const peopleKept = kept.map((contact) => contact.address_id);
+  syncAfterContactChange(db, type, peopleKept, now, { startsAutomations: false });
+  prepared(
+    client,
+    `INSERT OR IGNORE INTO import_kept (import_id, contact_id, reason)
+     SELECT ?, value ->> 'id', value ->> 'reason' FROM json_each(?)`,
+  ).run(id, JSON.stringify(kept));
+  const last = contacts.at(-1)?.id;
+  if (last === undefined || contacts.length < CHUNK)
+    prepared(client, 'DELETE FROM import_added WHERE import_id = ? AND first_id = ?').run(id, range.first);
+  else
+    prepared(client, 'UPDATE import_added SET first_id = ? WHERE import_id = ? AND first_id = ?').run(
+      last + 1,
+      id,
+      range.first,
+    );
+  return { removed: gone.length, restored: 0, kept: kept.length };
+}

@@ -1,0 +1,345 @@
+/** Segments: parts of a contact type that keep themselves up to date by rules; whom rules match before they are stored; and the recipients. */
+
+import { setImmediate } from 'node:timers/promises';
+import { and, eq, sql } from 'drizzle-orm';
+import Type, { type Static } from 'typebox';
+import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
+import { prepared } from '../../database/prepared.ts';
+import { readRecord, recordObject } from '../../database/record-json.ts';
+import { contacts, SINGLE_SEND_STATUS, segmentRecipients, segments } from '../../database/schema/index.ts';
+import { invalid, notFound } from '../../errors/failure.ts';
+import { messages } from '../../errors/field-errors.ts';
+import {
+  choice,
+  email,
+  identifier,
+  integer,
+  line,
+  listQuery,
+  nullable,
+  reference,
+  softStamps,
+  stamps,
+  stringList,
+  text,
+} from '../../http/requests/schemas.ts';
+import type { FieldErrorCollector } from '../../http/requests/validation.ts';
+import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
+import { holdCampaignsUsingTarget } from '../../senders/hold-campaigns.ts';
+import { isoTimestamp } from '../../time/clock.ts';
+import { isErased, namesErased } from '../contacts/address-rows.ts';
+import { parseAddress } from '../contacts/addresses.ts';
+import { listCustomFields } from '../contacts/contact-fields.ts';
+import { hasContactType } from '../contacts/contacts.ts';
+import { ContactFinder, Pace } from '../search/find-contacts.ts';
+import { segmentProblem } from './broken-rules.ts';
+import { countMailsRules, type GivenRules, MAX_RULES, namedFinder, parseRules } from './rules.ts';
+import { addRecipient, createSegment, hasSegment, removeRecipient, updateSegment } from './segments.ts';
+
+/** The parameters that describe the rules of a segment. */
+const ruleProperties = {
+  contact_type_id: reference(),
+  select_field: stringList({
+    minItems: 1,
+    maxItems: MAX_RULES,
+    description: 'Reserved or custom field names, created_at, and what people did with mails: activity.….',
+  }),
+  select_operator: stringList({ minItems: 1, maxItems: MAX_RULES, description: 'One operator for each field.' }),
+  value: Type.Optional(
+    stringList({ maxItems: 2 * MAX_RULES, description: 'Operands; each operator takes its own, left to right.' }),
+  ),
+  query_type: Type.Optional(
+    Type.Unsafe<'and' | 'or' | ''>({ type: 'string', enum: ['and', 'or', ''], description: 'Empty: and.' }),
+  ),
+};
+
+const Segment = Type.Object({
+  id: integer(),
+  user_id: integer(),
+  contact_type_id: integer(),
+  segment_name: Type.String(),
+  select_field: Type.Array(Type.String()),
+  select_operator: Type.Array(Type.String()),
+  value: Type.Array(Type.String()),
+  query_type: nullable(Type.String()),
+  ...softStamps,
+  segment_emails_count: integer(),
+});
+const Problem = nullable(
+  Type.String({ description: 'Why the rules are not applied: one needs a deleted field; null if they are applied.' }),
+);
+const About = { segment_name: line(), ...ruleProperties };
+const ById = { segment_id: identifier('The segment.') };
+
+export type Segment = Static<typeof Segment>;
+
+const record = recordObject(Segment, segments, {
+  select_field: sql`json(${segments.select_field})`,
+  select_operator: sql`json(${segments.select_operator})`,
+  value: sql`json(${segments.value})`,
+});
+const from = sql`${segments}`;
+
+export const listSegments = listOperation({
+  name: 'List the segments',
+  role: 'viewer',
+  input: listQuery,
+  as: 'segments',
+  record: Segment,
+  select: ({ accountId }, part) => ({ record, from, where: ownedBy(segments, accountId), id: segments.id, part }),
+});
+
+export const addSegment = operation({
+  name: 'Add a segment',
+  description:
+    'The rules are read by position: the first field belongs to the first operator, and each operator takes as many values as it needs.',
+  role: 'editor',
+  input: Type.Object(About),
+  check: checkRules,
+  async run({ db, clock, accountId, wake }, about) {
+    const id = await createSegment(db, clock, accountId, about);
+    wake();
+    return { id };
+  },
+});
+
+export const changeSegment = operation({
+  name: 'Change a segment',
+  role: 'editor',
+  input: Type.Object({ ...ById, ...About }),
+  check: checkRules,
+  async run({ db, clock, accountId, wake }, { segment_id, ...about }) {
+    const id = await updateSegment(db, clock, accountId, segment_id, about);
+    wake();
+    return { id };
+  },
+});
+
+export const readSegment = recordOperation({
+  name: 'Read a segment',
+  role: 'viewer',
+  input: Type.Object(ById),
+  as: 'segment',
+  record: Segment,
+  json: ({ db, accountId }, { segment_id: id }) => readRecord(db, record, from, ownedRecord(segments, id, accountId)),
+});
+
+export const readSegmentProblem = operation({
+  name: 'Read why the rules of a segment are not applied (addition)',
+  description: 'Until the problem is gone the segment keeps its recipients, and what targets it is held.',
+  role: 'viewer',
+  input: Type.Object(ById),
+  output: Type.Object({ problem: Problem }),
+  run({ db, accountId }, { segment_id }) {
+    const id = recordId(segment_id);
+    if (!hasSegment(db, accountId, id)) throw notFound();
+    return { problem: segmentProblem(db, id) };
+  },
+});
+
+export const deleteSegment = operation({
+  name: 'Delete a segment',
+  description:
+    'A queued single send that names it is no longer queued, a live automation becomes a draft, and their reports say why. The confirmation is in errors, with the status success.',
+  role: 'editor',
+  input: Type.Object(ById),
+  run({ db, clock, accountId, wake }, { segment_id }) {
+    const id = recordId(segment_id);
+    const now = isoTimestamp(clock.now());
+    db.transaction(
+      (tx) => {
+        const deleted = { deleted_at: now, recompute_after: null, check_at: null };
+        const { changes } = tx
+          .update(segments)
+          .set(deleted)
+          .where(ownedRecord(segments, id, accountId))
+          .run();
+        if (changes === 0) throw notFound();
+        holdCampaignsUsingTarget(db, 'segments', id, now);
+      },
+      { behavior: 'immediate' },
+    );
+    wake();
+  },
+});
+
+const Match = Type.Object({ id: integer(), fullname: Type.String(), email: Type.String() });
+const Matches = Type.Object({ count: integer(), contacts: Type.Array(Match), next: nullable(Type.String()) });
+export type Matches = Static<typeof Matches>;
+
+/** How long a request counts. */
+const COUNT_MS = 200;
+const SHOWN = 10;
+/** Contacts that the first step looks at where rules look at many mailings for each. */
+const FEW = 10;
+const COLUMNS = "c.id, trim(c.first_name || ' ' || c.last_name), c.email";
+
+export const countMatches = operation({
+  name: 'Count the contacts that rules match, without storing them (addition)',
+  description:
+    'Counts for a fifth of a second and answers the first ten. Where contacts are left to look at, next is where to go on: ask again with it as after, and add up the counts.',
+  role: 'viewer',
+  input: Type.Object({
+    ...ruleProperties,
+    after: Type.Optional(text({ maxLength: 300, description: '`next` of the answer before.' })),
+  }),
+  output: Matches,
+  check: checkRules,
+  async run({ db, clock, accountId }, given): Promise<Matches> {
+    const { contact_type_id: typeId, query_type, after } = given;
+    const { rules } = parseRules(listCustomFields(db, accountId), given, namedFinder(db, accountId));
+    const filter = { accountId, typeId, rules, queryType: query_type || null };
+    const finder = new ContactFinder(db, filter, 'newest', isoTimestamp(clock.now()));
+    const pace = countMailsRules(rules) > 0 ? new Pace(FEW) : new Pace();
+    const contacts: Matches['contacts'] = [];
+    let count = 0;
+    let next: string | null = after || null;
+    const isListed = next === null;
+    for (const until = performance.now() + COUNT_MS; ; await setImmediate()) {
+      // After each step other requests are served.
+      const step = pace.step((candidates) => {
+        if (!isListed || contacts.length === SHOWN) return finder.count(next, candidates);
+        const found = finder.step(next, COLUMNS, SHOWN - contacts.length, candidates);
+        for (const [id, fullname, email] of found.rows)
+          contacts.push({ id: Number(id), fullname: String(fullname), email: String(email) });
+        return { count: found.rows.length, next: found.next };
+      });
+      count += step.count;
+      next = step.next;
+      if (next === null || performance.now() > until) break;
+    }
+    return { count, contacts, next };
+  },
+});
+
+const Named = {
+  utr: Type.String(),
+  name: Type.String({ description: 'The name of the single send or automation.' }),
+};
+const Mail = Type.Object({
+  ...Named,
+  subject: Type.String(),
+  kind: choice('single_send', 'automation_mail'),
+});
+const Names = Type.Object({ mails: Type.Array(Mail), automations: Type.Array(Type.Object(Named)) });
+export type Names = Static<typeof Names>;
+
+/** The newest so many single sends, automations and mails of automations are listed. */
+const LISTED = 200;
+/** How many of the newest single sends are looked at, since drafts are among them. */
+const EXAMINED = 1000;
+
+const MAILS = `
+  SELECT * FROM (
+    SELECT utr, single_send_name AS name, subject, 'single_send' AS kind FROM (
+      SELECT * FROM single_sends INDEXED BY single_sends_user WHERE user_id = @account ORDER BY id DESC LIMIT ${EXAMINED})
+    WHERE status >= ${SINGLE_SEND_STATUS.running} LIMIT ${LISTED})
+  UNION ALL SELECT * FROM (
+    SELECT s.utr, a.automation_name AS name, s.subject, 'automation_mail' AS kind
+    FROM automations a INDEXED BY automations_user CROSS JOIN automation_schedules s ON s.automation_id = a.id
+    WHERE a.user_id = @account AND a.deleted_at IS NULL ORDER BY a.id DESC LIMIT ${LISTED})`;
+const AUTOMATIONS = `
+  SELECT utr, automation_name AS name FROM automations INDEXED BY automations_user
+  WHERE user_id = @account AND deleted_at IS NULL ORDER BY id DESC LIMIT ${LISTED}`;
+
+export const listNames = operation({
+  name: 'List the mails and automations that rules can name, the newest first (addition)',
+  description:
+    'Up to 200 single sends that were sent, 200 mails of automations and 200 automations. Older ones can be named too, by their utr.',
+  role: 'viewer',
+  input: Type.Object({}),
+  output: Names,
+  run: ({ db, accountId: account }) => ({
+    mails: prepared<[object], Names['mails'][number]>(db.$client, MAILS).all({ account }),
+    automations: prepared<[object], Names['automations'][number]>(db.$client, AUTOMATIONS).all({ account }),
+  }),
+});
+
+/** Adds the errors of a segment's contact type and rules. */
+function checkRules(
+  { db, accountId }: Context,
+  given: GivenRules & { contact_type_id?: number },
+  errors: FieldErrorCollector,
+): void {
+  const { contact_type_id: typeId } = given;
+  if (typeId !== undefined) errors.reference('contact_type_id', () => hasContactType(db, accountId, typeId));
+  if (errors.has('value')) return;
+  const { errors: found } = parseRules(listCustomFields(db, accountId), given, namedFinder(db, accountId));
+  for (const [field, text] of found) errors.add(field, text);
+  if (namesErased(db.$client, accountId, given.value ?? [])) errors.add('value', messages.erased('value'));
+}
+
+const Recipient = Type.Object({
+  id: integer(),
+  user_id: integer(),
+  segment_id: integer(),
+  contact_id: nullable(integer()),
+  first_name: Type.String(),
+  last_name: Type.String(),
+  email: Type.String(),
+  country: nullable(Type.String()),
+  state: nullable(Type.String()),
+  city: nullable(Type.String()),
+  address_line1: nullable(Type.String()),
+  ...stamps,
+  fullname: Type.String(),
+});
+export type Recipient = Static<typeof Recipient>;
+
+// A recipient who is a contact has the contact's values instead of those given when they were added by hand.
+const name = (column: 'first_name' | 'last_name' | 'email') =>
+  sql`ifnull(${contacts[column]}, ${segmentRecipients[column]})`;
+const recipient = recordObject(Recipient, segmentRecipients, {
+  first_name: name('first_name'),
+  last_name: name('last_name'),
+  email: name('email'),
+  country: sql`(SELECT name FROM countries WHERE id = ${contacts.country_id})`,
+  state: sql`${contacts.state}`,
+  city: sql`${contacts.city}`,
+  address_line1: sql`${contacts.address_line1}`,
+  fullname: sql`trim(${name('first_name')} || ' ' || ${name('last_name')})`,
+});
+
+export const listRecipients = listOperation({
+  name: 'List the recipients of a segment',
+  role: 'viewer',
+  input: Type.Object({ segment_id: identifier('The segment.'), ...listQuery.properties }),
+  as: 'contactEmails',
+  record: Recipient,
+  select({ db, accountId }, { segment_id, ...part }) {
+    const id = recordId(segment_id);
+    if (!hasSegment(db, accountId, id)) throw notFound('Record not found');
+    return {
+      record: recipient,
+      from: sql`${segmentRecipients} INDEXED BY segment_recipients_listed LEFT JOIN ${contacts} ON ${contacts.id} = ${segmentRecipients.contact_id}`,
+      where: and(eq(segmentRecipients.segment_id, id), sql`${segmentRecipients.is_removed} = 0`),
+      id: segmentRecipients.id,
+      part,
+    };
+  },
+});
+
+export const addRecipientByHand = operation({
+  name: 'Add a recipient to a segment by hand',
+  description: 'The address stays in the segment whether the rules match it or not.',
+  role: 'editor',
+  input: Type.Object({ segment_id: reference(), first_name: line(), last_name: line(), email: email() }),
+  check({ db, accountId }, { segment_id, email }, errors) {
+    if (segment_id !== undefined) errors.reference('segment_id', () => hasSegment(db, accountId, segment_id));
+    if (isErased(db.$client, accountId, email)) errors.add('email', messages.erased('email'));
+  },
+  run({ db, clock, accountId }, { segment_id, first_name, last_name, email: given }) {
+    const address = parseAddress(given);
+    if (address === null) throw invalid('email', messages.email('email'));
+    addRecipient(db, accountId, segment_id, { first_name, last_name, address }, isoTimestamp(clock.now()));
+  },
+});
+
+export const removeRecipientByHand = operation({
+  name: 'Remove a recipient from a segment',
+  description: 'Whoever is removed stays out, also while the rules match.',
+  role: 'editor',
+  input: Type.Object({ segment_recipient_id: identifier('The segment recipient.') }),
+  run: ({ db, clock, accountId }, { segment_recipient_id: id }) =>
+    removeRecipient(db, accountId, id, isoTimestamp(clock.now())),
+});
