@@ -1,5 +1,6 @@
 /** The public archive (additions): which single sends are in it, its address and its title. */
 import Type, { type Static } from 'typebox';
+import { inTransaction } from '../database/transaction.ts';
 import { invalid } from '../errors/failure.ts';
 import { messages } from '../errors/field-errors.ts';
 import { sentence } from '../errors/sentences.ts';
@@ -75,7 +76,7 @@ export const changeArchive = operation({
       saveArchive(db, accountId, { slug, title }, clock.now());
       auditBy(context, 'archive_changed', slug);
     };
-    db.transaction(save, { behavior: 'immediate' });
+    inTransaction(db, save);
   },
 });
 
@@ -108,6 +109,6 @@ export const changeArchivedMail = operation({
       if (is_archived === 1) addToArchive(db, accountId, id, clock.now());
       else removeFromArchive(db, id);
     };
-    db.transaction(change, { behavior: 'immediate' });
+    inTransaction(db, change);
   },
 });

@@ -2,6 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { addAddresses } from './contacts/address-rows.ts';
 import type { Address } from './contacts/addresses.ts';
 
@@ -34,28 +35,25 @@ export function addUnsubscribers(db: Db, change: ListChange, addresses: readonly
   const given = JSON.stringify(addresses);
   // Two forms, because SQLite uses the partial indexes only when it sees which case it is.
   const onList = groupId === null ? sql`unsubscribe_groups_id IS NULL` : sql`unsubscribe_groups_id = ${groupId}`;
-  db.transaction(
-    (tx) => {
-      addAddresses(db, accountId, addresses);
-      if (!keepsPresent)
-        tx.run(sql`
+  inTransaction(db, (tx) => {
+    addAddresses(db, accountId, addresses);
+    if (!keepsPresent)
+      tx.run(sql`
           UPDATE unsubscribers SET updated_at = ${now} WHERE ${onList} AND address_id IN (SELECT a.id FROM json_each(${given})
             CROSS JOIN addresses a ON a.user_id = ${accountId} AND a.normalized_email = value ->> 'normalized')`);
-      tx.run(sql`
+    tx.run(sql`
         INSERT INTO consent_log (user_id, address_id, unsubscribe_groups_id, action, source, mailing_id, created_at)
         SELECT DISTINCT ${accountId}, addresses.id, ${groupId}, 'unsubscribed', ${source}, ${mailingId}, ${now}
         FROM json_each(${given}) CROSS JOIN addresses ON addresses.user_id = ${accountId} AND normalized_email = value ->> 'normalized'
         WHERE NOT EXISTS (SELECT 1 FROM unsubscribers WHERE address_id = addresses.id
           AND ${onList})`);
-      tx.run(sql`
+    tx.run(sql`
         INSERT INTO unsubscribers (user_id, unsubscribe_groups_id, address_id, email_address, created_at, updated_at)
         SELECT ${accountId}, ${groupId}, addresses.id, value ->> 'address', ${now}, ${now}
         FROM json_each(${given}) CROSS JOIN addresses ON addresses.user_id = ${accountId} AND normalized_email = value ->> 'normalized'
         WHERE true ORDER BY key
         ON CONFLICT DO NOTHING`);
-    },
-    { behavior: 'immediate' },
-  );
+  });
 }
 
 /** Removes entries from their lists by id, and logs it in the same transaction. The caller has checked that they belong to the account. */
@@ -66,16 +64,13 @@ export function removeUnsubscribers(
   now: string,
 ): void {
   const given = JSON.stringify(ids);
-  db.transaction(
-    (tx) => {
-      tx.run(sql`
+  inTransaction(db, (tx) => {
+    tx.run(sql`
         INSERT INTO consent_log (user_id, address_id, unsubscribe_groups_id, action, source, mailing_id, created_at)
         SELECT user_id, address_id, unsubscribe_groups_id, 'resubscribed', ${source}, NULL, ${now}
         FROM unsubscribers WHERE id IN (SELECT value FROM json_each(${given}))`);
-      tx.run(sql`DELETE FROM unsubscribers WHERE id IN (SELECT value FROM json_each(${given}))`);
-    },
-    { behavior: 'immediate' },
-  );
+    tx.run(sql`DELETE FROM unsubscribers WHERE id IN (SELECT value FROM json_each(${given}))`);
+  });
 }
 
 /** The ids of the entries of an @address on the lists: entries for all mail and those for groups have an index each. */

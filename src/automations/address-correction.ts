@@ -5,6 +5,7 @@
 import type { Database } from 'better-sqlite3';
 import { type ContactInput, type Readdressed, updateContact } from '../audience/contacts/contacts.ts';
 import type { Db } from '../database/open.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { isMember } from '../delivery/queue/automation-waits.ts';
 import { addReaddressed, type Enrolment, joinEnrolments } from '../delivery/queue/enrolment-state.ts';
 import { moveAhead } from './moves.ts';
@@ -17,13 +18,10 @@ export function updateContactKeepingPlaces(
   input: ContactInput,
   now: string,
 ): void {
-  db.transaction(
-    () => {
-      const readdressed = updateContact(db, accountId, id, input, now);
-      if (readdressed !== null) movePlaces(db.$client, accountId, readdressed);
-    },
-    { behavior: 'immediate' },
-  );
+  inTransaction(db, () => {
+    const readdressed = updateContact(db, accountId, id, input, now);
+    if (readdressed !== null) movePlaces(db.$client, accountId, readdressed);
+  });
 }
 
 function movePlaces(client: Database, accountId: number, { contact, from, to }: Readdressed): void {

@@ -14,6 +14,7 @@ import {
   mailings,
   senders,
 } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { type Frozen, freezeContent } from '../delivery/content/freeze.ts';
 import { commandMailing } from '../delivery/queue/mailing-state.ts';
 import { verificationRequired } from '../delivery/transport/relays/in-use.ts';
@@ -150,17 +151,14 @@ async function trySetLive(deps: AutomationActionDeps, accountId: number, utr: un
     frozen.set(schedule, result);
   }
   const now = clock.now();
-  return db.transaction(
-    () => {
-      if (!isDeepStrictEqual(requireReadiness(db, accountId, utr), before)) return false;
-      for (const [schedule, content] of frozen)
-        createScheduleMailing(db, automation, schedule, content, isoTimestamp(now));
-      markLive(db, automation.id, now);
-      for (const { id } of listMailings(db, automation.id, 'paused')) commandMailing(db.$client, id, 'resume');
-      return true;
-    },
-    { behavior: 'immediate' },
-  );
+  return inTransaction(db, () => {
+    if (!isDeepStrictEqual(requireReadiness(db, accountId, utr), before)) return false;
+    for (const [schedule, content] of frozen)
+      createScheduleMailing(db, automation, schedule, content, isoTimestamp(now));
+    markLive(db, automation.id, now);
+    for (const { id } of listMailings(db, automation.id, 'paused')) commandMailing(db.$client, id, 'resume');
+    return true;
+  });
 }
 
 /** The frozen content of an automation's mail, or the problem that the owner must fix first. */

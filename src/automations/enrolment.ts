@@ -9,6 +9,7 @@ import { ineligibilityReason, isLiveContact } from '../audience/eligibility.ts';
 import { prepared } from '../database/prepared.ts';
 import { AUTOMATION_STATUS, automationSchedules, automations } from '../database/schema/index.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
+import { inTransaction } from '../database/transaction.ts';
 import {
   isMember,
   NEXT_SCHEDULE,
@@ -126,27 +127,24 @@ async function createMissingMailing(deps: AutomationDeps, automationId: number, 
   if (schedule === undefined || automation === undefined) return null;
   const result = await freezeSchedule(deps, schedule);
   const now = isoTimestamp(clock.now());
-  return db.transaction(
-    () => {
-      if ('problem' in result) {
-        holdAutomations(
-          db,
-          sql`id = ${automationId}`,
-          {
-            held_code: result.code,
-            held_reason: String(sentence('held_mail', { subject: schedule.subject, problem: result.problem })),
-          },
-          now,
-        );
-        return null;
-      }
-      const current = listSchedules(db, automationId).find(({ id }) => id === scheduleId);
-      if (current?.updated_at !== schedule.updated_at) return null;
-      createScheduleMailing(db, automation, schedule, result, now);
-      return findScheduleMailing(db, scheduleId);
-    },
-    { behavior: 'immediate' },
-  );
+  return inTransaction(db, () => {
+    if ('problem' in result) {
+      holdAutomations(
+        db,
+        sql`id = ${automationId}`,
+        {
+          held_code: result.code,
+          held_reason: String(sentence('held_mail', { subject: schedule.subject, problem: result.problem })),
+        },
+        now,
+      );
+      return null;
+    }
+    const current = listSchedules(db, automationId).find(({ id }) => id === scheduleId);
+    if (current?.updated_at !== schedule.updated_at) return null;
+    createScheduleMailing(db, automation, schedule, result, now);
+    return findScheduleMailing(db, scheduleId);
+  });
 }
 
 /**

@@ -3,6 +3,7 @@ import { and, eq, isNull } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { ownedBy, recordUtr } from '../database/ownership.ts';
 import { automationSchedules, mailings } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import type { Moves } from '../delivery/queue/enrolment-state.ts';
 import { commandMailing, waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
 import { notFound } from '../errors/failure.ts';
@@ -21,14 +22,11 @@ export async function deleteSchedule(deps: { db: Db; wake(): void }, accountId: 
   };
   const { automation_id } = present();
   await untilMoved(db.$client, automation_id);
-  const cancelled = db.transaction(
-    () => {
-      const removed = removeSchedule(db, present());
-      moveOrNote(db.$client, automation_id, removed.moves);
-      return removed.cancelled;
-    },
-    { behavior: 'immediate' },
-  );
+  const cancelled = inTransaction(db, () => {
+    const removed = removeSchedule(db, present());
+    moveOrNote(db.$client, automation_id, removed.moves);
+    return removed.cancelled;
+  });
   await cancelDeletedMail(deps, cancelled);
   await untilMoved(db.$client, automation_id);
 }

@@ -1,6 +1,7 @@
 /** Backups of the whole installation (additions), for its operators: making one, and restoring one that is uploaded. */
 import type { ReadStream } from 'node:fs';
 import Type, { type Static } from 'typebox';
+import { inTransaction } from '../database/transaction.ts';
 import { identifier, integer, nullable, zeroOrOne } from '../http/requests/schemas.ts';
 import { operation } from '../operations/operation.ts';
 import { isoTimestamp } from '../time/clock.ts';
@@ -78,7 +79,7 @@ export const makeBackup = operation({
       auditBy(context, 'backup_made');
     };
     try {
-      await lock.write(() => db.transaction(note, { behavior: 'immediate' }), NOTE_MS);
+      await lock.write(() => inTransaction(db, note), NOTE_MS);
       const name = `sendlark-${now.toISOString().slice(0, 10)}.db`;
       return { name, size: (await file.stat()).size, body: file.createReadStream() };
     } catch (error) {
@@ -104,7 +105,7 @@ export const restoreBackup = operation({
   async run(context, { upload_id }) {
     const { db, actor, backups, restart } = context;
     await backups.confirm(upload_id, actor.name, (fileName) =>
-      db.transaction(() => auditBy(context, 'restore_confirmed', fileName), { behavior: 'immediate' }),
+      inTransaction(db, () => auditBy(context, 'restore_confirmed', fileName)),
     );
     // Also when whoever confirmed it has hung up: a file that waits any longer would be a surprise at some later start.
     restart();

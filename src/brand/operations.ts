@@ -3,6 +3,7 @@ import { eq } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { isOwned } from '../database/ownership.ts';
 import { BRAND_FONTS, BUTTON_SHAPES, pictures } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { sentence } from '../errors/sentences.ts';
 import {
   choice,
@@ -78,6 +79,6 @@ export const changeBrand = operation({
       saveBrand(context, context.accountId, brand);
       auditBy(context, 'brand_changed');
     };
-    context.db.transaction(change, { behavior: 'immediate' });
+    inTransaction(context.db, change);
   },
 });

@@ -3,6 +3,7 @@ import { asc, eq } from 'drizzle-orm';
 import { createKeys, revokeKeys } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
 import { accounts, apiKeys } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { systemClock } from '../time/clock.ts';
 import { type AuditAction, audit, COMMAND_LINE } from '../users/audit.ts';
 import { type Call, type Command, choose, requireNumber, requireWords } from './command.ts';
@@ -23,14 +24,11 @@ async function create(call: Call): Promise<void> {
   const pair = await withDatabase((db) => {
     const owner = db.select().from(accounts).where(eq(accounts.id, account)).get();
     if (owner === undefined) throw new Error(`There is no account ${account}; see: sendlark account list`);
-    return db.transaction(
-      () => {
-        const made = createKeys(db, systemClock, account);
-        record(db, account, 'key_made', made.publicKey);
-        return made;
-      },
-      { behavior: 'immediate' },
-    );
+    return inTransaction(db, () => {
+      const made = createKeys(db, systemClock, account);
+      record(db, account, 'key_made', made.publicKey);
+      return made;
+    });
   });
   call.answer({ account, ...pair }, [`PublicKey: ${pair.publicKey}`, `SecretKey: ${pair.secretKey}`]);
 }
@@ -62,15 +60,12 @@ async function list(call: Call): Promise<void> {
 async function revoke(call: Call): Promise<void> {
   const [publicKey = ''] = requireWords(call, 'PUBLICKEY');
   const done = await withDatabase((db) =>
-    db.transaction(
-      () => {
-        const row = db.select().from(apiKeys).where(eq(apiKeys.public_key, publicKey)).get();
-        const isRevoked = revokeKeys(db, systemClock, publicKey);
-        if (isRevoked && row !== undefined) record(db, row.user_id, 'key_revoked', publicKey);
-        return isRevoked;
-      },
-      { behavior: 'immediate' },
-    ),
+    inTransaction(db, () => {
+      const row = db.select().from(apiKeys).where(eq(apiKeys.public_key, publicKey)).get();
+      const isRevoked = revokeKeys(db, systemClock, publicKey);
+      if (isRevoked && row !== undefined) record(db, row.user_id, 'key_revoked', publicKey);
+      return isRevoked;
+    }),
   );
   if (!done) throw new Error('No valid key pair has this public key; see: sendlark keys list');
   call.answer({ revoked: publicKey }, [`Revoked: ${publicKey}`]);

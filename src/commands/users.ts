@@ -3,6 +3,7 @@ import { asc, eq } from 'drizzle-orm';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import type { Db } from '../database/open.ts';
 import { accounts, ROLES, type Role, users as usersTable } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { systemClock } from '../time/clock.ts';
 import { COMMAND_LINE } from '../users/audit.ts';
 import { addUser, changeUser, findUserByEmail, removeUser, type User } from '../users/users.ts';
@@ -25,7 +26,7 @@ async function add(call: Call): Promise<void> {
   const accountId = requireNumber(call.option('account') ?? '1', '--account');
   const address = parseAddress(email);
   if (address === null) throw new UsageError(`${email} is no e-mail address`);
-  const user = await inTransaction((db) => {
+  const user = await writing((db) => {
     if (db.select().from(accounts).where(eq(accounts.id, accountId)).get() === undefined)
       throw new Error(`There is no account ${accountId}; see: sendlark account list`);
     if (findUserByEmail(db, address) !== undefined) throw new Error(`There is a user ${email} already`);
@@ -45,7 +46,7 @@ async function list(call: Call): Promise<void> {
 async function changeRole(call: Call): Promise<void> {
   const [email = '', word = ''] = requireWords(call, 'EMAIL', 'ROLE');
   const role = requireRole(word);
-  const user = await inTransaction((db) => {
+  const user = await writing((db) => {
     const found = requireUser(db, email);
     changeUser(db, found, { name: found.name, role }, COMMAND_LINE, systemClock.now());
     return { ...found, role };
@@ -55,7 +56,7 @@ async function changeRole(call: Call): Promise<void> {
 
 async function remove(call: Call): Promise<void> {
   const [email = ''] = requireWords(call, 'EMAIL');
-  const user = await inTransaction((db) => {
+  const user = await writing((db) => {
     const found = requireUser(db, email);
     removeUser(db, found, COMMAND_LINE, systemClock.now());
     return found;
@@ -63,8 +64,8 @@ async function remove(call: Call): Promise<void> {
   call.answer({ removed: user.email }, [`Removed: ${user.email}`]);
 }
 
-function inTransaction(work: (db: Db) => User): Promise<User> {
-  return withDatabase((db) => db.transaction(() => work(db), { behavior: 'immediate' }));
+function writing(work: (db: Db) => User): Promise<User> {
+  return withDatabase((db) => inTransaction(db, () => work(db)));
 }
 
 function requireRole(word: string): Role {

@@ -6,6 +6,7 @@ import { isoTimestamp } from '../time/clock.ts';
 import { addNamedValue, findNamedValue, removeNamedValue } from './named-values.ts';
 import type { Db } from './open.ts';
 import { accounts, apiKeys, type CapProgress, type MailCap, type SendWindow } from './schema/index.ts';
+import { inTransaction } from './transaction.ts';
 
 /** The id of the account that the first start makes. */
 export const FIRST_ACCOUNT = 1;
@@ -40,17 +41,14 @@ export function createKeys(db: Db, clock: Clock, accountId: number): KeyPair {
  * `firstKeysShown`; otherwise null, also when the settings contain a key pair.
  */
 export function firstKeys(db: Db, clock: Clock, isPairInSettings: boolean): KeyPair | null {
-  return db.transaction(
-    () => {
-      const first = db.select().from(accounts).limit(1).get();
-      const accountId = first?.id ?? createAccount(db, clock, 'Main');
-      const isUnshown = findNamedValue(db.$client, UNSHOWN) !== null;
-      if (isPairInSettings || (first !== undefined && !isUnshown)) return null;
-      addNamedValue(db.$client, UNSHOWN, '');
-      return createKeys(db, clock, accountId);
-    },
-    { behavior: 'immediate' },
-  );
+  return inTransaction(db, () => {
+    const first = db.select().from(accounts).limit(1).get();
+    const accountId = first?.id ?? createAccount(db, clock, 'Main');
+    const isUnshown = findNamedValue(db.$client, UNSHOWN) !== null;
+    if (isPairInSettings || (first !== undefined && !isUnshown)) return null;
+    addNamedValue(db.$client, UNSHOWN, '');
+    return createKeys(db, clock, accountId);
+  });
 }
 
 /** Records that the pair from `firstKeys` has been shown, so that no later start creates another. */

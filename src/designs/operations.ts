@@ -5,6 +5,7 @@ import type { Db } from '../database/open.ts';
 import { ownedBy, ownedRecord, recordUtr } from '../database/ownership.ts';
 import { readRecord, recordObject } from '../database/record-json.ts';
 import { savedBlocks } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { templateProblem } from '../delivery/content/compile.ts';
 import { conflict, notFound } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
@@ -61,7 +62,7 @@ export function addBlock({ db, clock }: BlockDeps, accountId: number, block_name
       .returning({ id: savedBlocks.id })
       .get().id;
   };
-  return db.transaction(add, { behavior: 'immediate' });
+  return inTransaction(db, add);
 }
 
 /** Changes the name of a block, its code, or both. Mails that it was put into have a copy. Throws 404, and 409 when there is no room. */
@@ -78,7 +79,7 @@ export function changeBlock(
     const updated_at = isoTimestamp(clock.now());
     db.update(savedBlocks).set({ block_name, json_code, size, updated_at }).where(eq(savedBlocks.id, id)).run();
   };
-  db.transaction(change, { behavior: 'immediate' });
+  inTransaction(db, change);
 }
 
 /** Deletes a block. Throws 404. */

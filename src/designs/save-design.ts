@@ -10,6 +10,7 @@ import {
   SINGLE_SEND_STATUS,
   singleSends,
 } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { conflict, notFound } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 import type { SingleSendActionDeps } from '../single-sends/single-sends.ts';
@@ -53,7 +54,7 @@ async function saveTemplate(
 ): Promise<void> {
   const codes = await templateCodes(user_id, template_json, template_html);
   const save = () => changeTemplate({ db, clock }, requireTemplate(db, user_id, id), { codes });
-  db.transaction(save, { behavior: 'immediate' });
+  inTransaction(db, save);
 }
 
 function saveSingleSend(
@@ -62,21 +63,18 @@ function saveSingleSend(
   content: TemplateCode & Partial<MailContent>,
   userId: number | null,
 ): void {
-  db.transaction(
-    (tx) => {
-      const send = tx.select({ status: singleSends.status }).from(singleSends).where(eq(singleSends.id, id)).get();
-      if (send === undefined) throw notFound('Record not found');
-      if (send.status >= SINGLE_SEND_STATUS.running) throw conflict(sentence('not_changeable'));
-      changeUnsent(db, id, {
-        ...content,
-        template_json: content.template_json || null,
-        template_html: content.template_html || null,
-        changed_by: userId,
-        updated_at: isoTimestamp(clock.now()),
-      });
-    },
-    { behavior: 'immediate' },
-  );
+  inTransaction(db, (tx) => {
+    const send = tx.select({ status: singleSends.status }).from(singleSends).where(eq(singleSends.id, id)).get();
+    if (send === undefined) throw notFound('Record not found');
+    if (send.status >= SINGLE_SEND_STATUS.running) throw conflict(sentence('not_changeable'));
+    changeUnsent(db, id, {
+      ...content,
+      template_json: content.template_json || null,
+      template_html: content.template_html || null,
+      changed_by: userId,
+      updated_at: isoTimestamp(clock.now()),
+    });
+  });
 }
 
 async function saveSchedule(
@@ -94,19 +92,16 @@ async function saveSchedule(
   const schedule = { ...read(), ...content };
   const frozen = await freezeSchedule(deps, schedule);
   const now = isoTimestamp(clock.now());
-  db.transaction(
-    (tx) => {
-      const before = read();
-      const automation = tx.select().from(automations).where(eq(automations.id, before.automation_id)).get();
-      if (automation?.status === AUTOMATION_STATUS.live) {
-        if ('problem' in frozen) throw conflict(sentence('live_change_broken', frozen));
-        createScheduleMailing(db, automation, schedule, frozen, now);
-      }
-      tx.update(automationSchedules)
-        .set({ ...content, changed_by: userId, updated_at: now })
-        .where(eq(automationSchedules.id, id))
-        .run();
-    },
-    { behavior: 'immediate' },
-  );
+  inTransaction(db, (tx) => {
+    const before = read();
+    const automation = tx.select().from(automations).where(eq(automations.id, before.automation_id)).get();
+    if (automation?.status === AUTOMATION_STATUS.live) {
+      if ('problem' in frozen) throw conflict(sentence('live_change_broken', frozen));
+      createScheduleMailing(db, automation, schedule, frozen, now);
+    }
+    tx.update(automationSchedules)
+      .set({ ...content, changed_by: userId, updated_at: now })
+      .where(eq(automationSchedules.id, id))
+      .run();
+  });
 }

@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { eq } from 'drizzle-orm';
 import { prepared } from '../database/prepared.ts';
 import { feeds, type Target } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { SENTENCES } from '../errors/sentences.ts';
 import { createSingleSend, type SingleSendDeps } from '../single-sends/single-sends.ts';
 import type { FeedItem } from './feed-item.ts';
@@ -73,7 +74,7 @@ export function makeDueIssue(deps: SingleSendDeps, feedId: number): void {
     const issue_at = hasMore ? now.getTime() : nextDigest(feed, now.getTime());
     db.update(feeds).set({ issue_at }).where(eq(feeds.id, feed.id)).run();
   };
-  db.transaction(make, { behavior: 'immediate' });
+  inTransaction(db, make);
 }
 
 /** The mail of these items, of which there is at least one; null where it would be too large. */

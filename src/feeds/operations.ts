@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox';
 import type { Db } from '../database/open.ts';
 import { recordId } from '../database/ownership.ts';
 import { FEED_RHYTHMS, FEED_STATES } from '../database/schema/index.ts';
+import { writeAndWake } from '../database/transaction.ts';
 import { notFound } from '../errors/failure.ts';
 import { SENTENCES, sentence } from '../errors/sentences.ts';
 import { withinShare } from '../http/account-share.ts';
@@ -160,7 +161,7 @@ export const saveFeed = operation({
     const time_of_day = given.time_of_day || '08:00';
     const time_zone = given.time_zone || config.TIME_ZONE;
     const input = { ...given, exclude_specific_recipient_id, template_id, weekday, url, time_of_day, time_zone };
-    return write(context, () => {
+    return writeAndWake(context, () => {
       if (id === undefined) return { id: addFeed(db, accountId, input, clock.now()) };
       const feed = requireFeed(context, id);
       changeFeed(db, feed, input, clock.now());
@@ -175,7 +176,7 @@ export const switchFeed = operation({
   role: 'editor',
   input: Type.Object({ ...ById.properties, is_active: flag('1: it goes on; 0: it is paused.') }),
   run: (context, { id, is_active }) =>
-    write(context, () => setActive(context.db, requireFeed(context, id), is_active === 1, context.clock.now())),
+    writeAndWake(context, () => setActive(context.db, requireFeed(context, id), is_active === 1, context.clock.now())),
 });
 
 export const decideFeed = operation({
@@ -187,7 +188,7 @@ export const decideFeed = operation({
     what: { ...choice('send', 'skip'), description: 'What becomes of the items that are held.' },
   }),
   run: (context, { id, what }) =>
-    write(context, () => releaseFeed(context.db, requireFeed(context, id), what, context.clock.now())),
+    writeAndWake(context, () => releaseFeed(context.db, requireFeed(context, id), what, context.clock.now())),
 });
 
 export const deleteFeed = operation({
@@ -195,7 +196,7 @@ export const deleteFeed = operation({
   description: 'Mails that were made of it stay. What it remembers is forgotten.',
   role: 'editor',
   input: ById,
-  run: (context, { id }) => write(context, () => removeFeed(context.db, requireFeed(context, id))),
+  run: (context, { id }) => writeAndWake(context, () => removeFeed(context.db, requireFeed(context, id))),
 });
 
 export const previewFeed = operation({
@@ -221,13 +222,6 @@ const FAULTS = {
 const isTimeOfDay = (text: string) => /^\d\d:\d\d$/.test(text) && parseScheduleTime(text) !== null;
 
 const allowsPrivate = ({ config }: Context) => config.WEBHOOK_PRIVATE_ADDRESSES === 'allow';
-
-/** Does something in one transaction, and wakes the background. */
-function write<T>({ db, wake }: Context, work: () => T): T {
-  const result = db.transaction(work, { behavior: 'immediate' });
-  wake();
-  return result;
-}
 
 /** The account's feed with this identifier. Throws 404. */
 function requireFeed({ db, accountId }: Context, id: unknown): FeedRow {

@@ -2,6 +2,7 @@
 import { eq } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { feeds } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { SENTENCES, sentence } from '../errors/sentences.ts';
 import type { ReadFeed } from './feed-item.ts';
 import { type Feed, holdFeed, newItems } from './feeds.ts';
@@ -59,7 +60,7 @@ export function recordPoll(db: Db, asked: Pick<Feed, 'id' | 'url'>, result: Poll
       holdFeed(db, feed.id, String(sentence('feed_all_unknown', { count: fresh })), now);
     else if (feed.rhythm === 'item') change({ issue_at: now.getTime() });
   };
-  db.transaction(record, { behavior: 'immediate' });
+  inTransaction(db, record);
 }
 
 /** Remembers the items that are not known, the last of the feed first, since feeds begin with the newest. Gives how many there were. */

@@ -19,6 +19,7 @@ import { chooseTracking } from '../audience/tracking-choice.ts';
 import { addUnsubscribers, logSubscription, resubscribe } from '../audience/unsubscribes.ts';
 import type { Db } from '../database/open.ts';
 import { contacts } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import { askedFields, contactValues } from './fields.ts';
 import type { Form } from './forms.ts';
@@ -64,18 +65,15 @@ export function confirmLink(
   from: string,
   now: Date,
 ): { state: 'gone' } | { state: 'confirmed' | 'already' | 'suppressed' | 'expired'; form: Form } {
-  return db.transaction(
-    () => {
-      const link = readLink(db, secret, now);
-      if (link.state !== 'open') return link;
-      const { request, form } = link;
-      const hasChanged = subscribe(db, form, request, from, isoTimestamp(now));
-      closeRequest(db, request);
-      if (isSuppressed(db, form, request)) return { state: 'suppressed', form };
-      return { state: hasChanged ? 'confirmed' : 'already', form };
-    },
-    { behavior: 'immediate' },
-  );
+  return inTransaction(db, () => {
+    const link = readLink(db, secret, now);
+    if (link.state !== 'open') return link;
+    const { request, form } = link;
+    const hasChanged = subscribe(db, form, request, from, isoTimestamp(now));
+    closeRequest(db, request);
+    if (isSuppressed(db, form, request)) return { state: 'suppressed', form };
+    return { state: hasChanged ? 'confirmed' : 'already', form };
+  });
 }
 
 /** Gives whether the person gets mail that they did not get before. */

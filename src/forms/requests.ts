@@ -8,6 +8,7 @@ import { findSuppressionReason } from '../audience/suppressions.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { formRequests, forms, senders } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
@@ -62,53 +63,50 @@ export function takeRequest(deps: { db: Db; publicUrl(): string }, form: Form, f
   const client = db.$client;
   const { address, proof, network } = filled;
   const at = now.getTime();
-  return db.transaction(
-    () => {
-      const reached = limitReached(client, form.id, filled, at);
-      if (reached !== null) return reached;
-      if (!useChallenge(client, proof)) return 'used';
-      const common = {
-        user_id: form.user_id,
-        form_id: form.id,
-        is_proven: proof.kind === 'proven' ? 1 : 0,
-        network,
-        asked_at: at,
-        expires_at: at + LINK_DAYS * DAY_MS,
-      } as const;
-      const secret = randomBytes(24).toString('base64url');
-      const known = findAddressId(db, form.user_id, address);
-      const isBlocked =
-        isErased(client, form.user_id, address.address) ||
-        (known !== undefined && findSuppressionReason(client, form.user_id, known) !== null);
-      if (isBlocked || !takeMailOfDay(client, address, at)) {
-        const nothing = { state: 'unsent', given: {}, groups: {}, token_hash: hashOf(secret) } as const;
-        db.insert(formRequests)
-          .values({ ...common, ...nothing })
-          .run();
-        return 'taken';
-      }
-      const address_id = known ?? addressId(db, form.user_id, address);
-      const { id } = db
-        .insert(formRequests)
-        .values({
-          ...common,
-          state: 'asked',
-          address_id,
-          is_new_address: known === undefined ? 1 : 0,
-          email: address.address,
-          given: filled.given,
-          groups: filled.groups,
-          consent_text: form.consent_text,
-          tracking_text: filled.trackingText,
-          token_hash: hashOf(secret),
-        })
-        .returning({ id: formRequests.id })
-        .get();
-      queueMail(db, form, { id, address_id }, `${deps.publicUrl()}/f/confirm/${secret}`, now);
+  return inTransaction(db, () => {
+    const reached = limitReached(client, form.id, filled, at);
+    if (reached !== null) return reached;
+    if (!useChallenge(client, proof)) return 'used';
+    const common = {
+      user_id: form.user_id,
+      form_id: form.id,
+      is_proven: proof.kind === 'proven' ? 1 : 0,
+      network,
+      asked_at: at,
+      expires_at: at + LINK_DAYS * DAY_MS,
+    } as const;
+    const secret = randomBytes(24).toString('base64url');
+    const known = findAddressId(db, form.user_id, address);
+    const isBlocked =
+      isErased(client, form.user_id, address.address) ||
+      (known !== undefined && findSuppressionReason(client, form.user_id, known) !== null);
+    if (isBlocked || !takeMailOfDay(client, address, at)) {
+      const nothing = { state: 'unsent', given: {}, groups: {}, token_hash: hashOf(secret) } as const;
+      db.insert(formRequests)
+        .values({ ...common, ...nothing })
+        .run();
       return 'taken';
-    },
-    { behavior: 'immediate' },
-  );
+    }
+    const address_id = known ?? addressId(db, form.user_id, address);
+    const { id } = db
+      .insert(formRequests)
+      .values({
+        ...common,
+        state: 'asked',
+        address_id,
+        is_new_address: known === undefined ? 1 : 0,
+        email: address.address,
+        given: filled.given,
+        groups: filled.groups,
+        consent_text: form.consent_text,
+        tracking_text: filled.trackingText,
+        token_hash: hashOf(secret),
+      })
+      .returning({ id: formRequests.id })
+      .get();
+    queueMail(db, form, { id, address_id }, `${deps.publicUrl()}/f/confirm/${secret}`, now);
+    return 'taken';
+  });
 }
 
 /** The request that a link in a mail belongs to, with its form; null when there is none, or its form was deleted. */

@@ -8,6 +8,7 @@ import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes.
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { mailings, type TrackingMode, unsubscribeGroups, unsubscribers } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { type Choice, type ChosenLists, type KeptLists, TRACKING } from '../delivery/feedback/choice.ts';
 import { countUnsubscribe } from '../delivery/feedback/opens-and-clicks.ts';
 import type { RecipientIds } from '../delivery/links/tokens.ts';
@@ -85,13 +86,10 @@ export class PreferenceStore {
 
   /** Carries out what the recipient of a link chose at `now`. Choosing the same again changes nothing. */
   apply(ids: RecipientIds, choice: Choice, now: Date): void {
-    this.#db.transaction(
-      () => {
-        const before = this.read(ids);
-        this.#change(ids, before, changesOf(before, choice), now);
-      },
-      { behavior: 'immediate' },
-    );
+    inTransaction(this.#db, () => {
+      const before = this.read(ids);
+      this.#change(ids, before, changesOf(before, choice), now);
+    });
   }
 
   /** Carries out a choice of which it is known already what it changes. Call it in a transaction. */

@@ -5,6 +5,7 @@ import { fold } from '../database/functions/fold.ts';
 import { ownedBy, ownedRecord } from '../database/ownership.ts';
 import { readRecord, recordObject } from '../database/record-json.ts';
 import { PICTURE_KINDS, PICTURE_USES, pictureParts, pictures, pictureUses } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { conflict, notFound } from '../errors/failure.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 import {
@@ -144,16 +145,13 @@ export const deletePicture = operation({
   role: 'editor',
   input: Type.Object(ById),
   run(context, input) {
-    context.db.transaction(
-      (tx) => {
-        const { id, public_id, ...counts } = requirePicture(context, input.id);
-        const reason = whyKept(counts);
-        if (reason !== null) throw conflict(reason);
-        tx.delete(pictureParts).where(eq(pictureParts.public_id, public_id)).run();
-        tx.delete(pictures).where(eq(pictures.id, id)).run();
-      },
-      { behavior: 'immediate' },
-    );
+    inTransaction(context.db, (tx) => {
+      const { id, public_id, ...counts } = requirePicture(context, input.id);
+      const reason = whyKept(counts);
+      if (reason !== null) throw conflict(reason);
+      tx.delete(pictureParts).where(eq(pictureParts.public_id, public_id)).run();
+      tx.delete(pictures).where(eq(pictures.id, id)).run();
+    });
   },
 });
 

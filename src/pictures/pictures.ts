@@ -5,6 +5,7 @@ import { and, desc, eq, sql } from 'drizzle-orm';
 import { newPictureId } from '../database/functions/picture-ids.ts';
 import type { Db } from '../database/open.ts';
 import { pictureParts, pictures } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import type { WriteLock } from '../database/write-lock.ts';
 import { announceWrite, endWrite } from '../database/write-turns.ts';
 import { conflict, invalid } from '../errors/failure.ts';
@@ -92,7 +93,7 @@ export async function storePicture(
         .get();
       return { id, isNew: true };
     };
-    return await write(() => db.transaction(add, { behavior: 'immediate' }));
+    return await write(() => inTransaction(db, add));
   } catch (error) {
     await write(removeParts);
     throw error;

@@ -6,6 +6,7 @@ import { asc, desc } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { ownedBy, ownedRecord, recordId } from '../database/ownership.ts';
 import { MAIL_PROVIDERS, providerIntakes, REFUSALS, ROLE_MAILBOXES, roleMails } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { removeRoleMail } from '../delivery/feedback/bounces/kept-mails.ts';
 import { removeIntake, storeIntake } from '../delivery/feedback/providers/intakes.ts';
 import { findVerificationKey } from '../delivery/feedback/providers/sendgrid.ts';
@@ -115,7 +116,7 @@ export const addIntake = operation({
       auditBy(context, 'provider_added', provider);
       return storeIntake(db.$client, { accountId, provider, secret: secret || null }, clock.now());
     };
-    const id = db.transaction(add, { behavior: 'immediate' });
+    const id = inTransaction(db, add);
     return { id, url: urlOf(context, provider, id) };
   },
 });
@@ -134,7 +135,7 @@ export const deleteIntake = operation({
       removeIntake(db.$client, intake.id);
       auditBy(context, 'provider_removed', intake.provider);
     };
-    db.transaction(remove, { behavior: 'immediate' });
+    inTransaction(db, remove);
   },
 });
 

@@ -5,6 +5,7 @@ import { parseAddress } from '../audience/contacts/addresses.ts';
 import { holdAutomations } from '../automations/status.ts';
 import type { Db } from '../database/open.ts';
 import { DELIVERY_STATE, type HeldCode, senders, singleSends } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
 import { held } from '../delivery/queue/held.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
@@ -131,23 +132,20 @@ export function findSenderByLink(db: Db, tokens: Tokens, token: string, now: Dat
 export function verifySender(db: Db, sender: Sender, address: string, now: Date, graceMinutes: number): void {
   const stamp = isoTimestamp(now);
   const normalized = parseAddress(sender.from_email)?.normalized;
-  db.transaction(
-    (tx) => {
-      const verified = tx
-        .select({ id: senders.id, from_email: senders.from_email })
-        .from(senders)
-        .where(and(eq(senders.user_id, sender.user_id), sql`${senders.deleted_at} IS NULL`))
-        .all()
-        .filter(({ from_email }) => parseAddress(from_email)?.normalized === normalized)
-        .map(({ id }) => id);
-      tx.update(senders).set({ is_verified: 1, updated_at: stamp }).where(inArray(senders.id, verified)).run();
-      const actor = { userId: null, name: '', address };
-      audit(db, { accountId: sender.user_id, actor, action: 'sender_verified', subject: sender.from_email }, now);
-      releaseSendsOfSenders(db, verified, now, graceMinutes);
-      releaseMailingsOfSenders(db.$client, verified);
-    },
-    { behavior: 'immediate' },
-  );
+  inTransaction(db, (tx) => {
+    const verified = tx
+      .select({ id: senders.id, from_email: senders.from_email })
+      .from(senders)
+      .where(and(eq(senders.user_id, sender.user_id), sql`${senders.deleted_at} IS NULL`))
+      .all()
+      .filter(({ from_email }) => parseAddress(from_email)?.normalized === normalized)
+      .map(({ id }) => id);
+    tx.update(senders).set({ is_verified: 1, updated_at: stamp }).where(inArray(senders.id, verified)).run();
+    const actor = { userId: null, name: '', address };
+    audit(db, { accountId: sender.user_id, actor, action: 'sender_verified', subject: sender.from_email }, now);
+    releaseSendsOfSenders(db, verified, now, graceMinutes);
+    releaseMailingsOfSenders(db.$client, verified);
+  });
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   saveAutoHold,
 } from '../database/accounts.ts';
 import type { MailCap } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { markEarlierMailsSoon } from '../delivery/queue/ledger/earlier-mails.ts';
 import { MAX_CAP_DAYS, MAX_CAP_MAILS, MAX_CAPS } from '../delivery/timing/mail-caps.ts';
 import { waitsUntil } from '../delivery/timing/send-window.ts';
@@ -126,7 +127,7 @@ export const changeCaps = operation({
       changeMailCaps(db, accountId, caps);
       auditBy(context, 'mail_caps_changed');
     };
-    db.transaction(change, { behavior: 'immediate' });
+    inTransaction(db, change);
     await markEarlierMailsSoon(db.$client, clock.now().getTime());
   },
 });
@@ -162,7 +163,7 @@ export const changeWindow = operation({
       changeSendWindow(db, accountId, numbers.length === 0 ? null : { days: numbers, opens, closes });
       auditBy(context, 'send_window_changed');
     };
-    db.transaction(change, { behavior: 'immediate' });
+    inTransaction(db, change);
   },
 });
 
@@ -187,7 +188,7 @@ export const changeAutoHold = operation({
       saveAutoHold(db, accountId, auto_hold);
       auditBy(context, auto_hold === 1 ? 'auto_hold_on' : 'auto_hold_off');
     };
-    db.transaction(change, { behavior: 'immediate' });
+    inTransaction(db, change);
   },
 });
 

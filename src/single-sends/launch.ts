@@ -7,6 +7,7 @@ import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { abTests, SINGLE_SEND_STATUS, senders, singleSends, type Variant } from '../database/schema/index.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
+import { inTransaction } from '../database/transaction.ts';
 import type { Frozen } from '../delivery/content/freeze.ts';
 import { type EnqueueProgress, hasAudience } from '../delivery/queue/enqueue-recipients.ts';
 import { type Held, held } from '../delivery/queue/held.ts';
@@ -162,29 +163,26 @@ function start(
   progress: EnqueueProgress,
   now: Date,
 ): void {
-  db.transaction(
-    () => {
-      const { from_email: from_sender, reply_to, sender_name, sender_address } = frozen;
-      if (!startSend(db, send, { from_sender, reply_to, sender_name, sender_address }, now)) return;
-      const mailing = {
-        user_id: send.user_id,
-        owner_kind: 'single' as const,
-        owner_id: send.id,
-        unsubscribe_group_id: send.unsubscribe_group_id,
-        sender_id: send.sender_id,
-        content: JSON.stringify(frozen),
-        enqueue_progress: JSON.stringify(progress),
-        created_at: isoTimestamp(now),
-      };
-      const id = createMailing(db, mailing, urls);
-      if (send.ab_test !== null) {
-        const { share, winner_by, hours } = send.ab_test;
-        db.insert(abTests).values({ mailing_id: id, share, winner_by, hours, variants }).run();
-      }
-      if (send.canary_percent > 0) beginWithCanary(db.$client, id, send.canary_percent, send.canary_minutes);
-    },
-    { behavior: 'immediate' },
-  );
+  inTransaction(db, () => {
+    const { from_email: from_sender, reply_to, sender_name, sender_address } = frozen;
+    if (!startSend(db, send, { from_sender, reply_to, sender_name, sender_address }, now)) return;
+    const mailing = {
+      user_id: send.user_id,
+      owner_kind: 'single' as const,
+      owner_id: send.id,
+      unsubscribe_group_id: send.unsubscribe_group_id,
+      sender_id: send.sender_id,
+      content: JSON.stringify(frozen),
+      enqueue_progress: JSON.stringify(progress),
+      created_at: isoTimestamp(now),
+    };
+    const id = createMailing(db, mailing, urls);
+    if (send.ab_test !== null) {
+      const { share, winner_by, hours } = send.ab_test;
+      db.insert(abTests).values({ mailing_id: id, share, winner_by, hours, variants }).run();
+    }
+    if (send.canary_percent > 0) beginWithCanary(db.$client, id, send.canary_percent, send.canary_minutes);
+  });
 }
 
 /** Moves the send from queued to draft with a reason, unless it was changed in the meantime. */

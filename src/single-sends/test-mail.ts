@@ -9,6 +9,7 @@ import { refusalReason } from '../audience/eligibility.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { senders } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { freezeText } from '../delivery/content/freeze.ts';
 import { held } from '../delivery/queue/held.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
@@ -57,38 +58,35 @@ export async function queueTestMail(
   if ('problem' in result) throw conflict(result.problem);
   // Others are answered before a large mail is written.
   await setImmediate();
-  db.transaction(
-    () => {
-      const mailing = {
-        user_id: tested.user_id,
-        owner_kind: 'test' as const,
-        owner_id: tested.id,
-        sender_id: sender.id,
-        unsubscribe_group_id: tested.unsubscribe_group_id || null,
-        content: result.frozen,
-        created_at: isoTimestamp(clock.now()),
-      };
-      const mailing_id = createMailing(db, mailing, result.links);
-      const queue = deliveryQueue(db.$client);
-      const newestContact = db.$client
-        .prepare<[number], number | null>('SELECT max(id) FROM contacts WHERE address_id = ? AND deleted_at IS NULL')
-        .pluck();
-      for (const address of addresses) {
-        if (isErased(db.$client, tested.user_id, address.normalized))
-          throw invalid('email_address', messages.erased('email_address'));
-        const address_id = addressId(db, tested.user_id, address);
-        queue({
-          mailing_id,
-          address_id,
-          contact_id: newestContact.get(address_id) ?? null,
-          segment_recipient_id: null,
-        });
-      }
-      const refused = listIneligible(db, mailing_id);
-      if (refused.length > 0) throw invalid('email_address', refusal(refused));
-    },
-    { behavior: 'immediate' },
-  );
+  inTransaction(db, () => {
+    const mailing = {
+      user_id: tested.user_id,
+      owner_kind: 'test' as const,
+      owner_id: tested.id,
+      sender_id: sender.id,
+      unsubscribe_group_id: tested.unsubscribe_group_id || null,
+      content: result.frozen,
+      created_at: isoTimestamp(clock.now()),
+    };
+    const mailing_id = createMailing(db, mailing, result.links);
+    const queue = deliveryQueue(db.$client);
+    const newestContact = db.$client
+      .prepare<[number], number | null>('SELECT max(id) FROM contacts WHERE address_id = ? AND deleted_at IS NULL')
+      .pluck();
+    for (const address of addresses) {
+      if (isErased(db.$client, tested.user_id, address.normalized))
+        throw invalid('email_address', messages.erased('email_address'));
+      const address_id = addressId(db, tested.user_id, address);
+      queue({
+        mailing_id,
+        address_id,
+        contact_id: newestContact.get(address_id) ?? null,
+        segment_recipient_id: null,
+      });
+    }
+    const refused = listIneligible(db, mailing_id);
+    if (refused.length > 0) throw invalid('email_address', refusal(refused));
+  });
   wake();
 }
 

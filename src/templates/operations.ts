@@ -5,6 +5,7 @@ import { fold } from '../database/functions/fold.ts';
 import { ownedRecord } from '../database/ownership.ts';
 import { readRecord, recordObject, totalBytes } from '../database/record-json.ts';
 import { designTemplates, ownTemplates } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { designToken } from '../designs/designs.ts';
 import { conflict, notFound } from '../errors/failure.ts';
@@ -166,7 +167,7 @@ export const createTemplate = operation({
       auditBy(context, 'template_added', template_name);
       return { id: addTemplate(context, accountId, template_name, codes) };
     };
-    return db.transaction(add, { behavior: 'immediate' });
+    return inTransaction(db, add);
   },
 });
 
@@ -215,7 +216,7 @@ function change(
     auditBy(context, action, template.template_name);
     work(template);
   };
-  db.transaction(both, { behavior: 'immediate' });
+  inTransaction(db, both);
 }
 
 /** The code of a new template that is a copy: of the mail, else of the template, else of the blank one. Throws 404. */

@@ -8,6 +8,7 @@ import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { type Attachment, DELIVERY_STATE, type senders } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import type { WriteLock } from '../database/write-lock.ts';
 import { held } from '../delivery/queue/held.ts';
 import { addMail } from '../delivery/transactional/ledger.ts';
@@ -79,33 +80,30 @@ export async function sendTransactional(
     const pieces = await writePieces(deps, utr, files, attachments);
     const sent = await lock.write(
       () =>
-        db.transaction(
-          () => {
-            const meanwhile = findEarlier(client, accountId, key, hash);
-            if (meanwhile !== null) return meanwhile;
-            checkRoom(client, accountId, size);
-            if (countPieces(client, utr) !== pieces) throw unavailable();
-            addMail(client, {
-              utr,
-              user_id: accountId,
-              sender_id: sender.id,
-              address_id: addressId(db, accountId, given.address),
-              email: given.address.address,
-              name: given.name,
-              subject,
-              content,
-              attachments,
-              size,
-              message_key: randomBytes(9).toString('hex'),
-              message_domain: domainOf(sender),
-              idempotency_key: key,
-              request_hash: hash,
-              created_at: clock.now().getTime(),
-            });
-            return utr;
-          },
-          { behavior: 'immediate' },
-        ),
+        inTransaction(db, () => {
+          const meanwhile = findEarlier(client, accountId, key, hash);
+          if (meanwhile !== null) return meanwhile;
+          checkRoom(client, accountId, size);
+          if (countPieces(client, utr) !== pieces) throw unavailable();
+          addMail(client, {
+            utr,
+            user_id: accountId,
+            sender_id: sender.id,
+            address_id: addressId(db, accountId, given.address),
+            email: given.address.address,
+            name: given.name,
+            subject,
+            content,
+            attachments,
+            size,
+            message_key: randomBytes(9).toString('hex'),
+            message_domain: domainOf(sender),
+            idempotency_key: key,
+            request_hash: hash,
+            created_at: clock.now().getTime(),
+          });
+          return utr;
+        }),
       PATIENCE_MS,
     );
     if (sent !== utr) await removePieces(deps, utr, attachments);

@@ -2,6 +2,7 @@
 import { and, desc, eq, gt, lte, sql } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { accounts, auditLog } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { SENTENCES } from '../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
 
@@ -130,47 +131,44 @@ export function auditFailedSignIn(
   address: string,
   now: Date,
 ): void {
-  db.transaction(
-    (tx) => {
-      const first = tx.select({ id: accounts.id }).from(accounts).orderBy(accounts.id).limit(1).get();
-      const accountId = user?.accountId ?? first?.id;
-      if (accountId === undefined) return;
-      const failures = and(eq(auditLog.account_id, accountId), eq(auditLog.action, 'sign_in_failed'));
-      const since = (ms: number) => gt(auditLog.created_at, isoTimestamp(new Date(now.getTime() - ms)));
-      const recent = tx
-        .select()
-        .from(auditLog)
-        .where(and(failures, since(HOUR_MS)))
-        .orderBy(desc(auditLog.id))
-        .limit(MOST_PER_HOUR)
-        .all();
-      const oldest = isoTimestamp(new Date(now.getTime() - SAME_MS));
-      const same = recent.find(
-        (row) => row.user_id === (user?.id ?? null) && row.address === address && row.created_at > oldest,
-      );
-      const row = same ?? (recent.length === MOST_PER_HOUR ? recent[0] : undefined);
-      if (row !== undefined) {
-        tx.update(auditLog)
-          .set({ times: row.times + 1 })
-          .where(eq(auditLog.id, row.id))
-          .run();
-        return;
-      }
-      const actor: Actor = { userId: user?.id ?? null, name: user?.email ?? '', address };
-      audit(db, { accountId, actor, action: 'sign_in_failed' }, now);
-      const beyond = tx
-        .select({ id: auditLog.id })
-        .from(auditLog)
-        .where(failures)
-        .orderBy(desc(auditLog.id))
-        .limit(1)
-        .offset(MOST_FAILURES);
-      tx.delete(auditLog)
-        .where(and(failures, lte(auditLog.id, sql`(${beyond})`)))
+  inTransaction(db, (tx) => {
+    const first = tx.select({ id: accounts.id }).from(accounts).orderBy(accounts.id).limit(1).get();
+    const accountId = user?.accountId ?? first?.id;
+    if (accountId === undefined) return;
+    const failures = and(eq(auditLog.account_id, accountId), eq(auditLog.action, 'sign_in_failed'));
+    const since = (ms: number) => gt(auditLog.created_at, isoTimestamp(new Date(now.getTime() - ms)));
+    const recent = tx
+      .select()
+      .from(auditLog)
+      .where(and(failures, since(HOUR_MS)))
+      .orderBy(desc(auditLog.id))
+      .limit(MOST_PER_HOUR)
+      .all();
+    const oldest = isoTimestamp(new Date(now.getTime() - SAME_MS));
+    const same = recent.find(
+      (row) => row.user_id === (user?.id ?? null) && row.address === address && row.created_at > oldest,
+    );
+    const row = same ?? (recent.length === MOST_PER_HOUR ? recent[0] : undefined);
+    if (row !== undefined) {
+      tx.update(auditLog)
+        .set({ times: row.times + 1 })
+        .where(eq(auditLog.id, row.id))
         .run();
-    },
-    { behavior: 'immediate' },
-  );
+      return;
+    }
+    const actor: Actor = { userId: user?.id ?? null, name: user?.email ?? '', address };
+    audit(db, { accountId, actor, action: 'sign_in_failed' }, now);
+    const beyond = tx
+      .select({ id: auditLog.id })
+      .from(auditLog)
+      .where(failures)
+      .orderBy(desc(auditLog.id))
+      .limit(1)
+      .offset(MOST_FAILURES);
+    tx.delete(auditLog)
+      .where(and(failures, lte(auditLog.id, sql`(${beyond})`)))
+      .run();
+  });
 }
 
 /** Whether a user has signed in from an address before. */

@@ -3,6 +3,7 @@ import { and, eq, gt, isNull, lte, or } from 'drizzle-orm';
 import type { Address } from '../audience/contacts/addresses.ts';
 import type { Db } from '../database/open.ts';
 import { loginLinks, passkeys, users } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { SENTENCES } from '../errors/sentences.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import { type Actor, audit } from './audit.ts';
@@ -39,26 +40,23 @@ export function createLoginLink(
   const secret = newSecret();
   const expiresAt = new Date(now.getTime() + LINK_MS);
   const samePerson = user === null ? isNull(loginLinks.user_id) : eq(loginLinks.user_id, user.id);
-  db.transaction(
-    (tx) => {
-      tx.delete(loginLinks)
-        .where(or(and(eq(loginLinks.account_id, accountId), samePerson), lte(loginLinks.expires_at, isoTimestamp(now))))
-        .run();
-      tx.insert(loginLinks)
-        .values({
-          account_id: accountId,
-          user_id: user?.id ?? null,
-          token_hash: hashSecret(secret),
-          resets_second_factor: resetsSecondFactor ? 1 : 0,
-          created_at: isoTimestamp(now),
-          expires_at: isoTimestamp(expiresAt),
-        })
-        .run();
-      const subject = user?.email ?? SENTENCES.subject_first_owner;
-      audit(db, { accountId, actor, action: 'login_link_made', subject }, now);
-    },
-    { behavior: 'immediate' },
-  );
+  inTransaction(db, (tx) => {
+    tx.delete(loginLinks)
+      .where(or(and(eq(loginLinks.account_id, accountId), samePerson), lte(loginLinks.expires_at, isoTimestamp(now))))
+      .run();
+    tx.insert(loginLinks)
+      .values({
+        account_id: accountId,
+        user_id: user?.id ?? null,
+        token_hash: hashSecret(secret),
+        resets_second_factor: resetsSecondFactor ? 1 : 0,
+        created_at: isoTimestamp(now),
+        expires_at: isoTimestamp(expiresAt),
+      })
+      .run();
+    const subject = user?.email ?? SENTENCES.subject_first_owner;
+    audit(db, { accountId, actor, action: 'login_link_made', subject }, now);
+  });
   return { secret, expiresAt };
 }
 
@@ -102,33 +100,30 @@ export interface Choice {
  * link was used up in the meantime. `address` is the network address of the caller.
  */
 export function useLoginLink(db: Db, secret: string, choice: Choice, address: string, now: Date): User | null {
-  return db.transaction(
-    (tx) => {
-      const link = findLoginLink(db, secret, now);
-      if (link === null) return null;
-      const stamp = isoTimestamp(now);
-      tx.update(loginLinks).set({ used_at: stamp }).where(eq(loginLinks.id, link.id)).run();
-      const actor = (user: User): Actor => ({ userId: user.id, name: user.email, address });
-      const { accountId, resetsSecondFactor } = link;
-      if (link.user === null) {
-        const nobody: Actor = { userId: null, name: choice.address.address, address };
-        const user = addUser(db, { accountId, ...choice, role: 'owner' }, nobody, now);
-        audit(db, { accountId, actor: actor(user), action: 'login_link_used' }, now);
-        return user;
-      }
-      endSessionsOf(db, link.user.id);
-      if (resetsSecondFactor) takeOffSecondFactor(db, link.user, actor(link.user), now);
-      const user = tx
-        .update(users)
-        .set({ name: choice.name, password_hash: choice.passwordHash, updated_at: stamp })
-        .where(eq(users.id, link.user.id))
-        .returning()
-        .get();
+  return inTransaction(db, (tx) => {
+    const link = findLoginLink(db, secret, now);
+    if (link === null) return null;
+    const stamp = isoTimestamp(now);
+    tx.update(loginLinks).set({ used_at: stamp }).where(eq(loginLinks.id, link.id)).run();
+    const actor = (user: User): Actor => ({ userId: user.id, name: user.email, address });
+    const { accountId, resetsSecondFactor } = link;
+    if (link.user === null) {
+      const nobody: Actor = { userId: null, name: choice.address.address, address };
+      const user = addUser(db, { accountId, ...choice, role: 'owner' }, nobody, now);
       audit(db, { accountId, actor: actor(user), action: 'login_link_used' }, now);
       return user;
-    },
-    { behavior: 'immediate' },
-  );
+    }
+    endSessionsOf(db, link.user.id);
+    if (resetsSecondFactor) takeOffSecondFactor(db, link.user, actor(link.user), now);
+    const user = tx
+      .update(users)
+      .set({ name: choice.name, password_hash: choice.passwordHash, updated_at: stamp })
+      .where(eq(users.id, link.user.id))
+      .returning()
+      .get();
+    audit(db, { accountId, actor: actor(user), action: 'login_link_used' }, now);
+    return user;
+  });
 }
 
 /** Switches the second factor of a user off and removes their passkeys. To be called within a transaction. */

@@ -2,6 +2,7 @@
 import { eq } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { users } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import { type Actor, audit } from './audit.ts';
 import { hashPassword } from './passwords.ts';
@@ -11,15 +12,12 @@ import type { User } from './users.ts';
 /** Stores a new password and ends all sessions of the user. The caller has checked the old and the new password. */
 export async function changePassword(db: Db, user: User, password: string, actor: Actor, now: Date): Promise<void> {
   const passwordHash = await hashPassword(password);
-  db.transaction(
-    (tx) => {
-      tx.update(users)
-        .set({ password_hash: passwordHash, updated_at: isoTimestamp(now) })
-        .where(eq(users.id, user.id))
-        .run();
-      endSessionsOf(db, user.id);
-      audit(db, { accountId: user.account_id, actor, action: 'password_changed' }, now);
-    },
-    { behavior: 'immediate' },
-  );
+  inTransaction(db, (tx) => {
+    tx.update(users)
+      .set({ password_hash: passwordHash, updated_at: isoTimestamp(now) })
+      .where(eq(users.id, user.id))
+      .run();
+    endSessionsOf(db, user.id);
+    audit(db, { accountId: user.account_id, actor, action: 'password_changed' }, now);
+  });
 }

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { and, eq, lt } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { users } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { sentence } from '../errors/sentences.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import { type Actor, audit } from './audit.ts';
@@ -63,31 +64,25 @@ export function useCode(db: Db, user: User, code: string, actor: Actor, now: Dat
     return changes > 0;
   }
   const hash = hashCode(code);
-  return db.transaction(
-    (tx) => {
-      const row = tx.select({ left: users.recovery_hashes }).from(users).where(eq(users.id, user.id)).get();
-      if (!row?.left.includes(hash)) return false;
-      const left = row.left.filter((one) => one !== hash);
-      tx.update(users).set({ recovery_hashes: left }).where(eq(users.id, user.id)).run();
-      const subject = String(sentence('subject_codes_left', { count: left.length }));
-      audit(db, { accountId: user.account_id, actor, action: 'recovery_code_used', subject }, now);
-      return true;
-    },
-    { behavior: 'immediate' },
-  );
+  return inTransaction(db, (tx) => {
+    const row = tx.select({ left: users.recovery_hashes }).from(users).where(eq(users.id, user.id)).get();
+    if (!row?.left.includes(hash)) return false;
+    const left = row.left.filter((one) => one !== hash);
+    tx.update(users).set({ recovery_hashes: left }).where(eq(users.id, user.id)).run();
+    const subject = String(sentence('subject_codes_left', { count: left.length }));
+    audit(db, { accountId: user.account_id, actor, action: 'recovery_code_used', subject }, now);
+    return true;
+  });
 }
 
 function write(db: Db, user: User, change: Partial<User>, now: Date, record: () => void): void {
-  db.transaction(
-    (tx) => {
-      tx.update(users)
-        .set({ ...change, updated_at: isoTimestamp(now) })
-        .where(eq(users.id, user.id))
-        .run();
-      record();
-    },
-    { behavior: 'immediate' },
-  );
+  inTransaction(db, (tx) => {
+    tx.update(users)
+      .set({ ...change, updated_at: isoTimestamp(now) })
+      .where(eq(users.id, user.id))
+      .run();
+    record();
+  });
 }
 
 /** Sixteen letters and digits in four groups. */

@@ -2,6 +2,7 @@
 import { and, eq, gt, lte, or } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { type ColourScheme, type Role, sessions, users } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { isBusy } from '../database/write-lock.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import { hashSecret, newSecret } from './secrets.ts';
@@ -43,32 +44,29 @@ export interface Caller {
 export function createSession(db: Db, userId: number, { address, userAgent }: Caller, now: Date): string {
   const secret = newSecret();
   const stamp = isoTimestamp(now);
-  db.transaction(
-    (tx) => {
-      tx.delete(sessions)
-        .where(and(eq(sessions.user_id, userId), hasEnded(now)))
-        .run();
-      const older = tx
-        .select({ id: sessions.id })
-        .from(sessions)
-        .where(eq(sessions.user_id, userId))
-        .orderBy(sessions.last_seen_at)
-        .all();
-      for (const { id } of older.slice(0, Math.max(0, older.length - MOST_SESSIONS + 1)))
-        tx.delete(sessions).where(eq(sessions.id, id)).run();
-      tx.insert(sessions)
-        .values({
-          user_id: userId,
-          token_hash: hashSecret(secret),
-          created_at: stamp,
-          last_seen_at: stamp,
-          address,
-          user_agent: userAgent.slice(0, MAX_USER_AGENT),
-        })
-        .run();
-    },
-    { behavior: 'immediate' },
-  );
+  inTransaction(db, (tx) => {
+    tx.delete(sessions)
+      .where(and(eq(sessions.user_id, userId), hasEnded(now)))
+      .run();
+    const older = tx
+      .select({ id: sessions.id })
+      .from(sessions)
+      .where(eq(sessions.user_id, userId))
+      .orderBy(sessions.last_seen_at)
+      .all();
+    for (const { id } of older.slice(0, Math.max(0, older.length - MOST_SESSIONS + 1)))
+      tx.delete(sessions).where(eq(sessions.id, id)).run();
+    tx.insert(sessions)
+      .values({
+        user_id: userId,
+        token_hash: hashSecret(secret),
+        created_at: stamp,
+        last_seen_at: stamp,
+        address,
+        user_agent: userAgent.slice(0, MAX_USER_AGENT),
+      })
+      .run();
+  });
   return secret;
 }
 

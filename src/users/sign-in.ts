@@ -6,6 +6,7 @@ import { eq } from 'drizzle-orm';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import type { Db } from '../database/open.ts';
 import { users } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
 import type { Clock } from '../time/clock.ts';
 import { type Actor, audit, auditFailedSignIn, hasSignedInFrom } from './audit.ts';
@@ -118,17 +119,10 @@ export class SignIns {
   /** Makes a session for a user whose identity was proved, and records it; `subject` says how, unless by the password. */
   signIn(user: User, caller: Caller, subject = ''): SignInResult & { outcome: 'signed-in' } {
     const now = this.#clock.now();
-    const secret = this.#db.transaction(
-      () => {
-        audit(
-          this.#db,
-          { accountId: user.account_id, actor: actorOf(user, caller), action: 'signed_in', subject },
-          now,
-        );
-        return createSession(this.#db, user.id, caller, now);
-      },
-      { behavior: 'immediate' },
-    );
+    const secret = inTransaction(this.#db, () => {
+      audit(this.#db, { accountId: user.account_id, actor: actorOf(user, caller), action: 'signed_in', subject }, now);
+      return createSession(this.#db, user.id, caller, now);
+    });
     return { outcome: 'signed-in', user, secret };
   }
 
@@ -156,12 +150,9 @@ export class SignIns {
 /** Ends the session of a browser that signs out, or in as somebody else, and records it. */
 export function signOut(db: Db, { id, user }: Session, address: string, now: Date): void {
   const actor: Actor = { userId: user.id, name: user.email, address };
-  db.transaction(
-    () => {
-      if (endSession(db, id)) audit(db, { accountId: user.accountId, actor, action: 'signed_out' }, now);
-    },
-    { behavior: 'immediate' },
-  );
+  inTransaction(db, () => {
+    if (endSession(db, id)) audit(db, { accountId: user.accountId, actor, action: 'signed_out' }, now);
+  });
 }
 
 /** A user as the one who acts, for the audit log. */

@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox';
 import { recordId } from '../database/ownership.ts';
 import { WEBHOOK_DISABLED_CODES } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { conflict, notFound } from '../errors/failure.ts';
 import { SENTENCES, sentence } from '../errors/sentences.ts';
 import {
@@ -241,7 +242,7 @@ const REASONS: Record<DisabledCode, string> = {
 
 /** Does something in one transaction, and wakes the thread of the webhooks. */
 function write<T>({ db, wakeWebhooks }: Context, work: () => T): T {
-  const result = db.transaction(work, { behavior: 'immediate' });
+  const result = inTransaction(db, work);
   wakeWebhooks();
   return result;
 }

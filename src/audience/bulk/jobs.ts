@@ -8,6 +8,7 @@ import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
 import { contactJobs } from '../../database/schema/index.ts';
 import { isTransientSqliteError } from '../../database/sqlite-errors.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { conflict, Failure, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
@@ -33,17 +34,14 @@ export function startJob(
   },
 ): Job {
   const whole = 'length' in contacts ? contacts.length : 0;
-  return db.transaction(
-    (tx) => {
-      requireRoom(db, job.user_id);
-      return tx
-        .insert(contactJobs)
-        .values({ ...job, state: 'selecting', filter: JSON.stringify(contacts), whole })
-        .returning()
-        .get();
-    },
-    { behavior: 'immediate' },
-  );
+  return inTransaction(db, (tx) => {
+    requireRoom(db, job.user_id);
+    return tx
+      .insert(contactJobs)
+      .values({ ...job, state: 'selecting', filter: JSON.stringify(contacts), whole })
+      .returning()
+      .get();
+  });
 }
 
 function requireRoom(db: Db, accountId: number): void {

@@ -4,6 +4,7 @@ import Type, { type Static } from 'typebox';
 import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
 import { readRecord, recordObject } from '../../database/record-json.ts';
 import { contactTypes } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { notFound } from '../../errors/failure.ts';
 import { identifier, integer, line, listQuery, softStamps } from '../../http/requests/schemas.ts';
 import { listOperation, operation, recordOperation } from '../../operations/operation.ts';
@@ -90,19 +91,16 @@ export const deleteContactType = operation({
   async run({ db, clock, accountId, wake }, { contact_type_id }) {
     const id = recordId(contact_type_id);
     const now = isoTimestamp(clock.now());
-    const affected = db.transaction(
-      (tx) => {
-        const { changes } = tx
-          .update(contactTypes)
-          .set({ deleted_at: now })
-          .where(ownedRecord(contactTypes, id, accountId))
-          .run();
-        if (changes === 0) throw notFound();
-        holdCampaignsUsingTarget(db, 'contacts', id, now);
-        return markForRecompute(db, sql`contact_type_id = ${id}`);
-      },
-      { behavior: 'immediate' },
-    );
+    const affected = inTransaction(db, (tx) => {
+      const { changes } = tx
+        .update(contactTypes)
+        .set({ deleted_at: now })
+        .where(ownedRecord(contactTypes, id, accountId))
+        .run();
+      if (changes === 0) throw notFound();
+      holdCampaignsUsingTarget(db, 'contacts', id, now);
+      return markForRecompute(db, sql`contact_type_id = ${id}`);
+    });
     wake();
     await recomputeSoon(db, affected, clock);
   },

@@ -3,6 +3,7 @@ import { and, eq, isNull, type Placeholder, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { isOwned, ownedBy, recordId } from '../../database/ownership.ts';
 import { contacts, contactTypes, countries } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { conflict, invalid, notFound } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import type { Said } from '../../errors/sentences.ts';
@@ -89,35 +90,25 @@ export function findWithEmail(
 
 /** Adds a contact and returns its id. The caller has checked it with `contactErrors` and `findWithEmail`. */
 export function insertContact(db: Db, accountId: number, input: ContactInput, now: string): number {
-  return db.transaction(
-    (tx) => {
-      const values = contactColumns(db, accountId, input, {});
-      const address_id = addressId(db, accountId, requireAddress(input.email));
-      const { id } = tx
-        .insert(contacts)
-        .values({
-          ...values,
-          user_id: accountId,
-          contact_type_id: input.contact_type_id,
-          email: input.email,
-          address_id,
-          created_at: now,
-          updated_at: now,
-        })
-        .returning({ id: contacts.id })
-        .get();
-      syncMemberships(
-        db,
-        accountId,
-        null,
-        { id, type: input.contact_type_id, addressId: address_id },
-        input.email,
-        now,
-      );
-      return id;
-    },
-    { behavior: 'immediate' },
-  );
+  return inTransaction(db, (tx) => {
+    const values = contactColumns(db, accountId, input, {});
+    const address_id = addressId(db, accountId, requireAddress(input.email));
+    const { id } = tx
+      .insert(contacts)
+      .values({
+        ...values,
+        user_id: accountId,
+        contact_type_id: input.contact_type_id,
+        email: input.email,
+        address_id,
+        created_at: now,
+        updated_at: now,
+      })
+      .returning({ id: contacts.id })
+      .get();
+    syncMemberships(db, accountId, null, { id, type: input.contact_type_id, addressId: address_id }, input.email, now);
+    return id;
+  });
 }
 
 /** A contact whose e-mail address was changed: the address ids before and after. */
@@ -138,36 +129,33 @@ export function updateContact(
   input: ContactInput,
   now: string,
 ): Readdressed | null {
-  return db.transaction(
-    (tx) => {
-      const before = tx.select().from(contacts).where(ownedContact(accountId, id)).get();
-      if (before === undefined) throw notFound();
-      if (findWithEmail(db, accountId, input.contact_type_id, input.email, before.id) !== undefined)
-        throw invalid('email', messages.taken('email'));
-      const address_id = addressId(db, accountId, requireAddress(input.email));
-      tx.update(contacts)
-        .set({
-          ...contactColumns(db, accountId, input, before.custom_values ?? {}),
-          contact_type_id: input.contact_type_id,
-          email: input.email,
-          address_id,
-          updated_at: now,
-        })
-        .where(eq(contacts.id, before.id))
-        .run();
-      const from = { id: before.id, type: before.contact_type_id, addressId: before.address_id };
-      syncMemberships(
-        db,
-        accountId,
-        from,
-        { id: before.id, type: input.contact_type_id, addressId: address_id },
-        input.email,
-        now,
-      );
-      return from.addressId === address_id ? null : { contact: before.id, from: from.addressId, to: address_id };
-    },
-    { behavior: 'immediate' },
-  );
+  return inTransaction(db, (tx) => {
+    const before = tx.select().from(contacts).where(ownedContact(accountId, id)).get();
+    if (before === undefined) throw notFound();
+    if (findWithEmail(db, accountId, input.contact_type_id, input.email, before.id) !== undefined)
+      throw invalid('email', messages.taken('email'));
+    const address_id = addressId(db, accountId, requireAddress(input.email));
+    tx.update(contacts)
+      .set({
+        ...contactColumns(db, accountId, input, before.custom_values ?? {}),
+        contact_type_id: input.contact_type_id,
+        email: input.email,
+        address_id,
+        updated_at: now,
+      })
+      .where(eq(contacts.id, before.id))
+      .run();
+    const from = { id: before.id, type: before.contact_type_id, addressId: before.address_id };
+    syncMemberships(
+      db,
+      accountId,
+      from,
+      { id: before.id, type: input.contact_type_id, addressId: address_id },
+      input.email,
+      now,
+    );
+    return from.addressId === address_id ? null : { contact: before.id, from: from.addressId, to: address_id };
+  });
 }
 
 /** A contact with its contact type and address id. */
@@ -212,31 +200,28 @@ export function recordMoves(
 
 /** Marks contacts as deleted. The caller has checked that they belong to the account. */
 export function deleteContacts(db: Db, ids: readonly number[], now: string): void {
-  db.transaction(
-    (tx) => {
-      const given = sql`${contacts.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
-      const gone = tx
-        .update(contacts)
-        .set({ deleted_at: now })
-        .where(and(given, isNull(contacts.deleted_at)))
-        .returning({
-          accountId: contacts.user_id,
-          type: contacts.contact_type_id,
-          id: contacts.id,
-          addressId: contacts.address_id,
-        })
-        .all();
-      for (const [type, accountId] of new Map(gone.map((contact) => [contact.type, contact.accountId]))) {
-        const ofType = gone.filter((contact) => contact.type === type);
-        const people = sql`
+  inTransaction(db, (tx) => {
+    const given = sql`${contacts.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
+    const gone = tx
+      .update(contacts)
+      .set({ deleted_at: now })
+      .where(and(given, isNull(contacts.deleted_at)))
+      .returning({
+        accountId: contacts.user_id,
+        type: contacts.contact_type_id,
+        id: contacts.id,
+        addressId: contacts.address_id,
+      })
+      .all();
+    for (const [type, accountId] of new Map(gone.map((contact) => [contact.type, contact.accountId]))) {
+      const ofType = gone.filter((contact) => contact.type === type);
+      const people = sql`
           SELECT value ->> 'addressId' AS address_id, value ->> 'id' AS contact_id FROM json_each(${JSON.stringify(ofType)})`;
-        recordMembershipChange(db, { accountId, table: 'contacts', id: type }, 'left', people, now);
-        const addresses = ofType.map((contact) => contact.addressId);
-        syncAfterContactChange(db, type, addresses, now);
-      }
-    },
-    { behavior: 'immediate' },
-  );
+      recordMembershipChange(db, { accountId, table: 'contacts', id: type }, 'left', people, now);
+      const addresses = ofType.map((contact) => contact.addressId);
+      syncAfterContactChange(db, type, addresses, now);
+    }
+  });
 }
 
 function requireAddress(email: string): Address {

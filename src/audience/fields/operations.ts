@@ -4,6 +4,7 @@ import Type, { type Static } from 'typebox';
 import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
 import { recordObject } from '../../database/record-json.ts';
 import { customFields, dynamicContents } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { conflict, invalid, notFound } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import { sentence } from '../../errors/sentences.ts';
@@ -139,17 +140,14 @@ export const deleteField = operation({
   run({ db, clock, accountId, wake }, { id: given }) {
     const id = recordId(given);
     const now = isoTimestamp(clock.now());
-    db.transaction(
-      (tx) => {
-        const { changes } = tx
-          .delete(customFields)
-          .where(ownedRecord(customFields, id, accountId))
-          .run();
-        if (changes === 0) throw notFound();
-        holdCampaignsUsingSegments(db, segmentsWithField(db, accountId, id), now);
-      },
-      { behavior: 'immediate' },
-    );
+    inTransaction(db, (tx) => {
+      const { changes } = tx
+        .delete(customFields)
+        .where(ownedRecord(customFields, id, accountId))
+        .run();
+      if (changes === 0) throw notFound();
+      holdCampaignsUsingSegments(db, segmentsWithField(db, accountId, id), now);
+    });
     wake();
   },
 });
@@ -194,15 +192,12 @@ function isTaken({ db, accountId }: Context, name: string, id?: number): boolean
 
 /** Makes a change that gives a field this name. Segments with a rule about a deleted field of the same name then use this one. */
 async function changeFields({ db, clock, accountId, wake }: Context, field_name: string, change: () => void) {
-  const revived = db.transaction(
-    () => {
-      change();
-      const ids = reviveSegments(db, accountId, { field_name });
-      markForRecompute(db, sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
-      return ids;
-    },
-    { behavior: 'immediate' },
-  );
+  const revived = inTransaction(db, () => {
+    change();
+    const ids = reviveSegments(db, accountId, { field_name });
+    markForRecompute(db, sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
+    return ids;
+  });
   await recomputeSoon(db, revived, clock);
   wake();
 }

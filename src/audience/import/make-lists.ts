@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { customFields, segments, unsubscribeGroups } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { type CustomField, listCustomFields } from '../contacts/contact-fields.ts';
 import { reviveSegments } from '../segments/broken-rules.ts';
@@ -38,15 +39,13 @@ function missing<Field extends { field_name: string }>(
 export async function makeFields(db: Db, { accountId, migration }: ImportJob, clock: Clock): Promise<void> {
   if (migration === undefined) return;
   const now = isoTimestamp(clock.now());
-  const revived = db.transaction(
-    (tx) =>
-      missing(listCustomFields(db, accountId), migration.newFields).flatMap((field) => {
-        tx.insert(customFields)
-          .values({ ...field, user_id: accountId, created_at: now, updated_at: now })
-          .run();
-        return reviveSegments(db, accountId, field);
-      }),
-    { behavior: 'immediate' },
+  const revived = inTransaction(db, (tx) =>
+    missing(listCustomFields(db, accountId), migration.newFields).flatMap((field) => {
+      tx.insert(customFields)
+        .values({ ...field, user_id: accountId, created_at: now, updated_at: now })
+        .run();
+      return reviveSegments(db, accountId, field);
+    }),
   );
   if (revived.length === 0) return;
   markForRecompute(db, sql`id IN (SELECT value FROM json_each(${JSON.stringify(revived)}))`);
@@ -71,7 +70,8 @@ export function findGroup(db: Db, accountId: number, name: string): number | und
 
 /** The same; it is made where there is none, and not shown to recipients before its owner wants that. */
 export function requireGroup(db: Db, accountId: number, name: string, now: string): number {
-  return db.transaction(
+  return inTransaction(
+    db,
     (tx) =>
       findGroup(db, accountId, name) ??
       tx
@@ -87,7 +87,6 @@ export function requireGroup(db: Db, accountId: number, name: string, now: strin
         })
         .returning({ id: unsubscribeGroups.id })
         .get().id,
-    { behavior: 'immediate' },
   );
 }
 

@@ -1,6 +1,7 @@
 /** Erases a person: nothing that names them stays, except a keyed hash of their address, so that they are not added again. */
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { eraseFromRoleMails } from '../../delivery/feedback/bounces/kept-mails.ts';
 import { noteChoicesToErase } from '../../delivery/feedback/choice.ts';
 import { deliveryEraser } from '../../delivery/queue/ledger/ended.ts';
@@ -213,35 +214,32 @@ function begin(
   actor: Actor,
 ): { id: number; erasure: Erasure | NamedErasure }[] {
   const client = db.$client;
-  return db.transaction(
-    () => {
-      const theirs = personAddresses(client, accountId, addressId);
-      const sending = client.prepare(
-        'SELECT 1 FROM deliveries WHERE state = 1 AND address_id = @id UNION ALL SELECT 1 FROM transactional_mails WHERE state = 1 AND address_id = @id',
-      );
-      if (theirs.some(({ id }) => sending.get({ id }) !== undefined)) throw conflict(sentence('being_mailed'));
-      const contactsOf = client.prepare<[number], { id: number; isDeleted: 0 | 1 }>(
-        'SELECT id, deleted_at IS NOT NULL AS isDeleted FROM contacts WHERE address_id = ?',
-      );
-      const at = isoTimestamp(clock.now());
-      const contacts = theirs.flatMap(({ id }) => contactsOf.all(id));
-      // The contacts are first deleted in the usual way, so that queued mails to them are not sent and counts stay right.
-      const present = contacts.filter(({ isDeleted }) => isDeleted === 0);
-      deleteContacts(
-        db,
-        present.map(({ id }) => id),
-        at,
-      );
-      audit(db, { accountId, actor, action: 'person_erased' }, clock.now());
-      return theirs.map(({ id: address, normalized: email }, index) => {
-        const erasure = { account: accountId, address, email, contacts: contacts.map(({ id }) => id), at };
-        if (index === 0) makeUnknown(client, erasure);
-        const noted: Erasure | NamedErasure = index === 0 ? erasure : { ...erasure, isNamed: true };
-        return { id: noteWrite(client, 'erase', noted), erasure: noted };
-      });
-    },
-    { behavior: 'immediate' },
-  );
+  return inTransaction(db, () => {
+    const theirs = personAddresses(client, accountId, addressId);
+    const sending = client.prepare(
+      'SELECT 1 FROM deliveries WHERE state = 1 AND address_id = @id UNION ALL SELECT 1 FROM transactional_mails WHERE state = 1 AND address_id = @id',
+    );
+    if (theirs.some(({ id }) => sending.get({ id }) !== undefined)) throw conflict(sentence('being_mailed'));
+    const contactsOf = client.prepare<[number], { id: number; isDeleted: 0 | 1 }>(
+      'SELECT id, deleted_at IS NOT NULL AS isDeleted FROM contacts WHERE address_id = ?',
+    );
+    const at = isoTimestamp(clock.now());
+    const contacts = theirs.flatMap(({ id }) => contactsOf.all(id));
+    // The contacts are first deleted in the usual way, so that queued mails to them are not sent and counts stay right.
+    const present = contacts.filter(({ isDeleted }) => isDeleted === 0);
+    deleteContacts(
+      db,
+      present.map(({ id }) => id),
+      at,
+    );
+    audit(db, { accountId, actor, action: 'person_erased' }, clock.now());
+    return theirs.map(({ id: address, normalized: email }, index) => {
+      const erasure = { account: accountId, address, email, contacts: contacts.map(({ id }) => id), at };
+      if (index === 0) makeUnknown(client, erasure);
+      const noted: Erasure | NamedErasure = index === 0 ? erasure : { ...erasure, isNamed: true };
+      return { id: noteWrite(client, 'erase', noted), erasure: noted };
+    });
+  });
 }
 
 /** Removes what names an address, so that it gets no mail. Call it in a transaction. */

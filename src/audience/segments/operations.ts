@@ -7,6 +7,7 @@ import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
 import { prepared } from '../../database/prepared.ts';
 import { readRecord, recordObject } from '../../database/record-json.ts';
 import { contacts, SINGLE_SEND_STATUS, segmentRecipients, segments } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { invalid, notFound } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import {
@@ -146,19 +147,16 @@ export const deleteSegment = operation({
   run({ db, clock, accountId, wake }, { segment_id }) {
     const id = recordId(segment_id);
     const now = isoTimestamp(clock.now());
-    db.transaction(
-      (tx) => {
-        const deleted = { deleted_at: now, recompute_after: null, check_at: null };
-        const { changes } = tx
-          .update(segments)
-          .set(deleted)
-          .where(ownedRecord(segments, id, accountId))
-          .run();
-        if (changes === 0) throw notFound();
-        holdCampaignsUsingTarget(db, 'segments', id, now);
-      },
-      { behavior: 'immediate' },
-    );
+    inTransaction(db, (tx) => {
+      const deleted = { deleted_at: now, recompute_after: null, check_at: null };
+      const { changes } = tx
+        .update(segments)
+        .set(deleted)
+        .where(ownedRecord(segments, id, accountId))
+        .run();
+      if (changes === 0) throw notFound();
+      holdCampaignsUsingTarget(db, 'segments', id, now);
+    });
     wake();
   },
 });

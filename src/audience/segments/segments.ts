@@ -9,6 +9,7 @@ import {
   segments,
   type Target,
 } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { notFound } from '../../errors/failure.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { addressId } from '../contacts/address-rows.ts';
@@ -89,30 +90,27 @@ interface ManualRecipient {
 /** Adds a person by hand, who then stays in the segment whatever its rules say. Someone who is already in is not added again. */
 export function addRecipient(db: Db, accountId: number, segmentId: number, given: ManualRecipient, now: string): void {
   const { first_name, last_name, address } = given;
-  db.transaction(
-    (tx) => {
-      const segment = tx
-        .select()
-        .from(segments)
-        .where(ownedRecord(segments, segmentId, accountId))
-        .get();
-      if (segment === undefined) return;
-      const address_id = addressId(db, accountId, address);
-      const person = and(eq(segmentRecipients.segment_id, segmentId), eq(segmentRecipients.address_id, address_id));
-      const before = tx.select().from(segmentRecipients).where(person).get();
-      const set = { first_name, last_name, email: address.address, by_hand: 1, is_removed: 0, updated_at: now };
-      tx.insert(segmentRecipients)
-        .values({ ...set, user_id: accountId, segment_id: segmentId, address_id, created_at: now })
-        .onConflictDoUpdate({ target: [segmentRecipients.segment_id, segmentRecipients.address_id], set })
-        .run();
-      syncMembers(db, segment, [address_id], now);
-      if (before?.is_removed === 0) return;
-      const joined = sql`
+  inTransaction(db, (tx) => {
+    const segment = tx
+      .select()
+      .from(segments)
+      .where(ownedRecord(segments, segmentId, accountId))
+      .get();
+    if (segment === undefined) return;
+    const address_id = addressId(db, accountId, address);
+    const person = and(eq(segmentRecipients.segment_id, segmentId), eq(segmentRecipients.address_id, address_id));
+    const before = tx.select().from(segmentRecipients).where(person).get();
+    const set = { first_name, last_name, email: address.address, by_hand: 1, is_removed: 0, updated_at: now };
+    tx.insert(segmentRecipients)
+      .values({ ...set, user_id: accountId, segment_id: segmentId, address_id, created_at: now })
+      .onConflictDoUpdate({ target: [segmentRecipients.segment_id, segmentRecipients.address_id], set })
+      .run();
+    syncMembers(db, segment, [address_id], now);
+    if (before?.is_removed === 0) return;
+    const joined = sql`
         SELECT address_id, contact_id FROM segment_recipients WHERE segment_id = ${segmentId} AND address_id = ${address_id}`;
-      recordMembershipChange(db, { accountId, table: 'segments', id: segmentId }, 'joined', joined, now);
-    },
-    { behavior: 'immediate' },
-  );
+    recordMembershipChange(db, { accountId, table: 'segments', id: segmentId }, 'joined', joined, now);
+  });
 }
 
 /**
@@ -160,26 +158,23 @@ export function addContactsToSegment(
 
 /** Removes a recipient by hand. The row stays, marked as removed, to keep the person out whatever the rules say. Throws 404. */
 export function removeRecipient(db: Db, accountId: number, given: unknown, now: string): void {
-  db.transaction(
-    (tx) => {
-      const removed = tx
-        .update(segmentRecipients)
-        .set({ is_removed: 1, by_hand: 0, updated_at: now })
-        .where(
-          and(
-            ownedRecord(segmentRecipients, given, accountId),
-            eq(segmentRecipients.is_removed, 0),
-            sql`segment_id IN (SELECT id FROM segments WHERE deleted_at IS NULL)`,
-          ),
-        )
-        .returning({ id: segmentRecipients.id, segmentId: segmentRecipients.segment_id })
-        .get();
-      if (removed === undefined) throw notFound();
-      const left = sql`SELECT address_id, contact_id FROM segment_recipients WHERE id = ${removed.id}`;
-      recordMembershipChange(db, { accountId, table: 'segments', id: removed.segmentId }, 'left', left, now);
-    },
-    { behavior: 'immediate' },
-  );
+  inTransaction(db, (tx) => {
+    const removed = tx
+      .update(segmentRecipients)
+      .set({ is_removed: 1, by_hand: 0, updated_at: now })
+      .where(
+        and(
+          ownedRecord(segmentRecipients, given, accountId),
+          eq(segmentRecipients.is_removed, 0),
+          sql`segment_id IN (SELECT id FROM segments WHERE deleted_at IS NULL)`,
+        ),
+      )
+      .returning({ id: segmentRecipients.id, segmentId: segmentRecipients.segment_id })
+      .get();
+    if (removed === undefined) throw notFound();
+    const left = sql`SELECT address_id, contact_id FROM segment_recipients WHERE id = ${removed.id}`;
+    recordMembershipChange(db, { accountId, table: 'segments', id: removed.segmentId }, 'left', left, now);
+  });
 }
 
 /** Parses a target of single sends and automations, `contacts_<contact type id>` or `segments_<segment id>`; null when the text is not one. */

@@ -5,6 +5,7 @@ import Type, { type Static } from 'typebox';
 import { ownedBy, recordId } from '../../database/ownership.ts';
 import { recordObject } from '../../database/record-json.ts';
 import { addresses, SUNSET_ACTIONS, sunsetPeople } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { invalid, notFound } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import {
@@ -124,13 +125,10 @@ export const saveSunset = operation({
   run(context, given) {
     const { db, accountId } = context;
     const rule = { is_on: given.is_on, ...requireRule(context, given, given.is_on === 0) };
-    db.transaction(
-      () => {
-        saveRule(db.$client, accountId, rule);
-        auditBy(context, rule.is_on === 1 ? 'sunset_on' : 'sunset_off');
-      },
-      { behavior: 'immediate' },
-    );
+    inTransaction(db, () => {
+      saveRule(db.$client, accountId, rule);
+      auditBy(context, rule.is_on === 1 ? 'sunset_on' : 'sunset_off');
+    });
   },
 });
 
@@ -198,13 +196,10 @@ export const liftAllInactive = operation({
   input: Type.Object({}),
   run(context) {
     const { db, accountId } = context;
-    db.transaction(
-      () => {
-        liftEverybody(db.$client, accountId);
-        auditBy(context, 'sunset_lifted');
-      },
-      { behavior: 'immediate' },
-    );
+    inTransaction(db, () => {
+      liftEverybody(db.$client, accountId);
+      auditBy(context, 'sunset_lifted');
+    });
   },
 });
 

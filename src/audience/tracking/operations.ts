@@ -3,6 +3,7 @@ import { and, desc, eq, inArray } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { recordId } from '../../database/ownership.ts';
 import { addresses, consentLog, contacts, TRACKING_CHOICE, TRACKING_MODES } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { notFound } from '../../errors/failure.ts';
 import {
   choice,
@@ -66,7 +67,7 @@ export const changeTracking = operation({
       changeTrackingMode(context.db, context.accountId, mode);
       auditBy(context, 'tracking_changed', mode);
     };
-    context.db.transaction(change, { behavior: 'immediate' });
+    inTransaction(context.db, change);
   },
 });
 
@@ -125,7 +126,7 @@ export const keepPersonChoice = operation({
         mailingId: null,
         now: isoTimestamp(clock.now()),
       });
-    db.transaction(change, { behavior: 'immediate' });
+    inTransaction(db, change);
   },
 });
 

@@ -4,6 +4,7 @@ import Type from 'typebox';
 import { ownedBy, requireOwnedIds } from '../../database/ownership.ts';
 import { type ListPart, recordObject } from '../../database/record-json.ts';
 import { addresses, suppressions, unsubscribers } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { lastAccepted, recordBounce } from '../../delivery/feedback/bounces/record.ts';
 import { sanitizeText } from '../../delivery/feedback/bounces/sanitize.ts';
 import { notFound } from '../../errors/failure.ts';
@@ -179,16 +180,13 @@ export const reportBounce = operation({
     if (isErased(db.$client, accountId, given)) return;
     const now = clock.now();
     const created_at = isoTimestamp(now);
-    db.transaction(
-      () => {
-        const address_id = addressId(db, accountId, address);
-        const deliveryId = lastAccepted(db.$client, accountId, address_id);
-        if (deliveryId !== null)
-          recordBounce(db.$client, { deliveryId, kind, suppress: true, diagnostic }, now, created_at);
-        suppressAddress(db.$client, { user_id: accountId, address_id, kind, diagnostic, created_at });
-      },
-      { behavior: 'immediate' },
-    );
+    inTransaction(db, () => {
+      const address_id = addressId(db, accountId, address);
+      const deliveryId = lastAccepted(db.$client, accountId, address_id);
+      if (deliveryId !== null)
+        recordBounce(db.$client, { deliveryId, kind, suppress: true, diagnostic }, now, created_at);
+      suppressAddress(db.$client, { user_id: accountId, address_id, kind, diagnostic, created_at });
+    });
   },
 });
 

@@ -5,6 +5,7 @@ import Type, { type Static } from 'typebox';
 import { ownedBy, ownedRecord } from '../../database/ownership.ts';
 import { readRecord, recordObject, totalBytes } from '../../database/record-json.ts';
 import { SINGLE_SEND_STATUS, unsubscribeGroups } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { conflict, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { flag, identifier, integer, line, listQuery, stamps, text, zeroOrOne } from '../../http/requests/schemas.ts';
@@ -123,19 +124,13 @@ export const deleteGroup = operation({
   input: Type.Object(ById),
   run(context, { id: given }) {
     const { db, clock } = context;
-    db.transaction(
-      (tx) => {
-        const id = requireGroup(context, given);
-        const uses = countUses(context, id);
-        if (uses.single_sends + uses.automations > 0) throw conflict(sentence('group_used', uses));
-        const now = isoTimestamp(clock.now());
-        tx.update(unsubscribeGroups)
-          .set({ deleted_at: now, updated_at: now })
-          .where(eq(unsubscribeGroups.id, id))
-          .run();
-      },
-      { behavior: 'immediate' },
-    );
+    inTransaction(db, (tx) => {
+      const id = requireGroup(context, given);
+      const uses = countUses(context, id);
+      if (uses.single_sends + uses.automations > 0) throw conflict(sentence('group_used', uses));
+      const now = isoTimestamp(clock.now());
+      tx.update(unsubscribeGroups).set({ deleted_at: now, updated_at: now }).where(eq(unsubscribeGroups.id, id)).run();
+    });
   },
 });
 

@@ -6,6 +6,7 @@ import { checkedTargets, hasTargets } from '../../audience/segments/segments.ts'
 import { isOwned, ownedBy, recordId, recordUtr } from '../../database/ownership.ts';
 import { readRecord, recordObject } from '../../database/record-json.ts';
 import { AUTOMATION_STATUS, automations, unsubscribeGroups } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { commandMailing, waitForAcknowledgement } from '../../delivery/queue/mailing-state.ts';
 import { notFound } from '../../errors/failure.ts';
 import {
@@ -157,7 +158,7 @@ export const duplicateAutomation = operation({
       for (const { id: _, ...schedule } of listWholeSchedules(db, sourceId))
         insertSchedule(db, { ...schedule, automation_id, utr: randomUUID(), created_at: now, updated_at: now });
     };
-    db.transaction(copy, { behavior: 'immediate' });
+    inTransaction(db, copy);
     return { utr };
   },
 });
@@ -236,7 +237,7 @@ async function stop(
       const found = states.flatMap((state) => listMailings(db, id, state));
       return found.filter((mailing) => commandMailing(db.$client, mailing.id, what));
     });
-  const stopped = db.transaction(write, { behavior: 'immediate' });
+  const stopped = inTransaction(db, write);
   wake();
   for (const { id } of stopped) await waitForAcknowledgement(db.$client, id);
 }

@@ -5,6 +5,7 @@ import Type, { type Static } from 'typebox';
 import { isOwned } from '../../database/ownership.ts';
 import { recordObject, totalBytes } from '../../database/record-json.ts';
 import { automationSchedules, senders } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { PLACE } from '../../delivery/queue/automation-waits.ts';
 import { designToken } from '../../designs/designs.ts';
 import {
@@ -143,14 +144,11 @@ export const addSchedule = operation({
       created_at: now,
       updated_at: now,
     };
-    db.transaction(
-      () => {
-        requireRoomForMail(db, automation_id);
-        const { position } = insertSchedule(db, columns);
-        moveOrNote(db.$client, automation_id, movesTo(db.$client, automation_id, position));
-      },
-      { behavior: 'immediate' },
-    );
+    inTransaction(db, () => {
+      requireRoomForMail(db, automation_id);
+      const { position } = insertSchedule(db, columns);
+      moveOrNote(db.$client, automation_id, movesTo(db.$client, automation_id, position));
+    });
     wake();
     await untilMoved(db.$client, automation_id);
   },

@@ -4,6 +4,7 @@ import { lte, sql } from 'drizzle-orm';
 import { decodeWords } from 'postal-mime';
 import type { Db } from '../../database/open.ts';
 import { outbox } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { SENTENCES } from '../../errors/sentences.ts';
 import type { Clock } from '../../time/clock.ts';
 import { isoTimestamp } from '../../time/clock.ts';
@@ -66,31 +67,28 @@ export class OutboxCourier implements Courier {
     const created_at = isoTimestamp(this.#clock.now());
     const built = batch.map((waiting) => ({ ...waiting, raw: buildMail(waiting) })).filter(({ raw }) => raw !== null);
     try {
-      this.#db.transaction(
-        (tx) => {
-          for (const { handoff, owner, raw } of built) {
-            if (raw === null) continue;
-            const mail = {
-              user_id: owner.accountId,
-              mailing_id: owner.mailingId,
-              envelope_from: handoff.from,
-              envelope_to: handoff.to,
-            };
-            tx.insert(outbox)
-              .values({ ...mail, ...shownFields(raw), raw, created_at })
-              .run();
-          }
-          tx.delete(outbox)
-            .where(lte(outbox.id, sql`(SELECT max(id) - ${MAX_MAILS} FROM outbox)`))
+      inTransaction(this.#db, (tx) => {
+        for (const { handoff, owner, raw } of built) {
+          if (raw === null) continue;
+          const mail = {
+            user_id: owner.accountId,
+            mailing_id: owner.mailingId,
+            envelope_from: handoff.from,
+            envelope_to: handoff.to,
+          };
+          tx.insert(outbox)
+            .values({ ...mail, ...shownFields(raw), raw, created_at })
             .run();
-          if (built.some(({ raw }) => raw !== null && raw.length > LARGE_BYTES)) {
-            tx.delete(outbox)
-              .where(lte(outbox.id, sql`(SELECT max(id) FROM (${UP_TO_HERE}) WHERE bytes > ${MAX_BYTES})`))
-              .run();
-          }
-        },
-        { behavior: 'immediate' },
-      );
+        }
+        tx.delete(outbox)
+          .where(lte(outbox.id, sql`(SELECT max(id) - ${MAX_MAILS} FROM outbox)`))
+          .run();
+        if (built.some(({ raw }) => raw !== null && raw.length > LARGE_BYTES)) {
+          tx.delete(outbox)
+            .where(lte(outbox.id, sql`(SELECT max(id) FROM (${UP_TO_HERE}) WHERE bytes > ${MAX_BYTES})`))
+            .run();
+        }
+      });
       for (const { resolve } of built) resolve(ACCEPTED);
     } catch (error) {
       const reply = `The outbox could not be written: ${error instanceof Error ? error.message : error}`;

@@ -1,6 +1,7 @@
 /** Public forms by which people subscribe themselves (additions): list, read, create, change, delete. */
 
 import Type, { type Static } from 'typebox';
+import { inTransaction } from '../../database/transaction.ts';
 import { conflict, notFound } from '../../errors/failure.ts';
 import { SENTENCES, sentence } from '../../errors/sentences.ts';
 import { formSnippet } from '../../http/pages/form-markup.tsx';
@@ -118,7 +119,7 @@ export const createForm = operation({
       auditBy(context, 'form_added', given.name);
       return addForm(db, accountId, formInput(db, accountId, given, null), clock.now());
     };
-    const id = db.transaction(add, { behavior: 'immediate' });
+    const id = inTransaction(db, add);
     return { id, url: urlOf(context, id) };
   },
 });
@@ -139,7 +140,7 @@ export const saveForm = operation({
       auditBy(context, 'form_changed', input.name);
       changeForm(db, form, input, clock.now());
     };
-    db.transaction(change, { behavior: 'immediate' });
+    inTransaction(db, change);
   },
 });
 
@@ -157,7 +158,7 @@ export const deleteForm = operation({
       removeForm(db, found);
       return found;
     };
-    await removeRequests(db.$client, db.transaction(remove, { behavior: 'immediate' }).id);
+    await removeRequests(db.$client, inTransaction(db, remove).id);
   },
 });
 

@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
 import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE, SINGLE_SEND_STATUS } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { isReleasable, mailWaitsReason, releaseSending, sendingHeldReason } from '../../delivery/queue/sending-hold.ts';
 import { conflict } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
@@ -52,7 +53,7 @@ export const releaseHold = operation({
       releaseSending(db.$client, clock.now().getTime());
       auditBy(context, 'sending_released');
     };
-    db.transaction(release, { behavior: 'immediate' });
+    inTransaction(db, release);
     wake();
   },
 });

@@ -1,6 +1,7 @@
 /** The public address (addition), for operators: where recipients reach this service, where it is kept, and what was seen of it. */
 import Type, { type Static } from 'typebox';
 import { parseOrigin } from '../../config.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { ADDRESS_SOURCES, publicAddress, savePublicAddress } from '../../delivery/links/public-address.ts';
 import { isLocal } from '../../delivery/transport/smtp/relay-urls.ts';
 import { conflict } from '../../errors/failure.ts';
@@ -73,13 +74,10 @@ export const changePublicAddress = operation({
     const { db, config, wake } = context;
     if (config.PUBLIC_URL !== '') throw conflict(sentence('address_fixed'));
     const url = parseOrigin(public_url);
-    db.transaction(
-      () => {
-        savePublicAddress(db.$client, url);
-        auditBy(context, 'public_address_changed', url);
-      },
-      { behavior: 'immediate' },
-    );
+    inTransaction(db, () => {
+      savePublicAddress(db.$client, url);
+      auditBy(context, 'public_address_changed', url);
+    });
     wake();
   },
 });

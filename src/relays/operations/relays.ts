@@ -4,6 +4,7 @@ import Type, { type Static } from 'typebox';
 import type { Db } from '../../database/open.ts';
 import { recordId } from '../../database/ownership.ts';
 import { RELAY_SECURITY, relays, senders } from '../../database/schema/index.ts';
+import { writeAndWake } from '../../database/transaction.ts';
 import { publicAddress } from '../../delivery/links/public-address.ts';
 import { readGauges } from '../../delivery/reporting/gauges.ts';
 import {
@@ -31,7 +32,7 @@ import {
   stamps,
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
-import { type Context, operation } from '../../operations/operation.ts';
+import { operation } from '../../operations/operation.ts';
 import { auditBy } from '../../users/audit.ts';
 
 const MAX_RELAYS = 20;
@@ -131,7 +132,7 @@ export const saveRelay = operation({
     const { name, port, security, username = '', password = '', rate = 0, connections = CONNECTIONS } = given;
     const host = parseRelayHost(given.host) ?? given.host;
     const relay = { name, host, port, security, username, password, rate, connections };
-    return write(context, () => {
+    return writeAndWake(context, () => {
       const before = id === undefined ? undefined : requireRelay(db, id);
       if (before === undefined && countRelays(db) >= MAX_RELAYS)
         throw conflict(sentence('relays_many', { count: MAX_RELAYS }));
@@ -154,7 +155,7 @@ export const orderRelays = operation({
   isForOperators: true,
   input: Type.Object({ strIds: identifiers('The relays in their order; those left out follow.') }),
   run: (context, { strIds = [] }) =>
-    write(context, () => {
+    writeAndWake(context, () => {
       const { db } = context;
       storeOrder(
         db,
@@ -172,7 +173,7 @@ export const deleteRelay = operation({
   isForOperators: true,
   input: Type.Object(ById),
   run: (context, { id }) =>
-    write(context, () => {
+    writeAndWake(context, () => {
       const { db, config } = context;
       const relay = requireRelay(db, id);
       const { length } = sendersOf(db, relay.id);
@@ -184,13 +185,6 @@ export const deleteRelay = operation({
       auditBy(context, 'relay_removed', subjectOf(relay));
     }),
 });
-
-/** Does something in one transaction, and wakes the background. */
-function write<T>({ db, wake }: Context, work: () => T): T {
-  const result = db.transaction(work, { behavior: 'immediate' });
-  wake();
-  return result;
-}
 
 /** The ids of the senders whose mail goes over this relay alone. */
 function sendersOf(db: Db, relayId: number): number[] {

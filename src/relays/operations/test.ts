@@ -4,6 +4,7 @@ import Type, { type Static } from 'typebox';
 import { asciiAddress } from '../../audience/contacts/addresses.ts';
 import { ownedRecord } from '../../database/ownership.ts';
 import { senders } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { publicAddress } from '../../delivery/links/public-address.ts';
 import { recordRelayTest } from '../../delivery/queue/relay-use.ts';
 import { diagnose } from '../../delivery/transport/relays/diagnosis.ts';
@@ -65,13 +66,10 @@ export const testRelay = operation({
       const name = await heloName(config.SMTP_HELO, publicAddress(db.$client, config).url);
       const trial = await tryRelay(relay, { from, to, name });
       const reply = trial.outcome?.reply ?? null;
-      db.transaction(
-        () => {
-          recordRelayTest(db.$client, row.id, reply, clock.now().getTime());
-          auditBy(context, 'relay_tested', row.name);
-        },
-        { behavior: 'immediate' },
-      );
+      inTransaction(db, () => {
+        recordRelayTest(db.$client, row.id, reply, clock.now().getTime());
+        auditBy(context, 'relay_tested', row.name);
+      });
       const diagnosis = diagnose(trial, relay);
       const test = { stage: trial.stage, from, to, ...diagnosis, code: sentenceCode(diagnosis.found), reply };
       return { test };

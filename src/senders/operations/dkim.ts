@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import { asciiDomain } from '../../audience/contacts/addresses.ts';
 import { recordId } from '../../database/ownership.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { createDkimKeyInThreadPool } from '../../delivery/mime/dkim.ts';
 import { conflict, invalid, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
@@ -56,15 +57,12 @@ export const deleteDkimKey = operation({
   input: Type.Object({ id: identifier('The key.') }),
   run(context, given) {
     const { db } = context;
-    db.transaction(
-      () => {
-        const key = listDkimKeys(db).find(({ id }) => id === recordId(given.id));
-        if (key === undefined) throw notFound();
-        removeKey(db, key);
-        auditBy(context, 'dkim_key_removed', `${key.selector}._domainkey.${key.domain}`);
-      },
-      { behavior: 'immediate' },
-    );
+    inTransaction(db, () => {
+      const key = listDkimKeys(db).find(({ id }) => id === recordId(given.id));
+      if (key === undefined) throw notFound();
+      removeKey(db, key);
+      auditBy(context, 'dkim_key_removed', `${key.selector}._domainkey.${key.domain}`);
+    });
   },
 });
 
@@ -88,7 +86,7 @@ async function makeKey(
       insertDkimKey(db, { domain, selector, privateKey, awaitsRecord }, now);
       auditBy(context, 'dkim_key_made', `${selector}._domainkey.${domain}`);
     };
-    db.transaction(keep, { behavior: 'immediate' });
+    inTransaction(db, keep);
   });
 }
 

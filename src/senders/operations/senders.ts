@@ -14,6 +14,7 @@ import {
   senders,
   states,
 } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { waitForAcknowledgement } from '../../delivery/queue/mailing-state.ts';
 import { stateName } from '../../delivery/reporting/mailing-report.ts';
 import { countRelayChange } from '../../delivery/transport/relays/changes.ts';
@@ -135,27 +136,24 @@ export const addSender = operation({
   run(context, { relay_id, ...given }) {
     const { db, clock, accountId, wake } = context;
     const stamp = isoTimestamp(clock.now());
-    const sender = db.transaction(
-      (tx) => {
-        const added = tx
-          .insert(senders)
-          .values({
-            ...given,
-            ...chosenRelay(context, relay_id),
-            user_id: accountId,
-            utr: randomUUID(),
-            send_at: NO_TIME,
-            created_at: stamp,
-            updated_at: stamp,
-          })
-          .returning()
-          .get();
-        sendVerification(context, added, clock.now());
-        auditBy(context, 'sender_added', added.from_email);
-        return added;
-      },
-      { behavior: 'immediate' },
-    );
+    const sender = inTransaction(db, (tx) => {
+      const added = tx
+        .insert(senders)
+        .values({
+          ...given,
+          ...chosenRelay(context, relay_id),
+          user_id: accountId,
+          utr: randomUUID(),
+          send_at: NO_TIME,
+          created_at: stamp,
+          updated_at: stamp,
+        })
+        .returning()
+        .get();
+      sendVerification(context, added, clock.now());
+      auditBy(context, 'sender_added', added.from_email);
+      return added;
+    });
     wake();
     return { id: sender.id };
   },
@@ -169,27 +167,24 @@ export const changeSender = operation({
   check: checkPlaces,
   run(context, { sender_id, relay_id, ...given }) {
     const { db, clock, wake } = context;
-    db.transaction(
-      (tx) => {
-        const before = requireSender(context, sender_id);
-        const hasNewAddress = before.from_email !== given.from_email;
-        const after = tx
-          .update(senders)
-          .set({
-            ...given,
-            ...chosenRelay(context, relay_id),
-            ...(hasNewAddress && { is_verified: 0 }),
-            updated_at: isoTimestamp(clock.now()),
-          })
-          .where(eq(senders.id, before.id))
-          .returning()
-          .get();
-        if (before.relay_id !== after.relay_id) countRelayChange(db.$client);
-        if (hasNewAddress) sendVerification(context, after, clock.now());
-        auditBy(context, 'sender_changed', after.from_email);
-      },
-      { behavior: 'immediate' },
-    );
+    inTransaction(db, (tx) => {
+      const before = requireSender(context, sender_id);
+      const hasNewAddress = before.from_email !== given.from_email;
+      const after = tx
+        .update(senders)
+        .set({
+          ...given,
+          ...chosenRelay(context, relay_id),
+          ...(hasNewAddress && { is_verified: 0 }),
+          updated_at: isoTimestamp(clock.now()),
+        })
+        .where(eq(senders.id, before.id))
+        .returning()
+        .get();
+      if (before.relay_id !== after.relay_id) countRelayChange(db.$client);
+      if (hasNewAddress) sendVerification(context, after, clock.now());
+      auditBy(context, 'sender_changed', after.from_email);
+    });
     wake();
   },
 });
@@ -202,15 +197,12 @@ export const deleteSender = operation({
   async run(context, { sender_id }) {
     const { db, clock, wake } = context;
     const now = isoTimestamp(clock.now());
-    const heldMailings = db.transaction(
-      (tx) => {
-        const { id, from_email } = requireSender(context, sender_id);
-        tx.update(senders).set({ deleted_at: now }).where(eq(senders.id, id)).run();
-        auditBy(context, 'sender_removed', from_email);
-        return holdCampaignsUsingSender(db, id, now);
-      },
-      { behavior: 'immediate' },
-    );
+    const heldMailings = inTransaction(db, (tx) => {
+      const { id, from_email } = requireSender(context, sender_id);
+      tx.update(senders).set({ deleted_at: now }).where(eq(senders.id, id)).run();
+      auditBy(context, 'sender_removed', from_email);
+      return holdCampaignsUsingSender(db, id, now);
+    });
     wake();
     for (const id of heldMailings) await waitForAcknowledgement(db.$client, id);
   },
@@ -237,9 +229,7 @@ export const resendVerification = operation({
   input: Type.Object(ById),
   run(context, { sender_id }) {
     const { db, clock, wake } = context;
-    db.transaction(() => sendVerification(context, requireSender(context, sender_id), clock.now()), {
-      behavior: 'immediate',
-    });
+    inTransaction(db, () => sendVerification(context, requireSender(context, sender_id), clock.now()));
     wake();
   },
 });

@@ -1,6 +1,7 @@
 /** Warming sender domains up (additions): so many mails a day, more each day, until a volume is reached. */
 import Type, { type Static } from 'typebox';
 import { asciiDomain } from '../../audience/contacts/addresses.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { dayAfter, dayOf } from '../../delivery/warm-up/plan.ts';
 import { listWarmUps, removeWarmUp, saveWarmUp, WARM_UP_STATES } from '../../delivery/warm-up/store.ts';
 import { invalid, notFound } from '../../errors/failure.ts';
@@ -89,7 +90,7 @@ export const changeWarmUp = operation({
       saveWarmUp(db.$client, accountId, domain, { starts_on, volume, growth, until_volume });
       auditBy(context, 'warm_up_saved', domain);
     };
-    db.transaction(save, { behavior: 'immediate' });
+    inTransaction(db, save);
   },
 });
 
@@ -105,7 +106,7 @@ export const stopWarmUp = operation({
       if (!removeWarmUp(db.$client, accountId, domain)) throw notFound();
       auditBy(context, 'warm_up_stopped', domain);
     };
-    db.transaction(stop, { behavior: 'immediate' });
+    inTransaction(db, stop);
   },
 });
 

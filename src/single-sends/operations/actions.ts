@@ -6,6 +6,7 @@ import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
 import { ownedBy, recordId, recordUtr } from '../../database/ownership.ts';
 import { senders, singleSends } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { requeueFailed } from '../../delivery/queue/ledger/ended.ts';
 import { commandMailing, reopenMailing, waitForAcknowledgement } from '../../delivery/queue/mailing-state.ts';
 import { letAllGo, passLimits } from '../../delivery/watch/watched-mailings.ts';
@@ -60,18 +61,15 @@ export const deleteSingleSends = operation({
 
 /** Deletes single sends and cancels the mailings of running ones. When it resolves, no further delivery of them starts. */
 async function deleteAll({ db, wake }: Context, sends: readonly SingleSend[]): Promise<void> {
-  const stopped = db.transaction(
-    (tx) => {
-      const running: number[] = [];
-      for (const send of sends) {
-        const mailing = findSingleSendMailing(db, send);
-        if (mailing !== null && commandMailing(db.$client, mailing.id, 'cancel')) running.push(mailing.id);
-        tx.delete(singleSends).where(eq(singleSends.id, send.id)).run();
-      }
-      return running;
-    },
-    { behavior: 'immediate' },
-  );
+  const stopped = inTransaction(db, (tx) => {
+    const running: number[] = [];
+    for (const send of sends) {
+      const mailing = findSingleSendMailing(db, send);
+      if (mailing !== null && commandMailing(db.$client, mailing.id, 'cancel')) running.push(mailing.id);
+      tx.delete(singleSends).where(eq(singleSends.id, send.id)).run();
+    }
+    return running;
+  });
   wake();
   for (const id of stopped) await waitForAcknowledgement(db.$client, id);
 }
@@ -138,7 +136,7 @@ export const resumeSingleSend = operation({
       const goesOn = letAllGo(db.$client, mailing.id);
       if (!commandMailing(db.$client, mailing.id, 'resume') && !goesOn) throw conflict(sentence('not_resumable'));
     };
-    db.transaction(resume, { behavior: 'immediate' });
+    inTransaction(db, resume);
     wake();
     await waitForAcknowledgement(db.$client, mailing.id);
   },

@@ -11,6 +11,7 @@ import {
   type singleSends,
   unsubscribeGroups,
 } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { Failure, type FieldErrors } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import { withinShare } from '../../http/account-share.ts';
@@ -284,5 +285,5 @@ export function changeSingleSend<Given extends Partial<SingleSendInput>>(
     store(before, columns);
     return { utr: before.utr, updated_at };
   };
-  return db.transaction(change, { behavior: 'immediate' });
+  return inTransaction(db, change);
 }

@@ -9,6 +9,7 @@ import { insertSegment } from '../../audience/segments/segments.ts';
 import { isMeasuredNow } from '../../audience/tracking-choice.ts';
 import type { Db } from '../../database/open.ts';
 import { abTests, DELIVERY_STATE, segments, type Target } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { conflict } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { withinShare } from '../../http/account-share.ts';
@@ -68,43 +69,36 @@ export const resendToUnopened = operation({
   output: Type.Object({ utr: Type.String() }),
   async run({ db, clock, wake, accountId, actor }, { utr, subject }) {
     const now = isoTimestamp(clock.now());
-    const made = db.transaction(
-      () => {
-        const { send, mailingId } = requireOpensKnown(db, accountId, utr);
-        const types = contactTypesOf(db, send);
-        if (types.length === 0) throw conflict(sentence('resend_nobody'));
-        if (types.length > MAX_TYPES) throw conflict(sentence('resend_many_types', { count: MAX_TYPES }));
-        const present = findRuleSegments(db, send, types);
-        const ids = types.map((type) => present.get(type) ?? addRuleSegment(db, clock, send, type));
-        // The sender's name is none of the draft: a launch takes that of the sender.
-        const { preheader, template_id, template_json, template_html } = asVariant(
-          db,
-          send,
-          winnerOrMail(db, mailingId),
-        );
-        const { id: _id, held_code: _code, held_reason: _reason, status: _status, ...copied } = send;
-        const copy = randomUUID();
-        insertDraft(db, {
-          ...copied,
-          utr: copy,
-          ...{ subject, preheader, template_id, template_json, template_html },
-          recipient_id: ids.map((id): Target => ({ id: String(id), table: 'segments' })),
-          exclude_specific_recipient_id: [],
-          ab_test: null,
-          schedule_type: 0,
-          schedule_date: NO_DATE,
-          schedule_time: NO_TIME_OF_DAY,
-          local_time: 0,
-          starts_at: clock.now().getTime(),
-          sent_at: NO_TIME,
-          changed_by: actor.userId,
-          created_at: now,
-          updated_at: now,
-        });
-        return { copy, ids };
-      },
-      { behavior: 'immediate' },
-    );
+    const made = inTransaction(db, () => {
+      const { send, mailingId } = requireOpensKnown(db, accountId, utr);
+      const types = contactTypesOf(db, send);
+      if (types.length === 0) throw conflict(sentence('resend_nobody'));
+      if (types.length > MAX_TYPES) throw conflict(sentence('resend_many_types', { count: MAX_TYPES }));
+      const present = findRuleSegments(db, send, types);
+      const ids = types.map((type) => present.get(type) ?? addRuleSegment(db, clock, send, type));
+      // The sender's name is none of the draft: a launch takes that of the sender.
+      const { preheader, template_id, template_json, template_html } = asVariant(db, send, winnerOrMail(db, mailingId));
+      const { id: _id, held_code: _code, held_reason: _reason, status: _status, ...copied } = send;
+      const copy = randomUUID();
+      insertDraft(db, {
+        ...copied,
+        utr: copy,
+        ...{ subject, preheader, template_id, template_json, template_html },
+        recipient_id: ids.map((id): Target => ({ id: String(id), table: 'segments' })),
+        exclude_specific_recipient_id: [],
+        ab_test: null,
+        schedule_type: 0,
+        schedule_date: NO_DATE,
+        schedule_time: NO_TIME_OF_DAY,
+        local_time: 0,
+        starts_at: clock.now().getTime(),
+        sent_at: NO_TIME,
+        changed_by: actor.userId,
+        created_at: now,
+        updated_at: now,
+      });
+      return { copy, ids };
+    });
     await recomputeSoon(db, made.ids, clock);
     wake();
     return { utr: made.copy };

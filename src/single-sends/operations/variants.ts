@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox';
 import type { Db } from '../../database/open.ts';
 import { recordId } from '../../database/ownership.ts';
 import { type AbTest, WINNER_BY } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { chooseVariant } from '../../delivery/variants/decision.ts';
 import type { AbTestReport } from '../../delivery/variants/report.ts';
 import { smallestDifference } from '../../delivery/variants/statistics.ts';
@@ -205,7 +206,7 @@ export const saveVariants = operation({
       changeUnsent(db, send.id, { ...changes, changed_by: actor.userId, updated_at });
       return { updated_at };
     };
-    return db.transaction(save, { behavior: 'immediate' });
+    return inTransaction(db, save);
   },
 });
 

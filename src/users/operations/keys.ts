@@ -5,6 +5,7 @@ import { createKeys, revokeKeys } from '../../database/accounts.ts';
 import { ownedBy, ownedRecord } from '../../database/ownership.ts';
 import { recordObject } from '../../database/record-json.ts';
 import { apiKeys } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { notFound } from '../../errors/failure.ts';
 import { identifier, integer, isoTimestampSchema, listQuery, nullable } from '../../http/requests/schemas.ts';
 import { listOperation, operation } from '../../operations/operation.ts';
@@ -47,14 +48,11 @@ export const makeKey = operation({
   output: Type.Object({ key: NewKey }),
   run(context) {
     const { db, clock, accountId } = context;
-    return db.transaction(
-      () => {
-        const { publicKey, secretKey } = createKeys(db, clock, accountId);
-        auditBy(context, 'key_made', publicKey);
-        return { key: { public_key: publicKey, secret_key: secretKey } };
-      },
-      { behavior: 'immediate' },
-    );
+    return inTransaction(db, () => {
+      const { publicKey, secretKey } = createKeys(db, clock, accountId);
+      auditBy(context, 'key_made', publicKey);
+      return { key: { public_key: publicKey, secret_key: secretKey } };
+    });
   },
 });
 
@@ -66,17 +64,14 @@ export const revokeKey = operation({
   input: Type.Object({ id: identifier('The key pair.') }),
   run(context, { id }) {
     const { db, clock, accountId } = context;
-    db.transaction(
-      (tx) => {
-        const key = tx
-          .select()
-          .from(apiKeys)
-          .where(ownedRecord(apiKeys, id, accountId))
-          .get();
-        if (key === undefined) throw notFound();
-        if (revokeKeys(db, clock, key.public_key)) auditBy(context, 'key_revoked', key.public_key);
-      },
-      { behavior: 'immediate' },
-    );
+    inTransaction(db, (tx) => {
+      const key = tx
+        .select()
+        .from(apiKeys)
+        .where(ownedRecord(apiKeys, id, accountId))
+        .get();
+      if (key === undefined) throw notFound();
+      if (revokeKeys(db, clock, key.public_key)) auditBy(context, 'key_revoked', key.public_key);
+    });
   },
 });

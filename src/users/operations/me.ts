@@ -3,6 +3,7 @@ import { eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { readRecord, recordObject } from '../../database/record-json.ts';
 import { COLOUR_SCHEMES, users } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { notFound } from '../../errors/failure.ts';
 import { choice, flag, integer, line, zeroOrOne } from '../../http/requests/schemas.ts';
 import { LANGUAGE_CODES } from '../../languages.ts';
@@ -60,23 +61,20 @@ export const changeOwnSettings = operation({
       ...given,
       ...(given.language && { language: given.language === 'browser' ? '' : given.language }),
     };
-    db.transaction(
-      (tx) => {
-        const me = requireMe(context);
-        const changes = Object.entries(wanted).filter(([name, value]) => Reflect.get(me, name) !== value);
-        if (changes.length === 0) return;
-        tx.update(users)
-          .set({ ...wanted, updated_at: isoTimestamp(clock.now()) })
-          .where(eq(users.id, me.id))
-          .run();
-        // A name is personal and can be long; that it changed is enough.
-        const subject = changes
-          .map(([name, value]) => (name === 'name' ? name : `${name}: ${value === '' ? 'browser' : value}`))
-          .join(', ');
-        auditBy(context, 'settings_changed', subject);
-      },
-      { behavior: 'immediate' },
-    );
+    inTransaction(db, (tx) => {
+      const me = requireMe(context);
+      const changes = Object.entries(wanted).filter(([name, value]) => Reflect.get(me, name) !== value);
+      if (changes.length === 0) return;
+      tx.update(users)
+        .set({ ...wanted, updated_at: isoTimestamp(clock.now()) })
+        .where(eq(users.id, me.id))
+        .run();
+      // A name is personal and can be long; that it changed is enough.
+      const subject = changes
+        .map(([name, value]) => (name === 'name' ? name : `${name}: ${value === '' ? 'browser' : value}`))
+        .join(', ');
+      auditBy(context, 'settings_changed', subject);
+    });
   },
 });
 

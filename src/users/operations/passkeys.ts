@@ -4,6 +4,7 @@ import Type from 'typebox';
 import { recordId } from '../../database/ownership.ts';
 import { recordObject } from '../../database/record-json.ts';
 import { passkeys, users } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { notFound } from '../../errors/failure.ts';
 import { identifier, integer, isoTimestampSchema, listQuery, nullable } from '../../http/requests/schemas.ts';
 import { type Context, listOperation, operation } from '../../operations/operation.ts';
@@ -50,20 +51,17 @@ export const removePasskey = operation({
   isForPeople: true,
   input: Type.Object({ id: identifier('The passkey.') }),
   run(context, { id }) {
-    context.db.transaction(
-      (tx) => {
-        const found = tx
-          .select({ id: passkeys.id, name: passkeys.name, email: users.email })
-          .from(passkeys)
-          .innerJoin(users, eq(users.id, passkeys.user_id))
-          .where(and(eq(passkeys.id, recordId(id)), isVisibleTo(context)))
-          .get();
-        if (found === undefined) throw notFound();
-        tx.delete(passkeys).where(eq(passkeys.id, found.id)).run();
-        auditBy(context, 'passkey_removed', `${found.email}: ${found.name}`);
-      },
-      { behavior: 'immediate' },
-    );
+    inTransaction(context.db, (tx) => {
+      const found = tx
+        .select({ id: passkeys.id, name: passkeys.name, email: users.email })
+        .from(passkeys)
+        .innerJoin(users, eq(users.id, passkeys.user_id))
+        .where(and(eq(passkeys.id, recordId(id)), isVisibleTo(context)))
+        .get();
+      if (found === undefined) throw notFound();
+      tx.delete(passkeys).where(eq(passkeys.id, found.id)).run();
+      auditBy(context, 'passkey_removed', `${found.email}: ${found.name}`);
+    });
   },
 });
 

@@ -4,6 +4,7 @@ import Type from 'typebox';
 import { recordId } from '../../database/ownership.ts';
 import { recordObject } from '../../database/record-json.ts';
 import { sessions, users } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { notFound } from '../../errors/failure.ts';
 import { identifier, integer, isoTimestampSchema, listQuery, zeroOrOne } from '../../http/requests/schemas.ts';
 import { type Context, listOperation, operation } from '../../operations/operation.ts';
@@ -48,20 +49,17 @@ export const endSession = operation({
   input: Type.Object({ id: identifier('The session.') }),
   run(context, { id }) {
     const { db } = context;
-    db.transaction(
-      (tx) => {
-        const found = tx
-          .select({ id: sessions.id, email: users.email })
-          .from(sessions)
-          .innerJoin(users, eq(users.id, sessions.user_id))
-          .where(and(eq(sessions.id, recordId(id)), isVisibleTo(context)))
-          .get();
-        if (found === undefined) throw notFound();
-        end(db, found.id);
-        auditBy(context, 'session_ended', found.email);
-      },
-      { behavior: 'immediate' },
-    );
+    inTransaction(db, (tx) => {
+      const found = tx
+        .select({ id: sessions.id, email: users.email })
+        .from(sessions)
+        .innerJoin(users, eq(users.id, sessions.user_id))
+        .where(and(eq(sessions.id, recordId(id)), isVisibleTo(context)))
+        .get();
+      if (found === undefined) throw notFound();
+      end(db, found.id);
+      auditBy(context, 'session_ended', found.email);
+    });
   },
 });
 

@@ -4,6 +4,7 @@ import Type from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { recordObject } from '../../database/record-json.ts';
 import { users } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { invalid, notFound } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import {
@@ -73,14 +74,11 @@ export const inviteUser = operation({
     const { db, clock, accountId, actor } = context;
     const address = parseAddress(email);
     if (address === null) throw new Error('an invalid address passed the schema');
-    return db.transaction(
-      () => {
-        if (findUserByEmail(db, address) !== undefined) throw invalid('email', messages.taken('email'));
-        const user = addUser(db, { accountId, address, name, role, passwordHash: null }, actor, clock.now());
-        return { id: user.id, ...makeLink(context, user) };
-      },
-      { behavior: 'immediate' },
-    );
+    return inTransaction(db, () => {
+      if (findUserByEmail(db, address) !== undefined) throw invalid('email', messages.taken('email'));
+      const user = addUser(db, { accountId, address, name, role, passwordHash: null }, actor, clock.now());
+      return { id: user.id, ...makeLink(context, user) };
+    });
   },
 });
 
@@ -101,14 +99,11 @@ export const updateUser = operation({
   input: Type.Object({ ...ById, name: Type.Optional(line()), role: Type.Optional(Role) }),
   run(context, { id, ...given }) {
     const { db, clock, actor } = context;
-    db.transaction(
-      () => {
-        const user = requireUser(context, id);
-        const { name = user.name, role = user.role } = given;
-        changeUser(db, user, { name, role }, actor, clock.now());
-      },
-      { behavior: 'immediate' },
-    );
+    inTransaction(db, () => {
+      const user = requireUser(context, id);
+      const { name = user.name, role = user.role } = given;
+      changeUser(db, user, { name, role }, actor, clock.now());
+    });
   },
 });
 
@@ -119,7 +114,7 @@ export const deleteUser = operation({
   input: Type.Object(ById),
   run(context, { id }) {
     const { db, clock, actor } = context;
-    db.transaction(() => removeUser(db, requireUser(context, id), actor, clock.now()), { behavior: 'immediate' });
+    inTransaction(db, () => removeUser(db, requireUser(context, id), actor, clock.now()));
   },
 });
 

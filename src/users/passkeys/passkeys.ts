@@ -2,6 +2,7 @@
 import { and, eq, lt, or } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { passkeys, users } from '../../database/schema/index.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { type Actor, audit } from '../audit.ts';
 import type { User } from '../users.ts';
@@ -36,26 +37,23 @@ export function findPasskey(db: Db, credentialId: string): { passkey: Passkey; u
 
 /** Adds a passkey to a user. False when the user has too many, or somebody has this one. */
 export function addPasskey(db: Db, user: User, name: string, added: NewPasskey, actor: Actor, now: Date): boolean {
-  return db.transaction(
-    (tx) => {
-      const isKnown = findPasskey(db, added.credentialId) !== undefined;
-      if (isKnown || passkeysOf(db, user.id).length >= MOST_PASSKEYS) return false;
-      tx.insert(passkeys)
-        .values({
-          user_id: user.id,
-          credential_id: added.credentialId,
-          public_key: Buffer.from(added.publicKey),
-          counter: added.counter,
-          transports: added.transports,
-          name,
-          created_at: isoTimestamp(now),
-        })
-        .run();
-      audit(db, { accountId: user.account_id, actor, action: 'passkey_added', subject: name }, now);
-      return true;
-    },
-    { behavior: 'immediate' },
-  );
+  return inTransaction(db, (tx) => {
+    const isKnown = findPasskey(db, added.credentialId) !== undefined;
+    if (isKnown || passkeysOf(db, user.id).length >= MOST_PASSKEYS) return false;
+    tx.insert(passkeys)
+      .values({
+        user_id: user.id,
+        credential_id: added.credentialId,
+        public_key: Buffer.from(added.publicKey),
+        counter: added.counter,
+        transports: added.transports,
+        name,
+        created_at: isoTimestamp(now),
+      })
+      .run();
+    audit(db, { accountId: user.account_id, actor, action: 'passkey_added', subject: name }, now);
+    return true;
+  });
 }
 
 /** Records that a passkey was used. False when its counter is not above the last one, as after it was copied, or it is gone. */

@@ -9,6 +9,7 @@ import { addUnsubscribers } from '../../../audience/unsubscribes.ts';
 import type { Db } from '../../../database/open.ts';
 import { prepared } from '../../../database/prepared.ts';
 import { DELIVERY_STATE, MAILING_ENDED } from '../../../database/schema/index.ts';
+import { inTransaction } from '../../../database/transaction.ts';
 import type { WriteLock } from '../../../database/write-lock.ts';
 import { notFound } from '../../../errors/failure.ts';
 import { isoTimestamp } from '../../../time/clock.ts';
@@ -67,10 +68,7 @@ export async function takeIn(
 ): Promise<void> {
   for (let done = 0; done < events.length; await setImmediate()) {
     const from = done;
-    done += await lock.write(
-      () => db.transaction(() => takeInSome(db, intake, events, from, now), { behavior: 'immediate' }),
-      LOCK_WAIT_MS,
-    );
+    done += await lock.write(() => inTransaction(db, () => takeInSome(db, intake, events, from, now)), LOCK_WAIT_MS);
   }
 }
 
