@@ -1,18 +1,11 @@
 /** The suppression list of an account: addresses that get no more mail because an earlier one bounced or its recipient complained. */
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../database/open.ts';
+import type { suppressions } from '../database/schema/index.ts';
 import { addAddresses, isErasedRow } from './contacts/address-rows.ts';
 import type { Address } from './contacts/addresses.ts';
 
-interface Suppression {
-  user_id: number;
-  address_id: number;
-  kind: 'bounce' | 'complaint';
-  /** One sanitized line for the owner. */
-  diagnostic: string;
-  /** ISO timestamp. */
-  created_at: string;
-}
+type Suppression = Omit<typeof suppressions.$inferSelect, 'id'>;
 
 /** Puts an address on the list. One that is already there stays as it is; an erased person gets no mail anyway, and no entry. */
 export function suppressAddress(client: Database, suppression: Suppression): void {

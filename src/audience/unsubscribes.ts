@@ -1,7 +1,10 @@
 /** Adds people to the global unsubscribe list and the groups and removes them. Every change is written to the consent log. */
+
+import { randomInt } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
+import { unsubscribeGroups } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { addAddresses } from './contacts/address-rows.ts';
 import type { Address } from './contacts/addresses.ts';
@@ -24,6 +27,21 @@ interface Unsubscription {
   unsubscribe_groups_id: number | null;
   group_name: string | null;
   created_at: string;
+}
+
+/** Makes an unsubscribe group. `now` is an ISO timestamp. */
+export function insertGroup(
+  db: Db,
+  accountId: number,
+  about: Pick<typeof unsubscribeGroups.$inferInsert, 'group_name' | 'description' | 'is_display'>,
+  now: string,
+): { id: number } {
+  const rand_id = String(randomInt(1_000_000_000, 10_000_000_000));
+  return db
+    .insert(unsubscribeGroups)
+    .values({ ...about, user_id: accountId, rand_id, created_at: now, updated_at: now })
+    .returning({ id: unsubscribeGroups.id })
+    .get();
 }
 
 /**

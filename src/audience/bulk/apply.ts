@@ -4,7 +4,7 @@ import type { Db } from '../../database/open.ts';
 import type { contactJobs } from '../../database/schema/index.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { deleteContacts, recordMoves } from '../contacts/contacts.ts';
-import { recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
+import { syncTypeChange } from '../segments/membership.ts';
 import { addContactsToSegment } from '../segments/segments.ts';
 import { addUnsubscribers } from '../unsubscribes.ts';
 
@@ -107,24 +107,10 @@ function moveContacts(db: Db, accountId: number, moves: readonly { row: Row; to:
     moved.map(({ row, to }) => ({ contact: row.id, from: row.contact_type_id, to })),
     now,
   );
-  for (const [type, left] of Map.groupBy(moved, ({ row }) => row.contact_type_id)) {
-    recordMembershipChange(db, { accountId, table: 'contacts', id: type }, 'left', people(left), now);
-    syncAfterContactChange(
-      db,
-      type,
-      left.map(({ row }) => row.address_id),
-      now,
-    );
-  }
-  for (const [type, joined] of Map.groupBy(moved, ({ to }) => to)) {
-    recordMembershipChange(db, { accountId, table: 'contacts', id: type }, 'joined', people(joined), now);
-    syncAfterContactChange(
-      db,
-      type,
-      joined.map(({ row }) => row.address_id),
-      now,
-    );
-  }
+  for (const [type, left] of Map.groupBy(moved, ({ row }) => row.contact_type_id))
+    syncTypeChange(db, type, 'left', rowsOf(left), now);
+  for (const [type, joined] of Map.groupBy(moved, ({ to }) => to))
+    syncTypeChange(db, type, 'joined', rowsOf(joined), now);
   return moved.map(({ row }) => ({ id: row.id, typeBefore: row.contact_type_id }));
 }
 
@@ -136,20 +122,9 @@ function restoreContacts(db: Db, job: Job, ids: readonly number[], now: string):
         AND EXISTS (SELECT 1 FROM contact_types t WHERE t.id = contact_type_id AND t.deleted_at IS NULL)
       RETURNING id, contact_type_id, address_id, email`)
     .all({ ids: JSON.stringify(ids), at: job.created_at });
-  for (const [type, rows] of Map.groupBy(restored, (row) => row.contact_type_id)) {
-    const joined = rows.map((row) => ({ row }));
-    recordMembershipChange(db, { accountId: job.user_id, table: 'contacts', id: type }, 'joined', people(joined), now);
-    syncAfterContactChange(
-      db,
-      type,
-      rows.map((row) => row.address_id),
-      now,
-    );
-  }
+  for (const [type, rows] of Map.groupBy(restored, (row) => row.contact_type_id))
+    syncTypeChange(db, type, 'joined', rows, now);
   return restored.length;
 }
 
-function people(rows: readonly { row: Row }[]) {
-  const given = rows.map(({ row }) => ({ a: row.address_id, c: row.id }));
-  return sql`SELECT value ->> 'a' AS address_id, value ->> 'c' AS contact_id FROM json_each(${JSON.stringify(given)})`;
-}
+const rowsOf = (moves: readonly { row: Row }[]) => moves.map(({ row }) => row);

@@ -1,4 +1,5 @@
 /** Contact types: named lists of contacts. */
+
 import { sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';

@@ -1,4 +1,5 @@
 /** Contacts: validating them, and creating, changing and deleting single ones. The import writes many at once. */
+
 import { and, eq, isNull, type Placeholder, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { isOwned, ownedBy, recordId } from '../../database/ownership.ts';
@@ -8,9 +9,15 @@ import { conflict, invalid, notFound } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import type { Said } from '../../errors/sentences.ts';
 import { readdressRecords } from '../import/undo-records.ts';
-import { readdressRecipients, recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
+import {
+  peopleOf,
+  readdressRecipients,
+  recordMembershipChange,
+  syncAfterContactChange,
+  syncTypeChange,
+} from '../segments/membership.ts';
 import { addressId, isErased } from './address-rows.ts';
-import { type Address, parseAddress } from './addresses.ts';
+import { parseAddress } from './addresses.ts';
 import { type CustomField, isValidValue, type LineName, listCustomFields, TEXT_COLUMNS } from './contact-fields.ts';
 
 /** The fields of a contact in a request. A field that is absent stays as it is. */
@@ -91,23 +98,14 @@ export function findWithEmail(
 /** Adds a contact and returns its id. The caller has checked it with `contactErrors` and `findWithEmail`. */
 export function insertContact(db: Db, accountId: number, input: ContactInput, now: string): number {
   return inTransaction(db, (tx) => {
-    const values = contactColumns(db, accountId, input, {});
-    const address_id = addressId(db, accountId, requireAddress(input.email));
-    const { id } = tx
+    const columns = contactColumns(db, accountId, input, {}, now);
+    const contact = tx
       .insert(contacts)
-      .values({
-        ...values,
-        user_id: accountId,
-        contact_type_id: input.contact_type_id,
-        email: input.email,
-        address_id,
-        created_at: now,
-        updated_at: now,
-      })
-      .returning({ id: contacts.id })
+      .values({ ...columns, user_id: accountId, created_at: now })
+      .returning()
       .get();
-    syncMemberships(db, accountId, null, { id, type: input.contact_type_id, addressId: address_id }, input.email, now);
-    return id;
+    syncMemberships(db, null, contact, now);
+    return contact.id;
   });
 }
 
@@ -134,57 +132,42 @@ export function updateContact(
     if (before === undefined) throw notFound();
     if (findWithEmail(db, accountId, input.contact_type_id, input.email, before.id) !== undefined)
       throw invalid('email', messages.taken('email'));
-    const address_id = addressId(db, accountId, requireAddress(input.email));
-    tx.update(contacts)
-      .set({
-        ...contactColumns(db, accountId, input, before.custom_values ?? {}),
-        contact_type_id: input.contact_type_id,
-        email: input.email,
-        address_id,
-        updated_at: now,
-      })
+    const after = tx
+      .update(contacts)
+      .set(contactColumns(db, accountId, input, before.custom_values ?? {}, now))
       .where(eq(contacts.id, before.id))
-      .run();
-    const from = { id: before.id, type: before.contact_type_id, addressId: before.address_id };
-    syncMemberships(
-      db,
-      accountId,
-      from,
-      { id: before.id, type: input.contact_type_id, addressId: address_id },
-      input.email,
-      now,
-    );
-    return from.addressId === address_id ? null : { contact: before.id, from: from.addressId, to: address_id };
+      .returning()
+      .get();
+    syncMemberships(db, before, after, now);
+    const [from, to] = [before.address_id, after.address_id];
+    return from === to ? null : { contact: before.id, from, to };
   });
 }
 
-/** A contact with its contact type and address id. */
-interface Place {
-  id: number;
-  type: number;
-  addressId: number;
-}
+type Contact = typeof contacts.$inferSelect;
 
 /**
  * Updates segments and automations after a contact was added, changed or moved to another type. Correcting an address alone is
  * neither a leave nor a join, since it is the same person, unless a segment has a rule about the address.
  */
-function syncMemberships(db: Db, accountId: number, from: Place | null, to: Place, email: string, now: string): void {
-  const people = sql`SELECT ${to.addressId} AS address_id, ${to.id} AS contact_id`;
-  const everybody = from === null || from.addressId === to.addressId ? [to.addressId] : [from.addressId, to.addressId];
-  if (from !== null && from.addressId !== to.addressId) {
-    db.run(sql`INSERT INTO earlier_addresses VALUES (${to.id}, ${from.addressId}) ON CONFLICT DO NOTHING`);
-    readdressRecipients(db, { id: to.id, type: from.type, email, from: from.addressId, to: to.addressId }, now);
-    readdressRecords(db.$client, { account: accountId, contact: to.id, from: from.addressId, to: to.addressId });
+function syncMemberships(db: Db, before: Contact | null, after: Contact, now: string): void {
+  const { id, contact_type_id: type, address_id: to, email } = after;
+  const { contact_type_id: earlierType, address_id: from } = before ?? after;
+  const people = peopleOf([{ address_id: to, contact_id: id }]);
+  const addresses = from === to ? [to] : [from, to];
+  if (from !== to) {
+    db.run(sql`INSERT INTO earlier_addresses VALUES (${id}, ${from}) ON CONFLICT DO NOTHING`);
+    readdressRecipients(db, { id, type: earlierType, email, from, to }, now);
+    readdressRecords(db.$client, { account: after.user_id, contact: id, from, to });
   }
-  if (from !== null && from.type !== to.type) {
-    recordMoves(db, [{ contact: to.id, from: from.type, to: to.type }], now);
-    recordMembershipChange(db, { accountId, table: 'contacts', id: from.type }, 'left', people, now);
-    syncAfterContactChange(db, from.type, everybody, now);
+  if (earlierType !== type) {
+    recordMoves(db, [{ contact: id, from: earlierType, to: type }], now);
+    recordMembershipChange(db, { table: 'contacts', id: earlierType }, 'left', people, now);
+    syncAfterContactChange(db, earlierType, addresses, now);
   }
-  if (from?.type !== to.type)
-    recordMembershipChange(db, { accountId, table: 'contacts', id: to.type }, 'joined', people, now);
-  syncAfterContactChange(db, to.type, everybody, now);
+  if (before === null || earlierType !== type)
+    recordMembershipChange(db, { table: 'contacts', id: type }, 'joined', people, now);
+  syncAfterContactChange(db, type, addresses, now);
 }
 
 /** Records for the timeline of people that contacts were moved to other types. Call inside the transaction of the change. */
@@ -206,42 +189,32 @@ export function deleteContacts(db: Db, ids: readonly number[], now: string): voi
       .update(contacts)
       .set({ deleted_at: now })
       .where(and(given, isNull(contacts.deleted_at)))
-      .returning({
-        accountId: contacts.user_id,
-        type: contacts.contact_type_id,
-        id: contacts.id,
-        addressId: contacts.address_id,
-      })
+      .returning({ id: contacts.id, type: contacts.contact_type_id, address_id: contacts.address_id })
       .all();
-    for (const [type, accountId] of new Map(gone.map((contact) => [contact.type, contact.accountId]))) {
-      const ofType = gone.filter((contact) => contact.type === type);
-      const people = sql`
-          SELECT value ->> 'addressId' AS address_id, value ->> 'id' AS contact_id FROM json_each(${JSON.stringify(ofType)})`;
-      recordMembershipChange(db, { accountId, table: 'contacts', id: type }, 'left', people, now);
-      const addresses = ofType.map((contact) => contact.addressId);
-      syncAfterContactChange(db, type, addresses, now);
-    }
+    for (const [type, left] of Map.groupBy(gone, (contact) => contact.type))
+      syncTypeChange(db, type, 'left', left, now);
   });
 }
 
-function requireAddress(email: string): Address {
+/**
+ * The columns to set for these fields; `present` are the values of custom fields. An absent field is not set, an empty one is cleared. Throws 409
+ * for an address that was erased.
+ */
+function contactColumns(db: Db, accountId: number, input: ContactInput, present: Record<string, string>, now: string) {
+  const { contact_type_id, email, alt_email, country: country_id, custom_field } = input;
+  if (isErased(db.$client, accountId, alt_email)) throw conflict(messages.erased('alt_email'));
   const address = parseAddress(email);
   if (address === null) throw new Error('an address reached the database unchecked');
-  return address;
-}
-
-/** The columns to set for these fields. An absent field is not set, an empty one is cleared. Throws 409 for a second address that was erased. */
-function contactColumns(db: Db, accountId: number, input: ContactInput, present: Record<string, string>) {
-  if (isErased(db.$client, accountId, input.alt_email)) throw conflict(messages.erased('alt_email'));
-  const values: Partial<typeof contacts.$inferInsert> = { country_id: input.country };
-  for (const column of TEXT_COLUMNS) {
-    const value = input[column];
-    if (value !== undefined) values[column] = value;
-  }
-  if (input.alt_email !== undefined) values.alt_email = input.alt_email === '' ? null : input.alt_email;
-  if (input.custom_field !== undefined)
-    values.custom_values = mergeCustomValues(input.custom_field, listCustomFields(db, accountId), present);
-  return values;
+  const address_id = addressId(db, accountId, address);
+  const lines: Partial<Record<LineName, string>> = {};
+  for (const column of TEXT_COLUMNS) if (input[column] !== undefined) lines[column] = input[column];
+  return {
+    ...lines,
+    country_id,
+    ...(alt_email !== undefined && { alt_email: alt_email || null }),
+    ...(custom_field && { custom_values: mergeCustomValues(custom_field, listCustomFields(db, accountId), present) }),
+    ...{ contact_type_id, email, address_id, updated_at: now },
+  };
 }
 
 function mergeCustomValues(

@@ -223,6 +223,17 @@ export const exportContacts = operation({
   },
 });
 
+/** The address id of a contact of the caller's account. Throws 404. */
+export function requireAddress({ db, accountId }: Context, contactId: unknown): number {
+  const found = db
+    .select({ address: contacts.address_id })
+    .from(contacts)
+    .where(and(eq(contacts.id, recordId(contactId)), ownedContacts(accountId)))
+    .get();
+  if (found === undefined) throw notFound();
+  return found.address;
+}
+
 /** Adds the errors of a contact's fields. The address may already belong to the contact `exceptId`, which is being changed. */
 function checkContact(
   { db, accountId }: Context,

@@ -1,4 +1,5 @@
 /** Fields of contacts: those that every contact has, an account's own, and the names that are usable as placeholders. */
+
 import { and, asc, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
@@ -28,8 +29,8 @@ import {
   MAX_FIELDS,
   RESERVED_FIELDS,
 } from '../contacts/contact-fields.ts';
-import { reviveSegments, segmentsWithField } from '../segments/broken-rules.ts';
-import { markForRecompute, recomputeSoon } from '../segments/recompute.ts';
+import { segmentsWithField } from '../segments/broken-rules.ts';
+import { nameFields } from '../segments/recompute.ts';
 
 const Field = Type.Object({
   id: integer(),
@@ -94,13 +95,14 @@ export const addField = operation({
     if (isTaken(context, field_name)) errors.add('field_name', messages.taken('field_name'));
   },
   async run(context, { field_name, field_type }) {
-    const { db, clock, accountId } = context;
+    const { db, clock, accountId, wake } = context;
     const now = isoTimestamp(clock.now());
-    await changeFields(context, field_name, () => {
+    await nameFields(db, clock, accountId, [field_name], () => {
       db.insert(customFields)
         .values({ field_name, field_type, user_id: accountId, created_at: now, updated_at: now })
         .run();
     });
+    wake();
   },
 });
 
@@ -115,19 +117,20 @@ export const renameField = operation({
       errors.add('field_name', messages.taken('field_name'));
   },
   async run(context, { id: given, field_name }) {
-    const { db, clock, accountId } = context;
+    const { db, clock, accountId, wake } = context;
     const id = recordId(given);
     const before = requireField(context, id).field_name;
     if (before === field_name) return;
     const placeholders = await countPlaceholderUses(db.$client, accountId, before);
     const updated_at = isoTimestamp(clock.now());
-    await changeFields(context, field_name, () => {
+    await nameFields(db, clock, accountId, [field_name], () => {
       if (requireField(context, id).field_name !== before) throw conflict(sentence('changed_meanwhile'));
       const uses = { ...placeholders, segments: segmentsWithField(db, accountId, id).length };
       if (Object.values(uses).some((count) => count > 0)) throw conflict(sentence('field_used', uses));
       if (isTaken(context, field_name, id)) throw invalid('field_name', messages.taken('field_name'));
       db.update(customFields).set({ field_name, updated_at }).where(eq(customFields.id, id)).run();
     });
+    wake();
   },
 });
 
@@ -188,16 +191,4 @@ function isTaken({ db, accountId }: Context, name: string, id?: number): boolean
     .where(and(eq(customFields.user_id, accountId), sameName))
     .get();
   return isReservedName(name) || (found !== undefined && found.id !== id);
-}
-
-/** Makes a change that gives a field this name. Segments with a rule about a deleted field of the same name then use this one. */
-async function changeFields({ db, clock, accountId, wake }: Context, field_name: string, change: () => void) {
-  const revived = inTransaction(db, () => {
-    change();
-    const ids = reviveSegments(db, accountId, { field_name });
-    markForRecompute(db, sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
-    return ids;
-  });
-  await recomputeSoon(db, revived, clock);
-  wake();
 }

@@ -191,8 +191,7 @@ async function writeContacts(
     const created = countNew.get(before, type) ?? 0;
     recorder.added(before, last.get() ?? 0);
     const joined = sql`SELECT address_id, id AS contact_id FROM contacts WHERE id > ${before} AND +contact_type_id = ${type}`;
-    if (startsAutomations)
-      recordMembershipChange(db, { accountId: user, table: 'contacts', id: type }, 'joined', joined, now);
+    if (startsAutomations) recordMembershipChange(db, { table: 'contacts', id: type }, 'joined', joined, now);
     if (hasSegments.get(type) === 1)
       syncAfterContactChange(db, type, written.all(chunk), now, {
         before: (rows) => recorder.membersBefore(rows),

@@ -1,14 +1,15 @@
 /** The custom fields, unsubscribe groups and segments that a migration makes where the account has none of that name. */
-import { randomInt } from 'node:crypto';
-import { and, eq, isNull, sql } from 'drizzle-orm';
+
+import { and, eq, isNull } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
+import { ownedBy } from '../../database/ownership.ts';
 import { customFields, segments, unsubscribeGroups } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { type CustomField, listCustomFields } from '../contacts/contact-fields.ts';
-import { reviveSegments } from '../segments/broken-rules.ts';
-import { markForRecompute, recomputeSoon } from '../segments/recompute.ts';
+import { nameFields } from '../segments/recompute.ts';
 import { createSegment } from '../segments/segments.ts';
+import { insertGroup } from '../unsubscribes.ts';
 import type { ImportJob } from './import-job.ts';
 
 /** The account's custom fields with those that the import is going to make, which have negative ids. */
@@ -39,17 +40,13 @@ function missing<Field extends { field_name: string }>(
 export async function makeFields(db: Db, { accountId, migration }: ImportJob, clock: Clock): Promise<void> {
   if (migration === undefined) return;
   const now = isoTimestamp(clock.now());
-  const revived = inTransaction(db, (tx) =>
-    missing(listCustomFields(db, accountId), migration.newFields).flatMap((field) => {
-      tx.insert(customFields)
+  const names = migration.newFields.map(({ field_name }) => field_name);
+  await nameFields(db, clock, accountId, names, () => {
+    for (const field of missing(listCustomFields(db, accountId), migration.newFields))
+      db.insert(customFields)
         .values({ ...field, user_id: accountId, created_at: now, updated_at: now })
         .run();
-      return reviveSegments(db, accountId, field);
-    }),
-  );
-  if (revived.length === 0) return;
-  markForRecompute(db, sql`id IN (SELECT value FROM json_each(${JSON.stringify(revived)}))`);
-  await recomputeSoon(db, revived, clock);
+  });
 }
 
 /** The account's unsubscribe group of this name; undefined when there is none. */
@@ -57,37 +54,15 @@ export function findGroup(db: Db, accountId: number, name: string): number | und
   return db
     .select({ id: unsubscribeGroups.id })
     .from(unsubscribeGroups)
-    .where(
-      and(
-        eq(unsubscribeGroups.user_id, accountId),
-        eq(unsubscribeGroups.group_name, name),
-        isNull(unsubscribeGroups.deleted_at),
-      ),
-    )
+    .where(and(ownedBy(unsubscribeGroups, accountId), eq(unsubscribeGroups.group_name, name)))
     .orderBy(unsubscribeGroups.id)
     .get()?.id;
 }
 
 /** The same; it is made where there is none, and not shown to recipients before its owner wants that. */
 export function requireGroup(db: Db, accountId: number, name: string, now: string): number {
-  return inTransaction(
-    db,
-    (tx) =>
-      findGroup(db, accountId, name) ??
-      tx
-        .insert(unsubscribeGroups)
-        .values({
-          user_id: accountId,
-          rand_id: String(randomInt(1_000_000_000, 10_000_000_000)),
-          group_name: name,
-          description: name,
-          is_display: 0,
-          created_at: now,
-          updated_at: now,
-        })
-        .returning({ id: unsubscribeGroups.id })
-        .get().id,
-  );
+  const about = { group_name: name, description: name, is_display: 0 };
+  return inTransaction(db, () => findGroup(db, accountId, name) ?? insertGroup(db, accountId, about, now).id);
 }
 
 /** Makes a segment for each list of a migration: everybody who has its name in the field of lists. */

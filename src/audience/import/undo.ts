@@ -4,7 +4,6 @@
  * removed when it can no longer be undone.
  */
 import type { Database } from 'better-sqlite3';
-import { sql } from 'drizzle-orm';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
@@ -17,7 +16,7 @@ import { erasedAmong } from '../contacts/address-rows.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { TEXT_COLUMNS } from '../contacts/contact-fields.ts';
 import { deleteContacts } from '../contacts/contacts.ts';
-import { type Recipient, recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
+import { peopleOf, type Recipient, recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
 import { removeUnsubscribers } from '../unsubscribes.ts';
 import { undoChoices } from './lists.ts';
 
@@ -202,7 +201,7 @@ function restorePeople(db: Db, undone: Undone, now: string): UndoCounts | null {
   if (last === undefined) return null;
   const { id, contact_type_id: type, written_at: written } = undone;
   const given: Given = { import: id, type, written, last, now };
-  leaveSegments(db, undone, given);
+  leaveSegments(db, given);
   const counts = restoreContacts(db, undone.user_id, given);
   syncAfterContactChange(db, type, peopleBefore(db, given), now, { startsAutomations: false });
   restoreMembers(db, given);
@@ -225,7 +224,7 @@ function peopleBefore(db: Db, given: Given): number[] {
 }
 
 /** Takes people out of the segment that the import put them into, unless somebody changed that since. */
-function leaveSegments(db: Db, { user_id: accountId }: Undone, given: Given): void {
+function leaveSegments(db: Db, given: Given): void {
   const client = db.$client;
   const removed = prepared<[Given], Recipient>(
     client,
@@ -239,16 +238,8 @@ function leaveSegments(db: Db, { user_id: accountId }: Undone, given: Given): vo
      RETURNING *`,
   ).all(given);
   const left = [...removed, ...changed.filter((row) => row.is_removed === 1)];
-  for (const [segment, rows] of Map.groupBy(left, (row) => row.segment_id)) {
-    const gone = JSON.stringify(rows);
-    recordMembershipChange(
-      db,
-      { accountId, table: 'segments', id: segment },
-      'left',
-      sql`SELECT value ->> 'address_id' AS address_id, value ->> 'contact_id' AS contact_id FROM json_each(${gone})`,
-      given.now,
-    );
-  }
+  for (const [id, rows] of Map.groupBy(left, (row) => row.segment_id))
+    recordMembershipChange(db, { table: 'segments', id }, 'left', peopleOf(rows), given.now);
 }
 
 /** Restores contacts that nobody changed since, and writes down the others. */

@@ -1,4 +1,5 @@
 /** Erases a person: nothing that names them stays, except a keyed hash of their address, so that they are not added again. */
+
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
 import { inTransaction } from '../../database/transaction.ts';

@@ -1,11 +1,10 @@
 /** One person: everything that happened with them, all that is known about them, and erasing them. */
 import { and, asc, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
-import { ownedBy, recordId } from '../../database/ownership.ts';
+import { ownedBy } from '../../database/ownership.ts';
 import { recordObject } from '../../database/record-json.ts';
 import { contacts, contactTypes, segments } from '../../database/schema/index.ts';
 import { eventsRemovedTime } from '../../delivery/feedback/old-events.ts';
-import { notFound } from '../../errors/failure.ts';
 import {
   choice,
   identifier,
@@ -20,7 +19,7 @@ import { isoTimestamp } from '../../time/clock.ts';
 import { addressesIn } from '../contacts/addresses.ts';
 import { customFieldRecord, listCustomFields } from '../contacts/contact-fields.ts';
 import { ownedContacts } from '../contacts/contacts.ts';
-import { Contact, fullname } from '../contacts/operations.ts';
+import { Contact, fullname, requireAddress } from '../contacts/operations.ts';
 import { findSuppressionReason } from '../suppressions.ts';
 import { listUnsubscriptions } from '../unsubscribes.ts';
 import { erasePerson, personAddresses } from './erase.ts';
@@ -159,17 +158,6 @@ export const erase = operation({
     wake();
   },
 });
-
-/** The address of a contact of the account. Throws 404. */
-function requireAddress({ db, accountId }: Context, contactId: unknown): number {
-  const found = db
-    .select({ address: contacts.address_id })
-    .from(contacts)
-    .where(and(eq(contacts.id, recordId(contactId)), ownedContacts(accountId)))
-    .get();
-  if (found === undefined) throw notFound();
-  return found.address;
-}
 
 /** The person of an address: their contacts of every type, and the lists and segments they are on. */
 function personOf(context: Context, addressId: number): Person {

@@ -275,18 +275,11 @@ export class ContactFinder {
     return byAddress > 0 || (byAddress === 0 && place.id > from.id);
   }
 
-  #fromContacts({ accountId, typeId }: ContactFilter): Source {
-    const [comparison, direction] = this.#isAscending() ? ['>', 'ASC'] : ['<', 'DESC'];
-    const [index, owner] = typeId === undefined ? ['contacts_user', 'user_id'] : ['contacts_type', 'contact_type_id'];
-    const page = this.#client
-      .prepare<[number, number, number], number>(
-        `SELECT id FROM contacts INDEXED BY ${index} WHERE ${owner} = ? AND deleted_at IS NULL AND id ${comparison} ? ORDER BY id ${direction} LIMIT ?`,
-      )
-      .pluck();
+  #fromContacts(filter: ContactFilter): Source {
+    const read = idReader(this.#client, filter, this.#isAscending());
     return (from, count) => {
-      const ids = page.all(typeId ?? accountId, from.id, count);
-      const last = ids.at(-1);
-      return { ids, next: ids.length < count || last === undefined ? null : { id: last, email: '' } };
+      const { ids, next } = read(from.id, count);
+      return { ids, next: next === null ? null : { id: next, email: '' } };
     };
   }
 
@@ -307,27 +300,17 @@ export class ContactFinder {
 
   #fromIndex(words: readonly string[], accountId: number, unindexed: readonly number[]): Source {
     const isAscending = this.#isAscending();
-    const [comparison, direction] = isAscending ? ['>=', 'ASC'] : ['<=', 'DESC'];
-    const page = this.#client
-      .prepare<[string, number, number], number>(
-        `SELECT rowid FROM contact_search WHERE contact_search MATCH ? AND rowid ${comparison} ? ORDER BY rowid ${direction} LIMIT ?`,
-      )
-      .pluck();
-    const hasOthers = this.#client
-      .prepare<[number], number>('SELECT EXISTS (SELECT 1 FROM accounts WHERE id <> ?)')
-      .pluck();
-    const query = indexQuery(words, hasOthers.get(accountId) === 1 ? accountId : null);
+    const read = blockReader(this.#client, accountId, words, isAscending);
     return (from, count) => {
       const most = Math.ceil(count / BLOCK);
-      const blocks = page.all(query, Math.min(Math.floor(from.id / BLOCK), MAX_ROWID), most);
+      const blocks = read(Math.min(Math.floor(from.id / BLOCK), MAX_ROWID), most);
       const lastBlock = blocks.at(-1);
       const isLast = blocks.length < most || lastBlock === undefined;
       /** The last id this step looks at. */
       const end = isLast ? null : lastBlock * BLOCK + (isAscending ? BLOCK - 1 : 0);
       const isWithin = (id: number) =>
         isAscending ? id > from.id && (end === null || id <= end) : id < from.id && (end === null || id >= end);
-      const inBlocks = blocks.flatMap((block) => Array.from({ length: BLOCK }, (_, at) => block * BLOCK + at));
-      const ids = [...new Set([...inBlocks, ...unindexed])]
+      const ids = [...new Set([...blocks.flatMap(idsIn), ...unindexed])]
         .filter(isWithin)
         .sort((a, b) => (isAscending ? a - b : b - a));
       return { ids, next: end === null ? null : { id: end, email: '' } };
@@ -338,6 +321,46 @@ export class ContactFinder {
 /** So many contacts that are not in the index yet are compared one by one; with more, those are left out until they are. */
 const MAX_UNINDEXED = 2000;
 const MAX_ROWID = Number.MAX_SAFE_INTEGER;
+
+/** Gives what reads the ids of the contacts of an account, or of a type, beyond one. */
+function idReader(
+  client: Database,
+  { accountId, typeId }: Pick<ContactFilter, 'accountId' | 'typeId'>,
+  isAscending: boolean,
+): (from: number, count: number) => Found {
+  const [comparison, direction] = isAscending ? ['>', 'ASC'] : ['<', 'DESC'];
+  const [index, owner] = typeId === undefined ? ['contacts_user', 'user_id'] : ['contacts_type', 'contact_type_id'];
+  const page = client
+    .prepare<[number, number, number], number>(
+      `SELECT id FROM contacts INDEXED BY ${index} WHERE ${owner} = ? AND deleted_at IS NULL AND id ${comparison} ? ORDER BY id ${direction} LIMIT ?`,
+    )
+    .pluck();
+  return (from, count) => {
+    const ids = page.all(typeId ?? accountId, from, count);
+    return { ids, next: ids.length < count ? null : (ids.at(-1) ?? null) };
+  };
+}
+
+/** Gives what reads the blocks of the index from one on that may have contacts with these words. */
+function blockReader(
+  client: Database,
+  accountId: number,
+  words: readonly string[],
+  isAscending: boolean,
+): (from: number, count: number) => number[] {
+  const [comparison, direction] = isAscending ? ['>=', 'ASC'] : ['<=', 'DESC'];
+  const page = client
+    .prepare<[string, number, number], number>(
+      `SELECT rowid FROM contact_search WHERE contact_search MATCH ? AND rowid ${comparison} ? ORDER BY rowid ${direction} LIMIT ?`,
+    )
+    .pluck();
+  const hasOthers = client.prepare<[number], number>('SELECT EXISTS (SELECT 1 FROM accounts WHERE id <> ?)').pluck();
+  const query = indexQuery(words, hasOthers.get(accountId) === 1 ? accountId : null);
+  return (from, count) => page.all(query, from, count);
+}
+
+/** The ids that contacts of a block of the index have. */
+const idsIn = (block: number) => Array.from({ length: BLOCK }, (_, at) => block * BLOCK + at);
 
 /** A place as text without white space at its end, since requests lose that. */
 function placeText({ id, email }: Place): string {
@@ -392,29 +415,13 @@ function candidatesOf(
   client: Database,
   { accountId, typeId, text }: ListSearch,
 ): (afterId: number, count: number) => Found {
-  const [index, owner] = typeId === undefined ? ['contacts_user', 'user_id'] : ['contacts_type', 'contact_type_id'];
-  const all = client
-    .prepare<[number, number, number], number>(
-      `SELECT id FROM contacts INDEXED BY ${index} WHERE ${owner} = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT ?`,
-    )
-    .pluck();
-  const fromAll = (afterId: number, count: number): Found => {
-    const ids = all.all(typeId ?? accountId, afterId, count);
-    return { ids, next: ids.length < count ? null : (ids.at(-1) ?? null) };
-  };
-
+  const fromAll = idReader(client, { accountId, typeId }, true);
   const parts = partsOfText(text);
   if (parts.length === 0) return fromAll;
-  const hasOthers = client.prepare<[number], number>('SELECT EXISTS (SELECT 1 FROM accounts WHERE id <> ?)').pluck();
-  const query = indexQuery(parts, hasOthers.get(accountId) === 1 ? accountId : null);
+  const indexed = blockReader(client, accountId, parts, true);
   const changed = client
     .prepare<[number, number], number>(
       'SELECT block FROM contact_search_changes WHERE block >= ? ORDER BY block LIMIT ?',
-    )
-    .pluck();
-  const indexed = client
-    .prepare<[string, number, number], number>(
-      'SELECT rowid FROM contact_search WHERE contact_search MATCH ? AND rowid >= ? ORDER BY rowid LIMIT ?',
     )
     .pluck();
   return (afterId, count) => {
@@ -424,13 +431,11 @@ function candidatesOf(
     const most = Math.ceil(count / BLOCK);
     // Read before the index, so that a block that gets into the index between the two is not missed.
     const stale = changed.all(start, most);
-    const blocks = [...new Set([...stale, ...indexed.all(query, start, most)])].sort((a, b) => a - b).slice(0, most);
+    const blocks = [...new Set([...stale, ...indexed(start, most)])].sort((a, b) => a - b).slice(0, most);
     const lastBlock = blocks.length < most ? undefined : blocks.at(-1);
     // Contacts after the last one in the index are compared one by one.
     const end = lastBlock === undefined ? until : Math.min(until, lastBlock * BLOCK + BLOCK - 1);
-    const ids = blocks
-      .flatMap((block) => Array.from({ length: BLOCK }, (_, at) => block * BLOCK + at))
-      .filter((id) => id > afterId && id <= end);
+    const ids = blocks.flatMap(idsIn).filter((id) => id > afterId && id <= end);
     return { ids, next: end };
   };
 }

@@ -6,7 +6,7 @@ import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { type SegmentRule, segments, type Target } from '../../database/schema/index.ts';
 import { sentence } from '../../errors/sentences.ts';
-import { type CustomField, listCustomFields } from '../contacts/contact-fields.ts';
+import { listCustomFields } from '../contacts/contact-fields.ts';
 import { namedFinder, parseRules } from './rules.ts';
 
 /** The first rule whose custom field is not one of `liveFields`, or null. */
@@ -21,7 +21,7 @@ export function segmentProblem(db: Db, segmentId: number): string | null {
   const fields = listCustomFields(db, segment.user_id);
   const rule = findBrokenRule(segment.rules, new Set(fields.map(({ id }) => id)));
   if (rule === null) return null;
-  const successor = fields.find((field) => hasName(field, rule.field));
+  const successor = fields.find(({ field_name }) => isSame(field_name, rule.field));
   return successor === undefined
     ? String(sentence('held_rule_field_deleted', { segment: segment.segment_name, field: rule.field }))
     : String(
@@ -52,10 +52,10 @@ export function segmentsWithField(db: Db, accountId: number, fieldId: number): n
 }
 
 /**
- * Makes rules about a deleted field use the new field of the same name, where they fit its type. Gives the ids of the segments whose
- * rules can be evaluated again. Call inside the transaction that creates the field.
+ * Makes rules about deleted fields use the new fields of the same names, where they fit their types. Gives the ids of the segments whose
+ * rules can be evaluated again. Call inside the transaction that creates the fields.
  */
-export function reviveSegments(db: Db, accountId: number, made: Pick<CustomField, 'field_name'>): number[] {
+export function reviveSegments(db: Db, accountId: number, names: readonly string[]): number[] {
   const fields = listCustomFields(db, accountId);
   const liveFields = new Set(fields.map(({ id }) => id));
   const revived: number[] = [];
@@ -65,7 +65,7 @@ export function reviveSegments(db: Db, accountId: number, made: Pick<CustomField
     .where(and(eq(segments.user_id, accountId), isNull(segments.deleted_at)))
     .all();
   for (const segment of all) {
-    const isAbout = segment.rules.some(({ field }) => hasName(made, field));
+    const isAbout = segment.rules.some(({ field }) => names.some((name) => isSame(name, field)));
     if (!isAbout || findBrokenRule(segment.rules, liveFields) === null) continue;
     const { rules, errors } = parseRules(fields, segment, namedFinder(db, accountId));
     if (errors.length > 0) continue;
@@ -75,6 +75,4 @@ export function reviveSegments(db: Db, accountId: number, made: Pick<CustomField
   return revived;
 }
 
-function hasName({ field_name }: Pick<CustomField, 'field_name'>, name: string): boolean {
-  return field_name.toLowerCase() === name.toLowerCase();
-}
+const isSame = (name: string, other: string) => name.toLowerCase() === other.toLowerCase();

@@ -12,10 +12,9 @@ import { type Condition, ruleCondition } from './rule-sql.ts';
 
 export type Segment = typeof segments.$inferSelect;
 
+/** A contact type or segment. */
 interface Membership {
-  accountId: number;
   table: Target['table'];
-  /** Contact type or segment. */
   id: number;
 }
 
@@ -49,6 +48,23 @@ export function syncAfterContactChange(
   if (first === undefined) return;
   const facts = readSyncFacts(db, first);
   for (const segment of affected) syncSegment(db, segment, people, now, facts, options);
+}
+
+/**
+ * Records that contacts left or joined a contact type, and updates its segments. Call after the contacts have been written, inside the same
+ * transaction. `now` is an ISO timestamp.
+ */
+export function syncTypeChange(
+  db: Db,
+  typeId: number,
+  change: 'joined' | 'left',
+  contacts: readonly { id: number; address_id: number }[],
+  now: string,
+): void {
+  const people = contacts.map(({ id, address_id }) => ({ contact_id: id, address_id }));
+  recordMembershipChange(db, { table: 'contacts', id: typeId }, change, peopleOf(people), now);
+  const addresses = contacts.map(({ address_id }) => address_id);
+  syncAfterContactChange(db, typeId, addresses, now);
 }
 
 /**
@@ -109,7 +125,7 @@ function syncSegment(
 ): void {
   const { id, user_id, contact_type_id } = segment;
   const isWatched = facts.watched.has(id);
-  const membership: Membership = { accountId: user_id, table: 'segments', id };
+  const membership: Membership = { table: 'segments', id };
   // A rule about a deleted field makes nobody join and nobody leave.
   const isBroken = findBrokenRule(segment.rules, facts.liveFields) !== null;
   const matches = isBroken ? NOBODY : ruleCondition(user_id, segment.rules, segment.query_type, now);
@@ -175,15 +191,16 @@ function recordLeaves(
   now: string,
 ): void {
   const left = recipients.map(({ address_id, contact_id, created_at }) => ({ address_id, contact_id, created_at }));
-  if (isWatched) recordMembershipChange(db, segment, 'left', selectRows(left), now);
+  if (isWatched) recordMembershipChange(db, segment, 'left', peopleOf(left), now);
   db.run(sql`
     INSERT INTO segment_leaves (segment_id, address_id, joined_at, left_at)
     SELECT ${segment.id}, value ->> 'address_id', value ->> 'created_at', ${now} FROM json_each(${JSON.stringify(left)})`);
 }
 
-/** The rows as a SELECT for `recordMembershipChange`. */
-function selectRows(rows: readonly unknown[]): SQL {
-  return sql`SELECT value ->> 'address_id' AS address_id, value ->> 'contact_id' AS contact_id FROM json_each(${JSON.stringify(rows)})`;
+/** These people as a SELECT for `recordMembershipChange`. */
+export function peopleOf(rows: readonly { address_id: number; contact_id: number | null }[]): SQL {
+  const people = JSON.stringify(rows.map(({ address_id, contact_id }) => [address_id, contact_id]));
+  return sql`SELECT value ->> 0 AS address_id, value ->> 1 AS contact_id FROM json_each(${people})`;
 }
 
 function lastRecipientId(db: Db): number {
@@ -205,14 +222,14 @@ const CONCERNED = {
  */
 export function recordMembershipChange(
   db: Db,
-  { accountId, table, id }: Membership,
+  { table, id }: Membership,
   change: 'joined' | 'left',
   people: SQL,
   now: string,
 ): void {
   db.run(sql`
     INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, happened_at)
-    SELECT ${accountId}, au.id, p.address_id, p.contact_id, ${change}, ${Date.parse(now)}
+    SELECT au.user_id, au.id, p.address_id, p.contact_id, ${change}, ${Date.parse(now)}
     FROM automations au CROSS JOIN (${people}) p
     WHERE au.automation_for_table = ${table} AND au.automation_for = ${id} AND ${CONCERNED[change]}`);
 }

@@ -10,8 +10,10 @@ import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
 import { segments } from '../../database/schema/index.ts';
 import { isTransientSqliteError } from '../../database/sqlite-errors.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import { isBusy } from '../../database/write-lock.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
+import { reviveSegments } from './broken-rules.ts';
 import { isFarBehind } from './follow-activity.ts';
 import { syncMembers } from './membership.ts';
 import { countMailsRules } from './rules.ts';
@@ -42,6 +44,23 @@ export async function recomputeSoon(db: Db, ids: readonly number[], clock: Clock
     // Another process holds the write lock. The segments stay marked, so they are recomputed later.
     if (!isBusy(error)) throw error;
   }
+}
+
+/** Makes a change that gives fields of an account these names. Segments with a rule about a deleted field of such a name then use the new one. */
+export async function nameFields(
+  db: Db,
+  clock: Clock,
+  accountId: number,
+  names: readonly string[],
+  change: () => void,
+): Promise<void> {
+  const revived = inTransaction(db, () => {
+    change();
+    const ids = reviveSegments(db, accountId, names);
+    markForRecompute(db, sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
+    return ids;
+  });
+  await recomputeSoon(db, revived, clock);
 }
 
 /**

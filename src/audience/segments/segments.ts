@@ -1,4 +1,5 @@
 /** Creating and changing segments, and adding and removing their recipients by hand. */
+
 import { and, eq, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { isOwned, ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
@@ -15,7 +16,7 @@ import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { addressId } from '../contacts/address-rows.ts';
 import type { Address } from '../contacts/addresses.ts';
 import { listCustomFields } from '../contacts/contact-fields.ts';
-import { recordMembershipChange, syncMembers } from './membership.ts';
+import { peopleOf, recordMembershipChange, syncMembers } from './membership.ts';
 import { nextCheck, recomputeSoon } from './recompute.ts';
 import { dependsOnTime, namedFinder, parseRules } from './rules.ts';
 
@@ -109,7 +110,7 @@ export function addRecipient(db: Db, accountId: number, segmentId: number, given
     if (before?.is_removed === 0) return;
     const joined = sql`
         SELECT address_id, contact_id FROM segment_recipients WHERE segment_id = ${segmentId} AND address_id = ${address_id}`;
-    recordMembershipChange(db, { accountId, table: 'segments', id: segmentId }, 'joined', joined, now);
+    recordMembershipChange(db, { table: 'segments', id: segmentId }, 'joined', joined, now);
   });
 }
 
@@ -146,14 +147,8 @@ export function addContactsToSegment(
     now,
   );
   if (!startsAutomations) return;
-  const joined = JSON.stringify(added.filter((row) => row.is_new === 1));
-  recordMembershipChange(
-    db,
-    { accountId, table: 'segments', id: segmentId },
-    'joined',
-    sql`SELECT value ->> 'address_id' AS address_id, value ->> 'contact_id' AS contact_id FROM json_each(${joined})`,
-    now,
-  );
+  const joined = peopleOf(added.filter((row) => row.is_new === 1));
+  recordMembershipChange(db, { table: 'segments', id: segmentId }, 'joined', joined, now);
 }
 
 /** Removes a recipient by hand. The row stays, marked as removed, to keep the person out whatever the rules say. Throws 404. */
@@ -173,7 +168,7 @@ export function removeRecipient(db: Db, accountId: number, given: unknown, now: 
       .get();
     if (removed === undefined) throw notFound();
     const left = sql`SELECT address_id, contact_id FROM segment_recipients WHERE id = ${removed.id}`;
-    recordMembershipChange(db, { accountId, table: 'segments', id: removed.segmentId }, 'left', left, now);
+    recordMembershipChange(db, { table: 'segments', id: removed.segmentId }, 'left', left, now);
   });
 }
 

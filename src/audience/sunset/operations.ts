@@ -1,4 +1,5 @@
 /** Sunset: an account's rule about contacts that have been inactive for long. All of it is an addition to the contract. */
+
 import { setImmediate } from 'node:timers/promises';
 import { and, isNull, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
@@ -126,7 +127,7 @@ export const saveSunset = operation({
     const { db, accountId } = context;
     const rule = { is_on: given.is_on, ...requireRule(context, given, given.is_on === 0) };
     inTransaction(db, () => {
-      saveRule(db.$client, accountId, rule);
+      saveRule(db, accountId, rule);
       auditBy(context, rule.is_on === 1 ? 'sunset_on' : 'sunset_off');
     });
   },

@@ -1,33 +1,16 @@
 /** The sunset rule of an account: what it says, since when somebody must have done nothing to be inactive, what it did, and letting people get mail again. */
 import type { Database } from 'better-sqlite3';
+import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
-import type { SUNSET_ACTIONS } from '../../database/schema/index.ts';
+import { type sunsetDays, sunsets } from '../../database/schema/index.ts';
 
 export const MAX_SUNSET_MONTHS = 36;
 export const MAX_LEAST_MAILS = 50;
 
-/** Who is inactive, and what is done with them. */
-export interface SunsetRule {
-  is_on: 0 | 1;
-  /** Inactive is who has done nothing for so many months. */
-  months: number;
-  /** And has got so many mails meanwhile. */
-  least_mails: number;
-  action: (typeof SUNSET_ACTIONS)[number];
-  /** Of the action segment; null with others. */
-  segment_id: number | null;
-  /** Of the action move; null with others. */
-  contact_type_id: number | null;
-}
-
 /** A rule with how far its daily look is. */
-export interface Sunset extends SunsetRule {
-  user_id: number;
-  next_at: number;
-  cutoff: number | null;
-  after_id: number;
-  lift_to: number | null;
-}
+export type Sunset = typeof sunsets.$inferSelect;
+/** Who is inactive, and what is done with them. */
+export type SunsetRule = Pick<Sunset, 'is_on' | 'months' | 'least_mails' | 'action' | 'segment_id' | 'contact_type_id'>;
 
 /** What an account has before it stores a rule. */
 const USUAL: SunsetRule = {
@@ -49,15 +32,11 @@ export function readRule(client: Database, account: number): SunsetRule {
 }
 
 /** Stores the rule of an account. The background begins with it at once. */
-export function saveRule(client: Database, account: number, rule: SunsetRule): void {
-  prepared(
-    client,
-    `INSERT INTO sunsets (user_id, is_on, months, least_mails, action, segment_id, contact_type_id)
-    VALUES (@account, @is_on, @months, @least_mails, @action, @segment_id, @contact_type_id)
-    ON CONFLICT (user_id) DO UPDATE SET is_on = excluded.is_on, months = excluded.months, least_mails = excluded.least_mails,
-      action = excluded.action, segment_id = excluded.segment_id, contact_type_id = excluded.contact_type_id,
-      next_at = 0, cutoff = NULL, after_id = 0`,
-  ).run({ account, ...rule });
+export function saveRule(db: Db, user_id: number, rule: SunsetRule): void {
+  db.insert(sunsets)
+    .values({ user_id, ...rule })
+    .onConflictDoUpdate({ target: sunsets.user_id, set: { ...rule, next_at: 0, cutoff: null, after_id: 0 } })
+    .run();
 }
 
 /** Whether the segment or contact type of a rule is there, or it needs none. */
@@ -88,25 +67,11 @@ export function cutoffOf(now: Date, months: number): number {
 /** How many days are told. */
 const SUNSET_DAYS = 30;
 
-/** What the rule did on a day (`YYYY-MM-DD`, UTC): people who were stopped, put elsewhere, and get mail again. */
-interface SunsetDay {
-  day: string;
-  stopped: number;
-  moved: number;
-  lifted: number;
-}
-
-interface SunsetState {
-  /** How many people get no mail because of the rule. */
-  stopped: number;
-  /** Whether contacts are being looked at, or people are being let go, at this moment. */
-  is_working: 0 | 1;
-  /** The newest days on which something happened, the newest first. */
-  days: SunsetDay[];
-}
-
-/** Reads it. */
-export function readSunsetState(client: Database, account: number): SunsetState {
+/**
+ * What the rule of an account did: how many people get no mail because of it, whether contacts are being looked at or people let go at this
+ * moment, and the newest days (`YYYY-MM-DD`, UTC) on which something happened, the newest first.
+ */
+export function readSunsetState(client: Database, account: number) {
   const stopped = client
     .prepare<[number], number>('SELECT ifnull(sum(stopped - lifted), 0) FROM sunset_days WHERE user_id = ?')
     .pluck()
@@ -115,11 +80,11 @@ export function readSunsetState(client: Database, account: number): SunsetState 
     .prepare('SELECT 1 FROM sunsets WHERE user_id = ? AND (lift_to IS NOT NULL OR (is_on = 1 AND cutoff IS NOT NULL))')
     .get(account);
   const days = client
-    .prepare<[number], SunsetDay>(
+    .prepare<[number], Omit<typeof sunsetDays.$inferSelect, 'user_id'>>(
       `SELECT day, stopped, moved, lifted FROM sunset_days WHERE user_id = ? ORDER BY day DESC LIMIT ${SUNSET_DAYS}`,
     )
     .all(account);
-  return { stopped: stopped ?? 0, is_working: isWorking === undefined ? 0 : 1, days };
+  return { stopped: stopped ?? 0, is_working: isWorking === undefined ? (0 as const) : (1 as const), days };
 }
 
 /** Lets people (address ids) get mail again whose newest open or click is after what they were found inactive for. `now` is an ISO timestamp. */

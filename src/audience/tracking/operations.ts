@@ -1,10 +1,9 @@
 /** What the account learns of opens and clicks, and what people said about theirs being recorded (additions). */
+
 import { and, desc, eq, inArray } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
-import { recordId } from '../../database/ownership.ts';
-import { addresses, consentLog, contacts, TRACKING_CHOICE, TRACKING_MODES } from '../../database/schema/index.ts';
+import { addresses, consentLog, TRACKING_CHOICE, TRACKING_MODES } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import { notFound } from '../../errors/failure.ts';
 import {
   choice,
   flag,
@@ -15,10 +14,10 @@ import {
   text,
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
-import { type Context, operation } from '../../operations/operation.ts';
+import { operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { auditBy } from '../../users/audit.ts';
-import { ownedContacts } from '../contacts/contacts.ts';
+import { requireAddress } from '../contacts/operations.ts';
 import {
   changeTrackingMode,
   chooseTracking,
@@ -129,17 +128,6 @@ export const keepPersonChoice = operation({
     inTransaction(db, change);
   },
 });
-
-/** The address of a contact of the account. Throws 404. */
-function requireAddress({ db, accountId }: Context, contactId: unknown): number {
-  const found = db
-    .select({ address: contacts.address_id })
-    .from(contacts)
-    .where(and(eq(contacts.id, recordId(contactId)), ownedContacts(accountId)))
-    .get();
-  if (found === undefined) throw notFound();
-  return found.address;
-}
 
 /** The ways in which a choice about opens and clicks can come, of those of the consent log. */
 function findSource(source: string | undefined): 'api' | 'page' | 'form' | 'import' | null {

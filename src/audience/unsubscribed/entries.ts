@@ -1,4 +1,5 @@
 /** Who has unsubscribed, from all mail or a group, and the suppression list: addresses that bounced or complained, which other systems report too. */
+
 import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { ownedBy, requireOwnedIds } from '../../database/ownership.ts';

@@ -1,5 +1,5 @@
 /** Unsubscribe groups: the kinds of mail that somebody can unsubscribe from without unsubscribing from all. */
-import { randomInt } from 'node:crypto';
+
 import { eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { ownedBy, ownedRecord } from '../../database/ownership.ts';
@@ -11,6 +11,7 @@ import { sentence } from '../../errors/sentences.ts';
 import { flag, identifier, integer, line, listQuery, stamps, text, zeroOrOne } from '../../http/requests/schemas.ts';
 import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
+import { insertGroup } from '../unsubscribes.ts';
 
 const Group = Type.Object({
   id: integer(),
@@ -69,15 +70,7 @@ export const addGroup = operation({
   name: 'Add a group',
   role: 'editor',
   input: Type.Object(About),
-  run({ db, clock, accountId }, about) {
-    const now = isoTimestamp(clock.now());
-    const rand_id = String(randomInt(1_000_000_000, 10_000_000_000));
-    return db
-      .insert(unsubscribeGroups)
-      .values({ ...about, user_id: accountId, rand_id, created_at: now, updated_at: now })
-      .returning({ id: unsubscribeGroups.id })
-      .get();
-  },
+  run: ({ db, clock, accountId }, about) => insertGroup(db, accountId, about, isoTimestamp(clock.now())),
 });
 
 export const changeGroup = operation({

@@ -1,6 +1,6 @@
 /** Tables, which become cards where the window is narrow, the form that searches a list, and the links to further pages. */
 import type { ComponentChildren } from 'preact';
-import { useLanguage } from '../words/index.ts';
+import { type Language, type PlainKey, useLanguage } from '../words/index.ts';
 import { Button, LinkButton } from './button.tsx';
 
 /** A column: its heading, whether it holds numbers, and what it shows of a row. The first column names the row. */
@@ -8,6 +8,15 @@ export interface Column<Row> {
   heading: string;
   isNumber?: boolean;
   cell: (row: Row) => ComponentChildren;
+}
+
+/** A column of the numbers that rows have in this field. */
+export function numberColumn<Name extends string>(
+  language: Language,
+  heading: PlainKey,
+  name: Name,
+): Column<Record<Name, number>> {
+  return { heading: language.say(heading), isNumber: true, cell: (row) => language.number(row[name]) };
 }
 
 /** A table of records. `caption` says what it lists; it is read aloud and not shown. */

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { LinkButton } from '../../../dashboard/components/button.tsx';
 import { Time } from '../../../dashboard/components/figures.tsx';
 import { Badge, Card } from '../../../dashboard/components/surface.tsx';
-import { Table } from '../../../dashboard/components/table.tsx';
+import { numberColumn, Table } from '../../../dashboard/components/table.tsx';
 import { ask } from '../../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../../dashboard/page.tsx';
 import { viewerOf } from '../../../dashboard/signed-in.ts';
@@ -62,11 +62,7 @@ function Actions({ jobs, choices }: { jobs: readonly Action[]; choices: Choices 
               cell: (job) => <a href={`/people/actions/${job.id}`}>{actionTitle(language, job, choices)}</a>,
             },
             { heading: language.say('people.recent.started'), cell: (job) => <Time at={new Date(job.created_at)} /> },
-            {
-              heading: language.say('people.job.finished'),
-              isNumber: true,
-              cell: ({ done }) => language.number(done),
-            },
+            numberColumn(language, 'people.job.finished', 'done'),
             {
               heading: language.say('people.recent.state'),
               cell: ({ state, is_undoable }) => (
@@ -101,16 +97,8 @@ function Imports({ imports, canChange }: { imports: readonly Import[]; canChange
               cell: ({ id, file_name }) => (canChange ? <a href={`/people/import/${id}`}>{file_name}</a> : file_name),
             },
             { heading: language.say('people.recent.started'), cell: (one) => <Time at={new Date(one.created_at)} /> },
-            {
-              heading: language.say('import.created'),
-              isNumber: true,
-              cell: ({ created }) => language.number(created),
-            },
-            {
-              heading: language.say('import.updated'),
-              isNumber: true,
-              cell: ({ updated }) => language.number(updated),
-            },
+            numberColumn(language, 'import.created', 'created'),
+            numberColumn(language, 'import.updated', 'updated'),
             {
               heading: language.say('import.failed'),
               isNumber: true,

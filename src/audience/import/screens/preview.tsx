@@ -5,7 +5,7 @@ import { SelectField } from '../../../dashboard/components/field.tsx';
 import { Facts, Meter, Stats } from '../../../dashboard/components/figures.tsx';
 import { Island, LiveNotes } from '../../../dashboard/components/island.tsx';
 import { Card, Notice } from '../../../dashboard/components/surface.tsx';
-import { Table } from '../../../dashboard/components/table.tsx';
+import { numberColumn, Table } from '../../../dashboard/components/table.tsx';
 import { ask } from '../../../dashboard/operations.ts';
 import { texts } from '../../../dashboard/sign-in/fields.ts';
 import { type Language, type PlainKey, useLanguage } from '../../../dashboard/words/index.ts';
@@ -167,16 +167,8 @@ function Leaving({ leaving }: { leaving: Preview['leaving'] }) {
             heading: language.say('migrate.leaving.what'),
             cell: ({ kind, name }) => <bdi>{language.fill(LEAVING[kind], { name })}</bdi>,
           },
-          {
-            heading: language.say('migrate.leaving.people'),
-            isNumber: true,
-            cell: ({ people }) => language.number(people),
-          },
-          {
-            heading: language.say('migrate.leaving.added'),
-            isNumber: true,
-            cell: ({ added }) => language.number(added),
-          },
+          numberColumn(language, 'migrate.leaving.people', 'people'),
+          numberColumn(language, 'migrate.leaving.added', 'added'),
         ]}
       />
     </Card>
@@ -220,11 +212,7 @@ function Samples({ preview, people }: { preview: Preview; people: Previewed['peo
             keyOf={({ field }) => field}
             columns={[
               { heading: language.say('import.preview.field'), cell: ({ field }) => fieldLabel(language, field) },
-              {
-                heading: language.say('import.preview.changed'),
-                isNumber: true,
-                cell: ({ count }) => language.number(count),
-              },
+              numberColumn(language, 'import.preview.changed', 'count'),
             ]}
           />
         </Card>
@@ -268,11 +256,7 @@ function People({ kind, whole, people }: { kind: ShownKind; whole: number; peopl
                         )),
                 },
               ]),
-          {
-            heading: language.say('import.rows.line'),
-            isNumber: true,
-            cell: ({ line }) => language.number(line),
-          },
+          numberColumn(language, 'import.rows.line', 'line'),
         ]}
       />
     </Card>

@@ -5,7 +5,7 @@ import { Confirm } from '../../../dashboard/components/confirm.tsx';
 import { type Problems, SelectField, TextField } from '../../../dashboard/components/field.tsx';
 import { PeopleSample } from '../../../dashboard/components/people-sample.tsx';
 import { Card, Notice, Problem } from '../../../dashboard/components/surface.tsx';
-import { Table } from '../../../dashboard/components/table.tsx';
+import { numberColumn, Table } from '../../../dashboard/components/table.tsx';
 import { setFlash } from '../../../dashboard/flash.ts';
 import { ask, attempt, type Refusal } from '../../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../../dashboard/page.tsx';
@@ -237,21 +237,9 @@ function Days({ sunset: { days } }: { sunset: Sunset }) {
           keyOf={({ day }) => day}
           columns={[
             { heading: language.say('inactive.day'), cell: ({ day }) => day },
-            {
-              heading: language.say('inactive.day.stopped'),
-              isNumber: true,
-              cell: ({ stopped }) => language.number(stopped),
-            },
-            {
-              heading: language.say('inactive.day.moved'),
-              isNumber: true,
-              cell: ({ moved }) => language.number(moved),
-            },
-            {
-              heading: language.say('inactive.day.lifted'),
-              isNumber: true,
-              cell: ({ lifted }) => language.number(lifted),
-            },
+            numberColumn(language, 'inactive.day.stopped', 'stopped'),
+            numberColumn(language, 'inactive.day.moved', 'moved'),
+            numberColumn(language, 'inactive.day.lifted', 'lifted'),
           ]}
         />
       )}
