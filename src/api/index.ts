@@ -21,8 +21,12 @@ import { relayRoutes } from '../relays/routes.ts';
 import { returnedMailRoutes } from '../returned-mail/routes.ts';
 import { senderRoutes } from '../senders/routes.ts';
 import { sendingTimeRoutes } from '../sending-times/routes.ts';
-import { progressRoutes } from '../single-sends/progress/routes.ts';
-import { singleSendResendRoutes, singleSendRoutes, singleSendVariantRoutes } from '../single-sends/routes.ts';
+import {
+  progressRoutes,
+  singleSendResendRoutes,
+  singleSendRoutes,
+  singleSendVariantRoutes,
+} from '../single-sends/routes.ts';
 import { templateRoutes } from '../templates/routes.ts';
 import { transactionalRoutes } from '../transactional/routes.ts';
 import { userRoutes } from '../users/routes.ts';

@@ -1,7 +1,6 @@
-/** Automations as records, and moving them between draft and live. */
-
+/** Automations and their mails as records: moving an automation between draft and live, the mailings of its mails, and removing a mail. */
 import { isDeepStrictEqual } from 'node:util';
-import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
@@ -16,13 +15,14 @@ import {
 } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { type Frozen, freezeContent } from '../delivery/content/freeze.ts';
-import { commandMailing } from '../delivery/queue/mailing-state.ts';
+import type { Moves } from '../delivery/queue/enrolment-state.ts';
+import { commandMailing, createMailing, waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
+import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 import { verificationRequired } from '../delivery/transport/relays/in-use.ts';
 import { conflict, invalid, notFound } from '../errors/failure.ts';
 import { SENTENCES, sentence } from '../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
-import { nextPosition } from './places.ts';
-import { createScheduleMailing } from './schedule-mailings.ts';
+import { moveOrNote, movesTo, nextPosition, untilMoved } from './places.ts';
 import { markLive } from './status.ts';
 
 export type Automation = typeof automations.$inferSelect;
@@ -39,7 +39,7 @@ export interface AutomationDeps {
   config: Config;
 }
 
-export interface AutomationActionDeps extends AutomationDeps {
+interface AutomationActionDeps extends AutomationDeps {
   wake(): void;
 }
 
@@ -187,4 +187,104 @@ function targetExists(db: Db, { user_id, automation_for, automation_for_table }:
 export function listMailings(db: Db, automationId: number, state: 'sending' | 'paused' | 'held'): { id: number }[] {
   const where = and(eq(mailings.automation_id, automationId), eq(mailings.state, state));
   return db.select({ id: mailings.id }).from(mailings).where(where).all();
+}
+
+/** The newest mailing of a schedule, or null. */
+export function findScheduleMailing(
+  db: Db,
+  scheduleId: number,
+): Pick<typeof mailings.$inferSelect, 'id' | 'revision' | 'content' | 'sender_id' | 'unsubscribe_group_id'> | null {
+  return (
+    db
+      .select({
+        id: mailings.id,
+        revision: mailings.revision,
+        content: mailings.content,
+        sender_id: mailings.sender_id,
+        unsubscribe_group_id: mailings.unsubscribe_group_id,
+      })
+      .from(mailings)
+      .where(and(eq(mailings.owner_kind, 'schedule'), eq(mailings.owner_id, scheduleId)))
+      .orderBy(desc(mailings.revision))
+      .limit(1)
+      .get() ?? null
+  );
+}
+
+/** Creates a mailing with the frozen content of a schedule, unless the newest one has the same content, sender and group. Call inside a transaction. */
+export function createScheduleMailing(
+  db: Db,
+  automation: Automation,
+  schedule: Schedule,
+  { frozen, links: urls }: Frozen,
+  now: string,
+): void {
+  const newest = findScheduleMailing(db, schedule.id);
+  const before: FrozenContent | null = newest === null ? null : JSON.parse(newest.content);
+  const group = Number(automation.unsubscribe_group_id);
+  const isSame = newest?.sender_id === schedule.sender_id && newest.unsubscribe_group_id === group;
+  if (before !== null && isSame && sameContent(before, frozen)) return;
+  const mailing = {
+    user_id: schedule.user_id,
+    owner_kind: 'schedule' as const,
+    owner_id: schedule.id,
+    automation_id: automation.id,
+    revision: (newest?.revision ?? 0) + 1,
+    unsubscribe_group_id: group,
+    sender_id: schedule.sender_id,
+    // People who are already queued get the new design. It keeps the key of the Message-ID, since an earlier attempt may have used it.
+    content: JSON.stringify({ ...frozen, message_key: before?.message_key ?? frozen.message_key }),
+    created_at: now,
+  };
+  createMailing(db, mailing, urls);
+}
+
+/** Compares content without the sender's details, since every mail gets them as they are when it is sent. */
+function sameContent(a: FrozenContent, b: FrozenContent): boolean {
+  return JSON.stringify(a.content) === JSON.stringify(b.content);
+}
+
+/** Deletes the account's schedule with this utr; throws 404. When it resolves, no further delivery of it starts. */
+export async function deleteMail(deps: { db: Db; wake(): void }, accountId: number, utr: unknown): Promise<void> {
+  const { db } = deps;
+  const present = () => {
+    const where = and(ownedBy(automationSchedules, accountId), eq(automationSchedules.utr, recordUtr(utr)));
+    const schedule = db.select().from(automationSchedules).where(where).get();
+    if (schedule === undefined) throw notFound('Record not found');
+    return schedule;
+  };
+  const { automation_id } = present();
+  await untilMoved(db.$client, automation_id);
+  const cancelled = inTransaction(db, () => {
+    const removed = removeSchedule(db, present());
+    moveOrNote(db.$client, automation_id, removed.moves);
+    return removed.cancelled;
+  });
+  await cancelDeletedMail(deps, cancelled);
+  await untilMoved(db.$client, automation_id);
+}
+
+/** Removes a schedule; gives the moves of who waited for it, and the mailings that are cancelled by it. Call inside a transaction. */
+export function removeSchedule(
+  db: Db,
+  { id, automation_id, position }: Schedule,
+): { moves: Moves; cancelled: number[] } {
+  db.delete(automationSchedules).where(eq(automationSchedules.id, id)).run();
+  const cancelled = db
+    .select({ id: mailings.id })
+    .from(mailings)
+    .where(and(eq(mailings.owner_kind, 'schedule'), eq(mailings.owner_id, id), isNull(mailings.finished_at)))
+    .all()
+    .map((mailing) => mailing.id)
+    .filter((mailing) => commandMailing(db.$client, mailing, 'cancel'));
+  return { moves: { ...movesTo(db.$client, automation_id, position), isRemoval: true }, cancelled };
+}
+
+/** When it resolves, no further delivery of these cancelled mailings starts. */
+export async function cancelDeletedMail(
+  { db, wake }: { db: Db; wake(): void },
+  cancelled: readonly number[],
+): Promise<void> {
+  wake();
+  for (const id of cancelled) await waitForAcknowledgement(db.$client, id);
 }

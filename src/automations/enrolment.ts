@@ -20,8 +20,13 @@ import { enrolmentEnd, enrolmentMoves, finishDueEnrolments } from '../delivery/q
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { SENTENCES, sentence } from '../errors/sentences.ts';
 import { isoTimestamp } from '../time/clock.ts';
-import { type AutomationDeps, freezeSchedule, listSchedules } from './automations.ts';
-import { createScheduleMailing, findScheduleMailing } from './schedule-mailings.ts';
+import {
+  type AutomationDeps,
+  createScheduleMailing,
+  findScheduleMailing,
+  freezeSchedule,
+  listSchedules,
+} from './automations.ts';
 import { holdAutomations } from './status.ts';
 
 const PAGE_ROWS = 250;

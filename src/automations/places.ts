@@ -1,6 +1,158 @@
-/** Where people are in an automation when its mails change: whoever waits keeps their place, and nobody gets a mail twice. */
-import type { Database } from 'better-sqlite3';
-import type { Moves } from '../delivery/queue/enrolment-state.ts';
+/**
+ * Where people are in an automation when its mails or their addresses change: whoever waits keeps their place, and nobody gets a mail twice.
+ * A few people are moved in the transaction of the change. For many, the change stores what is to be done, and the background moves them in
+ * short transactions before it enqueues another mail of the automation.
+ */
+import { setTimeout } from 'node:timers/promises';
+import type { Database, Statement } from 'better-sqlite3';
+import { type ContactInput, type Readdressed, updateContact } from '../audience/contacts/contacts.ts';
+import { inChunks } from '../database/bulk.ts';
+import type { Db } from '../database/open.ts';
+import { prepared } from '../database/prepared.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { withWriteSetAside } from '../database/write-turns.ts';
+import { isMember } from '../delivery/queue/automation-waits.ts';
+import {
+  type AddressRange,
+  addReaddressed,
+  type Enrolment,
+  joinEnrolments,
+  type Moves,
+  moveEnrolments,
+} from '../delivery/queue/enrolment-state.ts';
+
+/** So many people are moved at once, a few milliseconds. */
+const AT_ONCE = 300;
+const POLL_MS = 5;
+/** The background is busy with other work, or there is none, when it has moved nobody in this time. */
+const IDLE_MS = 100;
+
+/** Whether the people of an automation, whatever their state, are few enough to be moved in one transaction. */
+export function areFew(client: Database, automationId: number): boolean {
+  const people = prepared<[number], { people: number }>(
+    client,
+    'SELECT ifnull(sum(people), 0) AS people FROM enrolment_counts WHERE automation_id = ?',
+  ).get(automationId);
+  return (people?.people ?? 0) <= AT_ONCE;
+}
+
+/** The next enrolments in order of their addresses, at most `limit`; null after the last. */
+export function nextRange(client: Database, automation: number, after: number, limit: number): AddressRange | null {
+  const found = prepared<[number, number, number], { last: number | null }>(
+    client,
+    `SELECT max(address_id) AS last FROM (SELECT address_id FROM enrolments INDEXED BY enrolments_person
+      WHERE automation_id = ? AND address_id > ? ORDER BY address_id LIMIT ?)`,
+  ).get(automation, after, limit);
+  return found?.last ? { automation, after, to: found.last } : null;
+}
+
+/** Every enrolment of an automation. */
+export function wholeRange(automation: number): AddressRange {
+  return { automation, after: 0, to: Number.MAX_SAFE_INTEGER };
+}
+
+/** Moves people, or stores that the background is to do it where they are many. Call inside the transaction of the change. */
+export function moveOrNote(client: Database, automation: number, moves: Moves): void {
+  if (areFew(client, automation)) {
+    moveEnrolments(client, wholeRange(automation), moves);
+    endMoves(client, automation);
+    return;
+  }
+  client
+    .prepare('INSERT INTO automation_moves (automation_id, low, high, is_removal) VALUES (?, ?, ?, ?)')
+    .run(automation, moves.places?.low ?? null, moves.places?.high ?? null, moves.isRemoval ? 1 : 0);
+}
+
+interface Noted {
+  automation_id: number;
+  low: number | null;
+  high: number | null;
+  is_removal: 0 | 1;
+  moved_to_address: number;
+}
+
+const movesOf = ({ low, high, is_removal }: Noted): Moves => ({
+  places: low === null || high === null ? null : { low, high },
+  isRemoval: is_removal === 1,
+});
+
+const NOTE = 'SELECT * FROM automation_moves WHERE automation_id = ?';
+
+/** Moves people as long as `mayContinue`; gives whether some are left. It is for the background. */
+export async function continueMoves(client: Database, mayContinue: () => boolean): Promise<boolean> {
+  const notes = prepared<[], Noted>(client, 'SELECT * FROM automation_moves');
+  for (const { automation_id } of notes.all()) await moveSome(client, automation_id, mayContinue);
+  return notes.get() !== undefined;
+}
+
+/** Moves people of an automation in short transactions, each of which stores how far it came, so that several threads may do it. */
+async function moveSome(client: Database, automation: number, mayContinue: () => boolean): Promise<void> {
+  const note = prepared<[number], Noted>(client, NOTE);
+  const keep = prepared<[number, number]>(
+    client,
+    'UPDATE automation_moves SET moved_to_address = ? WHERE automation_id = ?',
+  );
+  const write = (rows: number) => {
+    const noted = note.get(automation);
+    if (noted === undefined) return false;
+    const range = nextRange(client, automation, noted.moved_to_address, rows);
+    if (range === null) {
+      endMoves(client, automation);
+      return false;
+    }
+    moveEnrolments(client, range, movesOf(noted));
+    keep.run(range.to, automation);
+    return mayContinue();
+  };
+  await inChunks(client, write, Number.POSITIVE_INFINITY);
+}
+
+/** Moves the enrolments of these addresses at once, where they are still to be moved, so that they can be compared with others. */
+function moveAhead(client: Database, accountId: number, addressIds: readonly number[]): void {
+  const notes = prepared<[number], Noted>(
+    client,
+    'SELECT v.* FROM automation_moves v CROSS JOIN automations au ON au.id = v.automation_id WHERE au.user_id = ?',
+  ).all(accountId);
+  for (const note of notes)
+    for (const address of addressIds)
+      moveEnrolments(client, { automation: note.automation_id, after: address - 1, to: address }, movesOf(note));
+}
+
+function endMoves(client: Database, automationId: number): void {
+  for (const text of [
+    'DELETE FROM automation_moves WHERE automation_id = ?',
+    'DELETE FROM moved_mails WHERE automation_id = ?',
+    'DELETE FROM enrolment_counts WHERE automation_id = ? AND people = 0',
+  ])
+    prepared<[number]>(client, text).run(automationId);
+}
+
+/** Whether people of an automation are still to be moved. */
+export function isMoving(client: Database, automationId: number): boolean {
+  return prepared<[number]>(client, NOTE).get(automationId) !== undefined;
+}
+
+/**
+ * Waits until the people of an automation are where they belong, and moves them itself while nobody else does. It is for requests that
+ * have announced a write.
+ */
+export async function untilMoved(client: Database, automationId: number): Promise<void> {
+  const note = prepared<[number], Noted>(client, NOTE);
+  if (!isMoving(client, automationId)) return;
+  await withWriteSetAside(() => waitOrMove(client, automationId, note));
+}
+
+async function waitOrMove(client: Database, automationId: number, note: Statement<[number], Noted>): Promise<void> {
+  let seen = -1;
+  for (let idle = 0; ; idle += POLL_MS) {
+    const noted = note.get(automationId);
+    if (noted === undefined) return;
+    if (noted.moved_to_address !== seen) idle = 0;
+    seen = noted.moved_to_address;
+    if (idle >= IDLE_MS) await moveSome(client, automationId, () => true);
+    else await setTimeout(POLL_MS);
+  }
+}
 
 /**
  * The moves after a mail was added at the end or its wait was changed: whoever waits for it does so from the time of their last mail.
@@ -62,4 +214,73 @@ export function orderMails(client: Database, automationId: number, order: readon
   const last = end + after.length;
   keep.run(automationId, end, 0, added !== undefined && order.at(-1) === added ? last - 1 : last);
   return { places: null, isRemoval: false };
+}
+
+/** Changes a contact like `updateContact`, and moves its person's enrolments in the same transaction. */
+export function updateContactKeepingPlaces(
+  db: Db,
+  accountId: number,
+  id: unknown,
+  input: ContactInput,
+  now: string,
+): void {
+  inTransaction(db, () => {
+    const readdressed = updateContact(db, accountId, id, input, now);
+    if (readdressed !== null) movePlaces(db.$client, accountId, readdressed);
+  });
+}
+
+function movePlaces(client: Database, accountId: number, { contact, from, to }: Readdressed): void {
+  moveAhead(client, accountId, [from, to]);
+  // If the old address is still in the target, through another contact or by hand, it belongs to another person, who stays enrolled.
+  const places = client
+    .prepare<Record<string, number>, Enrolment>(`
+      SELECT e.* FROM automations au CROSS JOIN enrolments e ON e.automation_id = au.id AND e.address_id = @from
+      WHERE au.user_id = @user AND au.deleted_at IS NULL AND NOT (${isMember('e')}) AND NOT EXISTS (SELECT 1 FROM contacts o
+        WHERE o.id = e.contact_id AND o.address_id = @from AND o.deleted_at IS NULL)`)
+    .all({ user: accountId, from });
+  const present = client.prepare<[number, number], Enrolment>(
+    'SELECT * FROM enrolments WHERE automation_id = ? AND address_id = ?',
+  );
+  for (const place of places) {
+    const other = present.get(place.automation_id, to);
+    if (other === undefined) movePlace(client, place, to);
+    else joinPlaces(client, place, other, contact);
+  }
+}
+
+/**
+ * Moves the enrolment to the new address and leaves a row for the old one that has left the automation. The enrolment keeps its
+ * contact: another contact with the new address gets the next mail only if it is in the target when the mail is claimed.
+ */
+function movePlace(client: Database, place: Enrolment, to: number): void {
+  client.prepare('UPDATE enrolments SET address_id = ? WHERE id = ?').run(to, place.id);
+  addReaddressed(client, place);
+}
+
+/**
+ * Joins two enrolments when the new address has been in the automation too: from now on both are one person, at the place of the one
+ * further on, so that no mail that reached one goes to the other as well. A mail queued for the enrolment given up is not sent.
+ */
+function joinPlaces(client: Database, place: Enrolment, other: Enrolment, contact: number): void {
+  const further = place.position >= other.position ? place : other;
+  const behind = further === place ? other : place;
+  // If the same mail is queued for both, the new address keeps its own.
+  const isSame = place.position === other.position && other.delivery_id !== null;
+  const [kept, dropped] = isSame ? [other, place] : [further, behind];
+  const isActive = further.state === 'active' || (further.state === 'left' && behind.state === 'active');
+  client
+    .prepare(`
+      INSERT INTO steps (enrolment_id, schedule_id, delivery_id, taken_at)
+      SELECT ?, schedule_id, delivery_id, taken_at FROM steps WHERE enrolment_id = ? AND delivery_id IS NOT ?
+      ON CONFLICT DO NOTHING`)
+    .run(other.id, place.id, dropped.delivery_id);
+  const joined = {
+    ...further,
+    id: other.id,
+    contact_id: place.contact_id === contact ? contact : other.contact_id,
+    delivery_id: kept.delivery_id,
+    ...(isActive && { state: 'active' as const, reason: null }),
+  };
+  joinEnrolments(client, joined, { id: place.id, delivery_id: dropped.delivery_id });
 }

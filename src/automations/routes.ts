@@ -10,21 +10,24 @@ import {
   listAutomations,
   pauseAutomation,
   readAutomation,
+  readSeries,
   setAutomationLive,
 } from './operations/automations.ts';
 import { addMail, changeAutomation, changeMail, orderAutomation, removeMail } from './operations/changes.ts';
 import { previewAutomation } from './operations/forecast.ts';
-import { readReport } from './operations/report.ts';
-import { addDesignToken, addSchedule, deleteSchedule, listSchedules, listWaiting } from './operations/schedules.ts';
-import { readSeries } from './operations/series.ts';
 import {
+  addDesignToken,
+  addSchedule,
   checkAutomationMail,
+  deleteSchedule,
+  listSchedules,
+  listWaiting,
   readAutomationMailCode,
   showAutomationMail,
   showAutomationMailHtml,
   testAutomationMail,
-} from './operations/shown-mails.ts';
-import { listSummaries } from './operations/summaries.ts';
+} from './operations/mails.ts';
+import { listSummaries, readReport } from './operations/reports.ts';
 
 export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   addDesignToken(deps);

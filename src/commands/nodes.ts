@@ -2,7 +2,7 @@
 
 import { mailWaitsReason } from '../delivery/queue/sending-hold.ts';
 import { listSenderNodes } from '../delivery/reporting/sender-nodes.ts';
-import { recordOf } from '../installation/operations/nodes.ts';
+import { recordOf } from '../installation/operations.ts';
 import { type Command, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';
 

@@ -16,7 +16,7 @@ import { automationScreens } from '../automations/screens/automations.tsx';
 import { feedScreens } from '../feeds/screens/feeds.tsx';
 import { formScreens } from '../forms/screens/forms.tsx';
 import { staticFiles } from '../http/static-files.ts';
-import { holdScreens } from '../installation/screens/hold.ts';
+import { holdScreens } from '../installation/screens/health.tsx';
 import type { Deps } from '../operations/deps.ts';
 import { outboxScreens } from '../outbox/screens/outbox.tsx';
 import { homeScreen } from '../overview/screens/home.tsx';

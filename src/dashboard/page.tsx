@@ -4,7 +4,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { documentOf } from '../http/pages/document.tsx';
 import { builtUrls } from '../http/static-files.ts';
-import { currentHold } from '../installation/operations/hold.ts';
+import { currentHold } from '../installation/operations.ts';
 import { HoldBanner } from './components/hold-banner.tsx';
 import { IslandsProvider } from './components/island.tsx';
 import { ITEMS, Navigation, type Section } from './components/navigation.tsx';

@@ -1,5 +1,9 @@
-/** The content that a design page edits, of a single send, a schedule or an own template, and the signed links that open the page. */
-import { asc, desc, eq } from 'drizzle-orm';
+/** The content that a design page edits, of a single send, a schedule or an own template: the signed links that open the page, whose data it shows and to whom it sends tests, and storing what it made. */
+import { and, asc, desc, eq, isNull } from 'drizzle-orm';
+import { findAddressId } from '../audience/contacts/address-rows.ts';
+import { type Address, parseAddress } from '../audience/contacts/addresses.ts';
+import { createScheduleMailing, freezeSchedule } from '../automations/automations.ts';
+import type { MailContent } from '../database/functions/packed-content.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, recordUtr } from '../database/ownership.ts';
 import {
@@ -15,13 +19,23 @@ import {
   singleSends,
   type Target,
 } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { senderAddress } from '../delivery/content/freeze.ts';
+import type { Values } from '../delivery/content/merge.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
+import { findAudienceContact } from '../delivery/queue/enqueue-recipients.ts';
+import { findContactValues } from '../delivery/queue/recipient-values.ts';
+import { conflict, Failure, notFound } from '../errors/failure.ts';
+import { sentence } from '../errors/sentences.ts';
+import type { SingleSendActionDeps } from '../single-sends/single-sends.ts';
+import { changeUnsent } from '../single-sends/status.ts';
+import { changeTemplate, requireTemplate, templateCodes } from '../templates/own-templates.ts';
+import { isoTimestamp } from '../time/clock.ts';
 import { findUser } from '../users/users.ts';
 
 const PURPOSE = 'design';
 /** How long a link can be opened. An opened page can be used for the same time again. */
-export const LINK_MS = 24 * 60 * 60 * 1000;
+const LINK_MS = 24 * 60 * 60 * 1000;
 
 /** Stored template code: one of the two, and the other empty. */
 export interface TemplateCode {
@@ -219,4 +233,141 @@ function currentCode(
 export function senderValues(db: Db, { sender_id }: Design): Record<'sender_name' | 'sender_address', string> {
   const sender = db.select().from(senders).where(eq(senders.id, sender_id)).get();
   return { sender_name: sender?.from_name ?? '', sender_address: sender ? senderAddress(db, sender) : '' };
+}
+
+/** The most tests of one link. Refused ones count too, so that a link cannot be used to find out who is a contact. */
+const MAX_TESTS = 10;
+const TOO_MANY_REQUESTS = 429;
+
+/**
+ * Checks that the page may send a test to this address, and counts it. Throws 429 when the link has reached `MAX_TESTS`, and 409 when
+ * the address belongs to none of the account's senders and contacts.
+ */
+export function allowTest(db: Db, { utr, until, user_id }: Design, { normalized, address }: Address, now: Date): void {
+  const forget = db.$client.prepare('DELETE FROM design_tests WHERE until < ?');
+  const count = db.$client.prepare(`
+    INSERT INTO design_tests (utr, until, tests) VALUES (?, ?, 1)
+    ON CONFLICT DO UPDATE SET tests = tests + 1 WHERE tests < ${MAX_TESTS}`);
+  const isCounted = db.$client.transaction(() => {
+    forget.run(now.getTime() - LINK_MS);
+    return count.run(utr, until).changes > 0;
+  });
+  if (!isCounted.immediate())
+    throw new Failure(TOO_MANY_REQUESTS, `This link has sent its ${MAX_TESTS} test mails. A new link sends more.`);
+  if (!isContact(db, user_id, normalized) && !isSender(db, user_id, normalized))
+    throw conflict(`Tests go to addresses of your senders and contacts only; ${address} is none of them.`);
+}
+
+function isContact({ $client }: Db, accountId: number, normalized: string): boolean {
+  const found = $client.prepare(`
+    SELECT 1 FROM addresses a CROSS JOIN contacts c ON c.address_id = a.id AND c.deleted_at IS NULL
+    WHERE a.user_id = ? AND a.normalized_email = ? LIMIT 1`);
+  return found.get(accountId, normalized) !== undefined;
+}
+
+function isSender(db: Db, accountId: number, normalized: string): boolean {
+  return db
+    .select({ from: senders.from_email, replyTo: senders.reply_to_email })
+    .from(senders)
+    .where(and(eq(senders.user_id, accountId), isNull(senders.deleted_at)))
+    .all()
+    .some(({ from, replyTo }) => [from, replyTo].some((own) => parseAddress(own)?.normalized === normalized));
+}
+
+/**
+ * The placeholder values for the preview of a design: those of the contact in its audience with this address, or of any contact in it
+ * when `address` is null. Null when no such contact exists.
+ */
+export function sampleValues(db: Db, design: Design, address: Address | null): Values | null {
+  const addressId = address === null ? null : findAddressId(db, design.user_id, address);
+  if (addressId === undefined) return null;
+  const contactId = findAudienceContact(db.$client, design, addressId) ?? undefined;
+  return findContactValues(db, design.user_id, contactId);
+}
+
+/**
+ * Stores new template code of the user with this id, if it is known. A mail of a live automation gets a new revision of its mailing; a
+ * queued single send stays queued and is sent with the new code. Throws 409 when a single send has started, or a live automation could
+ * not send this code.
+ */
+export async function saveDesign(
+  deps: SingleSendActionDeps,
+  design: Design,
+  code: TemplateCode,
+  userId: number | null,
+): Promise<void> {
+  if (design.kind === 'template') return saveTemplate(deps, design, code);
+  await saveContent(deps, design.kind, design.id, code, userId);
+}
+
+/** Stores what a single send or a schedule is made of, like `saveDesign`. Also throws 404. */
+export async function saveContent(
+  deps: SingleSendActionDeps,
+  kind: 'single' | 'schedule',
+  id: number,
+  content: TemplateCode & Partial<MailContent>,
+  userId: number | null,
+): Promise<void> {
+  if (kind === 'single') saveSingleSend(deps, id, content, userId);
+  else await saveSchedule(deps, id, content, userId);
+  deps.wake();
+}
+
+async function saveTemplate(
+  { db, clock }: SingleSendActionDeps,
+  { id, user_id }: Design,
+  { template_json, template_html }: TemplateCode,
+): Promise<void> {
+  const codes = await templateCodes(user_id, template_json, template_html);
+  const save = () => changeTemplate({ db, clock }, requireTemplate(db, user_id, id), { codes });
+  inTransaction(db, save);
+}
+
+function saveSingleSend(
+  { db, clock }: SingleSendActionDeps,
+  id: number,
+  content: TemplateCode & Partial<MailContent>,
+  userId: number | null,
+): void {
+  inTransaction(db, (tx) => {
+    const send = tx.select({ status: singleSends.status }).from(singleSends).where(eq(singleSends.id, id)).get();
+    if (send === undefined) throw notFound('Record not found');
+    if (send.status >= SINGLE_SEND_STATUS.running) throw conflict(sentence('not_changeable'));
+    changeUnsent(db, id, {
+      ...content,
+      template_json: content.template_json || null,
+      template_html: content.template_html || null,
+      changed_by: userId,
+      updated_at: isoTimestamp(clock.now()),
+    });
+  });
+}
+
+async function saveSchedule(
+  deps: SingleSendActionDeps,
+  id: number,
+  content: TemplateCode & Partial<MailContent>,
+  userId: number | null,
+): Promise<void> {
+  const { db, clock } = deps;
+  const read = () => {
+    const schedule = db.select().from(automationSchedules).where(eq(automationSchedules.id, id)).get();
+    if (schedule === undefined) throw notFound('Record not found');
+    return schedule;
+  };
+  const schedule = { ...read(), ...content };
+  const frozen = await freezeSchedule(deps, schedule);
+  const now = isoTimestamp(clock.now());
+  inTransaction(db, (tx) => {
+    const before = read();
+    const automation = tx.select().from(automations).where(eq(automations.id, before.automation_id)).get();
+    if (automation?.status === AUTOMATION_STATUS.live) {
+      if ('problem' in frozen) throw conflict(sentence('live_change_broken', frozen));
+      createScheduleMailing(db, automation, schedule, frozen, now);
+    }
+    tx.update(automationSchedules)
+      .set({ ...content, changed_by: userId, updated_at: now })
+      .where(eq(automationSchedules.id, id))
+      .run();
+  });
 }

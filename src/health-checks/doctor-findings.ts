@@ -22,7 +22,7 @@ export interface SeenDomain {
   at?: number;
 }
 
-export interface DoctorFindings {
+interface DoctorFindings {
   /** Epoch milliseconds. */
   at: number;
   relays: { relay: string; state: Finding['state'] }[];

@@ -13,7 +13,7 @@ export class SmtpRefusal extends Error {}
  * Sends a command, or waits for the greeting where it is empty, and gives the lines of the reply. Throws an SmtpRefusal when the reply
  * does not begin with `expected`.
  */
-export type Ask = (command: string, expected: string) => Promise<string[]>;
+type Ask = (command: string, expected: string) => Promise<string[]>;
 
 /** Talks over a socket once it is `ready`, for `patienceMs` at most, and closes it. Throws what the socket or `talk` throws. */
 export async function talkSmtp<Result>(

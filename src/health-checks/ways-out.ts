@@ -11,7 +11,7 @@ import { DOMAIN_CHECKS, findDoctorFindings, findSeenDomain } from './doctor-find
 /** none: there is no relay; nodes: none is needed for campaign mail, which leaves from sender nodes; untried: nothing was seen of the relays that are configured now; answers: the doctor reached one. */
 export const RELAY_STATES = ['none', 'nodes', 'untried', 'answers', 'works', 'fails'] as const;
 
-export interface RelaySeen {
+interface RelaySeen {
   state: (typeof RELAY_STATES)[number];
   /** When it was seen, epoch milliseconds; null where nothing was. */
   at: number | null;

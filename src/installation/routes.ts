@@ -2,9 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';
-import { lookAtPublicAddress, readHealth, testReturnedMail } from './operations/health.ts';
-import { readHold, releaseHold } from './operations/hold.ts';
-import { listNodes } from './operations/nodes.ts';
+import { listNodes, lookAtPublicAddress, readHealth, readHold, releaseHold, testReturnedMail } from './operations.ts';
 
 export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const installation = operationRoutes(app, deps, 'Installation');

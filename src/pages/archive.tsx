@@ -9,8 +9,9 @@ import {
   listPublished,
   type PublicArchive,
   type PublishedMail,
+  readersCopy,
+  type Surroundings,
 } from '../archive/archive.ts';
-import { readersCopy, type Surroundings } from '../archive/readers-copy.ts';
 import { escapeHtml } from '../delivery/content/merge.ts';
 import { publicDocument } from '../http/pages/document.tsx';
 import { READ, unknownPage } from '../http/pages/layout.ts';

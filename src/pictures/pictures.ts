@@ -17,7 +17,7 @@ const MEBIBYTE = 1024 * 1024;
 export const MAX_PICTURE_BYTES = 5 * MEBIBYTE;
 /** What all pictures of an account may take. */
 export const MAX_ACCOUNT_BYTES = 500 * MEBIBYTE;
-export const MAX_PICTURES = 10_000;
+const MAX_PICTURES = 10_000;
 
 /** Writing or reading one part takes a few milliseconds at most; between two of them other requests are answered. */
 const PART_BYTES = 128 * 1024;

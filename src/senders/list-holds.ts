@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { AUTOMATION_STATUS, type HeldCode, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { sendingHeldReason } from '../delivery/queue/sending-hold.ts';
-import { isHeld } from '../single-sends/shown-state.ts';
+import { isHeld } from '../single-sends/status.ts';
 
 interface Hold {
   what: 'single_send' | 'automation' | 'mailing' | 'sending';

@@ -1,16 +1,21 @@
 /** The API of single sends. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import Type from 'typebox';
+import type { Database } from 'better-sqlite3';
+import type { FastifyReply } from 'fastify';
+import Type, { type Static } from 'typebox';
+import { Failure } from '../errors/failure.ts';
 import { sendLongCsv, sendRecord } from '../http/list-response.ts';
 import { operationRoutes } from '../http/operation-routes.ts';
-import { csvFile, successWith } from '../http/requests/schemas.ts';
+import { choice, csvFile, identifier, integer, nullable, successWith } from '../http/requests/schemas.ts';
 import type { Deps } from '../operations/deps.ts';
 import {
   cancelSingleSend,
+  countUnopened,
   deleteSingleSend,
   deleteSingleSends,
   duplicateSingleSend,
   pauseSingleSend,
+  resendToUnopened,
   resumeSingleSend,
   retryFailed,
 } from './operations/actions.ts';
@@ -22,7 +27,6 @@ import {
   listSummaries,
   readReport,
 } from './operations/reports.ts';
-import { countUnopened, resendToUnopened } from './operations/resend.ts';
 import {
   checkSingleSendMail,
   readSingleSendCode,
@@ -40,6 +44,8 @@ import {
   updateSingleSend,
 } from './operations/single-sends.ts';
 import { chooseWinner, readVariants, saveVariants } from './operations/variants.ts';
+import { requireSingleSend } from './single-sends.ts';
+import { FINISHED, SHOWN_STATE, SHOWN_STATES } from './status.ts';
 
 const TAG = 'Single sends';
 
@@ -93,3 +99,134 @@ export const singleSendVariantRoutes: FastifyPluginAsyncTypebox<Deps> = async (a
   tests.read('POST /single/send/variants', saveVariants);
   tests.change('POST /single/send/variants/decide', chooseWinner, 'Decided Successfully');
 };
+
+const INTERVAL_MS = 1000;
+/** A comment that keeps proxies from closing a connection on which nothing changes. */
+const STILL_HERE_AFTER = 15;
+/** Browsers open six connections to one host, so that more than a few windows of one user would block each other anyway. */
+const MAX_PER_ACCOUNT = 20;
+const TOO_MANY_REQUESTS = 429;
+/** The rate is measured over this many seconds. */
+const RATE_SECONDS = 10;
+/** States after which nothing changes by itself. */
+const FINAL: readonly string[] = ['cancelled', 'done', 'kept', 'draft'];
+
+const counted = {
+  state: choice(...SHOWN_STATES),
+  held_reason: nullable(Type.String()),
+  recipients: integer(),
+  finished: integer(),
+  delivered: integer(),
+};
+type Progress = Static<Type.TObject<typeof counted>>;
+
+/** The data of an event. */
+const ProgressEvent = Type.Object(
+  {
+    ...counted,
+    rate: Type.Number({
+      minimum: 0,
+      description: `Recipients finished a second over the last ${RATE_SECONDS} seconds.`,
+    }),
+    seconds_left: {
+      ...nullable(integer()),
+      description: 'How long the rest takes at that rate, in seconds; null while nothing moves.',
+    },
+  },
+  { additionalProperties: false, description: 'How far a single send is.' },
+);
+
+export const progressRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
+  const open = new Map<FastifyReply['raw'], { accountId: number; timer: NodeJS.Timeout }>();
+  const close = (stream: FastifyReply['raw']) => {
+    clearInterval(open.get(stream)?.timer);
+    open.delete(stream);
+    stream.end();
+  };
+  app.addHook('preClose', async () => {
+    for (const stream of open.keys()) close(stream);
+  });
+
+  app.get(
+    '/live',
+    {
+      schema: {
+        tags: ['Single sends'],
+        summary: 'Follow the progress of a single send as server-sent events (addition)',
+        description: `The first event comes at once, each later one when something has changed, at most one a second. After a state that is final (${FINAL.join(', ')}) the stream ends; a client that connects again then gets that state once. Comments keep the connection open.`,
+        querystring: Type.Object({ utr: identifier('The single send.') }),
+        response: {
+          200: {
+            description:
+              'Server-sent events without a name or an id. The schema is that of the data of each, one line of JSON.',
+            content: { 'text/event-stream': { schema: ProgressEvent } },
+          },
+        },
+      },
+    },
+    (request, reply) => {
+      const { accountId } = request;
+      const send = requireSingleSend(db, accountId, request.query.utr);
+      const mine = [...open.values()].filter((stream) => stream.accountId === accountId).length;
+      if (mine >= MAX_PER_ACCOUNT) throw new Failure(TOO_MANY_REQUESTS, 'Too many windows follow a progress at once');
+      reply.hijack();
+      const stream = reply.raw;
+      stream.writeHead(200, {
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+      });
+      const samples: { at: number; finished: number }[] = [];
+      let last = '';
+      let silent = 0;
+      const tell = () => {
+        const progress = findProgress(db.$client, send.id);
+        if (progress === undefined) return close(stream);
+        samples.push({ at: clock.monotonic(), finished: progress.finished });
+        if (samples.length > RATE_SECONDS) samples.shift();
+        const event: Static<typeof ProgressEvent> = { ...progress, ...forecast(progress, samples) };
+        const text = JSON.stringify(event);
+        silent = text === last ? silent + 1 : 0;
+        if (text !== last) stream.write(`data: ${text}\n\n`);
+        else if (silent % STILL_HERE_AFTER === 0) stream.write(': still here\n\n');
+        last = text;
+        if (FINAL.includes(progress.state)) close(stream);
+      };
+      const tick = () => {
+        try {
+          request.requireCaller();
+          tell();
+        } catch (error) {
+          // The keys or the session have ended, or the disk failed: thrown from a timer, it would end the process.
+          request.log.debug({ err: error }, 'a progress is followed no longer');
+          close(stream);
+        }
+      };
+      open.set(stream, { accountId, timer: setInterval(tick, INTERVAL_MS) });
+      stream.on('close', () => close(stream));
+      tell();
+    },
+  );
+};
+
+/** Reads how far a single send is. */
+function findProgress(client: Database, sendId: number): Progress | undefined {
+  return client
+    .prepare<[number], Progress>(`
+      SELECT ${SHOWN_STATE} AS state, ifnull(m.held_reason, s.held_reason) AS held_reason, ifnull(m.recipients, 0) AS recipients,
+        ifnull(${FINISHED}, 0) AS finished, ifnull(m.delivered, 0) AS delivered
+      FROM single_sends s LEFT JOIN mailings m ON m.owner_kind = 'single' AND m.owner_id = s.id WHERE s.id = ?`)
+    .get(sendId);
+}
+
+/** Recipients finished a second over the last seconds, and the seconds left at that rate; null while nothing moves. */
+function forecast({ recipients, finished }: Progress, samples: readonly { at: number; finished: number }[]) {
+  const [first] = samples;
+  const last = samples.at(-1);
+  const seconds = first === undefined || last === undefined ? 0 : (last.at - first.at) / 1000;
+  const rate = seconds > 0 && first && last ? Math.max(0, (last.finished - first.finished) / seconds) : 0;
+  return {
+    rate: Math.round(rate * 10) / 10,
+    seconds_left: rate > 0 ? Math.ceil((recipients - finished) / rate) : null,
+  };
+}

@@ -22,7 +22,7 @@ import { isoTimestamp } from '../time/clock.ts';
 import type { SingleSendActionDeps } from './single-sends.ts';
 
 /** The single send or schedule that is tested. */
-export interface TestMailSource {
+interface TestMailSource {
   id: number;
   user_id: number;
   sender_id: number;

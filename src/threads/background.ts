@@ -7,7 +7,7 @@ import { followActivity } from '../audience/segments/follow-activity.ts';
 import { recomputeDueSegments } from '../audience/segments/recompute.ts';
 import { continueSunsets } from '../audience/sunset/run.ts';
 import { applyMembershipChanges, enqueueDueMails } from '../automations/enrolment.ts';
-import { continueMoves } from '../automations/moves.ts';
+import { continueMoves } from '../automations/places.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';

@@ -122,7 +122,7 @@ interface Listed {
 }
 
 /** The query of a list: those to one address are found by it, those in one state are looked for among all of the account. */
-export function listQueryText({ state, addressId }: Listed): string {
+function listQueryText({ state, addressId }: Listed): string {
   const index = addressId === undefined ? 'transactional_mails_user' : 'transactional_mails_address';
   return `SELECT ${COLUMNS} FROM transactional_mails INDEXED BY ${index}
     WHERE user_id = @account AND id < @before AND id > @after${addressId === undefined ? '' : ' AND address_id = @address'}

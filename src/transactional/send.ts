@@ -20,7 +20,7 @@ import { attachmentOf, decodePieces, type GivenFile, MAX_ATTACHMENT_BYTES, MAX_A
 import { type CompiledTemplates, composeMail, contentMissing, type GivenContent } from './content.ts';
 
 /** A request. */
-export interface GivenMail extends GivenContent {
+interface GivenMail extends GivenContent {
   address: Address;
   files: readonly GivenFile[];
   /** The header Idempotency-Key. */

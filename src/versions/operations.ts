@@ -7,7 +7,7 @@ import { ownedRecord } from '../database/ownership.ts';
 import { automationSchedules, automations, mailVersions, singleSends, users } from '../database/schema/index.ts';
 import { renderTemplate } from '../delivery/content/compile.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
-import { saveContent } from '../designs/save-design.ts';
+import { saveContent } from '../designs/designs.ts';
 import { conflict, notFound } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 import { withinShare } from '../http/account-share.ts';

@@ -1,10 +1,9 @@
 /** Changing the mails of a live automation in which many people wait: they are moved in parts, also across a kill. */
 import { eq } from 'drizzle-orm';
 import t from 'tap';
+import { removeSchedule } from '../../src/automations/automations.ts';
 import { applyMembershipChanges, enqueueDueMails } from '../../src/automations/enrolment.ts';
-import { continueMoves, moveOrNote } from '../../src/automations/moves.ts';
-import { movesTo, orderMails } from '../../src/automations/places.ts';
-import { removeSchedule } from '../../src/automations/schedule-deletion.ts';
+import { continueMoves, moveOrNote, movesTo, orderMails } from '../../src/automations/places.ts';
 import { readConfig } from '../../src/config.ts';
 import { connect, type Db } from '../../src/database/open.ts';
 import { automationSchedules } from '../../src/database/schema/index.ts';

@@ -2,9 +2,8 @@
 import t from 'tap';
 import { type CheckContext, checkContent } from '../../src/delivery/checks/content-checks.ts';
 import { inDark } from '../../src/delivery/shown/mail-frame.ts';
-import { missingParts } from '../../src/single-sends/screens/compose/missing.tsx';
-import { seenValue } from '../../src/single-sends/screens/compose/save.tsx';
-import { subjectHints, subjectLength } from '../../src/single-sends/screens/compose/subject-hints.ts';
+import { subjectHints, subjectLength } from '../../src/single-sends/screens/compose/content.tsx';
+import { missingParts, seenValue } from '../../src/single-sends/screens/compose/step.tsx';
 import { wallClock } from '../../src/time/zones.ts';
 
 const hintsOf = (subject: string, preheader = 'News') => subjectHints(subject, preheader).map(({ hint }) => hint);

@@ -24,25 +24,26 @@ import {
   unchangedSince,
 } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
-import { capOption } from '../../single-sends/operations/options.ts';
+import { capOption } from '../../single-sends/operations/drafts.ts';
 import { closeVersion, withTemplateCopied } from '../../templates/mail-content.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import {
   type Automation,
+  cancelDeletedMail,
+  createScheduleMailing,
   freezeSchedule,
   insertSchedule,
   listSchedules,
+  removeSchedule,
   requireAutomation,
   requireMail,
   requireRoomForMail,
   type Schedule,
 } from '../automations.ts';
 import { movesTo, orderMails } from '../places.ts';
-import { cancelDeletedMail, removeSchedule } from '../schedule-deletion.ts';
-import { createScheduleMailing } from '../schedule-mailings.ts';
-import { ByUtr, checkAutomation, TARGET } from './automations.ts';
+import { ByUtr, checkAutomation, TARGET, WAITING_TYPES } from './automations.ts';
 import { Effects, type Given, withEffects } from './effects.ts';
-import { ByMail, checkMail, MAX_WAITING_PERIOD, WAITING_TYPES } from './schedules.ts';
+import { ByMail, checkMail, MAX_WAITING_PERIOD } from './mails.ts';
 
 /** How each change is made: only if nothing has changed since, and perhaps only asked about. */
 const how = {

@@ -9,7 +9,7 @@ import { isMember } from '../../delivery/queue/automation-waits.ts';
 import { type AddressRange, type MovedPeople, type Moves, plannedMoves } from '../../delivery/queue/enrolment-state.ts';
 import { integer, isoTimestampSchema, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import { areFew, isMoving, moveOrNote, nextRange, untilMoved, wholeRange } from '../moves.ts';
+import { areFew, isMoving, moveOrNote, nextRange, untilMoved, wholeRange } from '../places.ts';
 
 /** What a change does, as the API says it: of those who waited for one mail before it and wait for one after it, how many there are. */
 export const Effects = Type.Object({

@@ -1,27 +1,34 @@
-/** One automation: its mails in their order with the people at each, who is in it, and what one person would get and when. */
+/** One automation: its mails in their order with the people at each, who is in it, and starting, pausing, duplicating and deleting it. */
 import type { FastifyInstance } from 'fastify';
+import { LinkButton } from '../../dashboard/components/button.tsx';
 import { measured } from '../../dashboard/components/campaign-list.tsx';
 import { StateBadge } from '../../dashboard/components/campaign-state.tsx';
+import { Confirm } from '../../dashboard/components/confirm.tsx';
 import { Stats, Time } from '../../dashboard/components/figures.tsx';
 import { Card, Notice } from '../../dashboard/components/surface.tsx';
 import { Table } from '../../dashboard/components/table.tsx';
-import { ask } from '../../dashboard/operations.ts';
+import { setFlash } from '../../dashboard/flash.ts';
+import { ask, attempt, sentenceOf } from '../../dashboard/operations.ts';
 import { sendPage } from '../../dashboard/page.tsx';
 import { texts } from '../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { READ } from '../../http/pages/layout.ts';
 import { readWindow } from '../../sending-times/operations.ts';
-import type { Target } from '../../single-sends/screens/compose/choices.ts';
-import { readChoices } from '../../single-sends/screens/compose/choices.ts';
-import { Waits } from '../../single-sends/screens/waits.tsx';
+import { readChoices, type Target } from '../../single-sends/screens/compose/step.tsx';
+import { Waits } from '../../single-sends/screens/overview.tsx';
 import type { Clock } from '../../time/clock.ts';
-import { type Report, type ReportedMail, readReport } from '../operations/report.ts';
-import { readSeries, type Series } from '../operations/series.ts';
-import { readSummary, type Summary } from '../operations/summaries.ts';
-import { mailAddress } from './changing.tsx';
-import { PersonForecast, readForecast } from './forecast.tsx';
-import { Actions } from './state.tsx';
+import {
+  deleteAutomation,
+  duplicateAutomation,
+  pauseAutomation,
+  readSeries,
+  type Series,
+  setAutomationLive,
+} from '../operations/automations.ts';
+import { type Report, type ReportedMail, readReport, readSummary, type Summary } from '../operations/reports.ts';
+import { automationAddress, editAddress, mailAddress } from './changing.tsx';
+import { PersonForecast, readForecast } from './people.tsx';
 
 export async function automationScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
   app.route<{ Params: { utr: string }; Querystring: { email?: string } }>({
@@ -139,7 +146,7 @@ interface StepsProps {
   canChange: boolean;
 }
 
-export function Steps({ utr, mails, now, canChange }: StepsProps) {
+function Steps({ utr, mails, now, canChange }: StepsProps) {
   const language = useLanguage();
   if (mails.length === 0) return <p class="quiet-text">{language.say('automations.noMails')}</p>;
   return (
@@ -204,6 +211,93 @@ function Figure({ label, value }: { label: string; value: string }) {
     <div>
       <dt>{label}</dt>
       <dd>{value}</dd>
+    </div>
+  );
+}
+
+const SEE_OTHER = 303;
+
+interface ByUtr {
+  Params: { utr: string };
+}
+
+export async function stateActions(app: FastifyInstance): Promise<void> {
+  for (const [action, operation, done] of [
+    ['start', setAutomationLive, 'automations.started'],
+    ['pause', pauseAutomation, 'automations.paused'],
+  ] as const) {
+    app.post<ByUtr>(`/automations/:utr/${action}`, async (request, reply) => {
+      const { utr } = request.params;
+      const changed = await attempt(request, operation, { utr });
+      if ('problems' in changed) setFlash(reply, 'bad', 'automations.refused', { reason: sentenceOf(changed) });
+      else setFlash(reply, 'good', done);
+      return reply.redirect(automationAddress(utr), SEE_OTHER);
+    });
+  }
+
+  app.post<ByUtr>('/automations/:utr/duplicate', async (request, reply) => {
+    const { utr } = await ask(request, duplicateAutomation, request.params);
+    return reply.redirect(editAddress(utr), SEE_OTHER);
+  });
+
+  app.post<ByUtr>('/automations/:utr/delete', async (request, reply) => {
+    await ask(request, deleteAutomation, request.params);
+    setFlash(reply, 'good', 'automations.done.deleted');
+    return reply.redirect('/automations', SEE_OTHER);
+  });
+}
+
+/** What can be done with an automation as a whole. `target`: who enters it, undefined where it has none. */
+function Actions({ series, target }: { series: Series; target: Target | undefined }) {
+  const language = useLanguage();
+  const { utr, people } = series;
+  const address = automationAddress(utr);
+  const isReady = series.mails.length > 0 && series.unsubscribe_group_id !== 0 && target !== undefined;
+  return (
+    <div class="buttons">
+      <LinkButton look={isReady ? 'plain' : 'primary'} href={editAddress(utr)}>
+        {language.say('automations.edit')}
+      </LinkButton>
+      {series.is_live === 1 ? (
+        <Confirm
+          id="pause-automation"
+          action={`${address}/pause`}
+          label={language.say('automations.pause')}
+          look="plain"
+          title={language.say('automations.pause.title', { name: series.automation_name })}
+        >
+          <p>{language.say('automations.pause.about', { count: people.waiting })}</p>
+          {people.queued > 0 && <p>{language.say('automations.pause.queued', { count: people.queued })}</p>}
+        </Confirm>
+      ) : (
+        isReady && (
+          <Confirm
+            id="start-automation"
+            action={`${address}/start`}
+            label={language.say(people.waiting > 0 ? 'automations.goOn' : 'automations.start')}
+            look="primary"
+            title={language.say('automations.start.title', { name: series.automation_name })}
+          >
+            <p>{language.say('automations.start.about', { name: target.name })}</p>
+            <p>{language.say('automations.start.notThese', { count: target.people })}</p>
+            {people.waiting > 0 && <p>{language.say('automations.start.goOn', { count: people.waiting })}</p>}
+            {people.due_now > 0 && <p>{language.say('automations.start.due', { count: people.due_now })}</p>}
+          </Confirm>
+        )
+      )}
+      <form method="post" action={`${address}/duplicate`}>
+        <button type="submit" class="quiet">
+          {language.say('automations.duplicate')}
+        </button>
+      </form>
+      <Confirm
+        id="delete-automation"
+        action={`${address}/delete`}
+        label={language.say('automations.delete')}
+        title={language.say('automations.delete.title', { name: series.automation_name })}
+      >
+        <p>{language.say('automations.delete.about', { count: people.waiting })}</p>
+      </Confirm>
     </div>
   );
 }

@@ -17,15 +17,12 @@ import { useLanguage } from '../../dashboard/words/index.ts';
 import { READ } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { checkStep } from '../../single-sends/screens/compose/check.tsx';
-import { designScreen, htmlScreen, templatesScreen } from '../../single-sends/screens/compose/content-screens.tsx';
-import { AUTOMATION_STATES, listSummaries, type Summary } from '../operations/summaries.ts';
-import { automationScreen } from './automation.tsx';
+import { designScreen, htmlScreen, templatesScreen } from '../../single-sends/screens/compose/mail-content.tsx';
+import { AUTOMATION_STATES, listSummaries, type Summary } from '../operations/reports.ts';
+import { automationScreen, stateActions } from './automation.tsx';
 import { editScreen, newAutomationScreen } from './edit.tsx';
-import { AUTOMATION_MAIL } from './mail.tsx';
-import { mailContentScreen } from './mail-content.tsx';
-import { mailScreens } from './mails.tsx';
-import { stateActions } from './state.tsx';
-import { waitingScreen } from './waiting.tsx';
+import { AUTOMATION_MAIL, mailContentScreen, mailScreens } from './mail.tsx';
+import { waitingScreen } from './people.tsx';
 
 /** Registers the list, the pages of one automation, and those that change automations, which only those see who may change something. */
 export async function automationScreens(app: FastifyInstance, { clock, db, config }: Deps): Promise<void> {

@@ -13,8 +13,8 @@ import { field } from '../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { type Language, useLanguage } from '../../dashboard/words/index.ts';
 import type { Operation } from '../../operations/operation.ts';
+import type { Series, SeriesMail } from '../operations/automations.ts';
 import type { Effects } from '../operations/effects.ts';
-import type { Series, SeriesMail } from '../operations/series.ts';
 
 const CONFLICT = 409;
 

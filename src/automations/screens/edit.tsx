@@ -12,11 +12,10 @@ import { viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { READ } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
-import { CapField, readHasCaps } from '../../sending-times/screens/cap-field.tsx';
-import { type Choices, readChoices } from '../../single-sends/screens/compose/choices.ts';
-import { createAutomation } from '../operations/automations.ts';
+import { CapField, readHasCaps } from '../../sending-times/screens/times.tsx';
+import { type Choices, readChoices } from '../../single-sends/screens/compose/step.tsx';
+import { createAutomation, readSeries, type Series, type SeriesMail } from '../operations/automations.ts';
 import { changeAutomation, orderAutomation } from '../operations/changes.ts';
-import { readSeries, type Series, type SeriesMail } from '../operations/series.ts';
 import { Wait } from './automation.tsx';
 import {
   attemptChange,
@@ -27,7 +26,7 @@ import {
   refusalText,
   sendQuestion,
 } from './changing.tsx';
-import { PersonForecast, readForecast } from './forecast.tsx';
+import { PersonForecast, readForecast } from './people.tsx';
 
 interface ByUtr {
   Params: { utr: string };

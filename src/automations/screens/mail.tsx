@@ -1,23 +1,40 @@
-/** A mail of an automation, as the pages for the content and its checks compose it. */
-import type { FastifyReply, FastifyRequest } from 'fastify';
+/** A mail of an automation: adding one, its subject, preview text, sender and wait, the ways to make it, and removing it. While people wait for it, the page says what happens to them. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
-import { LinkButton } from '../../dashboard/components/button.tsx';
-import { Notice, Problem, Tabs } from '../../dashboard/components/surface.tsx';
+import { listPlaceholders } from '../../audience/fields/operations.ts';
+import { Button, LinkButton } from '../../dashboard/components/button.tsx';
+import { type Problems, SelectField, TextField } from '../../dashboard/components/field.tsx';
+import { Card, Notice, Problem, Tabs } from '../../dashboard/components/surface.tsx';
+import { setFlash } from '../../dashboard/flash.ts';
 import { ask, attempt } from '../../dashboard/operations.ts';
-import { sendPage } from '../../dashboard/page.tsx';
+import { languageOf, sendPage } from '../../dashboard/page.tsx';
+import { field } from '../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
-import { useLanguage } from '../../dashboard/words/index.ts';
+import { type Language, useLanguage } from '../../dashboard/words/index.ts';
+import { withAnnouncedWork } from '../../database/write-turns.ts';
 import { notFound } from '../../errors/failure.ts';
-import type { Composed, ComposedKind, ComposedParams } from '../../single-sends/screens/compose/composed.tsx';
-import { changeMail } from '../operations/changes.ts';
-import { readSeries, type Series, type SeriesMail } from '../operations/series.ts';
+import { READ } from '../../http/pages/layout.ts';
+import { findTemplateName, Hints, MailContent, Placeholders } from '../../single-sends/screens/compose/content.tsx';
+import type { Composed, ComposedKind, ComposedParams } from '../../single-sends/screens/compose/mail-content.tsx';
+import { readChoices, type SenderChoice } from '../../single-sends/screens/compose/step.tsx';
+import { type ListedTemplate, listTemplates } from '../../templates/operations.ts';
+import { readSeries, type Series, type SeriesMail } from '../operations/automations.ts';
+import { addMail, changeMail, removeMail } from '../operations/changes.ts';
 import {
   checkAutomationMail,
   readAutomationMailCode,
   showAutomationMailHtml,
   testAutomationMail,
-} from '../operations/shown-mails.ts';
-import { editAddress, mailAddress } from './changing.tsx';
+} from '../operations/mails.ts';
+import {
+  attemptChange,
+  automationAddress,
+  concerningMail,
+  editAddress,
+  mailAddress,
+  refusalText,
+  sendQuestion,
+} from './changing.tsx';
 
 export const AUTOMATION_MAIL: ComposedKind = {
   route: '/automations/:automation/mails/:utr',
@@ -36,7 +53,7 @@ export async function readMail(request: FastifyRequest, { automation = '', utr }
   return { series, mail };
 }
 
-export function composedMail(request: FastifyRequest, series: Series, mail: SeriesMail): Composed {
+function composedMail(request: FastifyRequest, series: Series, mail: SeriesMail): Composed {
   const address = (step: string) => mailAddress(series.utr, mail.utr, step);
   return {
     ...mail,
@@ -67,7 +84,7 @@ interface MailPage {
 }
 
 /** Sends one of the pages of a mail, with what leads to the others. */
-export function sendMailPage(request: FastifyRequest, reply: FastifyReply, page: MailPage) {
+function sendMailPage(request: FastifyRequest, reply: FastifyReply, page: MailPage) {
   const { series, mail, step, content, problem } = page;
   const frame = { title: mail.subject, section: 'automations', action: <Back utr={series.utr} /> } as const;
   const current = step === 'check' ? 'check' : 'content';
@@ -111,4 +128,369 @@ function Back({ utr }: { utr: string }) {
 
 function NoContent() {
   return <Notice tone="warn">{useLanguage().say('compose.content.none')}</Notice>;
+}
+
+interface Call {
+  Params: ComposedParams;
+}
+
+export async function mailContentScreen(app: FastifyInstance): Promise<void> {
+  const show = async (
+    request: FastifyRequest<Call>,
+    reply: FastifyReply,
+    sent: { given?: MailFields; problems?: Problems; problem?: string } = {},
+  ) => {
+    const { series, mail } = await readMail(request, request.params);
+    const composed = composedMail(request, series, mail);
+    const [{ senders }, { contents }, template] = await Promise.all([
+      readChoices(request),
+      ask(request, listPlaceholders, {}),
+      mail.content === 'template' ? findTemplateName(request, mail.template_id) : '',
+    ]);
+    const { given = storedMail(mail), problems = {}, problem } = sent;
+    const content = (
+      <Form {...{ series, mail, composed, given, problems, senders, template }} placeholders={contents} />
+    );
+    return sendMailPage(request, reply, { series, mail, step: 'content', content, problem });
+  };
+
+  app.route<Call>({
+    method: READ,
+    url: `${AUTOMATION_MAIL.route}/content`,
+    handler: (request, reply) => show(request, reply),
+  });
+
+  app.post<Call>(`${AUTOMATION_MAIL.route}/content`, async (request, reply) => {
+    const { series, mail } = await readMail(request, request.params);
+    const { utr } = mail;
+    const given = givenMail(request);
+    const unchanged_since = field(request, 'unchanged_since');
+    const language = languageOf(request, viewerOf(request));
+    const changed = await attemptChange(request, changeMail, { ...given, utr, unchanged_since }, (effects) =>
+      concerningMail(effects, utr),
+    );
+    if ('asked' in changed)
+      return sendQuestion(request, reply, {
+        series,
+        effects: changed.asked,
+        after: series.mails.map((one) => (one.utr === utr ? { utr, ...named(given, one.waiting_type) } : one)),
+        action: mailAddress(series.utr, utr),
+        fields: { ...given, unchanged_since },
+        submit: language.say('automations.save'),
+      });
+    if ('output' in changed) {
+      setFlash(reply, 'good', 'compose.saved');
+      return reply.redirect(mailAddress(series.utr, utr), 303);
+    }
+    const problem = refusalText(request, changed, mail, differences(language, given, mail));
+    return show(request, reply.code(changed.status), { given, problems: changed.problems, problem });
+  });
+}
+
+/** What a form says of a mail, as far as a question about people names it. */
+function named({ subject, waiting_type, waiting_period }: MailFields, otherwise: SeriesMail['waiting_type']) {
+  const unit = UNITS.find((one) => one === waiting_type) ?? otherwise;
+  return { subject, waiting_type: unit, waiting_period: Number(waiting_period) };
+}
+
+function differences(language: Language, given: MailFields, mail: SeriesMail) {
+  const stored = storedMail(mail);
+  return [
+    [language.say('compose.subject'), given.subject, stored.subject],
+    [language.say('compose.preheader'), given.preheader, stored.preheader],
+    [language.say('automations.wait'), given.waiting_period, stored.waiting_period],
+    [language.say('automations.wait.unit'), given.waiting_type, stored.waiting_type],
+  ] as const;
+}
+
+interface FormProps {
+  series: Series;
+  mail: SeriesMail;
+  composed: Composed;
+  given: MailFields;
+  problems: Problems;
+  senders: readonly SenderChoice[];
+  placeholders: readonly string[];
+  template: string;
+}
+
+function Form({ series, mail, composed, given, problems, senders, placeholders, template }: FormProps) {
+  const language = useLanguage();
+  return (
+    <div class="compose">
+      <form method="post" action={mailAddress(series.utr, mail.utr)} class="stack">
+        <MailFieldset {...{ given, senders, problems }} isFirst={series.mails[0]?.utr === mail.utr} />
+        <Hints subject={mail.subject} preheader={mail.preheader} />
+        <Placeholders names={placeholders} />
+        <input type="hidden" name="unchanged_since" value={mail.updated_at} />
+        <div class="buttons">
+          <Button>{language.say('automations.save')}</Button>
+        </div>
+      </form>
+      <div class="stack compose-beside">
+        <MailContent mail={composed} template={template} />
+      </div>
+    </div>
+  );
+}
+
+/** In the order in which they are chosen from. */
+const UNITS = ['instantly', 'hours', 'days'] as const;
+
+/** What a form for a mail has. */
+interface MailFields {
+  subject: string;
+  preheader: string;
+  sender_id: string;
+  waiting_type: string;
+  waiting_period: string;
+}
+
+const storedMail = (mail: SeriesMail): MailFields => ({
+  subject: mail.subject,
+  preheader: mail.preheader,
+  sender_id: String(mail.sender_id),
+  waiting_type: mail.waiting_type,
+  waiting_period: String(mail.waiting_period),
+});
+
+/** The fields of a form that was sent. */
+function givenMail(request: FastifyRequest): MailFields {
+  const waiting_type = field(request, 'waiting_type');
+  const period = field(request, 'waiting_period').trim();
+  return {
+    subject: field(request, 'subject').trim(),
+    preheader: field(request, 'preheader').trim(),
+    sender_id: field(request, 'sender_id'),
+    waiting_type,
+    // A mail that comes at once waits for nothing, whatever the field says.
+    waiting_period: waiting_type === 'instantly' ? period || '1' : period,
+  };
+}
+
+function MailFieldset({
+  given,
+  senders,
+  problems,
+  isFirst,
+}: {
+  given: MailFields;
+  senders: readonly SenderChoice[];
+  problems: Problems;
+  /** Whether it is the first of its automation, which waits from the entry. */
+  isFirst: boolean;
+}) {
+  const language = useLanguage();
+  const text = { maxLength: 255, autocomplete: 'off', 'data-takes-placeholders': true, problems } as const;
+  return (
+    <>
+      <TextField name="subject" label={language.say('compose.subject')} value={given.subject} required {...text} />
+      <TextField
+        name="preheader"
+        label={language.say('compose.preheader')}
+        hint={language.say('compose.preheader.hint')}
+        value={given.preheader}
+        {...text}
+      />
+      <div class="fields-in-row">
+        <TextField
+          name="waiting_period"
+          type="number"
+          min={1}
+          max={10_000}
+          label={language.say('automations.wait')}
+          hint={language.say(isFirst ? 'automations.wait.sinceEntry' : 'automations.wait.sinceMail')}
+          value={given.waiting_period}
+          problems={problems}
+        />
+        <SelectField
+          name="waiting_type"
+          label={language.say('automations.wait.unit')}
+          value={given.waiting_type}
+          options={UNITS.map((value) => ({ value, label: language.say(`automations.wait.${value}`) }))}
+          problems={problems}
+        />
+      </div>
+      {senders.length === 0 ? (
+        <p>
+          {language.say('compose.sender.none')} <a href="/settings/senders">{language.say('compose.sender.add')}</a>
+        </p>
+      ) : (
+        <SelectField
+          name="sender_id"
+          label={language.say('compose.sender')}
+          value={given.sender_id}
+          options={senders.map(({ id, from_name: name, from_email: email, is_verified: isVerified }) => {
+            const sender = `${name} <${email}>`;
+            return {
+              value: String(id),
+              label: isVerified === 1 ? sender : language.say('compose.sender.unverified', { sender }),
+            };
+          })}
+          problems={problems}
+        />
+      )}
+    </>
+  );
+}
+
+const DAYS = '1';
+
+interface NewMailCall {
+  Params: { utr: string };
+  Querystring: { before?: string };
+}
+interface NewMail extends MailFields {
+  template_id: string;
+  before: string;
+}
+type Templates = readonly ListedTemplate[];
+
+export async function mailScreens(app: FastifyInstance): Promise<void> {
+  const show = async (
+    request: FastifyRequest<NewMailCall>,
+    reply: FastifyReply,
+    sent: { given?: NewMail; problems?: Problems; problem?: string } = {},
+  ) => {
+    const viewer = viewerOf(request);
+    const [{ series }, { senders }, templates] = await Promise.all([
+      ask(request, readSeries, request.params),
+      readChoices(request),
+      ask(request, listTemplates, { built_in: 1 }),
+    ]);
+    const given = sent.given ?? begin(series, senders, request.query.before ?? '');
+    const title = languageOf(request, viewer).say('automations.addMail');
+    const content = <AddMail {...{ series, senders, templates, ...sent, given }} />;
+    return sendPage(request, reply, viewer, { title, section: 'automations' }, content);
+  };
+
+  app.route<NewMailCall>({
+    method: READ,
+    url: '/automations/:utr/mails/new',
+    handler: (request, reply) => show(request, reply),
+  });
+
+  app.post<NewMailCall>('/automations/:utr/mails/new', async (request, reply) => {
+    const { utr } = request.params;
+    const given = {
+      ...givenMail(request),
+      template_id: field(request, 'template_id'),
+      before: field(request, 'before'),
+    };
+    const { series } = await ask(request, readSeries, { utr });
+    const unchanged_since = field(request, 'unchanged_since');
+    const known = new Set(series.mails.map((mail) => mail.utr));
+    const added = await attemptChange(request, addMail, { ...given, utr, unchanged_since }, ({ people }) => ({
+      people: people.filter(({ to }) => to !== null && !known.has(to)),
+      leaving: 0,
+    }));
+    if ('asked' in added) {
+      const mail = { utr: added.asked.people[0]?.to ?? '', ...named(given, 'days') };
+      const at = given.before === '' ? series.mails.length : series.mails.findIndex((one) => one.utr === given.before);
+      return sendQuestion(request, reply, {
+        series,
+        effects: added.asked,
+        after: [...series.mails.slice(0, at), mail, ...series.mails.slice(at)],
+        action: `${automationAddress(utr)}/mails/new`,
+        fields: { ...given, unchanged_since },
+        submit: languageOf(request, viewerOf(request)).say('automations.addMail'),
+      });
+    }
+    if ('output' in added) return reply.redirect(mailAddress(utr, added.output.utr ?? ''), 303);
+    // An automation that is full is refused at its utr, for which the form has no field.
+    const problem = refusalText(request, added, series) || (added.problems.utr ?? []).join(' ');
+    return show(request, reply.code(added.status), { given, problems: added.problems, problem });
+  });
+
+  app.route<{ Params: ComposedParams }>({
+    method: READ,
+    url: `${AUTOMATION_MAIL.route}/remove`,
+    handler: async (request, reply) => {
+      const { series, mail } = await readMail(request, request.params);
+      // It changes nothing in the end, but may wait for people to be moved.
+      const tried = await withAnnouncedWork(() => ask(request, removeMail, { utr: mail.utr, dry_run: 1 }));
+      const language = languageOf(request, viewerOf(request));
+      return sendQuestion(request, reply, {
+        series,
+        effects: concerningMail(tried.effects, mail.utr),
+        after: series.mails.filter((one) => one !== mail),
+        action: mailAddress(series.utr, mail.utr, 'remove'),
+        fields: { unchanged_since: mail.updated_at },
+        submit: language.say('automations.remove.sure'),
+        what: language.say('automations.remove.what', { subject: mail.subject }),
+      });
+    },
+  });
+
+  app.post<{ Params: ComposedParams }>(`${AUTOMATION_MAIL.route}/remove`, async (request, reply) => {
+    const { series, mail } = await readMail(request, request.params);
+    const given = { utr: mail.utr, unchanged_since: field(request, 'unchanged_since') };
+    const removed = await attempt(request, removeMail, given);
+    if ('output' in removed) setFlash(reply, 'good', 'automations.removed', { subject: mail.subject });
+    else setFlash(reply, 'bad', 'automations.refused', { reason: refusalText(request, removed, mail) });
+    return reply.redirect(editAddress(series.utr), 303);
+  });
+}
+
+/** A new mail comes from the sender of the one before, the first at once and each other a day later. */
+function begin({ mails }: Series, senders: readonly SenderChoice[], before: string): NewMail {
+  const sender = mails.at(-1)?.sender_id ?? senders.find(({ is_verified }) => is_verified === 1)?.id ?? senders[0]?.id;
+  const isFirst = mails.length === 0 || mails[0]?.utr === before;
+  return {
+    subject: '',
+    preheader: '',
+    sender_id: String(sender ?? ''),
+    waiting_type: isFirst ? 'instantly' : 'days',
+    waiting_period: DAYS,
+    template_id: '',
+    before,
+  };
+}
+
+interface AddMailProps {
+  series: Series;
+  senders: readonly SenderChoice[];
+  templates: Templates;
+  given: NewMail;
+  problems?: Problems;
+  problem?: string;
+}
+
+function AddMail({ series, senders, templates, given, problems = {}, problem }: AddMailProps) {
+  const language = useLanguage();
+  const isFirst = series.mails.length === 0 || series.mails[0]?.utr === given.before;
+  // A live automation would send it, and refuses one without content.
+  const blank = series.is_live === 1 ? undefined : templates.find(({ is_blank }) => is_blank === 1);
+  const before = series.mails.find(({ utr }) => utr === given.before);
+  return (
+    <Card>
+      <Problem>{problem}</Problem>
+      {series.is_live === 1 && <Notice tone="warn">{language.say('automations.add.isLive')}</Notice>}
+      {before !== undefined && <p>{language.say('automations.add.before', { subject: before.subject })}</p>}
+      <form method="post" action={`${automationAddress(series.utr)}/mails/new`} class="narrow">
+        <MailFieldset {...{ given, senders, problems, isFirst }} />
+        <SelectField
+          name="template_id"
+          label={language.say('automations.add.template')}
+          hint={language.say('automations.add.template.hint')}
+          value={given.template_id}
+          options={[
+            ...(blank === undefined ? [] : [{ value: String(blank.id), label: language.say('automations.add.blank') }]),
+            ...templates
+              .filter(({ is_blank }) => is_blank === 0)
+              .map(({ id, template_name: label }) => ({ value: String(id), label })),
+          ]}
+          problems={problems}
+        />
+        <input type="hidden" name="before" value={given.before} />
+        <input type="hidden" name="unchanged_since" value={series.updated_at} />
+        <div class="buttons">
+          <Button>{language.say('automations.addMail')}</Button>
+          <LinkButton look="quiet" href={editAddress(series.utr)}>
+            {language.say('confirm.cancel')}
+          </LinkButton>
+        </div>
+      </form>
+    </Card>
+  );
 }

@@ -126,7 +126,7 @@ function Restarting({ title }: { title: string }) {
   );
 }
 
-export function RestoreQuestion(restore: Restore) {
+function RestoreQuestion(restore: Restore) {
   const language = useLanguage();
   const made = recordTime(restore.made_at);
   const both = (people: number, mailings: number) =>

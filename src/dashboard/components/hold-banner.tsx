@@ -1,6 +1,6 @@
 /** The banner on every page that all sending is held, with its release by an operator, or that mail waits for a sender node. */
 
-import type { Hold } from '../../installation/operations/hold.ts';
+import type { Hold } from '../../installation/operations.ts';
 import type { Viewer } from '../viewer.ts';
 import { useLanguage } from '../words/index.ts';
 import { Confirm } from './confirm.tsx';

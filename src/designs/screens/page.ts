@@ -1,4 +1,4 @@
-/** The design page: whoever has a mail's signed link can edit, preview and test the mail there. */
+/** The design page: whoever has a mail's signed link can edit, preview and test the mail there, with the account's pictures and saved blocks. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { designerBrand } from '../../brand/brand.ts';
@@ -15,14 +15,27 @@ import { sayOn } from '../../http/pages/document.tsx';
 import { READ, unknownLink } from '../../http/pages/layout.ts';
 import { MAX_FORM_BYTES } from '../../http/requests/forms.ts';
 import type { Deps } from '../../operations/deps.ts';
+import { MAX_PICTURE_BYTES, type OfferedPicture, offeredPictures, storePicture } from '../../pictures/pictures.ts';
 import { queueTestMail } from '../../single-sends/test-mail.ts';
 import { knownPlaceholders } from '../../templates/content-warnings.ts';
-import { allowTest, sampleValues } from '../design-people.ts';
-import { type Design, findDesign, senderValues, type TemplateCode } from '../designs.ts';
-import { saveDesign } from '../save-design.ts';
-import { designBlocks } from './blocks.ts';
+import {
+  allowTest,
+  type Design,
+  findDesign,
+  sampleValues,
+  saveDesign,
+  senderValues,
+  type TemplateCode,
+} from '../designs.ts';
+import {
+  addBlock,
+  changeBlock,
+  deleteBlock,
+  listBlockNames,
+  MAX_BLOCK_CHARACTERS,
+  requireBlock,
+} from '../operations.ts';
 import { editorPage, languageOfDesign } from './editor.tsx';
-import { designPictures } from './pictures.ts';
 import { designVersions } from './versions.tsx';
 
 /** Only our own scripts run, only our server is called, and only our pages may frame it; pictures load from wherever the mail has them. */
@@ -45,9 +58,10 @@ const MAX_TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
 const MAX_PARTS = 10;
 
 interface Call {
-  Params: { token: string };
-  Querystring: { lang?: unknown };
-  Body: { mjml?: unknown; html?: unknown; email?: unknown } | undefined;
+  Params: { token: string; id: string };
+  /** The language of the page, or the name of the file that is the body. */
+  Querystring: { lang?: unknown; name?: string };
+  Body: { mjml?: unknown; html?: unknown; email?: unknown; name?: unknown } | undefined;
 }
 
 export async function designPage(app: FastifyInstance, deps: Deps): Promise<void> {
@@ -216,4 +230,101 @@ function withdrawn(reply: FastifyReply): FastifyReply {
       'The person it was made for may no longer change mails of this account. Somebody who may can open the design and gets a new link.',
     ],
   });
+}
+
+const MAX_FILE_NAME = 255;
+
+/** Registers the list and the upload, whose body is the file itself. `requireDesign` gives the design of a valid link, or throws. */
+async function designPictures(
+  app: FastifyInstance,
+  deps: Deps,
+  requireDesign: (token: string) => Design,
+): Promise<void> {
+  const { db, publicUrl } = deps;
+  const asset = ({ path, ...picture }: OfferedPicture) => ({ src: publicUrl() + path, ...picture });
+
+  app.addContentTypeParser(
+    'application/octet-stream',
+    { parseAs: 'buffer', bodyLimit: MAX_PICTURE_BYTES },
+    (_request, body, done) => done(null, body),
+  );
+
+  app.get<Call>('/design/:token/pictures', async ({ params }) => {
+    const { user_id } = requireDesign(params.token);
+    return { pictures: offeredPictures(db, user_id).map(asset) };
+  });
+
+  // The link is checked before the body is read, so that a wrong one costs only the check of its signature.
+  const onRequest = async ({ params }: { params: Call['Params'] }) => {
+    requireDesign(params.token);
+  };
+  app.post<Call>('/design/:token/pictures', { onRequest }, async ({ params, query, body }) => {
+    const { user_id, locked } = requireDesign(params.token);
+    if (locked !== null) throw conflict(locked);
+    const fileName = String(query.name ?? '').slice(0, MAX_FILE_NAME);
+    const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+    const { id } = await storePicture(deps, user_id, { bytes, fileName });
+    return { pictures: offeredPictures(db, user_id, id).map(asset) };
+  });
+}
+
+const MAX_NAME = 255;
+
+/** Registers the list of blocks, and what is done with one. `requireDesign` gives the design of a valid link, or throws. */
+async function designBlocks(app: FastifyInstance, deps: Deps, requireDesign: (token: string) => Design): Promise<void> {
+  const { db } = deps;
+  const requireChangeable = (token: string): Design => {
+    const design = requireDesign(token);
+    if (design.locked !== null) throw conflict(design.locked);
+    return design;
+  };
+  // The link is checked before the body is read, so that a wrong one costs only the check of its signature.
+  const onRequest = async ({ params }: { params: Call['Params'] }) => {
+    requireChangeable(params.token);
+  };
+
+  app.get<Call>('/design/:token/blocks', async ({ params }) => {
+    const { user_id } = requireDesign(params.token);
+    return { blocks: listBlockNames(db, user_id).map(({ id, block_name: name }) => ({ id: String(id), name })) };
+  });
+
+  app.post<Call>('/design/:token/blocks', { onRequest }, async ({ params, body }) => {
+    const { user_id } = requireChangeable(params.token);
+    const { mjml } = body ?? {};
+    const name = nameIn(body);
+    if (typeof mjml !== 'string' || mjml.length > MAX_BLOCK_CHARACTERS)
+      throw new ContentError('There is no block to keep.');
+    const document = `<mjml><mj-body>${mjml}</mj-body></mjml>`;
+    const json = await withinShare(user_id, () => editTemplate(user_id, document, ''));
+    if (json.length > MAX_BLOCK_CHARACTERS) throw new ContentError('The block is too large to be kept.');
+    return { id: String(addBlock(deps, user_id, name, json)) };
+  });
+
+  app.get<Call>('/design/:token/blocks/:id', async ({ params }) => {
+    const { user_id } = requireDesign(params.token);
+    const { json_code } = requireBlock(db, user_id, params.id);
+    const { mjml } = await withinShare(user_id, () => viewTemplate(user_id, json_code));
+    return { mjml: /<mj-body[^>]*>([\s\S]*)<\/mj-body>/.exec(mjml)?.[1] ?? '' };
+  });
+
+  app.post<Call>('/design/:token/blocks/:id', { onRequest }, async ({ params, body }) => {
+    const { user_id } = requireChangeable(params.token);
+    const block_name = nameIn(body);
+    changeBlock(deps, user_id, params.id, { block_name });
+    return {};
+  });
+
+  app.post<Call>('/design/:token/blocks/:id/delete', { onRequest }, async ({ params }) => {
+    const { user_id } = requireChangeable(params.token);
+    deleteBlock(db, user_id, params.id);
+    return {};
+  });
+}
+
+/** The name that a block is given. Throws ContentError when it is empty, too long or of several lines. */
+function nameIn(body: Call['Body']): string {
+  const name = typeof body?.name === 'string' ? body.name.trim() : '';
+  if (name === '' || name.length > MAX_NAME || /[\p{Cc}\u2028\u2029]/u.test(name))
+    throw new ContentError('The block needs a name of one line.');
+  return name;
 }

@@ -18,7 +18,7 @@ import { type PlainKey, useLanguage } from '../../dashboard/words/index.ts';
 import { READ } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import type { Operation } from '../../operations/operation.ts';
-import { readChoices } from '../../single-sends/screens/compose/choices.ts';
+import { readChoices } from '../../single-sends/screens/compose/step.tsx';
 import { listTemplates } from '../../templates/operations.ts';
 import {
   decideFeed,

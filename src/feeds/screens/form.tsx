@@ -6,7 +6,7 @@ import { texts } from '../../dashboard/sign-in/fields.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { FEED_RHYTHMS } from '../../database/schema/index.ts';
 import { chosenFirst, Targets } from '../../single-sends/screens/compose/audience.tsx';
-import type { Choices } from '../../single-sends/screens/compose/choices.ts';
+import type { Choices } from '../../single-sends/screens/compose/step.tsx';
 import type { ListedTemplate } from '../../templates/operations.ts';
 import { saveFeed } from '../operations.ts';
 

@@ -1,16 +1,17 @@
-/** Whether the installation is well: each finding with why it matters and what to do, and the facts. */
+/** The health of the installation, and holding and releasing all sending. */
 import type { FastifyInstance } from 'fastify';
 import type { ComponentChildren } from 'preact';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import { Facts, Time } from '../../dashboard/components/figures.tsx';
 import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
-import { ask, attempt } from '../../dashboard/operations.ts';
+import { setFlash } from '../../dashboard/flash.ts';
+import { ask, attempt, sentenceOf } from '../../dashboard/operations.ts';
 import { recordTime } from '../../dashboard/record-time.ts';
 import { sendSettings } from '../../dashboard/screens/settings/frame.tsx';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { type PlainKey, useLanguage } from '../../dashboard/words/index.ts';
 import type { Deps } from '../../operations/deps.ts';
-import { type Health, lookAtPublicAddress, readHealth, testReturnedMail } from '../operations/health.ts';
+import { type Health, lookAtPublicAddress, readHealth, releaseHold, testReturnedMail } from '../operations.ts';
 
 interface Shown {
   isOperator: boolean;
@@ -231,4 +232,14 @@ function FindingItem({ name, state, found, advice, isOperator, freeBytes }: Heal
       )}
     </li>
   );
+}
+
+/** Registers its route. */
+export async function holdScreens(app: FastifyInstance): Promise<void> {
+  app.post('/sending/release', async (request, reply) => {
+    const released = await attempt(request, releaseHold, {});
+    if ('problem' in released) setFlash(reply, 'warn', 'hold.not', { reason: sentenceOf(released) });
+    else setFlash(reply, 'good', 'hold.released');
+    return reply.redirect('/', 303);
+  });
 }

@@ -11,7 +11,7 @@ import { requireOperator } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import type { NodeState } from '../../database/schema/index.ts';
 import type { Deps } from '../../operations/deps.ts';
-import { type Fleet, listNodes, type Node } from '../operations/nodes.ts';
+import { type Fleet, listNodes, type Node } from '../operations.ts';
 
 /** How often the list is looked up. */
 const LOOK_MS = 5000;

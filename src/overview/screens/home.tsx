@@ -1,24 +1,24 @@
 /** Home: what to do next, what is under way, how it went, and whether all is well. */
 import type { FastifyInstance } from 'fastify';
+import type { ComponentChildren } from 'preact';
 import { LinkButton } from '../../dashboard/components/button.tsx';
 import { resultColumns } from '../../dashboard/components/campaign-list.tsx';
 import { StateBadge } from '../../dashboard/components/campaign-state.tsx';
 import { Chart } from '../../dashboard/components/chart.tsx';
-import { Meter, Stats, Time } from '../../dashboard/components/figures.tsx';
+import { Facts, Meter, Stats, Time } from '../../dashboard/components/figures.tsx';
+import { Icon } from '../../dashboard/components/icon.tsx';
 import { Island } from '../../dashboard/components/island.tsx';
-import { Card, Empty } from '../../dashboard/components/surface.tsx';
+import { Badge, Card, Empty, Notice, type Tone } from '../../dashboard/components/surface.tsx';
 import { Table } from '../../dashboard/components/table.tsx';
 import { ask } from '../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../dashboard/page.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import type { Viewer } from '../../dashboard/viewer.ts';
-import { useLanguage } from '../../dashboard/words/index.ts';
+import { type Language, useLanguage } from '../../dashboard/words/index.ts';
 import { READ } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { type Campaign, type Mailing, type Overview, readOverview } from '../operations.ts';
-import { Checklist, needsChecklist } from './checklist.tsx';
-import { Alerts, Health } from './health.tsx';
 
 export async function homeScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {
   app.route({
@@ -208,6 +208,201 @@ function Audience({ audience: { contacts, days } }: Pick<Overview, 'audience'>) 
           ]}
         />
       )}
+    </Card>
+  );
+}
+
+interface Step {
+  name: 'people' | 'design' | 'outbox' | 'address' | 'relay' | 'dns';
+  isDone: boolean;
+  href: string;
+  /** Whether only owners may open it. */
+  isForOwners?: boolean;
+  /** Whether only operators may open it. */
+  isForOperators?: boolean;
+  /** What is to be done, or what is known; null where the title says it all. */
+  text: string | null;
+}
+
+/** The steps in their order. */
+function stepsOf({ setup }: Overview, language: Language, now: Date): Step[] {
+  const { contacts, has_design: hasDesign, has_sent: hasSent, public_url: hasAddress, relay, dns } = setup;
+  const before = (at: string | null) => {
+    const time = recordTime(at);
+    return time === null ? '' : language.relative(time, now);
+  };
+  const todo = (name: 'design' | 'outbox' | 'address', isDone: boolean) =>
+    isDone ? null : language.say(`home.step.${name}.text`);
+  return [
+    {
+      name: 'people',
+      isDone: contacts > 0,
+      href: '/people/import',
+      text:
+        contacts > 0
+          ? language.say('home.step.people.done', { count: contacts })
+          : language.say('home.step.people.text'),
+    },
+    {
+      name: 'design',
+      isDone: hasDesign === 1,
+      href: hasDesign === 1 ? '/mailings' : '/mailings/new',
+      text: todo('design', hasDesign === 1),
+    },
+    { name: 'outbox', isDone: hasSent === 1, href: '/outbox', text: todo('outbox', hasSent === 1) },
+    {
+      name: 'address',
+      isDone: hasAddress === 1,
+      href: '/settings/sending#address',
+      isForOperators: true,
+      text: todo('address', hasAddress === 1),
+    },
+    {
+      name: 'relay',
+      isDone: ['works', 'answers', 'nodes'].includes(relay.state),
+      href: '/settings/sending',
+      isForOperators: true,
+      text: language.fill(`home.step.relay.${relay.state}`, { time: before(relay.seen_at) }),
+    },
+    {
+      name: 'dns',
+      isDone: dns.state === 'passed',
+      href: '/settings/senders',
+      isForOwners: true,
+      text: language.fill(`home.step.dns.${dns.state}`, {
+        time: before(dns.seen_at),
+        domain: dns.domain ?? '',
+        checks: dns.checks.map((check) => language.say(`home.dns.check.${check}`)).join(', '),
+      }),
+    },
+  ];
+}
+
+/** Whether the checklist is still of use: nothing has been sent, or nothing has left the machine. */
+function needsChecklist({ setup }: Overview): boolean {
+  const { has_sent: hasSent, courier, relay } = setup;
+  return hasSent === 0 || courier === 'outbox' || (courier === 'smtp' && relay.has_worked === 0);
+}
+
+function mayOpen({ isForOwners, isForOperators }: Step, { role, isOperator }: Viewer): boolean {
+  return isForOperators ? isOperator : !isForOwners || role === 'owner';
+}
+
+/** The steps. Those lead on that the viewer may open. */
+function Checklist({ overview, now, viewer }: { overview: Overview; now: Date; viewer: Viewer }) {
+  const language = useLanguage();
+  const steps = stepsOf(overview, language, now);
+  const done = steps.filter(({ isDone }) => isDone).length;
+  const next = steps.find(({ isDone }) => !isDone);
+  const progress = language.say('home.steps.done', { done, count: steps.length });
+  return (
+    <Card title={language.say('home.steps.title')} action={<small class="quiet-text">{progress}</small>}>
+      <Meter label={progress} value={done} max={steps.length} />
+      <ol class="steps">
+        {steps.map((step) => (
+          <li key={step.name} class={step.isDone ? 'done' : step === next ? 'next' : undefined}>
+            <span class="tick">
+              <Icon name={step.isDone ? 'check' : 'next'} />
+              <span class="visually-hidden">
+                {language.say(step.isDone ? 'home.steps.isDone' : 'home.steps.isOpen')}
+              </span>
+            </span>
+            <div>
+              <h3>
+                {mayOpen(step, viewer) ? (
+                  <a href={step.href}>{language.say(`home.step.${step.name}.title`)}</a>
+                ) : (
+                  language.say(`home.step.${step.name}.title`)
+                )}
+              </h3>
+              {step.text !== null && <p>{step.text}</p>}
+            </div>
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+/** With less free space, an import or a large mailing could fill the disk. */
+const LITTLE_SPACE = 1_000_000_000;
+const WEEK_MS = 7 * 24 * 3_600_000;
+
+const RELAY_TONES = {
+  none: 'plain',
+  nodes: 'good',
+  untried: 'plain',
+  answers: 'good',
+  works: 'good',
+  fails: 'warn',
+} as const;
+const DNS_TONES = { none: 'plain', unknown: 'plain', passed: 'good', weak: 'warn', failed: 'bad' } as const;
+
+/** The problems, each with what to do about it; none when all is well. That all sending is held, every page says by itself. */
+function Alerts({ health }: Pick<Overview, 'health'>) {
+  const language = useLanguage();
+  const alerts = [
+    health.background === 'stalled' && language.say('home.alert.stalled'),
+    health.clock === 'wrong' && language.say('home.alert.clock'),
+    health.free_bytes < LITTLE_SPACE && language.say('home.alert.disk', { free: language.bytes(health.free_bytes) }),
+  ].filter((text) => text !== false);
+  return alerts.map((text) => (
+    <Notice key={text} tone="bad">
+      {text}
+    </Notice>
+  ));
+}
+
+/** The facts; `isOwner`: whether they lead to the page that says more, which is for owners. */
+function Health({ health, setup, now, isOwner }: Pick<Overview, 'health' | 'setup'> & { now: Date; isOwner: boolean }) {
+  const language = useLanguage();
+  const backup = recordTime(health.last_backup_at);
+  const isBackupFresh = backup !== null && now.getTime() - backup.getTime() < WEEK_MS;
+  const sending = health.background === 'stalled' ? 'stalled' : health.sending;
+  const facts: { label: string; value: ComponentChildren; tone?: Tone }[] = [
+    {
+      label: language.say('home.health.sending'),
+      value: language.say(`home.health.${sending}`),
+      tone: sending === 'on' ? 'good' : 'bad',
+    },
+    {
+      label: language.say('home.health.courier'),
+      value: language.say(`home.health.relay.${setup.relay.state}`),
+      tone: RELAY_TONES[setup.relay.state],
+    },
+    {
+      label: language.say('home.health.dns'),
+      value: language.say(`home.health.dns.${setup.dns.state}`),
+      tone: DNS_TONES[setup.dns.state],
+    },
+    {
+      label: language.say('home.health.disk'),
+      value: language.bytes(health.free_bytes),
+      tone: health.free_bytes < LITTLE_SPACE ? 'bad' : 'good',
+    },
+    {
+      label: language.say('home.health.clock'),
+      value: language.say(`home.health.${health.clock}`),
+      tone: health.clock === 'right' ? 'good' : 'bad',
+    },
+    {
+      label: language.say('home.health.backup'),
+      value: backup === null ? language.say('home.health.never') : <Time at={backup} now={now} />,
+      tone: isBackupFresh ? 'good' : 'warn',
+    },
+    { label: language.say('home.health.version'), value: health.version },
+  ];
+  return (
+    <Card
+      title={language.say('home.health.title')}
+      action={isOwner && <a href="/settings/health">{language.say('home.health.more')}</a>}
+    >
+      <Facts
+        facts={facts.map(({ label, value, tone }) => ({
+          label,
+          value: tone ? <Badge tone={tone}>{value}</Badge> : value,
+        }))}
+      />
     </Card>
   );
 }

@@ -12,7 +12,7 @@ import { field } from '../../dashboard/sign-in/fields.ts';
 import { requireOperator } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { isLoopback } from '../../http/same-origin.ts';
-import { lookAtPublicAddress } from '../../installation/operations/health.ts';
+import { lookAtPublicAddress } from '../../installation/operations.ts';
 import { changePublicAddress, readPublicAddress } from '../operations/public-address.ts';
 import { orderRelays, type Relay, readRelays, type Ways } from '../operations/relays.ts';
 import { AddressCard } from './address-card.tsx';

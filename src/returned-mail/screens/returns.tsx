@@ -1,20 +1,30 @@
-/** The mail that comes back: the addresses at which mail providers report it, and whether it holds mailings. */
+/** Returned mail: the addresses at which it comes back and at which providers report events, and the mails to people about an address. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button } from '../../dashboard/components/button.tsx';
+import { Confirm } from '../../dashboard/components/confirm.tsx';
 import { type Problems, SelectField, TextField } from '../../dashboard/components/field.tsx';
-import { Card } from '../../dashboard/components/surface.tsx';
+import { Facts, Time } from '../../dashboard/components/figures.tsx';
+import { Island, LiveNotes } from '../../dashboard/components/island.tsx';
+import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
 import { ask, attempt } from '../../dashboard/operations.ts';
+import { recordTime } from '../../dashboard/record-time.ts';
 import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
 import { field } from '../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
-import { useLanguage } from '../../dashboard/words/index.ts';
-import { MAIL_PROVIDERS } from '../../database/schema/index.ts';
+import { type PlainKey, useLanguage } from '../../dashboard/words/index.ts';
+import { MAIL_PROVIDERS, type MailProvider } from '../../database/schema/index.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { readResultLimits } from '../../sending-times/operations.ts';
-import { HoldCard, holdSwitch } from '../../sending-times/screens/hold-card.tsx';
-import { addIntake, deleteIntake, type Intake, listIntakes, listRoleMails } from '../operations.ts';
-import { IntakeCard } from './intake-card.tsx';
-import { RoleMailsCard, roleMailDeletion } from './role-mails.tsx';
+import { HoldCard, holdSwitch } from '../../sending-times/screens/times.tsx';
+import {
+  addIntake,
+  deleteIntake,
+  deleteRoleMail,
+  type Intake,
+  listIntakes,
+  listRoleMails,
+  type RoleMails,
+} from '../operations.ts';
 
 /** What was typed into the form, without the key, and what is wrong with it. */
 interface Typed {
@@ -94,6 +104,168 @@ function NewIntake({ provider, problems }: Typed) {
         />
         <Button>{language.say('providers.add.submit')}</Button>
       </form>
+    </Card>
+  );
+}
+
+const TONES = { waits: 'plain', works: 'good', refuses: 'bad' } as const;
+/** The page looks for the first event by itself for this long after the address was made. */
+const WATCH_MS = 60 * 60_000;
+const WATCH_EVERY_MS = 5000;
+/** What to do at the provider, after the address was copied. */
+const STEPS: Readonly<Record<MailProvider, readonly PlainKey[]>> = {
+  ses: ['providers.step.ses.1', 'providers.step.ses.2', 'providers.step.ses.3'],
+  mailgun: ['providers.step.mailgun.1', 'providers.step.mailgun.2'],
+  postmark: ['providers.step.postmark.1', 'providers.step.postmark.2'],
+  sendgrid: ['providers.step.sendgrid.1', 'providers.step.sendgrid.2'],
+  brevo: ['providers.step.brevo.1', 'providers.step.brevo.2'],
+  sparkpost: ['providers.step.sparkpost.1', 'providers.step.sparkpost.2'],
+};
+const COUNTS = [
+  'permanent',
+  'returned',
+  'temporary',
+  'complaints',
+  'unsubscribes',
+  'others',
+  'unmatched',
+  'duplicates',
+  'refused',
+] as const;
+
+function IntakeCard({ intake, now }: { intake: Intake; now: Date }) {
+  const language = useLanguage();
+  const { id, provider, url } = intake;
+  const isNew = now.getTime() - (recordTime(intake.created_at)?.getTime() ?? 0) < WATCH_MS;
+  const isActive = isNew && intakeState(intake) !== 'works';
+  const name = language.say(`providers.name.${provider}`);
+  return (
+    <div id={`provider-${id}`}>
+      <Card title={name}>
+        <State intake={intake} now={now} isActive={isActive} />
+        {isActive && (
+          <Island name="live" data={{ results: `#provider-${id} .provider-live`, every: WATCH_EVERY_MS }}>
+            <LiveNotes />
+          </Island>
+        )}
+        <p>{language.say('providers.address')}</p>
+        <Island name="copy" data={{ label: language.say('providers.copy'), done: language.say('domains.copied') }}>
+          <code class="once">{url}</code>
+        </Island>
+        <p class="quiet-text">{language.say('providers.secret')}</p>
+        <details open={intakeState(intake) !== 'works'}>
+          <summary>{language.say('providers.steps', { name })}</summary>
+          <ol class="provider-steps">
+            {STEPS[provider].map((step) => (
+              <li key={step}>{language.say(step)}</li>
+            ))}
+          </ol>
+          {intake.has_secret === 1 && provider !== 'mailgun' && provider !== 'sendgrid' && (
+            <p>{language.say('providers.step.password')}</p>
+          )}
+        </details>
+        <Confirm
+          id={`delete-${id}`}
+          action={`/settings/returns/${id}/delete`}
+          label={language.say('providers.delete')}
+          title={language.say('providers.delete.title', { name })}
+        >
+          <p>{language.say('providers.delete.text', { name })}</p>
+        </Confirm>
+      </Card>
+    </div>
+  );
+}
+
+/** What is known of the address; the page replaces it by itself while the first event is awaited. */
+function State({ intake, now, isActive }: { intake: Intake; now: Date; isActive: boolean }) {
+  const language = useLanguage();
+  const state = intakeState(intake);
+  const eventAt = recordTime(intake.last_event_at);
+  const refusedAt = recordTime(intake.last_refused_at);
+  const counts = COUNTS.filter((name) => intake[name] > 0);
+  return (
+    <div
+      id={`provider-${intake.id}-state`}
+      class="provider-live"
+      data-active={isActive ? 'yes' : 'no'}
+      data-news={state === 'works' ? language.say('providers.state.works') : ''}
+    >
+      <p>
+        <Badge tone={TONES[state]}>{language.say(`providers.state.${state}`)}</Badge>{' '}
+        {eventAt !== null && (
+          <span class="quiet-text">
+            {language.say('providers.last', { event: intake.last_event ?? '', time: language.relative(eventAt, now) })}
+          </span>
+        )}
+      </p>
+      {isActive && state === 'waits' && <p class="quiet-text">{language.say('providers.watching')}</p>}
+      {refusedAt !== null && intake.last_refusal !== null && (
+        <Notice tone={state === 'refuses' ? 'bad' : 'warn'}>
+          {language.say('providers.refusedLast', { time: language.relative(refusedAt, now) })}{' '}
+          {language.say(`providers.refusal.${intake.last_refusal}`)}
+        </Notice>
+      )}
+      {intake.provider === 'ses' && intake.topic !== null && (
+        <p class="quiet-text browser">{language.say('providers.topic', { topic: intake.topic })}</p>
+      )}
+      {counts.length > 0 && (
+        <Facts
+          facts={counts.map((name) => ({
+            label: language.say(`providers.count.${name}`),
+            value: language.number(intake[name]),
+          }))}
+        />
+      )}
+    </div>
+  );
+}
+
+/** What is known of an address: it waits for the first event, works, or refuses what arrived last. */
+function intakeState({ last_event_at: eventAt, last_refused_at: refusedAt }: Intake) {
+  if (refusedAt !== null && (eventAt === null || refusedAt > eventAt)) return 'refuses';
+  return eventAt === null ? 'waits' : 'works';
+}
+
+/** Registers the deletion of a mail. */
+async function roleMailDeletion(app: FastifyInstance): Promise<void> {
+  app.post<{ Params: { id: string } }>('/settings/returns/mails/:id/delete', async (request, reply) => {
+    await ask(request, deleteRoleMail, request.params);
+    return backTo(reply, 'returns', 'settings.done.roleMailDeleted');
+  });
+}
+
+/** The addresses to register, and the kept mails, each with a button to delete it. */
+function RoleMailsCard({ found: { addresses, mails }, now }: { found: RoleMails; now: Date }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('roleMails.title')}>
+      <p>{language.say(addresses.length === 0 ? 'roleMails.off' : 'roleMails.text')}</p>
+      {addresses.length > 0 && (
+        <ul class="bullets">
+          {addresses.map((address) => (
+            <li key={address}>
+              <code>{address}</code>
+            </li>
+          ))}
+        </ul>
+      )}
+      {addresses.length > 0 && mails.length === 0 && <p class="quiet-text">{language.say('roleMails.none')}</p>}
+      {mails.length > 0 && <p>{language.say('roleMails.unknown')}</p>}
+      {mails.map(({ id, mailbox, sender, subject, text, created_at }) => (
+        <details key={id}>
+          <summary>
+            {subject || language.say('roleMails.noSubject')} <span class="quiet-text">{mailbox}</span>
+          </summary>
+          <p class="quiet-text">
+            {language.say('roleMails.from', { sender })} <Time at={recordTime(created_at)} now={now} />
+          </p>
+          <pre class="source">{text}</pre>
+          <form method="post" action={`/settings/returns/mails/${id}/delete`}>
+            <Button look="plain">{language.say('roleMails.delete')}</Button>
+          </form>
+        </details>
+      ))}
     </Card>
   );
 }

@@ -1,8 +1,9 @@
-/** How often and when mail leaves: the limits of mails per person, and the days and hours. */
+/** How often and when mail leaves: the limits of mails per person, the days and hours, and whether bad results hold it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button } from '../../dashboard/components/button.tsx';
-import { TextField } from '../../dashboard/components/field.tsx';
+import { CheckField, SelectField, TextField } from '../../dashboard/components/field.tsx';
 import { Card } from '../../dashboard/components/surface.tsx';
+import { setFlash } from '../../dashboard/flash.ts';
 import { ask, attempt, sentenceOf } from '../../dashboard/operations.ts';
 import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
 import { field, fieldList } from '../../dashboard/sign-in/fields.ts';
@@ -10,8 +11,7 @@ import { requireOwner } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { MAX_CAPS } from '../../delivery/timing/mail-caps.ts';
 import { READ } from '../../http/pages/layout.ts';
-import { changeCaps, changeWindow, readCaps, readWindow } from '../operations.ts';
-import { WindowCard, type WindowFields } from './window-card.tsx';
+import { changeAutoHold, changeCaps, changeWindow, type ResultLimits, readCaps, readWindow } from '../operations.ts';
 
 const NUMBERS = Array.from({ length: MAX_CAPS }, (_, at) => at + 1);
 
@@ -109,5 +109,136 @@ function Caps({ caps }: { caps: readonly CapFields[] }) {
         <Button>{language.say('caps.save')}</Button>
       </form>
     </Card>
+  );
+}
+
+/** The times as they are in the form. */
+interface WindowFields {
+  days: string[];
+  opens: string;
+  closes: string;
+}
+
+/** A Monday. */
+const MONDAY = Date.UTC(2024, 0, 1);
+const DAY_MS = 86_400_000;
+const DAYS = [0, 1, 2, 3, 4, 5, 6];
+
+function WindowCard({ given, zone }: { given: WindowFields; zone: string }) {
+  const language = useLanguage();
+  const weekday = new Intl.DateTimeFormat(language.locale, { weekday: 'long', timeZone: 'UTC' });
+  return (
+    <Card title={language.say('window.title')}>
+      <p class="quiet-text">{language.say('window.about', { zone })}</p>
+      <form method="post" action="/settings/times/window">
+        <fieldset class="bare-fieldset">
+          <legend>{language.say('window.days')}</legend>
+          <div class="choices-in-row">
+            {DAYS.map((day) => (
+              <CheckField
+                key={day}
+                name="days"
+                value={String(day + 1)}
+                label={weekday.format(MONDAY + day * DAY_MS)}
+                checked={given.days.includes(String(day + 1))}
+              />
+            ))}
+          </div>
+        </fieldset>
+        <div class="fields-in-row">
+          <TextField
+            name="opens"
+            label={language.say('window.from')}
+            value={given.opens}
+            maxLength={5}
+            inputMode="numeric"
+          />
+          <TextField
+            name="closes"
+            label={language.say('window.to')}
+            value={given.closes}
+            maxLength={5}
+            inputMode="numeric"
+          />
+        </div>
+        <Button>{language.say('window.save')}</Button>
+      </form>
+    </Card>
+  );
+}
+
+const SEE_OTHER = 303;
+const THOUSAND = 1000;
+
+/** Registers the switch. It leads back to the single send that is being composed, where it stands too. */
+export async function holdSwitch(app: FastifyInstance): Promise<void> {
+  app.post('/settings/returns/hold', async (request, reply) => {
+    const isOn = field(request, 'auto_hold') === '1';
+    const utr = field(request, 'utr');
+    const changed = await attempt(request, changeAutoHold, { auto_hold: isOn ? 1 : 0 });
+    if ('problem' in changed) setFlash(reply, 'bad', 'holding.refused', { reason: sentenceOf(changed) });
+    else setFlash(reply, 'good', isOn ? 'holding.isOn' : 'holding.isOff');
+    const back = utr === '' ? '/settings/returns' : `/mailings/${encodeURIComponent(utr)}/edit/schedule`;
+    return reply.redirect(back, SEE_OTHER);
+  });
+}
+
+interface HoldCardProps {
+  limits: ResultLimits;
+  /** Of the single send that is being composed. */
+  utr?: string;
+  mayChange: boolean;
+}
+
+export function HoldCard({ limits: { auto_hold, least_results, limits }, utr = '', mayChange }: HoldCardProps) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('holding.title')}>
+      <p>{language.say(auto_hold === 1 ? 'holding.on' : 'holding.off')}</p>
+      <div class="quiet-text">
+        <p>{language.say('holding.about')}</p>
+        <ul class="bullets">
+          {limits.map(({ measure, per_thousand, least }) => (
+            <li key={measure}>
+              {language.say(`holding.${measure}`, {
+                share: language.percent(per_thousand / THOUSAND),
+                least: language.number(least),
+              })}
+            </li>
+          ))}
+        </ul>
+        <p>{language.say('holding.chance', { least: language.number(least_results) })}</p>
+      </div>
+      {mayChange && (
+        <form method="post" action="/settings/returns/hold">
+          <input type="hidden" name="utr" value={utr} />
+          <Button look="plain" name="auto_hold" value={auto_hold === 1 ? '0' : '1'}>
+            {language.say(auto_hold === 1 ? 'holding.switchOff' : 'holding.switchOn')}
+          </Button>
+        </form>
+      )}
+    </Card>
+  );
+}
+
+/** Whether the account limits how many mails a person gets. */
+export async function readHasCaps(request: FastifyRequest): Promise<boolean> {
+  return (await ask(request, readCaps, {})).caps.length > 0;
+}
+
+/** The choice; `kind` is what it is for. */
+export function CapField({ name, kind, value }: { name: string; kind: 'mailing' | 'automation'; value: string }) {
+  const language = useLanguage();
+  const isMailing = kind === 'mailing';
+  return (
+    <SelectField
+      name={name}
+      label={language.say('caps.field')}
+      value={value}
+      options={[
+        { value: '0', label: language.say(isMailing ? 'caps.holds' : 'caps.holds.automation') },
+        { value: '1', label: language.say(isMailing ? 'caps.ignored' : 'caps.ignored.automation') },
+      ]}
+    />
   );
 }

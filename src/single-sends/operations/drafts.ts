@@ -1,4 +1,5 @@
 /** Composing a single send step by step: a draft that may still lack everything, changes that do not queue it, and whom it would reach. */
+
 import { randomUUID } from 'node:crypto';
 import { asc, desc, eq } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
@@ -17,6 +18,7 @@ import { messages } from '../../errors/field-errors.ts';
 import { withinShare } from '../../http/account-share.ts';
 import {
   choice,
+  flag,
   identifier,
   integer,
   isoTimestampSchema,
@@ -34,8 +36,10 @@ import { mailWarnings } from '../../templates/content-warnings.ts';
 import { closeVersion, withTemplateCopied } from '../../templates/mail-content.ts';
 import { ContentWarnings } from '../../templates/operations.ts';
 import { isoTimestamp, NO_TIME } from '../../time/clock.ts';
-import { changerName, contentSource, countDraftAudience } from '../drafts.ts';
 import {
+  changerName,
+  contentSource,
+  countDraftAudience,
   NO_DATE,
   NO_TIME_OF_DAY,
   requireChangeable,
@@ -47,7 +51,44 @@ import {
   singleSendErrors,
 } from '../single-sends.ts';
 import { changeUnsent, insertDraft } from '../status.ts';
-import { canaryOptions, capOption } from './options.ts';
+
+const MAX_CANARY_PERCENT = 5;
+const MIN_CANARY_MINUTES = 5;
+const MAX_CANARY_MINUTES = 1440;
+const DEFAULT_CANARY_MINUTES = 30;
+
+/** Besides A, the mail itself. */
+export const MAX_VARIANTS = 3;
+
+/** The number of a variant of an A/B test, where it need not be given. */
+export const variantNumber = (description: string) => Type.Optional(integer({ maximum: MAX_VARIANTS, description }));
+
+const canaryPercent = () =>
+  integer({
+    maximum: MAX_CANARY_PERCENT,
+    description: 'So many percent of the recipients get it first, the rest if all goes well; 0: everybody at once.',
+  });
+const canaryMinutes = () =>
+  integer({
+    minimum: MIN_CANARY_MINUTES,
+    maximum: MAX_CANARY_MINUTES,
+    description: 'How many minutes the rest waits after the first recipients; 30 if never given.',
+  });
+/** The optional parameters of a single send about its canary; an empty text gives the default. */
+export const canaryOptions = {
+  canary_percent: Type.Optional(Type.Unsafe<number>({ ...canaryPercent(), empty: 0 })),
+  canary_minutes: Type.Optional(Type.Unsafe<number>({ ...canaryMinutes(), empty: DEFAULT_CANARY_MINUTES })),
+};
+
+/** The optional parameter of a single send or an automation that is not limited; an empty text means 0. */
+export const capOption = {
+  ignores_caps: Type.Optional(
+    Type.Unsafe<0 | 1>({
+      ...flag('Addition. 1: it goes also to people who have had as many mails as the limits of the account allow.'),
+      empty: 0,
+    }),
+  ),
+};
 
 type SingleSend = typeof singleSends.$inferSelect;
 

@@ -43,8 +43,8 @@ import { WarmUpWait } from '../../senders/operations/warm-ups.ts';
 import { mailWarnings } from '../../templates/content-warnings.ts';
 import { ContentWarnings } from '../../templates/operations.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import { FINISHED, SHOWN_STATE, SHOWN_STATES } from '../shown-state.ts';
 import { findSingleSendMailing, requireSingleSend } from '../single-sends.ts';
+import { FINISHED, SHOWN_STATE, SHOWN_STATES } from '../status.ts';
 import { designUrl } from './shown-mails.ts';
 import { ReportedAbTest, reportedAbTest } from './variants.ts';
 

@@ -7,12 +7,18 @@ import { inShowingTurn, withinShare } from '../../http/account-share.ts';
 import { AddressList, checkTestAddresses, readAddressList } from '../../http/requests/address-list.ts';
 import { email, flag, identifier, integer, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
 import { type Context, operation, recordOperation } from '../../operations/operation.ts';
-import { CompiledDrafts } from '../compiled-drafts.ts';
-import { asVariant } from '../freeze-variants.ts';
-import { checkShownMail, type ShowDeps, type ShownSource, showMail, showMailHtml } from '../shown-mail.ts';
+import { asVariant } from '../launch.ts';
+import {
+  CompiledDrafts,
+  checkShownMail,
+  type ShowDeps,
+  type ShownSource,
+  showMail,
+  showMailHtml,
+} from '../shown-mail.ts';
 import { requireSingleSend } from '../single-sends.ts';
 import { queueTestMail, testMailMessage } from '../test-mail.ts';
-import { variantNumber } from './options.ts';
+import { variantNumber } from './drafts.ts';
 
 /** A mail as one person sees it. */
 export const ShownMailRecord = Type.Object({

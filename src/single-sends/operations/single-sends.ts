@@ -34,11 +34,9 @@ import { type Context, listOperation, operation, recordOperation } from '../../o
 import { mailWarnings } from '../../templates/content-warnings.ts';
 import { withTemplateCopied } from '../../templates/mail-content.ts';
 import { ContentWarnings } from '../../templates/operations.ts';
-import { countDraftAudience } from '../drafts.ts';
-import { createSingleSend, type SingleSendInput, singleSendColumns } from '../single-sends.ts';
+import { countDraftAudience, createSingleSend, type SingleSendInput, singleSendColumns } from '../single-sends.ts';
 import { requeue } from '../status.ts';
-import { addSingleSendErrors, changeSingleSend } from './drafts.ts';
-import { canaryOptions, capOption } from './options.ts';
+import { addSingleSendErrors, canaryOptions, capOption, changeSingleSend } from './drafts.ts';
 
 const Targets = Type.Array(
   Type.Object({

@@ -24,9 +24,9 @@ import {
 import { operation } from '../../operations/operation.ts';
 import { hasTemplate } from '../../templates/mail-content.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import { countDraftAudience } from '../drafts.ts';
-import { allVariants } from '../freeze-variants.ts';
+import { allVariants } from '../launch.ts';
 import {
+  countDraftAudience,
   findSingleSendMailing,
   requireChangeable,
   requireSingleSend,
@@ -34,7 +34,7 @@ import {
   type SingleSendDeps,
 } from '../single-sends.ts';
 import { changeUnsent } from '../status.ts';
-import { MAX_VARIANTS } from './options.ts';
+import { MAX_VARIANTS } from './drafts.ts';
 
 const MAX_HOURS = 168;
 
@@ -256,7 +256,7 @@ const MIN_MAILS = 500;
 const LAST_MAILINGS = 10;
 
 /** What the test of a stored single send would be now. Its segments are recomputed first. */
-export async function planAbTest(deps: SingleSendDeps, send: SingleSend, test: AbTest): Promise<TestPlan> {
+async function planAbTest(deps: SingleSendDeps, send: SingleSend, test: AbTest): Promise<TestPlan> {
   const { recipients, measured } = await countDraftAudience(deps, send);
   const groups = test.variants.length + 1;
   const test_group = Math.round((recipients * test.share) / 100);

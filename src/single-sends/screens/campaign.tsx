@@ -1,47 +1,407 @@
-/** The page of one campaign: its state and progress, results, why contacts were excluded, and the actions on it. */
-import type { FastifyInstance } from 'fastify';
-import { readArchivedMail } from '../../archive/operations.ts';
-import { ask } from '../../dashboard/operations.ts';
-import { viewerOf } from '../../dashboard/signed-in.ts';
+/** One campaign: its subject, state and progress above its tabs, what can be done with it, and sending it again to those who did not open it. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ComponentChildren, VNode } from 'preact';
+import { type ArchivedMail, changeArchivedMail } from '../../archive/operations.ts';
+import { Button, LinkButton } from '../../dashboard/components/button.tsx';
+import { StateBadge } from '../../dashboard/components/campaign-state.tsx';
+import { Confirm } from '../../dashboard/components/confirm.tsx';
+import { type Problems, TextField } from '../../dashboard/components/field.tsx';
+import { Meter, Time } from '../../dashboard/components/figures.tsx';
+import { Island } from '../../dashboard/components/island.tsx';
+import { Card, Notice, Tabs } from '../../dashboard/components/surface.tsx';
+import { setFlash } from '../../dashboard/flash.ts';
+import { ask, attempt, type Refusal, sentenceOf } from '../../dashboard/operations.ts';
+import { languageOf, sendPage } from '../../dashboard/page.tsx';
+import { recordTime } from '../../dashboard/record-time.ts';
+import { field } from '../../dashboard/sign-in/fields.ts';
+import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { RESULT_HELD_CODES } from '../../database/schema/index.ts';
 import { READ } from '../../http/pages/layout.ts';
-import type { Clock } from '../../time/clock.ts';
-import { readReport, readSummary } from '../operations/reports.ts';
-import { Actions, ArchiveCard, archiveActions, campaignActions } from './actions.tsx';
-import { sendPart } from './head.tsx';
-import { linksScreen } from './links.tsx';
-import { Overview } from './overview.tsx';
-import { previewScreen } from './preview.tsx';
-import { recipientsScreen } from './recipients.tsx';
-import { resendScreen } from './resend.tsx';
-import { Variants, variantChoice } from './variants.tsx';
+import type { Operation } from '../../operations/operation.ts';
+import {
+  cancelSingleSend,
+  countUnopened,
+  duplicateSingleSend,
+  pauseSingleSend,
+  resendToUnopened,
+  resumeSingleSend,
+  retryFailed,
+} from '../operations/actions.ts';
+import { type Report, readSummary, type Summary } from '../operations/reports.ts';
+import { stepPath } from './compose/step.tsx';
 
-/** Registers the page of a campaign, its subpages and its actions. */
-export async function campaignScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
-  app.route<{ Params: { utr: string } }>({
-    method: READ,
-    url: '/mailings/:utr',
-    handler: async (request, reply) => {
+const PARTS = ['overview', 'links', 'preview', 'recipients'] as const;
+
+/** A campaign that starts within this time is followed from before its start. */
+const SOON_MS = 600_000;
+
+/** Where a page stands: the campaign, the time, and which part of it is shown. */
+interface Place {
+  summary: Summary;
+  now: Date;
+  current: (typeof PARTS)[number];
+}
+
+/** The same, and whether the user may stop it. */
+type HeadProps = Place & { mayStop: boolean };
+
+/** Sends a part of a campaign as a page; `action` is what can be done with the campaign. */
+export function sendPart(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  place: Place,
+  content: VNode,
+  action?: ComponentChildren,
+) {
+  const frame = {
+    title: place.summary.single_send_name,
+    section: 'mailings',
+    back: { href: '/mailings', label: 'nav.mailings' },
+    ...(action && { action }),
+  } as const;
+  const page = (
+    <>
+      <Head {...place} mayStop={viewerOf(request).role !== 'viewer'} />
+      {content}
+    </>
+  );
+  return sendPage(request, reply, viewerOf(request), frame, page);
+}
+
+function Head({ summary, now, current, mayStop }: HeadProps) {
+  const language = useLanguage();
+  const { utr, state, subject, starts_at: startsAt, held_reason: heldReason, recipients, finished } = summary;
+  const progress = language.say('mailings.progress', { finished, count: recipients });
+  const start = recordTime(startsAt);
+  const isAhead = state === 'scheduled' || (start !== null && start > now);
+  // What was held before it started has reached nobody.
+  const isMissed = state === 'held' && recipients === 0;
+  const startWord = isAhead ? 'mailings.starts' : isMissed ? 'mailings.wasToStart' : 'mailings.started';
+  const shown = (
+    <div id="mailing-now" class="stack" data-state={state}>
+      <div class="mailing-head">
+        <StateBadge state={state} />
+        <bdi>{subject}</bdi>
+        {state !== 'draft' && start !== null && (
+          <span class="small quiet-text">
+            {language.say(startWord)} <Time at={start} /> {language.zone}
+          </span>
+        )}
+      </div>
+      {state === 'scheduled' && start !== null && isSoon(start, now) && (
+        <Countdown utr={utr} start={start} now={now} mayStop={mayStop} />
+      )}
+      {heldReason !== null && <Notice tone="warn">{language.sentence(heldReason)}</Notice>}
+      {finished < recipients && (
+        <div class="mailing-progress">
+          <Meter label={progress} value={finished} max={recipients} />
+          <p class="small quiet-text">
+            <span data-live="progress">{progress}</span>
+            <span data-live="pace" />
+          </p>
+        </div>
+      )}
+    </div>
+  );
+  return (
+    <>
+      {isUnderWay(summary, now) ? <Followed utr={utr}>{shown}</Followed> : shown}
+      <Tabs
+        label={language.say('mailings.name')}
+        tabs={PARTS.map((part) => ({
+          href: part === 'overview' ? `/mailings/${utr}` : `/mailings/${utr}/${part}`,
+          label: language.say(`mailings.part.${part}`),
+          isCurrent: part === current,
+        }))}
+      />
+    </>
+  );
+}
+
+/** How long until it leaves, with a button that stops it. The seconds are counted down in the browser. */
+function Countdown({ utr, start, now, mayStop }: { utr: string; start: Date; now: Date; mayStop: boolean }) {
+  const language = useLanguage();
+  const seconds = Math.ceil((start.getTime() - now.getTime()) / 1000);
+  const counting = { seconds, locale: language.locale, text: language.fill('compose.leaves', {}) };
+  return (
+    <div class="notice busy countdown">
+      <span data-countdown={JSON.stringify(counting)}>
+        {language.say('compose.leaves', { when: language.relative(start, now) })}
+      </span>
+      {mayStop && (
+        <form method="post" action={`/mailings/${utr}/cancel`}>
+          <Button look="primary">{language.say('compose.stop')}</Button>
+        </form>
+      )}
+    </div>
+  );
+}
+
+/** Follows the campaign in the browser while it is under way. */
+function Followed({ utr, children }: { utr: string; children: ComponentChildren }) {
+  const language = useLanguage();
+  const texts = { progress: language.fill('mailings.progress', {}), pace: language.fill('mailings.pace', {}) };
+  return (
+    <Island name="live-progress" data={{ utr, locale: language.locale, ...texts }}>
+      {children}
+      <p class="visually-hidden" role="status" data-live="news" />
+    </Island>
+  );
+}
+
+/** Whether something may change while somebody looks. */
+function isUnderWay({ state, starts_at: startsAt, recipients }: Summary, now: Date): boolean {
+  // What was held before it started waits for somebody to change it.
+  if (state === 'held') return recipients > 0;
+  if (state === 'scheduled') return isSoon(recordTime(startsAt) ?? now, now);
+  return !['draft', 'cancelled', 'done', 'kept'].includes(state);
+}
+
+const isSoon = (start: Date, now: Date) => start.getTime() < now.getTime() + SOON_MS;
+
+const SEE_OTHER = 303;
+
+/** Registers the forms of a campaign's page. */
+export async function campaignActions(app: FastifyInstance): Promise<void> {
+  /** Registers one: `say` says on the next page what was done, `next` gives the campaign that it shows, if it is another one. */
+  function on<Output>(
+    action: string,
+    operation: Operation<typeof pauseSingleSend.input, Output>,
+    say: (reply: FastifyReply, output: Output, summary: Summary) => void,
+    next?: (output: Output) => string,
+  ): void {
+    app.post<{ Params: { utr: string } }>(`/mailings/:utr/${action}`, async (request, reply) => {
       const { utr } = request.params;
       const summary = await ask(request, readSummary, { utr });
-      const { report } = await ask(request, readReport, { utr });
-      const { archived } = await ask(request, readArchivedMail, { utr });
-      const mayChange = viewerOf(request).role !== 'viewer';
-      const action = mayChange && <Actions summary={summary} report={report} />;
-      const content = (
-        <>
-          {report.ab_test !== null && <Variants utr={utr} test={report.ab_test} mayChoose={mayChange} />}
-          <Overview summary={summary} report={report} />
-          <ArchiveCard {...{ utr, archived, mayChange }} />
-        </>
-      );
-      return sendPart(request, reply, { summary, now: clock.now(), current: 'overview' }, content, action);
-    },
+      const done = await attempt(request, operation, { utr });
+      if ('problems' in done) setFlash(reply, 'bad', 'mailings.refused', { reason: sentenceOf(done) });
+      else say(reply, done.output, summary);
+      const shown = 'output' in done && next ? next(done.output) : utr;
+      return reply.redirect(`/mailings/${encodeURIComponent(shown)}`, SEE_OTHER);
+    });
+  }
+
+  on('pause', pauseSingleSend, (reply) => setFlash(reply, 'good', 'mailings.paused'));
+  on('resume', resumeSingleSend, (reply) => setFlash(reply, 'good', 'mailings.resumed'));
+  on('cancel', cancelSingleSend, (reply, _, { state }) =>
+    setFlash(reply, 'good', state === 'scheduled' ? 'mailings.unscheduled' : 'mailings.isCancelled'),
+  );
+  on('retry-failed', retryFailed, (reply, { queued: count }) => setFlash(reply, 'good', 'mailings.retried', { count }));
+  on(
+    'duplicate',
+    duplicateSingleSend,
+    (reply, _, { single_send_name: name }) => setFlash(reply, 'good', 'mailings.duplicated', { name }),
+    ({ utr }) => utr,
+  );
+}
+
+/** The buttons for what the state allows. */
+export function Actions({ summary, report }: { summary: Summary; report: Report }) {
+  const language = useLanguage();
+  const { state, utr } = summary;
+  const { failed } = report.funnel;
+  const isOver = state === 'done' || state === 'kept';
+  const isLaunched = summary.recipients > 0 || state === 'preparing' || state === 'sending';
+  const isHeldByResults = RESULT_HELD_CODES.some((code) => code === report.held_code);
+  const plain = (action: 'pause' | 'resume' | 'duplicate', icon?: 'pause' | 'play') => (
+    <form method="post" action={`/mailings/${utr}/${action}`}>
+      <Button look={action === 'resume' && !isHeldByResults ? 'primary' : 'plain'} {...(icon && { icon })}>
+        {action === 'resume' && isHeldByResults
+          ? language.say('mailings.goOn', { count: summary.recipients - summary.finished })
+          : language.say(`mailings.${action}`)}
+      </Button>
+    </form>
+  );
+  return (
+    <div class="buttons">
+      {['preparing', 'sending'].includes(state) && plain('pause', 'pause')}
+      {['paused', 'held'].includes(state) && isLaunched && plain('resume', 'play')}
+      {state === 'sending' && report.watch?.canary_stage === 'waiting' && (
+        <form method="post" action={`/mailings/${utr}/resume`}>
+          <Button look="primary">{language.say('mailings.first.release')}</Button>
+        </form>
+      )}
+      {(['preparing', 'sending', 'paused', 'scheduled'].includes(state) ||
+        (state === 'held' && (isLaunched || report.held_code === 'sender_unverified'))) && (
+        <Cancel summary={summary} isLaunched={isLaunched} />
+      )}
+      {isOver && failed > 0 && (
+        <Confirm
+          id="retry"
+          action={`/mailings/${utr}/retry-failed`}
+          look="primary"
+          label={language.say('mailings.retry', { count: failed })}
+          title={language.say('mailings.retry.title', { count: failed })}
+        >
+          <p>{language.say('mailings.retry.text')}</p>
+        </Confirm>
+      )}
+      {!isLaunched && ['draft', 'scheduled', 'held'].includes(state) && (
+        <LinkButton href={`/mailings/${utr}/edit/audience`}>{language.say('compose.edit')}</LinkButton>
+      )}
+      {isOver && report.tracking === 1 && report.funnel.delivered > 0 && (
+        <LinkButton href={`/mailings/${utr}/again`}>{language.say('mailings.again')}</LinkButton>
+      )}
+      {plain('duplicate')}
+    </div>
+  );
+}
+
+function Cancel({ summary: { utr, recipients, finished }, isLaunched }: { summary: Summary; isLaunched: boolean }) {
+  const language = useLanguage();
+  const count = recipients - finished;
+  return (
+    <Confirm
+      id="cancel"
+      action={`/mailings/${utr}/cancel`}
+      label={isLaunched ? language.say('mailings.cancel', { count }) : language.say('mailings.cancelStart')}
+      title={isLaunched ? language.say('mailings.cancel.title', { count }) : language.say('mailings.cancelStart.title')}
+    >
+      <p>
+        {isLaunched
+          ? language.say('mailings.cancel.text', { finished, count: recipients })
+          : language.say('mailings.cancelStart.text')}
+      </p>
+    </Confirm>
+  );
+}
+
+/** Registers the forms that put a campaign into the archive and take it out. */
+export async function archiveActions(app: FastifyInstance): Promise<void> {
+  for (const [action, is_archived, done] of [
+    ['archive', 1, 'archive.done.added'],
+    ['unarchive', 0, 'archive.done.removed'],
+  ] as const)
+    app.post<{ Params: { utr: string } }>(`/mailings/:utr/${action}`, async (request, reply) => {
+      const { utr } = request.params;
+      const changed = await attempt(request, changeArchivedMail, { utr, is_archived });
+      if ('problems' in changed) setFlash(reply, 'bad', 'mailings.refused', { reason: sentenceOf(changed) });
+      else setFlash(reply, 'good', done);
+      return reply.redirect(`/mailings/${encodeURIComponent(utr)}`, SEE_OTHER);
+    });
+}
+
+/** The card with its state; `mayChange` adds the button. */
+export function ArchiveCard({ utr, archived, mayChange }: { utr: string; archived: ArchivedMail; mayChange: boolean }) {
+  const language = useLanguage();
+  const { is_archived: isArchived, url } = archived;
+  return (
+    <Card title={language.say('archive.mail')}>
+      <p>
+        {language.say(isArchived === 0 ? 'archive.mail.off' : url === null ? 'archive.mail.waits' : 'archive.mail.on')}{' '}
+        {url !== null && <a href={url}>{url}</a>}
+      </p>
+      {mayChange && isArchived === 0 && (
+        <form method="post" action={`/mailings/${utr}/archive`}>
+          <Button look="plain">{language.say('archive.mail.add')}</Button>
+        </form>
+      )}
+      {mayChange && isArchived === 1 && (
+        <div>
+          <Confirm
+            id="unarchive"
+            action={`/mailings/${utr}/unarchive`}
+            label={language.say('archive.mail.remove')}
+            title={language.say('archive.mail.remove.title')}
+          >
+            <p>{language.say('archive.mail.remove.text')}</p>
+          </Confirm>
+        </div>
+      )}
+    </Card>
+  );
+}
+
+interface ByUtr {
+  Params: { utr: string };
+}
+
+export async function resendScreen(app: FastifyInstance): Promise<void> {
+  app.addHook('onRequest', async (request) => requireEditor(request));
+
+  app.route<ByUtr>({
+    method: READ,
+    url: '/mailings/:utr/again',
+    handler: (request, reply) => show(request, reply),
   });
-  await variantChoice(app);
-  await campaignActions(app);
-  await archiveActions(app);
-  await app.register(resendScreen);
-  await linksScreen(app, { clock });
-  await previewScreen(app, { clock });
-  await recipientsScreen(app, { clock });
+
+  app.post<ByUtr>('/mailings/:utr/again', async (request, reply) => {
+    const subject = field(request, 'subject');
+    const made = await attempt(request, resendToUnopened, { utr: request.params.utr, subject });
+    if (!('problems' in made)) return reply.redirect(stepPath(made.output.utr, 'audience'), SEE_OTHER);
+    const { status, problems } = made;
+    if (problems.subject !== undefined) return show(request, reply.code(status), { subject, problems });
+    return refuse(request, reply, made);
+  });
+
+  async function show(
+    request: FastifyRequest<ByUtr>,
+    reply: FastifyReply,
+    given: { subject?: string; problems?: Problems } = {},
+  ) {
+    const { utr } = request.params;
+    const summary = await ask(request, readSummary, { utr });
+    const counted = await attempt(request, countUnopened, { utr });
+    if ('problems' in counted) return refuse(request, reply, counted);
+    const viewer = viewerOf(request);
+    const title = languageOf(request, viewer).say('resend.title');
+    const content = <Resend summary={summary} count={counted.output.count} {...given} />;
+    return sendPage(request, reply, viewer, { title, section: 'mailings' }, content);
+  }
+
+  function refuse(request: FastifyRequest<ByUtr>, reply: FastifyReply, refusal: Refusal) {
+    setFlash(reply, 'bad', 'mailings.refused', { reason: sentenceOf(refusal) });
+    return reply.redirect(`/mailings/${encodeURIComponent(request.params.utr)}`, SEE_OTHER);
+  }
+}
+
+function Resend({
+  summary,
+  count,
+  subject = '',
+  problems,
+}: {
+  summary: Summary;
+  count: number;
+  subject?: string;
+  problems?: Problems;
+}) {
+  const language = useLanguage();
+  const back = (
+    <LinkButton look="quiet" href={`/mailings/${summary.utr}`}>
+      {language.say('confirm.cancel')}
+    </LinkButton>
+  );
+  if (count === 0)
+    return (
+      <Card>
+        <p>{language.say('resend.nobody')}</p>
+        <div class="buttons">{back}</div>
+      </Card>
+    );
+  return (
+    <Card>
+      <p>
+        <b>{language.say('resend.count', { count })}</b>
+      </p>
+      <p class="quiet-text">{language.say('resend.about')}</p>
+      <form method="post" action={`/mailings/${summary.utr}/again`} class="narrow">
+        <TextField
+          name="subject"
+          label={language.say('resend.subject')}
+          hint={language.say('resend.subject.hint', { subject: summary.subject })}
+          value={subject}
+          maxLength={255}
+          autocomplete="off"
+          required
+          problems={problems ?? {}}
+        />
+        <div class="buttons">
+          <Button>{language.say('resend.make')}</Button>
+          {back}
+        </div>
+      </form>
+    </Card>
+  );
 }

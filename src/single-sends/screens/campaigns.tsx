@@ -1,5 +1,6 @@
 /** Campaigns: the single sends, newest first, found by their state, name or subject. */
 import type { FastifyInstance } from 'fastify';
+import { readArchivedMail } from '../../archive/operations.ts';
 import { LinkButton } from '../../dashboard/components/button.tsx';
 import {
   CampaignList,
@@ -18,9 +19,13 @@ import { viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { READ } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
-import { listSummaries, type Summary } from '../operations/reports.ts';
-import { SHOWN_STATES } from '../shown-state.ts';
-import { campaignScreen } from './campaign.tsx';
+import { listSummaries, readReport, readSummary, type Summary } from '../operations/reports.ts';
+import { SHOWN_STATES } from '../status.ts';
+import { Actions, ArchiveCard, archiveActions, campaignActions, resendScreen, sendPart } from './campaign.tsx';
+import { linksScreen, previewScreen } from './mail.tsx';
+import { Overview } from './overview.tsx';
+import { recipientsScreen } from './recipients.tsx';
+import { Variants, variantChoice } from './variants.tsx';
 
 /** Registers the list and the pages of one campaign. */
 export async function campaignScreens(app: FastifyInstance, { clock }: Deps): Promise<void> {
@@ -48,6 +53,37 @@ export async function campaignScreens(app: FastifyInstance, { clock }: Deps): Pr
     },
   });
   await campaignScreen(app, { clock });
+}
+
+/** Registers the page of a campaign, its subpages and its actions. */
+async function campaignScreen(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {
+  app.route<{ Params: { utr: string } }>({
+    method: READ,
+    url: '/mailings/:utr',
+    handler: async (request, reply) => {
+      const { utr } = request.params;
+      const summary = await ask(request, readSummary, { utr });
+      const { report } = await ask(request, readReport, { utr });
+      const { archived } = await ask(request, readArchivedMail, { utr });
+      const mayChange = viewerOf(request).role !== 'viewer';
+      const action = mayChange && <Actions summary={summary} report={report} />;
+      const content = (
+        <>
+          {report.ab_test !== null && <Variants utr={utr} test={report.ab_test} mayChoose={mayChange} />}
+          <Overview summary={summary} report={report} />
+          <ArchiveCard {...{ utr, archived, mayChange }} />
+        </>
+      );
+      return sendPart(request, reply, { summary, now: clock.now(), current: 'overview' }, content, action);
+    },
+  });
+  await variantChoice(app);
+  await campaignActions(app);
+  await archiveActions(app);
+  await app.register(resendScreen);
+  await linksScreen(app, { clock });
+  await previewScreen(app, { clock });
+  await recipientsScreen(app, { clock });
 }
 
 function NewCampaign() {

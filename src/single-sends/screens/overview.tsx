@@ -1,14 +1,16 @@
-/** The results of a campaign: how many got how far, why others did not, what happened by the hour, and what came of its first part by domain. */
+/** The results of a campaign: how many got how far, why others did not or have to wait, what happened by the hour, and what came of its first part by domain. */
 import { Chart } from '../../dashboard/components/chart.tsx';
 import { Stats } from '../../dashboard/components/figures.tsx';
 import { Card, Notice } from '../../dashboard/components/surface.tsx';
 import { Table } from '../../dashboard/components/table.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';
-import { useLanguage } from '../../dashboard/words/index.ts';
+import { type Language, useLanguage } from '../../dashboard/words/index.ts';
+import type { PacedGroup } from '../../delivery/pacing/paced-groups.ts';
 import type { ShownDeliveryState } from '../../delivery/reporting/kept-mails.ts';
 import type { ReportedHour } from '../../delivery/reporting/mailing-report.ts';
+import type { LocalWait } from '../../delivery/timing/local-times.ts';
+import type { WarmUpWait } from '../../delivery/warm-up/store.ts';
 import type { Report, Summary } from '../operations/reports.ts';
-import { Waits } from './waits.tsx';
 
 const HOUR_MS = 3_600_000;
 /** The chart shows this many hours from the first open or click; most happen in them. */
@@ -235,7 +237,7 @@ function withoutGaps(hours: readonly ReportedHour[]): { at: Date; counts: Report
 type Watch = NonNullable<Report['watch']>;
 
 /** `isKept`: the outbox took every mail so far. Nothing for a campaign of which nothing was counted, such as one with an audience too small for a first part. */
-export function Watched({ watch, isHeld, isKept }: { watch: Report['watch']; isHeld: boolean; isKept: boolean }) {
+function Watched({ watch, isHeld, isKept }: { watch: Report['watch']; isHeld: boolean; isKept: boolean }) {
   const language = useLanguage();
   if (watch === null) return null;
   const { canary_stage: stage, domains } = watch;
@@ -318,4 +320,59 @@ function Count({ count, mails, isBad }: { count: number; mails: number; isBad: b
       {isBad && <span class="small quiet-text"> ({language.percent(count / mails)})</span>}
     </span>
   );
+}
+
+const SECONDS_PER_MINUTE = 60;
+/** In mails per minute. A rate of this or more is shown per second. */
+const PER_SECOND_FROM = 2 * SECONDS_PER_MINUTE;
+
+type WaitsProps = Pick<Report, 'waits_until'> & Partial<Pick<Report, 'paced' | 'warm_up' | 'local_wait'>>;
+
+export function Waits({
+  paced = [],
+  warm_up: warmUp = null,
+  waits_until: until,
+  local_wait: local = null,
+}: WaitsProps) {
+  const language = useLanguage();
+  const opens = recordTime(until);
+  if (paced.length === 0 && warmUp === null && opens === null && local === null) return null;
+  return (
+    <Notice>
+      {opens && (
+        <p>{language.say('window.waits', { time: language.weekdayTime(opens, language.zone), zone: language.zone })}</p>
+      )}
+      {local !== null && <p>{localText(language, local)}</p>}
+      {warmUp !== null && <p>{warmUpText(language, warmUp)}</p>}
+      {paced.map((group) => (
+        <p key={group.group}>{pacedText(language, group)}</p>
+      ))}
+    </Notice>
+  );
+}
+
+function localText(language: Language, { people: count, next_at: next, last_at: last }: LocalWait): string {
+  const { zone } = language;
+  const time = (given: string) => language.weekdayTime(recordTime(given) ?? new Date(given), zone);
+  return language.say('local.waits', { count, next: time(next), last: time(last), zone });
+}
+
+function warmUpText(language: Language, warmUp: WarmUpWait): string {
+  const { domain, today, sent_today: sent, waiting, expected_on: day } = warmUp;
+  return language.say('mailings.warmUp', {
+    domain,
+    today: language.say('mailings.warmUp.today', { count: today }),
+    sent: language.number(sent),
+    waiting: language.say('mailings.warmUp.waiting', { count: waiting }),
+    day: language.calendarDate(day),
+  });
+}
+
+function pacedText(language: Language, { group, per_minute, until }: PacedGroup): string {
+  const rate =
+    per_minute >= PER_SECOND_FROM
+      ? language.say('mailings.paced.second', { count: Math.round(per_minute / SECONDS_PER_MINUTE) })
+      : language.say('mailings.paced.minute', { count: per_minute });
+  const time = recordTime(until);
+  return language.say('mailings.paced', { group, rate, time: time === null ? '' : language.dateTime(time) });
 }

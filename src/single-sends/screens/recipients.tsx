@@ -14,7 +14,7 @@ import { sendLongCsv } from '../../http/list-response.ts';
 import { READ } from '../../http/pages/layout.ts';
 import type { Clock } from '../../time/clock.ts';
 import { exportRecipientsOf, findRecipientsOf, readReport, readSummary } from '../operations/reports.ts';
-import { sendPart } from './head.tsx';
+import { sendPart } from './campaign.tsx';
 
 type FoundPage = Static<typeof findRecipientsOf.output>;
 

@@ -12,7 +12,7 @@ import { recordTime } from '../../dashboard/record-time.ts';
 import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
 import { type Language, useLanguage } from '../../dashboard/words/index.ts';
 import { READ } from '../../http/pages/layout.ts';
-import { stepPath } from '../../single-sends/screens/compose/frame.tsx';
+import { stepPath } from '../../single-sends/screens/compose/step.tsx';
 import { type ListedVersion, listMailVersions, readVersion, restoreVersion, type Versions } from '../operations.ts';
 
 const SEE_OTHER = 303;

@@ -11,9 +11,17 @@ import { field, texts } from '../../../dashboard/sign-in/fields.ts';
 import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { type Audience, countAudience, type Draft, readDraft, saveDraft } from '../../operations/drafts.ts';
-import { type Choices, readChoices, type Target } from './choices.ts';
-import { SavedForm, sendStep, stepPath } from './frame.tsx';
-import { type Fields, saveStep, seenValue } from './save.tsx';
+import {
+  type Choices,
+  type Fields,
+  readChoices,
+  SavedForm,
+  saveStep,
+  seenValue,
+  sendStep,
+  stepPath,
+  type Target,
+} from './step.tsx';
 
 interface ByUtr {
   Params: { utr: string };
@@ -277,7 +285,7 @@ export async function groupForm(app: FastifyInstance): Promise<void> {
 }
 
 /** Asks for the name of the first group. */
-export function FirstGroup({ utr }: { utr: string }) {
+function FirstGroup({ utr }: { utr: string }) {
   const language = useLanguage();
   return (
     <Card title={language.say('compose.group')}>

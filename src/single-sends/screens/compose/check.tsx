@@ -17,8 +17,8 @@ import { variantName } from '../../../delivery/variants/groups.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import type { Deps } from '../../../operations/deps.ts';
 import type { CheckedMailRecord } from '../../operations/shown-mails.ts';
-import type { Composed, ComposedKind, ComposedParams, Seen } from './composed.tsx';
-import { VariantField } from './test-parts.tsx';
+import { VariantField } from '../variants.tsx';
+import type { Composed, ComposedKind, ComposedParams, Seen } from './mail-content.tsx';
 
 interface Call {
   Params: ComposedParams;

@@ -11,14 +11,13 @@ import { useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import type { Deps } from '../../../operations/deps.ts';
 import { createDraft } from '../../operations/drafts.ts';
+import { variantsScreen } from '../variants.tsx';
 import { audienceStep, groupForm } from './audience.tsx';
 import { checkStep } from './check.tsx';
-import { CAMPAIGN } from './composed.tsx';
 import { contentStep } from './content.tsx';
-import { designScreen, htmlScreen, templatesScreen } from './content-screens.tsx';
-import { stepPath } from './frame.tsx';
+import { CAMPAIGN, designScreen, htmlScreen, templatesScreen } from './mail-content.tsx';
 import { scheduleStep } from './schedule.tsx';
-import { variantsScreen } from './variants.tsx';
+import { stepPath } from './step.tsx';
 
 /** Registers the pages for composing, which only those see who may change something. */
 export async function composeScreens(app: FastifyInstance, { clock, db, config }: Deps): Promise<void> {
@@ -42,7 +41,7 @@ export async function composeScreens(app: FastifyInstance, { clock, db, config }
 
 const SEE_OTHER = 303;
 
-export async function newCampaignScreen(app: FastifyInstance): Promise<void> {
+async function newCampaignScreen(app: FastifyInstance): Promise<void> {
   app.route({
     method: READ,
     url: '/mailings/new',

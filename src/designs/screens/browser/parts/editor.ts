@@ -2,13 +2,11 @@
 import type { ComponentView, Editor, EditorConfig, Plugin } from 'grapesjs';
 import { type Block, listBlocks } from './blocks.ts';
 import { type Brand, type BrandChoice, completeBrand } from './brand.ts';
-import { keepForeignParts } from './foreign.ts';
-import { insertAfterChosen } from './insert.ts';
+import { insertAfterChosen, keepForeignParts } from './insert.ts';
 import { openOutline } from './outline.ts';
 import { element, isLocked, say, showProgress, tell } from './page.ts';
 import { choosePicture, uploadPicture } from './pictures.ts';
-import { keepTool, showKept } from './saved.ts';
-import { isPicture, partTools, placePicture } from './tools.ts';
+import { isPicture, keepTool, partTools, placePicture, showKept } from './tools.ts';
 import { wordsOfPage } from './words.ts';
 
 declare global {

@@ -1,7 +1,6 @@
 /** The list of the mail's parts, by which everything in the designer can be reached and changed with the keyboard alone. */
 import type { Component, Editor } from 'grapesjs';
-import { foreignName } from './foreign.ts';
-import { bodyOf, canMove, move, tagOf } from './insert.ts';
+import { bodyOf, canMove, foreignName, move, tagOf } from './insert.ts';
 import { button, element, isLocked, say, tell } from './page.ts';
 
 const EXCERPT_CHARACTERS = 32;
@@ -73,7 +72,7 @@ export function openOutline(editor: Editor, before: readonly Tool[], after: read
 }
 
 /** The chosen part of the mail; what is chosen within a text counts as the text. */
-export function chosenPart(editor: Editor): Component | undefined {
+function chosenPart(editor: Editor): Component | undefined {
   let part = editor.getSelected();
   while (part !== undefined && !tagOf(part).startsWith('mj-')) part = part.parent();
   return part === undefined || ['mj-body', 'mjml'].includes(tagOf(part)) ? undefined : part;

@@ -5,7 +5,7 @@ import type { BrandChoice } from './brand.ts';
 type Key = keyof typeof designer;
 
 /** An answer of the page's own requests; each has some of these. */
-export interface Answer {
+interface Answer {
   problem?: string;
   html?: string;
   mjml?: string;

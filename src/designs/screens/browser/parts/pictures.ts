@@ -3,7 +3,7 @@ import { scaledDown } from '../../../../dashboard/islands/parts/scaled-down.ts';
 import { ask, element, say } from './page.ts';
 
 /** A picture of the library. */
-export interface Picture {
+interface Picture {
   src: string;
   name: string;
   alt: string;
@@ -12,7 +12,7 @@ export interface Picture {
 }
 
 /** How a picture stands in the mail. */
-export interface Placed {
+interface Placed {
   src: string;
   alt: string;
   /** Whether it has no alternative text because it says nothing. */

@@ -1,9 +1,8 @@
-/** What can be done with a chosen part beside moving it: editing its text, choosing its picture, changing its source and its settings. */
+/** What can be done with the chosen part of the mail beside moving it: placing a picture, and keeping it as a block, with the list of kept blocks. */
 import type { Component, Editor } from 'grapesjs';
-import { setSource, sourceOf } from './foreign.ts';
-import { tagOf } from './insert.ts';
-import type { Tool } from './outline.ts';
-import { ask, element, say } from './page.ts';
+import { insertAfterChosen, isSection, setSource, sourceOf, tagOf } from './insert.ts';
+import { partName, type Tool } from './outline.ts';
+import { ask, button, call, element, isLocked, say, showProgress } from './page.ts';
 import { choosePicture } from './pictures.ts';
 
 const DECORATION = 'data-decoration';
@@ -81,4 +80,92 @@ async function editSource(part: Component): Promise<void> {
   const source = element('source', HTMLTextAreaElement);
   source.value = sourceOf(part) ?? '';
   if ((await ask('source-dialog')) === 'use') setSource(part, source.value);
+}
+
+/** A block that was kept. */
+interface Kept {
+  id: string;
+  name: string;
+}
+
+/** The tool that keeps the chosen part. */
+export function keepTool(editor: Editor): Tool {
+  return { label: say('designer.keep'), isFor: () => true, run: (part) => void keep(editor, part) };
+}
+
+/** Fills the list of kept blocks. */
+export async function showKept(editor: Editor): Promise<void> {
+  const { blocks = [] } = await call('/blocks').catch(() => ({ blocks: [] }));
+  const items = blocks.map((block) => {
+    const item = document.createElement('li');
+    const add = button(block.name, () => void insert(editor, block));
+    add.setAttribute('aria-label', say('designer.add', { block: block.name }));
+    const rename = button('✎', () => void change(editor, block));
+    rename.setAttribute('aria-label', say('designer.own.rename', { block: block.name }));
+    const remove = button('×', () => void forget(editor, block));
+    remove.setAttribute('aria-label', say('designer.own.delete', { block: block.name }));
+    item.append(add, rename, remove);
+    return item;
+  });
+  const none = document.createElement('li');
+  none.textContent = say('designer.own.none');
+  element('own-list', HTMLElement).replaceChildren(...(items.length > 0 ? items : [none]));
+}
+
+async function askName(name: string): Promise<string | null> {
+  const field = element('keep-name', HTMLInputElement);
+  field.value = name;
+  return (await ask('keep-dialog')) === 'keep' ? field.value : null;
+}
+
+async function keep(editor: Editor, part: Component): Promise<void> {
+  const name = await askName(partName(part));
+  if (name === null) return;
+  await showProgress(say('designer.saving'), async () => {
+    // A document has only sections in its body.
+    const mjml = isSection(part)
+      ? part.toHTML()
+      : `<mj-section css-class="kept-content"><mj-column>${contentOf(part)}</mj-column></mj-section>`;
+    await call('/blocks', { name, mjml });
+    await showKept(editor);
+    return say('designer.kept', { block: name });
+  });
+}
+
+/** What a column has in it; another part as it is. */
+function contentOf(part: Component): string {
+  if (part.get('tagName') !== 'mj-column') return part.toHTML();
+  return part
+    .components()
+    .models.map((child) => child.toHTML())
+    .join('');
+}
+
+async function insert(editor: Editor, { id, name }: Kept): Promise<void> {
+  if (isLocked) return;
+  await showProgress(say('designer.loading'), async () => {
+    const { mjml = '' } = await call(`/blocks/${id}`);
+    const content = /^<mj-section css-class="kept-content"><mj-column>([\s\S]*)<\/mj-column><\/mj-section>$/.exec(mjml);
+    insertAfterChosen(editor, content?.[1] ?? mjml, content === null);
+    return say('designer.added', { block: name });
+  });
+}
+
+async function change(editor: Editor, { id, name }: Kept): Promise<void> {
+  const changed = await askName(name);
+  if (changed === null) return;
+  await showProgress(say('designer.saving'), async () => {
+    await call(`/blocks/${id}`, { name: changed });
+    await showKept(editor);
+    return say('designer.own.renamed');
+  });
+}
+
+async function forget(editor: Editor, { id, name }: Kept): Promise<void> {
+  if ((await ask('delete-dialog')) !== 'delete') return;
+  await showProgress(say('designer.saving'), async () => {
+    await call(`/blocks/${id}/delete`, {});
+    await showKept(editor);
+    return say('designer.own.deleted', { block: name });
+  });
 }

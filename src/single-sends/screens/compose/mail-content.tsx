@@ -1,9 +1,11 @@
-/** The ways to make the content of a mail: its designer, templates, and pasting HTML. Code that is too long for a page can be downloaded and replaced. */
+/** The content of a mail, of a campaign or of an automation: the ways to make it are the designer, templates and pasted HTML. Code that is too long for a page can be downloaded and replaced. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { VNode } from 'preact';
+import type { Static } from 'typebox';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
 import { TemplatePicture } from '../../../dashboard/components/mail-frames.tsx';
 import { Notice } from '../../../dashboard/components/surface.tsx';
-import { ask, type Refusal, sentenceOf } from '../../../dashboard/operations.ts';
+import { type Attempt, ask, attempt, type Refusal, sentenceOf } from '../../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../../dashboard/page.tsx';
 import { field } from '../../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../../dashboard/signed-in.ts';
@@ -12,7 +14,99 @@ import { READ } from '../../../http/pages/layout.ts';
 import { MAX_FORM_BYTES } from '../../../http/requests/forms.ts';
 import { isOwn } from '../../../templates/mail-content.ts';
 import { type ListedTemplate, listTemplates } from '../../../templates/operations.ts';
-import type { Composed, ComposedKind, ComposedParams } from './composed.tsx';
+import { countAudience, type Draft, readDraft, saveDraft } from '../../operations/drafts.ts';
+import {
+  checkSingleSendMail,
+  readDesignUrl,
+  readSingleSendCode,
+  showSingleSendHtml,
+  testSingleSend,
+} from '../../operations/shown-mails.ts';
+import { MissingParts, missingParts, sendStep, stepPath } from './step.tsx';
+
+/** As whom somebody sees a mail, and which variant of its A/B test. */
+export interface Seen {
+  /** The address of a person of its audience; without one, anybody of it. */
+  email?: string;
+  /** The number of the variant. */
+  variant?: string;
+}
+
+export interface Composed
+  extends Pick<
+    Draft,
+    'utr' | 'subject' | 'preheader' | 'content' | 'html_size' | 'template_id' | 'sender_id' | 'variants' | 'updated_at'
+  > {
+  name: string;
+  /** Saves other content, unless it was changed since; gives null when it was saved, else why not. */
+  save(content: Readonly<Record<string, string>>, unchangedSince: string): Promise<Refusal | null>;
+  /** The HTML that it was given. */
+  code(): Promise<string>;
+  /** Its HTML as somebody sees it. */
+  html(seen: Seen): Promise<string>;
+  /** What its checks say of it as somebody sees it. */
+  check(seen: Seen): Promise<Attempt<Static<typeof checkSingleSendMail.output>>>;
+  /** Sends it as a test. */
+  test(given: { email_address: string; variant?: string }): Promise<Attempt<unknown>>;
+  /** The address of one of its pages. */
+  address(step: string): string;
+  /** What it still lacks before it can be sent, as a part of the page. */
+  missing(): Promise<VNode | null>;
+  /** The link to its designer. */
+  readDesignUrl(): Promise<string>;
+  /** Sends one of its pages. `problem` is what went wrong with the form that was sent. */
+  send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    page: { step: string; content: VNode; problem?: string | undefined },
+  ): unknown;
+}
+
+/** The parameters of its addresses. */
+export interface ComposedParams {
+  utr: string;
+  /** The utr of its automation, if it is in one. */
+  automation?: string;
+}
+
+export interface ComposedKind {
+  /** What the addresses of its pages begin with, with parameters. */
+  route: string;
+  section: 'mailings' | 'automations';
+  /** Throws 404 where the account has none. */
+  read(request: FastifyRequest, params: ComposedParams): Promise<Composed>;
+}
+
+export const CAMPAIGN: ComposedKind = {
+  route: '/mailings/:utr/edit',
+  section: 'mailings',
+  read: async (request, { utr }) => composedCampaign(request, (await ask(request, readDraft, { utr })).draft),
+};
+
+/** The campaign of this draft. */
+export function composedCampaign(request: FastifyRequest, draft: Draft): Composed {
+  const { utr } = draft;
+  return {
+    ...draft,
+    name: draft.single_send_name,
+    async save(content, unchanged_since) {
+      const saved = await attempt(request, saveDraft, { ...content, utr, unchanged_since });
+      return 'problems' in saved ? saved : null;
+    },
+    code: () => ask(request, readSingleSendCode, { utr }),
+    html: (seen) => ask(request, showSingleSendHtml, { utr, ...seen }),
+    check: (seen) => attempt(request, checkSingleSendMail, { utr, ...seen }),
+    test: (given) => attempt(request, testSingleSend, { utr, ...given }),
+    address: (step) => stepPath(utr, step),
+    async missing() {
+      const { audience } = await ask(request, countAudience, { utr });
+      return <MissingParts utr={utr} missing={missingParts(draft, audience)} />;
+    },
+    readDesignUrl: () => ask(request, readDesignUrl, { utr }),
+    send: (request, reply, { step, content, problem }) =>
+      sendStep(request, reply, draft, step === 'check' ? 'check' : 'content', content, problem),
+  };
+}
 
 export async function designScreen(app: FastifyInstance, kind: ComposedKind): Promise<void> {
   app.route<{ Params: ComposedParams }>({
@@ -200,7 +294,7 @@ function PasteHtml({ mail, html, size }: { mail: Composed } & Code) {
 const CONFLICT = 409;
 
 /** Gives null when it was saved, else why not. */
-export async function replaceContent(
+async function replaceContent(
   language: Language,
   mail: Composed,
   content: Readonly<Record<string, string>>,

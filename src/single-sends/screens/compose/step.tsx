@@ -1,10 +1,15 @@
-/** Saves what a step's form sent, unless somebody else changed the same fields meanwhile: then both versions are shown, to choose from. */
+/** A step of composing a campaign: the tabs around it, its form, which saves itself, the choice between two versions, and what the campaign still lacks. */
 
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ComponentChildren, VNode } from 'preact';
+import { listContactTypes } from '../../../audience/contact-types/operations.ts';
+import { listSegments } from '../../../audience/segments/operations.ts';
+import { listGroups } from '../../../audience/unsubscribed/groups.ts';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
 import type { Problems } from '../../../dashboard/components/field.tsx';
-import { Notice } from '../../../dashboard/components/surface.tsx';
+import { Island } from '../../../dashboard/components/island.tsx';
+import { Notice, Tabs } from '../../../dashboard/components/surface.tsx';
 import { Table } from '../../../dashboard/components/table.tsx';
 import { setFlash } from '../../../dashboard/flash.ts';
 import { ask, attempt } from '../../../dashboard/operations.ts';
@@ -14,9 +19,151 @@ import { field } from '../../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../../dashboard/signed-in.ts';
 import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
 import { SINGLE_SEND_STATUS } from '../../../database/schema/index.ts';
-import { type Draft, readDraft, saveDraft } from '../../operations/drafts.ts';
-import { type Choices, readChoices } from './choices.ts';
-import { STEPS, type Step, stepPath } from './frame.tsx';
+import { listSenders } from '../../../senders/operations/senders.ts';
+import { type Audience, type Draft, readDraft, saveDraft } from '../../operations/drafts.ts';
+
+const STEPS = ['audience', 'content', 'check', 'schedule'] as const;
+type Step = (typeof STEPS)[number];
+
+/** The path of a step's page. */
+export function stepPath(utr: string, step: string): string {
+  return `/mailings/${encodeURIComponent(utr)}/edit/${step}`;
+}
+
+/** Sends the page of a step. `problem` says why the submitted form was refused. */
+export function sendStep(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  draft: Draft,
+  current: Step,
+  content: VNode,
+  problem = '',
+) {
+  const frame = { title: draft.single_send_name, section: 'mailings', action: <ToCampaign utr={draft.utr} /> } as const;
+  const page = (
+    <>
+      <StepTabs utr={draft.utr} current={current} />
+      {draft.status === SINGLE_SEND_STATUS.queued && (
+        <Notice>
+          <QueuedNote />
+        </Notice>
+      )}
+      {problem !== '' && (
+        <Notice tone="bad" isNews>
+          {problem}
+        </Notice>
+      )}
+      {content}
+    </>
+  );
+  return sendPage(request, reply, viewerOf(request), frame, page);
+}
+
+function QueuedNote() {
+  return <>{useLanguage().say('compose.isQueued')}</>;
+}
+
+function ToCampaign({ utr }: { utr: string }) {
+  return (
+    <LinkButton look="plain" href={`/mailings/${utr}`}>
+      {useLanguage().say('compose.back')}
+    </LinkButton>
+  );
+}
+
+function StepTabs({ utr, current }: { utr: string; current: Step }) {
+  const language = useLanguage();
+  return (
+    <Tabs
+      label={language.say('compose.steps')}
+      tabs={STEPS.map((step) => ({
+        href: stepPath(utr, step),
+        label: language.say(`compose.step.${step}`),
+        isCurrent: step === current,
+      }))}
+    />
+  );
+}
+
+/**
+ * A form that saves itself a few seconds after the last change; without scripts it is saved on submit. `seen` is the result of `seenValue`
+ * for its fields. Each save also updates the elements in `children` and `beside` that have an id and `data-fresh`.
+ */
+export function SavedForm({
+  draft,
+  step,
+  seen,
+  children,
+  beside,
+}: {
+  draft: Draft;
+  step: Step;
+  seen: string;
+  children: ComponentChildren;
+  beside?: ComponentChildren;
+}) {
+  const language = useLanguage();
+  const saved = recordTime(draft.updated_at);
+  const texts = {
+    unsaved: language.say('compose.unsaved'),
+    saving: language.say('compose.saving'),
+    failed: language.say('compose.noNetwork'),
+    refused: language.fill('compose.notSaved', {}),
+    conflict: language.say('compose.changedElsewhere'),
+    signedOut: language.say('compose.signedOut'),
+  };
+  return (
+    <Island name="autosave" data={texts}>
+      <div class="compose">
+        <form method="post" action={stepPath(draft.utr, step)} class="stack" data-autosave>
+          {children}
+          <div class="buttons">
+            <button type="submit" class="primary" name="next" value="1">
+              {language.say('compose.saveAndNext')}
+            </button>
+            <button type="submit" class="plain">
+              {language.say('compose.save')}
+            </button>
+            <span class="small quiet-text" role="status" id="save-state" data-fresh>
+              {saved !== null && language.say('compose.savedAt', { time: language.dateTime(saved) })}
+            </span>
+          </div>
+          <input type="hidden" name="unchanged_since" value={draft.updated_at} />
+          <input type="hidden" name="seen" value={seen} />
+        </form>
+        {beside && <div class="stack compose-beside">{beside}</div>}
+      </div>
+    </Island>
+  );
+}
+
+/** A list or segment, as a target. */
+export interface Target {
+  value: string;
+  kind: 'list' | 'segment';
+  name: string;
+  people: number;
+}
+
+export type Choices = Awaited<ReturnType<typeof readChoices>>;
+export type SenderChoice = Choices['senders'][number];
+
+/** Reads what the account has to choose of. */
+export async function readChoices(request: FastifyRequest) {
+  const [types, segments, senders, groups] = await Promise.all([
+    ask(request, listContactTypes, {}),
+    ask(request, listSegments, {}),
+    ask(request, listSenders, {}),
+    ask(request, listGroups, {}),
+  ]);
+  const lists = types.map(({ id, name, contacts_count: people }): Target => {
+    return { value: `contacts_${id}`, kind: 'list', name, people };
+  });
+  const parts = segments.map(({ id, segment_name: name, segment_emails_count: people }): Target => {
+    return { value: `segments_${id}`, kind: 'segment', name, people };
+  });
+  return { targets: [...lists, ...parts], senders, groups };
+}
 
 const CONFLICT = 409;
 const SEE_OTHER = 303;
@@ -71,7 +218,7 @@ interface Conflict {
 }
 
 /** Sends the page on which one version is chosen. */
-export async function sendConflict(request: FastifyRequest, reply: FastifyReply, conflict: Conflict) {
+async function sendConflict(request: FastifyRequest, reply: FastifyReply, conflict: Conflict) {
   const viewer = viewerOf(request);
   const title = languageOf(request, viewer).say('compose.conflict.title');
   const content = <Versions {...conflict} choices={await readChoices(request)} />;
@@ -159,4 +306,48 @@ export function seenValue(fields: Fields): string {
     typeof value === 'string' ? value : [...value].sort(),
   ]);
   return createHash('sha256').update(JSON.stringify(ordered)).digest('base64url').slice(0, 22);
+}
+
+const MISSING = ['people', 'sender', 'group', 'subject', 'preheader', 'content'] as const;
+type Missing = (typeof MISSING)[number];
+
+type Needed = Pick<Draft, 'sender_id' | 'unsubscribe_group_id' | 'subject' | 'preheader' | 'content'>;
+
+/** What a send still lacks, in the order of the steps. */
+export function missingParts(draft: Needed, audience: Audience): Missing[] {
+  const has: Record<Missing, boolean> = {
+    people: audience.recipients > 0,
+    sender: draft.sender_id !== 0,
+    group: draft.unsubscribe_group_id !== 0,
+    subject: draft.subject !== '',
+    preheader: draft.preheader !== '',
+    content: draft.content !== 'none',
+  };
+  return MISSING.filter((part) => !has[part]);
+}
+
+const PLACES = {
+  people: 'audience',
+  sender: 'audience',
+  group: 'audience',
+  subject: 'content',
+  preheader: 'content',
+  content: 'content',
+} as const;
+
+export function MissingParts({ utr, missing }: { utr: string; missing: ReturnType<typeof missingParts> }) {
+  const language = useLanguage();
+  if (missing.length === 0) return <Notice tone="good">{language.say('compose.check.complete')}</Notice>;
+  return (
+    <Notice tone="warn">
+      <p>{language.say('compose.schedule.missing')}</p>
+      <ul>
+        {missing.map((part) => (
+          <li key={part}>
+            <a href={stepPath(utr, PLACES[part])}>{language.say(`compose.missing.${part}`)}</a>
+          </li>
+        ))}
+      </ul>
+    </Notice>
+  );
 }

@@ -1,4 +1,4 @@
-/** The mails of automations, which the contract calls schedules, and the people who wait for each. */
+/** The mails of automations, which the contract calls schedules: the people who wait for each, and each as its owner looks at it, with its checks and tests. */
 import { randomUUID } from 'node:crypto';
 import { eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
@@ -8,8 +8,11 @@ import { automationSchedules, senders } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { PLACE } from '../../delivery/queue/automation-waits.ts';
 import { designToken } from '../../designs/designs.ts';
+import { withinShare } from '../../http/account-share.ts';
+import { AddressList, checkTestAddresses, readAddressList } from '../../http/requests/address-list.ts';
 import {
   choice,
+  email,
   identifier,
   integer,
   isoTimestampSchema,
@@ -26,18 +29,23 @@ import {
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
 import { changesNothing } from '../../operations/callers.ts';
 import type { Deps } from '../../operations/deps.ts';
-import { type Context, listOperation, operation } from '../../operations/operation.ts';
+import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
+import {
+  CheckedMailRecord,
+  checkedMail,
+  ShownMailRecord,
+  shownMailHtml,
+  shownMailJson,
+  shownParts,
+} from '../../single-sends/operations/shown-mails.ts';
 import { templateErrors } from '../../single-sends/single-sends.ts';
+import { queueTestMail, testMailMessage } from '../../single-sends/test-mail.ts';
 import { hasTemplate, withTemplateCopied } from '../../templates/mail-content.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import { insertSchedule, requireAutomation, requireMail, requireRoomForMail } from '../automations.ts';
-import { moveOrNote, untilMoved } from '../moves.ts';
-import { movesTo } from '../places.ts';
-import * as deletion from '../schedule-deletion.ts';
-import { ByUtr } from './automations.ts';
+import { deleteMail, insertSchedule, requireAutomation, requireMail, requireRoomForMail } from '../automations.ts';
+import { moveOrNote, movesTo, untilMoved } from '../places.ts';
+import { ByUtr, WAITING_TYPES } from './automations.ts';
 
-/** What a waiting time is counted in. */
-export const WAITING_TYPES = ['instantly', 'days', 'hours'] as const;
 export const MAX_WAITING_PERIOD = 10_000;
 
 const DEFAULT_ROWS = 50;
@@ -158,7 +166,7 @@ export const deleteSchedule = operation({
   name: 'Delete a mail of an automation',
   role: 'editor',
   input: ByMail,
-  run: (context, { utr }) => deletion.deleteSchedule(context, context.accountId, utr),
+  run: (context, { utr }) => deleteMail(context, context.accountId, utr),
 });
 
 const Waiting = Type.Object({
@@ -212,5 +220,75 @@ export const listWaiting = operation({
       }));
     const end = theirs.length > limit ? page.at(-1) : rows.length === MAX_EXAMINED ? rows.at(-1) : undefined;
     return { people, next_after_id: end?.id ?? null };
+  },
+});
+
+const Seen = Type.Object({ ...ByMail.properties, email: Type.Optional(email()) });
+
+function looked({ db, accountId }: Context, { utr, email }: Static<typeof Seen>) {
+  const find = () => {
+    const { schedule, automation } = requireMail(db, accountId, utr);
+    const { automation_for: id, automation_for_table: table } = automation;
+    const isTarget = table === 'contacts' || table === 'segments';
+    return {
+      ...schedule,
+      single_send: null,
+      recipient_id: isTarget ? [{ id: String(id), table } as const] : [],
+      exclude_specific_recipient_id: [],
+    };
+  };
+  return { find, email };
+}
+
+export const showAutomationMail = recordOperation({
+  name: 'Read a mail of an automation as a person of its target would see it (addition)',
+  description: 'In the HTML each tracked link has its number as data-link. Nothing is counted.',
+  role: 'viewer',
+  input: Type.Object({ ...Seen.properties, ...shownParts }),
+  as: 'mail',
+  record: ShownMailRecord,
+  json: (context, { html, ...seen }) => shownMailJson(context, looked(context, seen), html !== 0),
+});
+
+export const showAutomationMailHtml = operation({
+  name: 'Read the HTML of a mail of an automation as a person of its target would see it (addition)',
+  description: 'The html of `/automations/schedule/mail` as it is; empty where the mail cannot be shown.',
+  role: 'viewer',
+  input: Seen,
+  run: (context, seen) => shownMailHtml(context, looked(context, seen)),
+});
+
+export const checkAutomationMail = operation({
+  name: 'Check a mail of an automation as a person of its target would see it (addition)',
+  description: 'Says what may keep people from reading it. The code of the mail is not in the answer.',
+  role: 'viewer',
+  input: Seen,
+  output: Type.Object({ checked: CheckedMailRecord }),
+  run: async (context, seen) => ({ checked: await checkedMail(context, looked(context, seen)) }),
+});
+
+export const readAutomationMailCode = operation({
+  name: 'Read the HTML that a mail of an automation was given (addition)',
+  description: 'The template_html alone, as it was written; empty without any.',
+  role: 'viewer',
+  input: ByMail,
+  run: ({ db, accountId }, { utr }) => requireMail(db, accountId, utr).schedule.template_html,
+});
+
+export const testAutomationMail = operation({
+  name: 'Send a test of a mail of an automation (addition)',
+  description: 'To ten addresses at most. Tests count in no report.',
+  role: 'editor',
+  input: Type.Object({ ...ByMail.properties, email_address: AddressList }),
+  check: (_context, { email_address }, errors) => checkTestAddresses(email_address, errors),
+  async run(context, { utr, email_address }) {
+    const { db, config, accountId } = context;
+    const addresses = await readAddressList(email_address);
+    await withinShare(accountId, async () => {
+      const { schedule, automation } = requireMail(db, accountId, utr);
+      const tested = { ...schedule, unsubscribe_group_id: Number(automation.unsubscribe_group_id) };
+      await queueTestMail(context, tested, addresses);
+    });
+    return testMailMessage(db.$client, config);
   },
 });

@@ -1,0 +1,198 @@
+/** The people of an automation: who waits for one of its mails, and what one person gets from it, and when. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Button } from '../../dashboard/components/button.tsx';
+import { TextField } from '../../dashboard/components/field.tsx';
+import { Time } from '../../dashboard/components/figures.tsx';
+import { Badge, Card, type Tone } from '../../dashboard/components/surface.tsx';
+import { Pager, Table } from '../../dashboard/components/table.tsx';
+import { ask, attempt } from '../../dashboard/operations.ts';
+import { sendPage } from '../../dashboard/page.tsx';
+import { viewerOf } from '../../dashboard/signed-in.ts';
+import { withQuery } from '../../dashboard/with-query.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { READ } from '../../http/pages/layout.ts';
+import type { ComposedParams } from '../../single-sends/screens/compose/mail-content.tsx';
+import type { Series } from '../operations/automations.ts';
+import { type Forecast, previewAutomation } from '../operations/forecast.ts';
+import { listWaiting, type Waiting } from '../operations/mails.ts';
+import { automationAddress, BackToAutomation, mailAddress } from './changing.tsx';
+import { AUTOMATION_MAIL, readMail } from './mail.tsx';
+
+interface Call {
+  Params: ComposedParams;
+  Querystring: { after?: string };
+}
+
+export async function waitingScreen(app: FastifyInstance): Promise<void> {
+  app.route<Call>({
+    method: READ,
+    url: `${AUTOMATION_MAIL.route}/waiting`,
+    handler: async (request, reply) => {
+      const { series, mail } = await readMail(request, request.params);
+      const { after } = request.query;
+      const { people, next_after_id: next } = await ask(request, listWaiting, {
+        utr: mail.utr,
+        ...(after !== undefined && { after_id: after }),
+      });
+      const frame = {
+        title: mail.subject,
+        section: 'automations',
+        action: <BackToAutomation utr={series.utr} />,
+      } as const;
+      const href = mailAddress(series.utr, mail.utr, 'waiting');
+      const pages = {
+        first: after === undefined ? null : href,
+        next: next === null ? null : withQuery(href, { after: String(next) }),
+      };
+      return sendPage(request, reply, viewerOf(request), frame, <People {...{ series, people, pages }} />);
+    },
+  });
+}
+
+interface PeopleProps {
+  series: Series;
+  people: readonly Waiting[];
+  pages: { first: string | null; next: string | null };
+}
+
+function People({ series, people, pages }: PeopleProps) {
+  const language = useLanguage();
+  return (
+    <>
+      {people.length === 0 ? (
+        <p>{language.say(pages.next === null ? 'automations.waiting.none' : 'automations.waiting.noneHere')}</p>
+      ) : (
+        <Table
+          caption={language.say('automations.waiting.title')}
+          rows={people}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              heading: language.say('automations.forecast.email'),
+              cell: ({ contact_id: id, email }) =>
+                id === null ? (
+                  <bdi>{email}</bdi>
+                ) : (
+                  <a href={`/people/${id}`}>
+                    <bdi>{email}</bdi>
+                  </a>
+                ),
+            },
+            {
+              heading: language.say('automations.waiting.since'),
+              cell: ({ waiting_since: at }) => language.dateTime(new Date(at)),
+            },
+            {
+              heading: language.say('automations.waiting.due'),
+              cell: ({ due_at: at, is_queued: isQueued }) =>
+                isQueued === 1
+                  ? language.say('automations.waiting.queued')
+                  : series.is_live === 1
+                    ? language.dateTime(new Date(at))
+                    : language.say('automations.waiting.paused'),
+            },
+            {
+              heading: language.say('automations.waiting.forecast'),
+              cell: ({ email }) => (
+                <a href={withQuery(automationAddress(series.utr), { email })}>
+                  {language.say('automations.forecast.show')}
+                </a>
+              ),
+            },
+          ]}
+        />
+      )}
+      <Pager {...pages} />
+    </>
+  );
+}
+
+const TONES: Readonly<Record<Forecast['state'], Tone>> = {
+  waiting: 'busy',
+  finished: 'good',
+  left: 'warn',
+  outside: 'plain',
+};
+
+/** Reads the forecast for an address, as if the automation was live; for anybody who enters now where it is empty. */
+export function readForecast(request: FastifyRequest, utr: string, email: string) {
+  return attempt(request, previewAutomation, { utr, if_live: 1, ...(email.trim() !== '' && { email }) });
+}
+
+interface PersonForecastProps {
+  email: string;
+  asked: Awaited<ReturnType<typeof readForecast>>;
+  now: Date;
+  /** Whether the automation is not live, so that it is what would be. */
+  isTrial: boolean;
+}
+
+export function PersonForecast({ email, asked, now, isTrial }: PersonForecastProps) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('automations.forecast.title')}>
+      <p class="quiet-text">{language.say('automations.forecast.about')}</p>
+      <form method="get" class="narrow">
+        <TextField
+          name="email"
+          label={language.say('automations.forecast.email')}
+          type="email"
+          value={email}
+          autocomplete="off"
+          problems={'problems' in asked ? asked.problems : {}}
+        />
+        <Button look="plain">{language.say('automations.forecast.show')}</Button>
+      </form>
+      {isTrial && <p>{language.say('automations.forecast.trial')}</p>}
+      {email === '' && <p>{language.say('automations.forecast.anybody')}</p>}
+      {'output' in asked && <Timeline forecast={asked.output.preview} now={now} isAnybody={email === ''} />}
+    </Card>
+  );
+}
+
+function Timeline({
+  forecast: { state, reason, entered_at, mails },
+  now,
+  isAnybody,
+}: {
+  forecast: Forecast;
+  now: Date;
+  isAnybody: boolean;
+}) {
+  const language = useLanguage();
+  return (
+    <>
+      {!isAnybody && (
+        <p>
+          <Badge tone={TONES[state]}>{language.say(`automations.forecast.${state}`)}</Badge>{' '}
+          {reason !== null && language.sentence(reason)}
+        </p>
+      )}
+      <ol class="timeline">
+        {entered_at !== null && (
+          <li>
+            <Time at={new Date(entered_at)} /> {language.say('automations.forecast.entered')}
+          </li>
+        )}
+        {mails.map(({ utr, subject, sent_at, due_at }) => (
+          <li key={utr} class={sent_at === null ? 'future' : undefined}>
+            {sent_at !== null ? (
+              <>
+                <Time at={new Date(sent_at)} /> {language.say('automations.forecast.sent')}
+              </>
+            ) : due_at !== null ? (
+              <>
+                <Time at={new Date(due_at)} /> {language.say('automations.forecast.due')} (
+                <Time at={new Date(due_at)} now={now} />)
+              </>
+            ) : (
+              language.say('automations.forecast.never')
+            )}
+            <br />
+            <bdi>{subject}</bdi>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}

@@ -1,0 +1,318 @@
+/** What the operator of the installation sees and does (additions): its health, the hold of all sending, and its sender nodes. */
+import { resolve } from 'node:path';
+import type { Database } from 'better-sqlite3';
+import Type, { type Static } from 'typebox';
+import { diskUse, lastBackupAt } from '../backups/files.ts';
+import { prepared } from '../database/prepared.ts';
+import { DELIVERY_STATE, NODE_STATES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { publicAddress } from '../delivery/links/public-address.ts';
+import { isReleasable, mailWaitsReason, releaseSending, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
+import { listSenderNodes, type SenderNode } from '../delivery/reporting/sender-nodes.ts';
+import { COURIERS, courierInUse, relaysInUse } from '../delivery/transport/relays/in-use.ts';
+import { relayName } from '../delivery/transport/smtp/relay-urls.ts';
+import { conflict } from '../errors/failure.ts';
+import { sentence, sentenceCode } from '../errors/sentences.ts';
+import type { Finding } from '../health-checks/finding.ts';
+import { filesCheck, localChecks } from '../health-checks/local.ts';
+import { findPublicAddress, publicAddressCheck, recordPublicAddress } from '../health-checks/public-address.ts';
+import {
+  findReturnedMail,
+  recordReturnedMail,
+  returnedMailCheck,
+  takesReturnedMail,
+} from '../health-checks/returned-mail.ts';
+import { nodeChecks, serviceChecks, webhooksCheck } from '../health-checks/service.ts';
+import { type DnsSeen, dnsSeen } from '../health-checks/ways-out.ts';
+import { choice, integer, isoTimestampSchema, nullable, said, zeroOrOne } from '../http/requests/schemas.ts';
+import type { Deps } from '../operations/deps.ts';
+import { type Context, operation } from '../operations/operation.ts';
+import { isoTimestamp } from '../time/clock.ts';
+import { auditBy } from '../users/audit.ts';
+import { VERSION } from '../version.ts';
+
+const FindingRecord = Type.Object({
+  name: Type.String({ description: 'What was looked at.' }),
+  state: {
+    ...choice('ok', 'warn', 'fail'),
+    description: 'warn: mail leaves, but something is weak; fail: mail or the service is in danger.',
+  },
+  found: said('What was found.'),
+  code: nullable(Type.String({ description: 'What was found, for programs.' })),
+  advice: Type.Array(said(), { description: 'What to do, in lines.' }),
+});
+const Health = Type.Object(
+  {
+    version: Type.String(),
+    node: Type.String({ description: 'The release of Node it runs on.' }),
+    now: isoTimestampSchema('The clock of the machine, UTC.'),
+    courier: choice(...COURIERS),
+    relays: Type.Array(Type.String(), { description: 'Host and port of each relay, in order of preference.' }),
+    database_bytes: integer({ description: 'Size of the database with its write-ahead log.' }),
+    free_bytes: integer(),
+    last_backup_at: nullable(Type.String()),
+    public_url: Type.String({ description: 'The public address, where links in mails lead; empty: there is none.' }),
+    bounce_domain: Type.String({
+      description: 'The domain returned mail goes to; empty: to the address of its sender.',
+    }),
+    bounce_listen: nullable(Type.String(), 'Where returned mail is taken in; null: nowhere.'),
+    address_seen_at: nullable(isoTimestampSchema(), 'When that address was last looked at, UTC; null: it was not.'),
+    returns_seen_at: nullable(
+      isoTimestampSchema(),
+      'When a test mail was last sent to see whether returned mail arrives, UTC; null: none was.',
+    ),
+    findings: Type.Array(FindingRecord, { description: 'What was checked, the worst first.' }),
+  },
+  { description: 'The state of the installation.' },
+);
+
+const ORDER = ['fail', 'warn', 'ok'];
+
+export type Health = Static<typeof Health>;
+
+export const readHealth = operation({
+  name: 'Read whether the installation is well, and what to do where it is not (addition)',
+  description:
+    'Nothing outside the machine is asked: what is said of DNS, public address and returned mail is what was last seen of them.',
+  role: 'owner',
+  input: Type.Object({}),
+  output: Type.Object({ health: Health }),
+  async run({ db, config, clock, accountId }): Promise<{ health: Health }> {
+    const client = db.$client;
+    const { url } = publicAddress(client, config);
+    const address = findPublicAddress(client, url);
+    const returns = findReturnedMail(client, config);
+    const now = clock.now();
+    const { database, free } = await diskUse(resolve(config.DATABASE_PATH));
+    const findings = [
+      ...localChecks(client, config, now.getTime()),
+      ...serviceChecks(client, config, now.getTime()),
+      ...nodeChecks(client, config, now.getTime()),
+      ...domainsCheck(dnsSeen(db, config, accountId)),
+      ...webhooksCheck(db, accountId),
+      ...(address === null ? [] : [address.finding]),
+      ...(returns === null ? [] : [returns.finding]),
+      filesCheck(config),
+    ];
+    const health = {
+      version: VERSION,
+      node: process.versions.node,
+      now: isoTimestamp(now),
+      courier: courierInUse(client, config),
+      relays: relaysInUse(client, config).map(relayName),
+      database_bytes: database,
+      free_bytes: free,
+      last_backup_at: lastBackupAt(client),
+      public_url: url,
+      bounce_domain: config.BOUNCE_DOMAIN,
+      bounce_listen: config.BOUNCE_LISTEN && `${config.BOUNCE_LISTEN.host}:${config.BOUNCE_LISTEN.port}`,
+      address_seen_at: address === null ? null : isoTimestamp(new Date(address.at)),
+      returns_seen_at: returns === null ? null : isoTimestamp(new Date(returns.at)),
+      findings: findings
+        .map((finding) => ({ advice: [], ...finding, code: sentenceCode(finding.found) }))
+        .sort((one, other) => ORDER.indexOf(one.state) - ORDER.indexOf(other.state)),
+    };
+    return { health };
+  },
+});
+
+export const lookAtPublicAddress = operation({
+  name: 'Look whether the public address leads here, and with what certificate (addition)',
+  description: 'Ends within ten seconds; GET /public-address and GET /health then have what was found.',
+  role: 'owner',
+  isForOperators: true,
+  input: Type.Object({}),
+  run: shared(async ({ db, config, clock, tokens }) => {
+    const { url } = publicAddress(db.$client, config);
+    const finding = await publicAddressCheck(url, tokens, clock.now().getTime());
+    recordPublicAddress(db.$client, { url, at: clock.now().getTime(), finding });
+  }),
+});
+
+export const testReturnedMail = operation({
+  name: 'Send a test mail to see whether returned mail arrives (addition)',
+  description:
+    'The service sends it to itself, by the MX record of BOUNCE_DOMAIN and port 25; it counts nowhere. Ends within half a minute; GET /health then has what was found. 409 where returned mail is not taken in here.',
+  role: 'owner',
+  isForOperators: true,
+  input: Type.Object({}),
+  run: shared(async ({ db, config, clock, resolver }) => {
+    if (!takesReturnedMail(config)) throw conflict(sentence('returns_not_here'));
+    const at = clock.now().getTime();
+    const finding = await returnedMailCheck(db.$client, config, { resolver: resolver(), now: at });
+    recordReturnedMail(db.$client, { domain: config.BOUNCE_DOMAIN, at, finding });
+  }),
+});
+
+/** What is done once for all who ask the same service for it meanwhile. */
+function shared(work: (context: Context) => Promise<void>): (context: Context) => Promise<void> {
+  const running = new WeakMap<Context['db'], Promise<void>>();
+  return (context) => {
+    const { db } = context;
+    const one = running.get(db) ?? work(context).finally(() => running.delete(db));
+    running.set(db, one);
+    return one;
+  };
+}
+
+/** What was seen of the DNS of an account's senders; nothing where it was not asked about all of them. */
+function domainsCheck({ state, domain, checks }: DnsSeen): Finding[] {
+  const name = 'DNS';
+  if (state === 'none' || state === 'unknown') return [];
+  if (state === 'passed') return [{ name, state: 'ok', found: sentence('domains_passed') }];
+  const values = { domain: domain ?? '', checks: checks.join(', ') };
+  const advice = [sentence('domains_cure')];
+  return state === 'weak'
+    ? [{ name, state: 'warn', found: sentence('domains_weak', values), advice }]
+    : [{ name, state: 'fail', found: sentence('domains_failed', values), advice }];
+}
+
+const Hold = Type.Object(
+  {
+    held_reason: nullable(Type.String()),
+    releasable: zeroOrOne('1: an operator can end it; 0: it ends with its cause, or there is none.'),
+    waits_reason: nullable(
+      Type.String(),
+      'Why mail waits although nothing is held, such as that there is no sender node; null when it leaves.',
+    ),
+    has_nodes: zeroOrOne('1: campaign mail leaves from sender nodes.'),
+    mails: integer({ description: 'Mails of all accounts that leave when it ends.' }),
+    due_single_sends: integer({
+      description: 'Single sends of all accounts that begin when it ends, since their time has come.',
+    }),
+  },
+  { description: 'The hold of all sending.' },
+);
+
+export type Hold = Static<typeof Hold>;
+
+export const readHold = operation({
+  name: 'Read whether all sending is held, and what waits (addition)',
+  role: 'viewer',
+  input: Type.Object({}),
+  output: Type.Object({ hold: Hold }),
+  run: (context) => ({ hold: currentHold(context) }),
+});
+
+export const releaseHold = operation({
+  name: 'Let sending go on after a restore or a leap of the clock (addition)',
+  description:
+    'Everything that is due goes at once. A hold by settings stays. 409 where nothing is held that can be released.',
+  role: 'owner',
+  isForOperators: true,
+  input: Type.Object({}),
+  run(context) {
+    const { db, clock, wake } = context;
+    const release = () => {
+      if (!isReleasable(db.$client)) throw conflict(sentence('sending_on'));
+      releaseSending(db.$client, clock.now().getTime());
+      auditBy(context, 'sending_released');
+    };
+    inTransaction(db, release);
+    wake();
+  },
+});
+
+/** Whether all sending is held at this moment, and what waits. */
+export function currentHold({ db: { $client: client }, config, clock }: Pick<Deps, 'db' | 'config' | 'clock'>): Hold {
+  const reason = sendingHeldReason(client);
+  return {
+    held_reason: reason,
+    releasable: isReleasable(client) ? 1 : 0,
+    waits_reason: mailWaitsReason(client),
+    has_nodes: config.NATS_URL.length > 0 ? 1 : 0,
+    ...(reason === null ? { mails: 0, due_single_sends: 0 } : countWaiting(client, clock.now().getTime())),
+  };
+}
+
+/** What leaves when the hold ends at `now`, epoch milliseconds. */
+function countWaiting(client: Database, now: number): Pick<Hold, 'mails' | 'due_single_sends'> {
+  const counted = prepared<[number], Pick<Hold, 'mails' | 'due_single_sends'>>(
+    client,
+    `SELECT ifnull(sum((SELECT count(*) FROM deliveries d WHERE d.mailing_id = m.id AND d.state = ${DELIVERY_STATE.queued})), 0) AS mails,
+       (SELECT count(*) FROM single_sends WHERE status = ${SINGLE_SEND_STATUS.queued} AND starts_at <= ?) AS due_single_sends
+     FROM mailings m WHERE m.finished_at IS NULL`,
+  ).get(now);
+  return counted ?? { mails: 0, due_single_sends: 0 };
+}
+
+const WarmUp = Type.Object({
+  ceiling: integer({ description: 'The most that it may be given today.' }),
+  given: integer({ description: 'Recipients it was given today, without those it gave back.' }),
+});
+
+const Node = Type.Object({
+  run: Type.String({ description: 'Another one each time the node is started.' }),
+  name: Type.String({ description: 'Its NODE_NAME, or the name of its machine.' }),
+  version: Type.String({ description: 'Its release.' }),
+  state: {
+    ...choice(...NODE_STATES),
+    description:
+      'sending: takes mail; waiting: is there but takes none yet, or is of a release that is not understood; draining: was told to end and finishes what is in flight; refused: its relays take no mail from it; silent: was not heard of for longer than its lease.',
+  },
+  refusal: nullable(Type.String(), 'What its relays answered, where they take no mail from it.'),
+  rate: integer({ description: 'Mails that its relays took in the last second.' }),
+  recipients: integer({ description: 'Recipients it has now.' }),
+  room: integer({ description: 'How many more it takes now.' }),
+  accepted: integer({ description: 'Mails that its relays took today, UTC.' }),
+  deferred: integer({ description: 'Mails that its relays put off today, UTC.' }),
+  refused: integer({ description: 'Mails that its relays refused today for good, UTC.' }),
+  warm_up: nullable(WarmUp, 'Its warm-up; null where it has none.'),
+  heard_at: isoTimestampSchema('When it was last heard, UTC.'),
+  lease_until: nullable(
+    isoTimestampSchema(),
+    'Until when it may begin mails, UTC; each sign of life prolongs it. Null where it may not.',
+  ),
+});
+
+const Fleet = Type.Object(
+  {
+    is_used: zeroOrOne('1: campaign mail leaves from sender nodes, since NATS_URL is set.'),
+    version: Type.String({ description: 'The release of the service.' }),
+    waits_reason: nullable(Type.String(), 'Why mail waits for a node; null when it leaves.'),
+  },
+  { description: 'What holds for all of them.' },
+);
+
+export type Node = Static<typeof Node>;
+export type Fleet = Static<typeof Fleet>;
+
+export const listNodes = operation({
+  name: 'List the sender nodes with state, rate, counts and last sign of life (addition)',
+  description: 'By name. One that says good-bye leaves the list; one that falls silent stays in it for a week.',
+  role: 'owner',
+  isForOperators: true,
+  input: Type.Object({}),
+  output: Type.Object({ nodes: Type.Array(Node, { description: 'The nodes.' }), fleet: Fleet }),
+  run({ db, config, clock }): { nodes: Node[]; fleet: Fleet } {
+    const isUsed = config.NATS_URL.length > 0;
+    const now = clock.now().getTime();
+    return {
+      nodes: isUsed ? listSenderNodes(db.$client, now).map((node) => recordOf(node, now)) : [],
+      fleet: { is_used: isUsed ? 1 : 0, version: VERSION, waits_reason: mailWaitsReason(db.$client) },
+    };
+  },
+});
+
+/** A node as the API shows it at `now`, epoch milliseconds. */
+export function recordOf(node: SenderNode, now: number): Node {
+  const { run, name, version, state, refusal, rate, capacity, load, heard_at, lease_until } = node;
+  const { ceiling, given, accepted, deferred, refused } = node;
+  const left = ceiling === null ? Number.POSITIVE_INFINITY : Math.max(0, ceiling - given);
+  return {
+    run,
+    name,
+    version,
+    state,
+    refusal: refusal || null,
+    rate,
+    recipients: load,
+    room: state === 'sending' ? Math.max(0, Math.min(capacity - load, left)) : 0,
+    accepted,
+    deferred,
+    refused,
+    warm_up: ceiling === null ? null : { ceiling, given },
+    heard_at: isoTimestamp(new Date(heard_at)),
+    lease_until: lease_until > now ? isoTimestamp(new Date(lease_until)) : null,
+  };
+}
