@@ -1,8 +1,8 @@
 /** `sendlark serve` and `sendlark node`: run the service or a sender node until it is told to stop. */
-import { isSea } from 'node:sea';
 import type { NodeLog } from '../nodes/node/reporter.ts';
 import { type Command, requireWords } from './command.ts';
 import { settings } from './database.ts';
+import { startAnew } from './start-anew.ts';
 
 export const serve: Command = {
   forms: ['serve'],
@@ -36,21 +36,13 @@ Settings come from the environment and from a file .env in the working directory
     stopOnSignal(() => server.close());
     void server.restart.then(async () => {
       await server.close().catch((error) => console.error(error));
-      becomeAnew(new URL(server.apiUrl).port);
+      startAnew({ PORT: new URL(server.apiUrl).port });
+      // Where the system cannot do that, whoever watches over the service starts it again.
+      process.exit(0);
     });
     if (server.keys !== null) await server.keysShown();
   },
 };
-
-/** Starts the program anew in the place of this process, with the same number, so that whatever watches over it notices nothing. */
-function becomeAnew(port: string): void {
-  const env = { ...process.env, PORT: port };
-  // Within a binary of one file, the program is no argument of its own.
-  const program = isSea() ? [] : [...process.execArgv, ...process.argv.slice(1, 2)];
-  process.execve?.(process.execPath, [process.execPath, ...program, ...process.argv.slice(2)], env);
-  // Where the system cannot do that, whoever watches over the service starts it again.
-  process.exit(0);
-}
 
 export const node: Command = {
   forms: ['node'],

@@ -1,7 +1,7 @@
 /** Starting and stopping the service. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, symlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -211,4 +211,35 @@ t.test('two names of one file share one lock', async (t) => {
     code: 1,
     err: /^Another Sendlark server is running/,
   });
+});
+
+const onLinux = process.platform === 'linux' ? false : 'only Linux tells this in /proc';
+const told = ({ pid }: Service, file: string) => readFileSync(`/proc/${pid}/${file}`, 'utf8');
+
+t.test('at rest the service takes at most 130 MB, within half a minute of its start', { skip: onLinux }, async (t) => {
+  const service = new Service(t, {});
+  await service.start();
+  const megabytes = () => Number(/VmRSS:\s+(\d+)/.exec(told(service, 'status'))?.[1]) / 1024;
+  for (let look = 0; look < 30 && megabytes() > 130; look++) await setTimeout(1000);
+  const atRest = megabytes();
+  t.ok(atRest <= 130, `${atRest} MB`);
+});
+
+t.test('the service has one arena of the C library unless told otherwise', { skip: onLinux }, async (t) => {
+  const settings = { NODE_OPTIONS: '--no-warnings', EXAMPLE: 'ä = "b"\nc' };
+  const program = { ...BUILT, command: [process.execPath, '--stack-size=900', 'dist/cli.js', 'serve'] as const };
+  for (const [arenas, given] of Object.entries({ 1: {}, 3: { MALLOC_ARENA_MAX: '3' } })) {
+    const service = new Service(t, { ...settings, ...given }, program);
+    await service.start();
+    const environment = told(service, 'environ').split('\0');
+    t.ok(environment.includes(`MALLOC_ARENA_MAX=${arenas}`));
+    for (const [name, value] of Object.entries(settings)) t.ok(environment.includes(`${name}=${value}`), name);
+    const [, ...words] = told(service, 'cmdline').split('\0').filter(Boolean);
+    t.match(
+      words,
+      ['--stack-size=900', /dist\/cli\.js$/, 'serve'],
+      'and goes on with the words that it was started with',
+    );
+    t.equal(await service.end('SIGTERM'), 0, 'and the number of its process');
+  }
 });

@@ -131,6 +131,11 @@ export class Service {
     throw new Error('the service did not start');
   }
 
+  /** The number of its process; 0 while there is none. */
+  get pid(): number {
+    return this.#process?.pid ?? 0;
+  }
+
   signal(name: 'SIGSTOP' | 'SIGCONT'): void {
     this.#process?.kill(name);
   }
