@@ -8,13 +8,13 @@ import { installMailFrames } from './dashboard/mail-frame.ts';
 import { answerUnknown } from './dashboard/signed-in.ts';
 import { designPage } from './designs/screens/page.ts';
 import { installConnectionLimits } from './http/connections.ts';
+import { installCookies, installSessions } from './http/cookies.ts';
 import { installLockWaits, installWriteAnnouncements } from './http/lock-waits.ts';
 import { installOpenapi } from './http/openapi/openapi.ts';
 import { installBodyLimits } from './http/requests/bodies.ts';
 import { MAX_FORM_BYTES } from './http/requests/forms.ts';
 import { installSchemaCompilers } from './http/schema-compilers.ts';
 import { installLineEnd, refuseTrace, serverOptions } from './http/server-options.ts';
-import { installSessions } from './http/session-cookie.ts';
 import type { Deps } from './operations/deps.ts';
 import { pages } from './pages/index.ts';
 
@@ -35,6 +35,7 @@ export async function buildApp(
   refuseTrace(app);
   installConnectionLimits(app);
   installBodyLimits(app, deps);
+  await installCookies(app);
   await installOpenapi(app);
   installWriteAnnouncements(app);
   installLockWaits(app, deps);

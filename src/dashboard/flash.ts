@@ -1,6 +1,6 @@
 /** A sentence that the next page shows about what was just done, kept in a cookie for one page. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { hasEncryptedSession } from '../http/session-cookie.ts';
+import { hasEncryptedSession, readCookie, writeCookie } from '../http/cookies.ts';
 import type { Tone } from './components/surface.tsx';
 import { isPrefetch } from './prefetch.ts';
 import { isWordKey, type Values, type WordKey } from './words/index.ts';
@@ -28,21 +28,20 @@ export function setFlash<Key extends WordKey>(
     typeof value === 'string' ? value.slice(0, MAX_VALUE) : value,
   ]);
   const text = JSON.stringify({ tone, key, values: Object.fromEntries(short) } satisfies Flash);
-  writeCookie(reply, Buffer.from(text).toString('base64url'), SECONDS);
+  writeFlash(reply, Buffer.from(text).toString('base64url'), SECONDS);
 }
 
 /** Takes the sentence that was left for this page, if there is one. A page that is only fetched ahead may never be seen, so it takes none. */
 export function takeFlash(request: FastifyRequest, reply: FastifyReply): Flash | null {
   if (isPrefetch(request)) return null;
-  const value = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]+)`).exec(request.headers.cookie ?? '')?.[1];
-  if (value === undefined) return null;
-  writeCookie(reply, '', 0);
+  const value = readCookie(request, COOKIE);
+  if (!value) return null;
+  writeFlash(reply, '', 0);
   return readFlash(Buffer.from(value, 'base64url').toString());
 }
 
-function writeCookie(reply: FastifyReply, value: string, seconds: number): void {
-  const secure = hasEncryptedSession(reply.request) ? '; Secure' : '';
-  reply.header('set-cookie', `${COOKIE}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}${secure}`);
+function writeFlash(reply: FastifyReply, value: string, seconds: number): void {
+  writeCookie(reply, COOKIE, value, seconds, hasEncryptedSession(reply.request));
 }
 
 /** A cookie can be anything, so only a known text with plain values is taken from it. */

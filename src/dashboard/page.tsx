@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
+import { readCookie } from '../http/cookies.ts';
 import { documentOf } from '../http/pages/document.tsx';
 import { builtUrls } from '../http/static-files.ts';
 import { currentHold } from '../installation/operations.ts';
@@ -31,13 +32,9 @@ interface Frame {
 
 /** The language of a request; `viewer` is null where nobody is signed in. */
 export function languageOf(request: FastifyRequest, viewer: Viewer | null): Language {
-  const zone = /(?:^|;\s*)sendlark_zone=([^;]*)/.exec(request.headers.cookie ?? '')?.[1];
-  return chooseLanguage(viewer?.language ?? null, request.headers['accept-language'], zone && decodeZone(zone));
-}
-
-/** Decodes %2F and %2B only; anything still escaped is rejected by `isZone`. */
-function decodeZone(value: string): string {
-  return value.replaceAll(/%2F/gi, '/').replaceAll(/%2B/gi, '+');
+  // The script that tells it encodes the two characters that a zone's name may have besides letters and digits.
+  const zone = readCookie(request, 'sendlark_zone')?.replaceAll(/%2F/gi, '/').replaceAll(/%2B/gi, '+');
+  return chooseLanguage(viewer?.language ?? null, request.headers['accept-language'], zone);
 }
 
 /** Sends a page for a signed-in user: `content` in the frame with the navigation. */

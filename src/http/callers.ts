@@ -8,8 +8,8 @@ import { messages } from '../errors/field-errors.ts';
 import { type Allowed, type Caller, callerWithSession, requireAllowed } from '../operations/callers.ts';
 import type { Clock } from '../time/clock.ts';
 import { findSession, type Session } from '../users/sessions.ts';
+import { sessionSecret } from './cookies.ts';
 import { isSameOrigin } from './same-origin.ts';
-import { sessionSecret } from './session-cookie.ts';
 
 declare module 'fastify' {
   interface FastifyRequest extends Caller {

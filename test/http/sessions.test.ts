@@ -60,6 +60,39 @@ t.test('the API takes a session only with its own header and from a page of the 
   }
 });
 
+t.test(
+  'of cookies with the same name the first counts, and neither odd nor many others keep it from being found',
+  async (t) => {
+    const app = await startApp(t);
+    const cookie = cookieOf(app, addPerson(app));
+    const [name = ''] = cookie.split('=');
+    const statusWith = async (...cookies: string[]) =>
+      (await app.anonymous.call('GET', '/contacts-type', { headers: { ...FROM_PAGE, cookie: cookies.join('; ') } }))
+        .status;
+    const many = Array.from({ length: 1500 }, (_, at) => `c${at}=${at}`);
+    const odd = [
+      '=',
+      'a',
+      '=b',
+      '__proto__=x',
+      'constructor',
+      'bad=%E0%A4%A',
+      'q="a, b"',
+      ' ; ;',
+      'x=\u00e9',
+      `${name}x=y`,
+    ];
+    t.equal(await statusWith(...many, ...odd, cookie, `${name}=other`), 200);
+    t.equal(await statusWith(`${name}=other`, cookie), 401);
+    t.equal(await statusWith(`${name}=%E0%A4%A`), 401, 'what cannot be decoded is no secret');
+    t.equal(await statusWith(...odd, `${name}=`), 401);
+    const flash = await app.page('GET', '/mailings', {
+      headers: { cookie: [cookie, 'sendlark_flash=%', 'sendlark_zone=%25'].join('; ') },
+    });
+    t.equal(flash.status, 200, 'cookies that are no secrets are no more trusted');
+  },
+);
+
 t.test('a form of another site changes nothing at the API with the cookie of somebody who is signed in', async (t) => {
   const app = await startApp(t);
   const cookie = cookieOf(app, addPerson(app));

@@ -1,6 +1,6 @@
 /** Signing in with a password, the second step with a code, and signing out; passkeys are beside it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { clearSessionCookie, isSafeWay } from '../../http/session-cookie.ts';
+import { clearSessionCookie, isSafeWay } from '../../http/cookies.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { relyingParty } from '../../users/passkeys/requests.ts';
 import { type SignInResult, type SignIns, signOut } from '../../users/sign-in.ts';

@@ -2,7 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
-import { setSessionCookie } from '../../http/session-cookie.ts';
+import { setSessionCookie } from '../../http/cookies.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { passwordFault } from '../../users/password-rules.ts';
 import { signOut } from '../../users/sign-in.ts';

@@ -1,6 +1,6 @@
 /** Signing in with a passkey, without an address or a password. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { beginVisit, isSafeWay, visitSecret } from '../../http/session-cookie.ts';
+import { beginVisit, isSafeWay, visitSecret } from '../../http/cookies.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { relyingParty, signInRequest } from '../../users/passkeys/requests.ts';
 import type { SignInResult, SignIns } from '../../users/sign-in.ts';

@@ -1,7 +1,7 @@
 /** What a login link leads to: choosing a name and a password, which signs in. The secret of the link is in the fragment, then in a form. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
-import { isSafeWay } from '../../http/session-cookie.ts';
+import { isSafeWay } from '../../http/cookies.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { findLoginLink, type LoginLink, useLoginLink } from '../../users/login-links.ts';
 import { hashPassword } from '../../users/passwords.ts';

@@ -11,7 +11,7 @@ import { callerOf, field } from '../../dashboard/sign-in/fields.ts';
 import { NewPasswordField, passwordProblem } from '../../dashboard/sign-in/parts.tsx';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import { setSessionCookie } from '../../http/session-cookie.ts';
+import { setSessionCookie } from '../../http/cookies.ts';
 import { LANGUAGE_CODES, LANGUAGE_NAMES } from '../../languages.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { changeOwnSettings, readMe } from '../operations/me.ts';
