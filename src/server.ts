@@ -15,6 +15,7 @@ import { ImportJobs, removeAbandonedUploads } from './audience/import/uploads.ts
 import type { ExportJob, ReadExport } from './audience/migrate/read-export.ts';
 import { finishErasures } from './audience/person/erase.ts';
 import { finishLongLists } from './audience/unfinished-writes.ts';
+import { continueFromCopy, isCopy } from './backups/copies.ts';
 import { removeUnfinished } from './backups/files.ts';
 import { putWaitingInPlace } from './backups/put-in-place.ts';
 import { type Config, localOrigin } from './config.ts';
@@ -22,7 +23,6 @@ import { FIRST_ACCOUNT, firstKeys, firstKeysShown, type KeyPair } from './databa
 import { connect, type Db, lockForServer, migrateAndSeed } from './database/open.ts';
 import { WriteLock } from './database/write-lock.ts';
 import { amazonDownload } from './delivery/feedback/providers/amazon-download.ts';
-import { continueFromCopy, isCopy } from './delivery/links/copies.ts';
 import { publicAddress } from './delivery/links/public-address.ts';
 import { openTokens } from './delivery/links/tokens.ts';
 import { courierInUse, linksFault } from './delivery/transport/relays/in-use.ts';

@@ -119,21 +119,40 @@ t.test('the API, the pages and the dashboard do not import one another', async (
   t.strictSame(wrong, []);
 });
 
-t.test('no two files import each other, directly or through others', async (t) => {
+/** The circles among names, of which each leads to others; one for each way back to a name that is on the path. */
+function circlesOf(names: Iterable<string>, others: (name: string) => Iterable<string>): string[] {
   const state = new Map<string, 'open' | 'done'>();
   const circles: string[] = [];
-  const visit = (file: string, path: readonly string[]) => {
-    if (state.get(file) === 'done') return;
-    if (state.get(file) === 'open') {
-      circles.push([...path.slice(path.indexOf(file)), file].join(' → '));
+  const visit = (name: string, path: readonly string[]) => {
+    if (state.get(name) === 'done') return;
+    if (state.get(name) === 'open') {
+      circles.push([...path.slice(path.indexOf(name)), name].join(' → '));
       return;
     }
-    state.set(file, 'open');
-    for (const target of importsOf(file)) visit(target, [...path, file]);
-    state.set(file, 'done');
+    state.set(name, 'open');
+    for (const other of others(name)) visit(other, [...path, name]);
+    state.set(name, 'done');
   };
-  for (const file of files) visit(file, []);
-  t.strictSame(circles, []);
+  for (const name of names) visit(name, []);
+  return circles;
+}
+
+t.test('no two files import each other, directly or through others', async (t) => {
+  t.strictSame(circlesOf(files, importsOf), []);
+});
+
+t.test('no two folders of the engine import each other, directly or through others', async (t) => {
+  const folderOf = (file: string) => file.split('/').slice(0, 2).join('/');
+  const engine = files.filter((file) => topOf(file) === 'delivery');
+  const folders = Map.groupBy(engine, folderOf);
+  const imported = (folder: string) =>
+    new Set(
+      (folders.get(folder) ?? [])
+        .flatMap(importsOf)
+        .map(folderOf)
+        .filter((name) => name !== folder && folders.has(name)),
+    );
+  t.strictSame(circlesOf(folders.keys(), imported), []);
 });
 
 t.test('what is below HTTP does not know Fastify', async (t) => {

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Db } from '../database/open.ts';
 import type { ContentWarning } from '../delivery/checks/content-warnings.ts';
-import { warnings } from '../delivery/shown/show.ts';
+import { warnings } from '../delivery/compiling/show.ts';
 import { knownPlaceholders } from '../templates/content-warnings.ts';
 
 /** What saves or shows a mail with the placeholders of contacts. */

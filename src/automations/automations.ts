@@ -14,7 +14,7 @@ import {
   senders,
 } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { type Frozen, freezeContent } from '../delivery/content/freeze.ts';
+import { type Frozen, freezeContent } from '../delivery/compiling/freeze.ts';
 import type { Moves } from '../delivery/queue/enrolment-state.ts';
 import { commandMailing, createMailing, waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';

@@ -15,11 +15,11 @@ import {
   newestMigration,
   schemaState,
 } from '../database/open.ts';
-import { copiedAt } from '../delivery/links/copies.ts';
 import { allSecrets } from '../delivery/links/secrets.ts';
 import { latestBeatAt } from '../delivery/queue/sending-hold.ts';
 import { type Sentence, sentence } from '../errors/sentences.ts';
 import { isoTimestamp } from '../time/clock.ts';
+import { copiedAt } from './copies.ts';
 import { checkIntegrity } from './make-backup.ts';
 
 /** What a restore would bring back, and what it would lose. */

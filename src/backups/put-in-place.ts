@@ -16,7 +16,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { findNamedValue, removeNamedValue, writeNamedValue } from '../database/named-values.ts';
 import { connect, schemaState } from '../database/open.ts';
-import { continueFromCopy, lastIds } from '../delivery/links/copies.ts';
+import { continueFromCopy, lastIds } from './copies.ts';
 import { realPath, removeWhole } from './files.ts';
 
 /** The row of `installation` that says who confirmed the restore. */

@@ -1,9 +1,9 @@
 /** A mail's own HTML for a frame within a page. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { prepared } from '../database/prepared.ts';
+import { frame, pictureIds } from '../delivery/compiling/show.ts';
 import { escapeHtml } from '../delivery/content/merge.ts';
 import type { FrameLook } from '../delivery/shown/mail-frame.ts';
-import { frame, pictureIds } from '../delivery/shown/show.ts';
 import { Failure } from '../errors/failure.ts';
 import type { Deps } from '../operations/deps.ts';
 import type { Language } from './words/index.ts';

@@ -20,7 +20,7 @@ import {
   type Target,
 } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { senderAddress } from '../delivery/content/freeze.ts';
+import { senderAddress } from '../delivery/compiling/freeze.ts';
 import type { Values } from '../delivery/content/merge.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
 import { findAudienceContact } from '../delivery/queue/enqueue-recipients.ts';

@@ -6,7 +6,7 @@ import { ownedBy, ownedRecord, recordUtr } from '../database/ownership.ts';
 import { readRecord, recordObject } from '../database/record-json.ts';
 import { savedBlocks } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { templateProblem } from '../delivery/content/compile.ts';
+import { templateProblem } from '../delivery/compiling/compile.ts';
 import { conflict, notFound } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 import { identifier, integer, line, listQuery, stamps, text } from '../http/requests/schemas.ts';

@@ -3,8 +3,8 @@
  * owner's HTML never runs as part of our site.
  */
 import type { FastifyInstance } from 'fastify';
+import { copy } from '../delivery/compiling/show.ts';
 import { OPEN_URL, PREFERENCES, type Values, WEB_COPY } from '../delivery/content/merge.ts';
-import { copy } from '../delivery/shown/show.ts';
 import { turns } from '../http/account-share.ts';
 import { READ, unknownLink } from '../http/pages/layout.ts';
 import type { RecipientSource } from './recipient-source.ts';

@@ -14,14 +14,14 @@ import {
 } from '../database/schema/index.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { type Frozen, freezeContent } from '../delivery/content/freeze.ts';
+import { type Frozen, freezeContent } from '../delivery/compiling/freeze.ts';
 import { type EnqueueProgress, hasAudience } from '../delivery/queue/enqueue-recipients.ts';
 import { type Held, held } from '../delivery/queue/held.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
 import type { FrozenVariant } from '../delivery/queue/ready-mailing.ts';
 import { releasedAt } from '../delivery/queue/sending-hold.ts';
+import { variantName } from '../delivery/queue/variant-groups.ts';
 import { verificationRequired } from '../delivery/transport/relays/in-use.ts';
-import { variantName } from '../delivery/variants/groups.ts';
 import { findAbTestProblem } from '../delivery/variants/test-problem.ts';
 import { beginWithCanary } from '../delivery/watch/watched-mailings.ts';
 import { invalid } from '../errors/failure.ts';

@@ -17,8 +17,8 @@ import {
   unsubscribeGroups,
   users,
 } from '../database/schema/index.ts';
-import { templateProblem } from '../delivery/content/compile.ts';
-import { senderAddress } from '../delivery/content/freeze.ts';
+import { templateProblem } from '../delivery/compiling/compile.ts';
+import { senderAddress } from '../delivery/compiling/freeze.ts';
 import { slotProblem } from '../delivery/content/merge.ts';
 import { type AudienceCount, countAudience } from '../delivery/queue/enqueue-recipients.ts';
 import { type CapPeriods, capPeriods } from '../delivery/timing/mail-caps.ts';

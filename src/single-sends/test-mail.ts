@@ -10,7 +10,7 @@ import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { senders } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { freezeText } from '../delivery/content/freeze.ts';
+import { freezeText } from '../delivery/compiling/freeze.ts';
 import { held } from '../delivery/queue/held.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';

@@ -3,8 +3,8 @@ import { listCustomFields } from '../audience/contacts/contact-fields.ts';
 import type { Db } from '../database/open.ts';
 import { dynamicContents } from '../database/schema/index.ts';
 import type { ContentWarning } from '../delivery/checks/content-warnings.ts';
+import { warnings } from '../delivery/compiling/show.ts';
 import { WEB_COPY } from '../delivery/content/merge.ts';
-import { warnings } from '../delivery/shown/show.ts';
 
 /** A mail's texts that may contain placeholders. */
 interface MailTexts {

@@ -5,7 +5,7 @@ import { eq, sql } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { ownedRecord } from '../database/ownership.ts';
 import { ownTemplates } from '../database/schema/index.ts';
-import { renderTemplate } from '../delivery/content/compile.ts';
+import { renderTemplate } from '../delivery/compiling/compile.ts';
 import { conflict, Failure, notFound } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';

@@ -2,7 +2,7 @@
 import { parentPort } from 'node:worker_threads';
 import { findPictureIds } from '../database/functions/picture-ids.ts';
 import { contentWarnings } from '../delivery/checks/content-warnings.ts';
-import type { Answer, Jobs, Order } from '../delivery/content/compile-threads.ts';
+import type { Answer, Jobs, Order } from '../delivery/compiling/compile-threads.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { parseMjml, renderMjml } from '../delivery/content/mjml.ts';
 import { editedTemplate, editorView } from '../delivery/content/mjml-editor.ts';

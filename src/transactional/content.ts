@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import type { senders } from '../database/schema/index.ts';
-import { compileContent } from '../delivery/content/compile.ts';
+import { compileContent } from '../delivery/compiling/compile.ts';
+import { compileSource, senderAddress } from '../delivery/compiling/freeze.ts';
 import { type Content, ContentError } from '../delivery/content/compiled-content.ts';
-import { compileSource, senderAddress } from '../delivery/content/freeze.ts';
 import {
   mergeHtml,
   mergeLine,

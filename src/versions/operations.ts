@@ -5,7 +5,7 @@ import { type MailContent, unpackContent } from '../database/functions/packed-co
 import type { Db } from '../database/open.ts';
 import { ownedRecord } from '../database/ownership.ts';
 import { automationSchedules, automations, mailVersions, singleSends, users } from '../database/schema/index.ts';
-import { renderTemplate } from '../delivery/content/compile.ts';
+import { renderTemplate } from '../delivery/compiling/compile.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { saveContent } from '../designs/designs.ts';
 import { conflict, notFound } from '../errors/failure.ts';

@@ -57,7 +57,7 @@ t.test(
     const [named, others] = ['test/pages/provider-events.test.ts', 'test/delivery/feedback/returns.test.ts'];
     t.equal(tests.indexOf(named) < tests.indexOf(others), true);
     t.notOk(
-      tests.includes('test/delivery/feedback/classify.test.ts'),
+      tests.includes('test/delivery/feedback/parse-bounce.test.ts'),
       'it is in the same folder and reads no provider',
     );
   },

@@ -6,7 +6,7 @@ import { checkedTargets } from '../../audience/segments/segments.ts';
 import type { Db } from '../../database/open.ts';
 import { recordUtr } from '../../database/ownership.ts';
 import { AUTOMATION_STATUS, automationSchedules, automations } from '../../database/schema/index.ts';
-import type { Frozen } from '../../delivery/content/freeze.ts';
+import type { Frozen } from '../../delivery/compiling/freeze.ts';
 import { conflict, invalid } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import { sentence } from '../../errors/sentences.ts';

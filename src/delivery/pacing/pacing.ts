@@ -4,7 +4,7 @@
  */
 import type { Database } from 'better-sqlite3';
 import type { Clock } from '../../time/clock.ts';
-import { findBlame, isPersonal } from '../sending/refusals.ts';
+import { findBlame, isPersonal } from '../replies/blame.ts';
 import type { Outcome } from '../transport/courier.ts';
 import { DomainGroups, type ResolveMx } from './domain-groups.ts';
 import { Limit } from './limit.ts';

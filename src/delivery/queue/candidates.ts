@@ -3,9 +3,9 @@ import type { Database, Statement } from 'better-sqlite3';
 import { UNMEASURED } from '../../audience/tracking-choice.ts';
 import { DELIVERY_STATE, type TrackingMode } from '../../database/schema/index.ts';
 import type { Person } from '../content/values.ts';
-import { VARIANT_OF } from '../variants/groups.ts';
 import { CLAIM_REASON, DELIVERY_PERSON, NEEDS_LOOKUP, RecipientLookup } from './claim-eligibility.ts';
 import type { OpenMailing } from './mailing-state.ts';
+import { VARIANT_OF } from './variant-groups.ts';
 
 /** The earliest moment at which anybody is due: recipients of a canary, before all others of its mailing, who are due at 0 at first. */
 export const DUE_FIRST = -2;

@@ -12,10 +12,10 @@ import { SENTENCES } from '../../errors/sentences.ts';
 import { type LocalTime, localTimes } from '../timing/local-times.ts';
 import { type CapPeriods, capReasonOf } from '../timing/mail-caps.ts';
 import { findZone, type Place, placeColumns } from '../timing/place-zones.ts';
-import { divideRecipients } from '../variants/groups.ts';
 import { enqueueStatement } from './ledger/enqueue.ts';
 import { type ReasonChange, reasonCounter } from './ledger/reasons.ts';
 import { endEnqueueing } from './mailing-state.ts';
+import { divideRecipients } from './variant-groups.ts';
 
 /** The JSON in `mailings.enqueue_progress` while recipients are being enqueued: the audience, and how far enqueueing has come. */
 export interface EnqueueProgress {

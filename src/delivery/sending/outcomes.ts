@@ -6,8 +6,9 @@ import { sentence } from '../../errors/sentences.ts';
 import type { Claim } from '../queue/candidates.ts';
 import type { Ledger } from '../queue/ledger/ledger.ts';
 import type { MailingStates, OpenMailing } from '../queue/mailing-state.ts';
+import { findBlame } from '../replies/blame.ts';
 import type { Outcome } from '../transport/courier.ts';
-import { findBlame, Refusals, type Suspect, type Verdict } from './refusals.ts';
+import { Refusals, type Suspect, type Verdict } from './refusals.ts';
 import type { ResultBuffer } from './result-buffer.ts';
 
 /** How many recipients of other domains are tried when one domain refuses. */

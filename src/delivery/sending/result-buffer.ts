@@ -2,14 +2,14 @@
 
 import { sentence } from '../../errors/sentences.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import { classify } from '../feedback/bounces/classify.ts';
+import { retryAt } from '../queue/backoff.ts';
 import type { Claim } from '../queue/candidates.ts';
 import type { Ledger } from '../queue/ledger/ledger.ts';
 import type { Result } from '../queue/ledger/result.ts';
 import type { OpenMailing } from '../queue/mailing-state.ts';
+import { findBlame } from '../replies/blame.ts';
+import { classify } from '../replies/classify.ts';
 import type { Outcome } from '../transport/courier.ts';
-import { retryAt } from './backoff.ts';
-import { findBlame } from './refusals.ts';
 
 export class ResultBuffer {
   /** The clock that retries are measured by. */

@@ -7,8 +7,8 @@ import { suppressionReason } from '../../audience/eligibility.ts';
 import { suppressAddress } from '../../audience/suppressions.ts';
 import { type Attachment, DELIVERY_STATE } from '../../database/schema/index.ts';
 import { isoTimestamp } from '../../time/clock.ts';
+import { MAX_WAIT_MS } from '../queue/backoff.ts';
 import type { FinalState } from '../queue/ledger/result.ts';
-import { MAX_WAIT_MS } from '../sending/backoff.ts';
 
 /** A mail to add. */
 export interface NewMail {

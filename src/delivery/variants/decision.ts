@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
 import { prepared } from '../../database/prepared.ts';
 import { AB_TEST_DUE, type AbTest, type abTests, BY_PERSON, DELIVERY_STATE } from '../../database/schema/index.ts';
-import { HELD_BACK_DUE } from './groups.ts';
+import { HELD_BACK_DUE } from '../queue/variant-groups.ts';
 import { type Decision, decide, type Group } from './statistics.ts';
 
 /** How often it is looked whether every mail of a test group was tried: those that wait for another try are counted each time. */

@@ -2,7 +2,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { RecipientIds } from '../links/tokens.ts';
 import type { FrozenContent } from '../queue/ready-mailing.ts';
-import { VARIANT_OF } from './groups.ts';
+import { VARIANT_OF } from '../queue/variant-groups.ts';
 
 /** The sender as the mailing has it. */
 export type SenderValues = Pick<FrozenContent, 'sender_name' | 'sender_address'>;

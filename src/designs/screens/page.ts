@@ -2,11 +2,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { designerBrand } from '../../brand/brand.ts';
-import { compileFrozen, editTemplate, renderTemplate, viewTemplate } from '../../delivery/content/compile.ts';
+import { compileFrozen, editTemplate, renderTemplate, viewTemplate } from '../../delivery/compiling/compile.ts';
+import { show } from '../../delivery/compiling/show.ts';
 import { ContentError } from '../../delivery/content/compiled-content.ts';
 import { hasMoreParts } from '../../delivery/content/json-size.ts';
 import { PREFERENCES, slotProblem, WEB_COPY } from '../../delivery/content/merge.ts';
-import { show } from '../../delivery/shown/show.ts';
 import { courierInUse } from '../../delivery/transport/relays/in-use.ts';
 import { conflict, Failure, notFound } from '../../errors/failure.ts';
 import { withinShare } from '../../http/account-share.ts';

@@ -7,11 +7,11 @@ import { checkedTargets } from '../../audience/segments/segments.ts';
 import { ownedBy, recordUtr } from '../../database/ownership.ts';
 import { readRecord, recordObject, totalBytes } from '../../database/record-json.ts';
 import { senders, singleSends } from '../../database/schema/index.ts';
+import { freezeText } from '../../delivery/compiling/freeze.ts';
+import { show } from '../../delivery/compiling/show.ts';
 import { ContentError } from '../../delivery/content/compiled-content.ts';
-import { freezeText } from '../../delivery/content/freeze.ts';
 import { PREFERENCES, WEB_COPY } from '../../delivery/content/merge.ts';
 import { findPerson, mergeValues } from '../../delivery/content/values.ts';
-import { show } from '../../delivery/shown/show.ts';
 import { notFound } from '../../errors/failure.ts';
 import { withinShare } from '../../http/account-share.ts';
 import {

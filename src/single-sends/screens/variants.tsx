@@ -13,7 +13,7 @@ import { field } from '../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { SINGLE_SEND_STATUS, WINNER_BY } from '../../database/schema/index.ts';
-import { variantName } from '../../delivery/variants/groups.ts';
+import { variantName } from '../../delivery/queue/variant-groups.ts';
 import { READ } from '../../http/pages/layout.ts';
 import { type ListedTemplate, listTemplates } from '../../templates/operations.ts';
 import { type Draft, readDraft } from '../operations/drafts.ts';

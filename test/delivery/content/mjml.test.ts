@@ -1,7 +1,7 @@
 /** MJML: compiled apart from everything else, without foreign fonts and files. */
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
-import { compileContent, renderTemplate, templateProblem } from '../../../src/delivery/content/compile.ts';
+import { compileContent, renderTemplate, templateProblem } from '../../../src/delivery/compiling/compile.ts';
 import { PREFERENCES } from '../../../src/delivery/content/merge.ts';
 import { buildContent } from '../../../src/delivery/mime/build.ts';
 import { designed, html, mjml, type Node, nothing, plain, text } from './templates.ts';

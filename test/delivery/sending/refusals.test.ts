@@ -1,6 +1,6 @@
 /** A relay that refuses us, and not the recipients, holds the mailing; nobody of it fails. */
 import t, { type Test } from 'tap';
-import { findBlame } from '../../../src/delivery/sending/refusals.ts';
+import { findBlame } from '../../../src/delivery/replies/blame.ts';
 import { replyOutcome, type Stage } from '../../../src/delivery/transport/smtp/outcome.ts';
 import { ACCEPTED, launch, launchToSink, Relay } from '../../support/launched-mailing.ts';
 

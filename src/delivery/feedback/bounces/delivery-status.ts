@@ -1,5 +1,5 @@
 /** Parses the machine-readable part of a delivery status notification, recipient by recipient (RFC 3464, RFC 6533). */
-import { classifyFinal, readRefusal, type Verdict } from './classify.ts';
+import { classifyFinal, readRefusal, type Verdict } from '../../replies/classify.ts';
 import { sanitizeText } from './sanitize.ts';
 
 const ACTIONS = ['failed', 'delayed', 'delivered', 'relayed', 'expanded'] as const;

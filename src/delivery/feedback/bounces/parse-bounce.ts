@@ -1,6 +1,6 @@
 /** Classifies a mail to one of our return paths or to a role address: delivery report, complaint, automatic reply, or unknown. */
 import PostalMime, { type Attachment, type Email } from 'postal-mime';
-import type { Verdict } from './classify.ts';
+import type { Verdict } from '../../replies/classify.ts';
 import {
   failedReport,
   fieldGroups,

@@ -1,7 +1,7 @@
 /** Mailgun's webhooks: one event in JSON with an HMAC of a time and a token (documentation.mailgun.com, Webhooks). */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { SENTENCES } from '../../../errors/sentences.ts';
-import { classifyFinal } from '../bounces/classify.ts';
+import { classifyFinal } from '../../replies/classify.ts';
 import {
   diagnosticOf,
   type Effect,

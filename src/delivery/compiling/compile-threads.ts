@@ -9,11 +9,11 @@ import { Worker } from 'node:worker_threads';
 import { unavailable } from '../../errors/failure.ts';
 import { threadFile } from '../../thread-files.ts';
 import type { ContentWarning } from '../checks/content-warnings.ts';
+import { type Content, ContentError, type ContentSource } from '../content/compiled-content.ts';
+import type { EditorView } from '../content/mjml-editor.ts';
 import type { MarkedLink } from '../shown/click-map.ts';
 import type { Framing, MailFrame } from '../shown/mail-frame.ts';
 import type { CheckedContent, Checking, Copying, Showing, Shown } from '../shown/shown-content.ts';
-import { type Content, ContentError, type ContentSource } from './compiled-content.ts';
-import type { EditorView } from './mjml-editor.ts';
 
 /** Frozen content as the bytes of its JSON: a thread that only passes it on takes neither texts nor objects from another. */
 export interface FrozenText {

@@ -2,10 +2,11 @@
  * Compiles owners' templates in a separate thread, once for each mailing, so that a template that never finishes compiling blocks nothing
  * else. Accounts take turns. Each function but the last throws ContentError with a message for the owner.
  */
+
+import { type Content, ContentError, type ContentSource } from '../content/compiled-content.ts';
+import { parseMjml } from '../content/mjml.ts';
+import type { EditorView } from '../content/mjml-editor.ts';
 import { compiling, type FrozenText } from './compile-threads.ts';
-import { type Content, ContentError, type ContentSource } from './compiled-content.ts';
-import { parseMjml } from './mjml.ts';
-import type { EditorView } from './mjml-editor.ts';
 
 /**
  * Compiles content: MJML to HTML, preheader, footer and pixel added, links replaced by tracked ones, the text part derived.

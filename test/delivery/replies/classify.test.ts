@@ -1,8 +1,8 @@
 /** What a refusal of a relay means, and how its text is kept. */
 import fc from 'fast-check';
 import t from 'tap';
-import { classify, classifyFinal, readRefusal } from '../../../src/delivery/feedback/bounces/classify.ts';
 import { sanitizeText } from '../../../src/delivery/feedback/bounces/sanitize.ts';
+import { classify, classifyFinal, readRefusal } from '../../../src/delivery/replies/classify.ts';
 
 t.test('a refusal', (t) => {
   const judgements: [string, string][] = [

@@ -5,12 +5,12 @@ import type { Config } from '../../config.ts';
 import type { Db } from '../../database/open.ts';
 import { cities, countries, designTemplates, type senders } from '../../database/schema/index.ts';
 import { SENTENCES, sentence } from '../../errors/sentences.ts';
+import { ContentError, type ContentSource } from '../content/compiled-content.ts';
 import { publicAddress } from '../links/public-address.ts';
 import type { FrozenContent } from '../queue/ready-mailing.ts';
 import { addressLine } from '../queue/sender.ts';
 import { compileContent, compileFrozen } from './compile.ts';
 import type { FrozenText } from './compile-threads.ts';
-import { ContentError, type ContentSource } from './compiled-content.ts';
 
 type Sender = typeof senders.$inferSelect;
 

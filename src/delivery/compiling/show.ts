@@ -4,9 +4,8 @@
  */
 import { findPictureIds } from '../../database/functions/picture-ids.ts';
 import { type ContentWarning, contentWarnings } from '../checks/content-warnings.ts';
-import { compiling, showing } from '../content/compile-threads.ts';
-import { linkNames, type MarkedLink } from './click-map.ts';
-import { type Framing, frameMail, type MailFrame } from './mail-frame.ts';
+import { linkNames, type MarkedLink } from '../shown/click-map.ts';
+import { type Framing, frameMail, type MailFrame } from '../shown/mail-frame.ts';
 import {
   type CheckedContent,
   type Checking,
@@ -16,7 +15,8 @@ import {
   type Shown,
   showContent,
   showCopy,
-} from './shown-content.ts';
+} from '../shown/shown-content.ts';
+import { compiling, showing } from './compile-threads.ts';
 
 /** Characters of a mail that is looked at at once, which takes a few milliseconds. */
 const MAX_SMALL = 64 * 1024;

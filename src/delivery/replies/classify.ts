@@ -1,5 +1,5 @@
 /** Decides what a refusal means for the address, for SMTP replies and for the diagnostics of delivery reports (RFC 5321 §4.2, RFC 3463). */
-import { SENTENCES } from '../../../errors/sentences.ts';
+import { SENTENCES } from '../../errors/sentences.ts';
 import { type Cause, causeInText } from './causes.ts';
 
 /** A refusal: SMTP reply code (0: none), enhanced status code, and the unchanged reply. */

@@ -4,10 +4,10 @@
  */
 import { randomInt } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
-import { addNamedValue, findNamedValue, removeNamedValue } from '../../database/named-values.ts';
-import { SENTENCES } from '../../errors/sentences.ts';
-import { isoTimestamp, systemClock } from '../../time/clock.ts';
-import { holdSending } from '../queue/sending-hold.ts';
+import { addNamedValue, findNamedValue, removeNamedValue } from '../database/named-values.ts';
+import { holdSending } from '../delivery/queue/sending-hold.ts';
+import { SENTENCES } from '../errors/sentences.ts';
+import { isoTimestamp, systemClock } from '../time/clock.ts';
 
 /**
  * How far ids skip ahead: more than are handed out between a backup and its restore; at random, so that two restores of one backup
