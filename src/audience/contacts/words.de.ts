@@ -1,4 +1,4 @@
-/** German: people, one by one and many at once. */
+/** German: people, their fields and contact types, and what is learnt of their opens and clicks. */
 import type { Translation } from '../../dashboard/words/translation.ts';
 import type { people as english } from './words.en.ts';
 
@@ -189,4 +189,66 @@ export const people: Translation<typeof english> = {
   'inactive.person': 'hat wieder etwas getan',
   'inactive.owner': 'von einem Benutzer freigegeben',
   'people.migrate': 'Von einem anderen Dienst hierher ziehen',
+
+  'settings.types': 'Kontakttypen',
+  'settings.done.typeAdded': 'Der Kontakttyp ist hinzugefügt.',
+  'settings.done.typeRenamed': 'Der Kontakttyp hat einen neuen Namen.',
+  'settings.done.typeDeleted': 'Der Kontakttyp und seine Personen sind gelöscht.',
+  'types.none.title': 'Noch keine Kontakttypen',
+  'types.none.text': 'Ein Kontakttyp ist eine Liste von Personen, zum Beispiel Leser oder Kunden.',
+  'types.about':
+    'Ein Kontakttyp ist eine Liste von Personen, zum Beispiel Leser oder Kunden. Jemand kann in mehreren stehen.',
+  'types.add': 'Kontakttyp hinzufügen',
+  'types.rename': 'Umbenennen',
+  'types.delete': { one: 'Mit {count} Person löschen', other: 'Mit {count} Personen löschen' },
+  'types.delete.title': '„{name}“ löschen?',
+  'types.delete.people': {
+    one: 'Auch die {count} Person darin wird gelöscht. Das lässt sich nicht rückgängig machen.',
+    other: 'Auch die {count} Personen darin werden gelöscht. Das lässt sich nicht rückgängig machen.',
+  },
+  'types.delete.segments': {
+    one: '{count} Segment ist ein Teil davon und wird leer.',
+    other: '{count} Segmente sind Teile davon und werden leer.',
+  },
+
+  'settings.fields': 'Eigene Felder',
+  'settings.done.fieldAdded': 'Das Feld ist hinzugefügt.',
+  'settings.done.fieldRenamed': 'Das Feld ist umbenannt.',
+  'settings.done.fieldDeleted': 'Das Feld ist gelöscht.',
+  'fields.none.title': 'Noch keine eigenen Felder',
+  'fields.none.text':
+    'In einem eigenen Feld steht, was Sie über Personen wissen, zum Beispiel seit wann jemand Kunde ist.',
+  'fields.add': 'Feld hinzufügen',
+  'fields.name.hint': 'Buchstaben ohne Umlaute und Akzente, Ziffern und _. Leerzeichen werden zu _.',
+  'fields.kind': 'Art',
+  'fields.kind.text': 'Text',
+  'fields.kind.number': 'Zahl',
+  'fields.kind.datetime-local': 'Datum',
+  'fields.inMails': 'In Mails',
+  'fields.rename': 'Umbenennen',
+  'fields.rename.about':
+    'Der Name lässt sich ändern, solange ihn keine unfertige Mail, keine Vorlage, kein aufgehobener Baustein und kein Segment verwendet. Der Inhalt des Feldes bleibt. Gesendete Mails zeigen ihn im Browser nicht mehr, und Dateien für den Import brauchen den neuen Namen. Die Art lässt sich nicht ändern.',
+  'fields.delete': 'Feld löschen',
+  'fields.delete.title': '„{name}“ löschen?',
+  'fields.delete.values':
+    'Was darin über Personen steht, wird gelöscht. Mails, die es zeigen, zeigen an dieser Stelle nichts mehr.',
+  'fields.delete.segments': {
+    one: '{count} Segment hat eine Regel dazu: Es behält seine Personen, und an es wird nichts gesendet.',
+    other: '{count} Segmente haben eine Regel dazu: Sie behalten ihre Personen, und an sie wird nichts gesendet.',
+  },
+
+  'settings.tracking': 'Öffnungen und Klicks',
+  'tracking.question': 'Was möchten Sie über Öffnungen und Klicks erfahren?',
+  'tracking.off': 'Nichts',
+  'tracking.off.text': 'Mails haben kein Zählpixel, und ihre Links führen direkt ans Ziel.',
+  'tracking.totals': 'Nur, wie viele es waren',
+  'tracking.totals.text': 'Zählpixel und Links sind für alle gleich. Es wird nichts gespeichert, was sagt, wer es war.',
+  'tracking.person': 'Wer geöffnet und geklickt hat',
+  'tracking.person.text': 'Bei allen, außer wer es auf der Seite mit den eigenen Einstellungen ablehnt.',
+  'tracking.consent': 'Wer geöffnet und geklickt hat, bei denen, die es erlauben',
+  'tracking.consent.text':
+    'Erlaubt wird es auf der Seite mit den eigenen Einstellungen. Alle anderen bekommen Mails ohne Zählpixel, deren Links direkt ans Ziel führen.',
+  'tracking.about':
+    'Ihre Wahl gilt sofort: für Mails, die ab jetzt hinausgehen, und für Öffnungen und Klicks in Mails, die schon angekommen sind.',
+  'tracking.save': 'Speichern',
 };

@@ -1,4 +1,4 @@
-/** English: people, one by one and many at once. */
+/** English: people, their fields and contact types, and what is learnt of their opens and clicks. */
 
 export const people = {
   'people.title': 'People',
@@ -186,4 +186,63 @@ export const people = {
   'inactive.person': 'did something again',
   'inactive.owner': 'let go by a user',
   'people.migrate': 'Move here from another service',
+
+  'settings.types': 'Contact types',
+  'settings.done.typeAdded': 'The contact type is added.',
+  'settings.done.typeRenamed': 'The contact type has a new name.',
+  'settings.done.typeDeleted': 'The contact type and its people are deleted.',
+  'types.none.title': 'No contact types yet',
+  'types.none.text': 'A contact type is a list of people, such as readers or customers.',
+  'types.about': 'A contact type is a list of people, such as readers or customers. Somebody can be in several.',
+  'types.add': 'Add a contact type',
+  'types.rename': 'Rename',
+  'types.delete': { one: 'Delete with {count} person', other: 'Delete with {count} people' },
+  'types.delete.title': 'Delete “{name}”?',
+  'types.delete.people': {
+    one: 'The {count} person in it is deleted too. This cannot be undone.',
+    other: 'The {count} people in it are deleted too. This cannot be undone.',
+  },
+  'types.delete.segments': {
+    one: '{count} segment is made of it and will be empty.',
+    other: '{count} segments are made of it and will be empty.',
+  },
+
+  'settings.fields': 'Custom fields',
+  'settings.done.fieldAdded': 'The field is added.',
+  'settings.done.fieldRenamed': 'The field is renamed.',
+  'settings.done.fieldDeleted': 'The field is deleted.',
+  'fields.none.title': 'No custom fields yet',
+  'fields.none.text': 'A custom field holds something you know about people, such as the day they joined.',
+  'fields.add': 'Add a field',
+  'fields.name.hint': 'Letters without accents, digits and _. Spaces become _.',
+  'fields.kind': 'Kind',
+  'fields.kind.text': 'Text',
+  'fields.kind.number': 'Number',
+  'fields.kind.datetime-local': 'Date',
+  'fields.inMails': 'In mails',
+  'fields.rename': 'Rename',
+  'fields.rename.about':
+    'A name can be changed while no mail that is not finished, template, saved block or segment uses it. What the field holds stays. Mails that were sent no longer show it in the browser, and files to import need the new name. The kind cannot be changed.',
+  'fields.delete': 'Delete the field',
+  'fields.delete.title': 'Delete “{name}”?',
+  'fields.delete.values': 'What it holds about people is deleted, and mails that show it show nothing there.',
+  'fields.delete.segments': {
+    one: '{count} segment has a rule about it: it keeps the people it has, and nothing is sent to it.',
+    other: '{count} segments have a rule about it: they keep the people they have, and nothing is sent to them.',
+  },
+
+  'settings.tracking': 'Opens and clicks',
+  'tracking.question': 'What do you want to learn of opens and clicks?',
+  'tracking.off': 'Nothing',
+  'tracking.off.text': 'Mails have no pixel, and their links lead straight to where they go.',
+  'tracking.totals': 'Only how many there were',
+  'tracking.totals.text': 'The pixel and the links are the same for everybody. Nothing is stored that says who it was.',
+  'tracking.person': 'Who opened and clicked',
+  'tracking.person.text': 'Of everybody, except people who refuse it on the page of their choices.',
+  'tracking.consent': 'Who opened and clicked, of those who allow it',
+  'tracking.consent.text':
+    'People allow it on the page of their choices. Everybody else gets mails without a pixel, with links that lead straight to where they go.',
+  'tracking.about':
+    'Your choice holds at once: for mails that leave from now on, and for opens and clicks of mails that people have already.',
+  'tracking.save': 'Save',
 } as const;

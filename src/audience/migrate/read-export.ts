@@ -75,7 +75,7 @@ export async function readExport(db: Db, job: ExportJob): Promise<ReadExport | {
 async function read(db: Db, job: ExportJob): Promise<ReadExport> {
   const archive = await openExport(job);
   try {
-    const { title, listsField, read: peopleOf } = VENDORS[job.vendor];
+    const { title, listsField, used, read: peopleOf } = VENDORS[job.vendor];
     const leftOut: LeftOut = { columns: new Set(), files: new Set() };
     const collector = new ColumnCollector();
     const lists = new Set<string>();
@@ -94,6 +94,7 @@ async function read(db: Db, job: ExportJob): Promise<ReadExport> {
       collector.add(valuesWithLists(one, listsField));
       for (const name of one.lists) if (lists.size < MAX_LISTS) lists.add(listName(name));
     }
+    for (const column of used) leftOut.columns.delete(column);
     const columns = collector.columns(listCustomFields(db, job.accountId));
     for (const column of collector.leftOut) leftOut.columns.add(column);
     const path = join(job.folder, 'people.csv');

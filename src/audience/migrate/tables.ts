@@ -45,6 +45,8 @@ export interface Vendor {
   title: string;
   /** The name of the field that gets the lists of a person. */
   listsField: string;
+  /** Columns that are taken over in another way than as a field, so that they are not named as left out. */
+  used: readonly string[];
   /** People, templates, in the order of the files. Throws a `CsvError` when a file is not what it should be. */
   read(files: readonly ExportFile[], leftOut: LeftOut): AsyncGenerator<ExportedPerson | ExportedTemplate>;
 }

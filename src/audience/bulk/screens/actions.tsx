@@ -139,11 +139,10 @@ function Confirm({ asked, choices, count }: { asked: Asked; choices: Choices; co
   const language = useLanguage();
   const action = asked.action ?? 'delete';
   const text = actionQuestion(language, { action, target_id: Number(asked.target), whole: count }, choices);
-  const isUndoable = action === 'move' || action === 'delete';
   return (
     <Card title={text}>
       <form method="post" action="/people/actions/start">
-        <p class="quiet-text">{language.say(isUndoable ? 'people.confirm.undoable' : 'people.confirm.final')}</p>
+        <UndoNote action={action} />
         {asked.isEverything ? (
           <FilterInputs filter={asked.filter} />
         ) : (
@@ -152,9 +151,7 @@ function Confirm({ asked, choices, count }: { asked: Asked; choices: Choices; co
         <input type="hidden" name="whom" value={asked.isEverything ? 'everything' : 'chosen'} />
         <input type="hidden" name="action" value={`${asked.action}:${asked.target}`} />
         <div class="buttons">
-          <Button look={action === 'delete' ? 'danger' : 'primary'}>
-            {language.say(`people.confirm.yes.${action}`, { people: language.say('people.count', { count }) })}
-          </Button>
+          <ConfirmButton action={action} count={count} />
           <LinkButton look="plain" href={listAddress(asked.filter)}>
             {language.say('people.confirm.no')}
           </LinkButton>
@@ -180,7 +177,6 @@ function ActionProgress({
   const isActive = ['selecting', 'running', 'undoing'].includes(job.state);
   const finished = job.state === 'undoing' ? job.whole - job.done : job.done + job.skipped;
   const state = language.say(`people.job.${job.state}`);
-  const isUndoable = job.action === 'move' || job.action === 'delete';
   const progress =
     question ??
     (job.state === 'selecting'
@@ -200,7 +196,7 @@ function ActionProgress({
           {question !== null && (
             <>
               <h3>{question}</h3>
-              <p class="quiet-text">{language.say(isUndoable ? 'people.confirm.undoable' : 'people.confirm.final')}</p>
+              <UndoNote action={job.action} />
             </>
           )}
           {isActive && <Meter label={language.say('people.job.progress')} value={finished} max={job.whole} />}
@@ -218,11 +214,7 @@ function ActionProgress({
           <div id="people-job-buttons" class="buttons">
             {job.state === 'ready' && (
               <form method="post" action={`/people/actions/${job.id}/confirm`}>
-                <Button look={job.action === 'delete' ? 'danger' : 'primary'}>
-                  {language.say(`people.confirm.yes.${job.action}`, {
-                    people: language.say('people.count', { count: job.whole }),
-                  })}
-                </Button>
+                <ConfirmButton action={job.action} count={job.whole} />
               </form>
             )}
             {(job.state === 'selecting' || job.state === 'ready' || job.state === 'running') && button('cancel')}
@@ -237,45 +229,46 @@ function ActionProgress({
   );
 }
 
-/** The name of an action with the contact type, segment or group it is about, as long as there is one. */
-export function actionTitle(
-  language: Language,
-  { action, target_id: id }: Pick<Action, 'action' | 'target_id'>,
-  choices: Choices,
-): string {
-  const name = {
-    move: choices.types.find((one) => one.id === id)?.name,
-    segment: choices.segments.find((one) => one.id === id)?.segment_name,
-    unsubscribe: id === null ? language.say('person.allMail') : choices.groups.find((one) => one.id === id)?.group_name,
-    delete: undefined,
-  }[action];
+type OfAction = Pick<Action, 'action' | 'target_id'>;
+
+/** The name of the contact type, segment or group that an action is about, as long as there is one. */
+function targetName({ action, target_id: id }: OfAction, { types, segments, groups }: Choices): string | undefined {
+  if (action === 'move') return types.find((one) => one.id === id)?.name;
+  if (action === 'segment') return segments.find((one) => one.id === id)?.segment_name;
+  return action === 'unsubscribe' ? groups.find((one) => one.id === id)?.group_name : undefined;
+}
+
+/** The name of an action with what it is about. */
+export function actionTitle(language: Language, job: OfAction, choices: Choices): string {
+  const { action, target_id } = job;
+  const isOfAll = action === 'unsubscribe' && target_id === null;
+  const name = isOfAll ? language.say('person.allMail') : targetName(job, choices);
   if (action === 'delete' || name === undefined) return language.say(`people.job.${action}`);
   return language.say(`people.job.${action}.named`, { name });
 }
 
 /** What is about to happen, in a sentence with the number of people. */
-function actionQuestion(
-  language: Language,
-  { action, target_id: id, whole }: Pick<Action, 'action' | 'target_id' | 'whole'>,
-  choices: Choices,
-): string {
+function actionQuestion(language: Language, job: OfAction & { whole: number }, choices: Choices): string {
+  const { action, whole } = job;
   const people = language.say('people.count', { count: whole });
-  switch (action) {
-    case 'move': {
-      const name = choices.types.find((one) => one.id === id)?.name ?? '';
-      return language.say('people.confirm.move', { people, name });
-    }
-    case 'segment': {
-      const name = choices.segments.find((one) => one.id === id)?.segment_name ?? '';
-      return language.say('people.confirm.segment', { people, name });
-    }
-    case 'unsubscribe': {
-      const name = choices.groups.find((one) => one.id === id)?.group_name;
-      return name === undefined
-        ? language.say('people.confirm.unsubscribeAll', { people })
-        : language.say('people.confirm.unsubscribe', { people, name });
-    }
-    case 'delete':
-      return language.say('people.confirm.delete', { people });
-  }
+  const name = targetName(job, choices);
+  if (action === 'delete') return language.say('people.confirm.delete', { people });
+  if (action === 'unsubscribe' && name === undefined) return language.say('people.confirm.unsubscribeAll', { people });
+  return language.say(`people.confirm.${action}`, { people, name: name ?? '' });
+}
+
+/** Says to whoever is to confirm an action whether it can be undone. */
+function UndoNote({ action }: Pick<Action, 'action'>) {
+  const isUndoable = action === 'move' || action === 'delete';
+  return <p class="quiet-text">{useLanguage().say(isUndoable ? 'people.confirm.undoable' : 'people.confirm.final')}</p>;
+}
+
+function ConfirmButton({ action, count }: Pick<Action, 'action'> & { count: number }) {
+  const language = useLanguage();
+  const people = language.say('people.count', { count });
+  return (
+    <Button look={action === 'delete' ? 'danger' : 'primary'}>
+      {language.say(`people.confirm.yes.${action}`, { people })}
+    </Button>
+  );
 }

@@ -3,7 +3,6 @@ import type { FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
 import { SelectField } from '../../../dashboard/components/field.tsx';
 import { Facts, Meter, Stats } from '../../../dashboard/components/figures.tsx';
-import { Island, LiveNotes } from '../../../dashboard/components/island.tsx';
 import { Card, Notice } from '../../../dashboard/components/surface.tsx';
 import { numberColumn, Table } from '../../../dashboard/components/table.tsx';
 import { ask } from '../../../dashboard/operations.ts';
@@ -19,7 +18,7 @@ import {
   readPreview,
   type Upload,
 } from '../operations/uploads.ts';
-import { FailedRows } from './progress.tsx';
+import { FailedRows, LivePart, spoken } from './progress.tsx';
 
 const LOOK_MS = 500;
 /** So many people of a kind are shown. */
@@ -54,33 +53,29 @@ export function PreviewPage({
   const isMaking = upload.state === 'previewing';
   const state = language.say(isMaking ? 'import.state.previewing' : 'import.state.looked');
   const figures = preview && figuresOf(language, preview);
-  const news = (figures ?? []).map(({ label, value }) => `${label}: ${value}`).join(', ');
   return (
-    <Island name="live" data={{ every: isMaking ? LOOK_MS : 0, results: '#import-preview' }}>
-      <LiveNotes />
-      <div id="import-preview" class="stack" data-active={isMaking ? 'yes' : 'no'} data-news={`${state} ${news}`}>
-        <Card title={upload.file_name}>
-          <p>{state}</p>
-          {isMaking && (
-            <Meter label={language.say('people.job.progress')} value={upload.bytes_read} max={upload.bytes || 1} />
-          )}
-          {figures && <Stats figures={figures} />}
-          {[...(upload.migration === null ? [] : upload.notes), ...(preview?.notes ?? [])].map((note) => (
-            <Notice key={note}>{language.sentence(note)}</Notice>
-          ))}
-          {preview?.automations.map(({ utr, automation_name: name, people: count, is_exact }) => (
-            <Notice key={utr} tone="warn">
-              {language.say(is_exact === 1 ? 'import.preview.enter' : 'import.preview.mayEnter', { name, count })}
-            </Notice>
-          ))}
-          {!isMaking && <Start upload={upload} plan={plan} preview={preview} />}
-        </Card>
-        {!isMaking && preview && <Leaving leaving={preview.leaving} />}
-        {!isMaking && upload.migration && <MigrationFacts migration={upload.migration} />}
-        {!isMaking && preview && <Samples preview={preview} people={people} />}
-        {!isMaking && <ImportOptions action={`/people/import/${upload.id}/preview`} plan={plan} choices={choices} />}
-      </div>
-    </Island>
+    <LivePart id="import-preview" every={isMaking ? LOOK_MS : 0} news={`${state} ${spoken(figures)}`}>
+      <Card title={upload.file_name}>
+        <p>{state}</p>
+        {isMaking && (
+          <Meter label={language.say('people.job.progress')} value={upload.bytes_read} max={upload.bytes || 1} />
+        )}
+        {figures && <Stats figures={figures} />}
+        {[...(upload.migration === null ? [] : upload.notes), ...(preview?.notes ?? [])].map((note) => (
+          <Notice key={note}>{language.sentence(note)}</Notice>
+        ))}
+        {preview?.automations.map(({ utr, automation_name: name, people: count, is_exact }) => (
+          <Notice key={utr} tone="warn">
+            {language.say(is_exact === 1 ? 'import.preview.enter' : 'import.preview.mayEnter', { name, count })}
+          </Notice>
+        ))}
+        {!isMaking && <Start upload={upload} plan={plan} preview={preview} />}
+      </Card>
+      {!isMaking && preview && <Leaving leaving={preview.leaving} />}
+      {!isMaking && upload.migration && <MigrationFacts migration={upload.migration} />}
+      {!isMaking && preview && <Samples preview={preview} people={people} />}
+      {!isMaking && <ImportOptions action={`/people/import/${upload.id}/preview`} plan={plan} choices={choices} />}
+    </LivePart>
   );
 }
 

@@ -1,4 +1,5 @@
 /** How far an import is, what became of the rows, and undoing it. */
+import type { ComponentChildren } from 'preact';
 import { LinkButton } from '../../../dashboard/components/button.tsx';
 import { Confirm } from '../../../dashboard/components/confirm.tsx';
 import { Meter, Stats, Time } from '../../../dashboard/components/figures.tsx';
@@ -18,6 +19,24 @@ const STATES = {
   undone: 'people.job.undone',
 } as const;
 
+/** The part of a page that changes while something goes on, when it is read anew `every` so many milliseconds; `news` is read aloud. */
+export function LivePart(part: { id: string; every: number; news: string; children: ComponentChildren }) {
+  const { id, every, news, children } = part;
+  return (
+    <Island name="live" data={{ every, results: `#${id}` }}>
+      <LiveNotes />
+      <div id={id} class="stack" data-active={every > 0 ? 'yes' : 'no'} data-news={news}>
+        {children}
+      </div>
+    </Island>
+  );
+}
+
+/** Figures as they are read aloud. */
+export function spoken(figures: readonly { label: string; value: string }[] | null): string {
+  return (figures ?? []).map(({ label, value }) => `${label}: ${value}`).join(', ');
+}
+
 /** The page of an upload. `report` is null until the import has ended, and where it imported nobody: then the upload has the rows that failed. */
 export function ImportProgress({ upload, report }: { upload: Upload; report: Import | null }) {
   const language = useLanguage();
@@ -32,48 +51,43 @@ export function ImportProgress({ upload, report }: { upload: Upload; report: Imp
   const progress = isReading
     ? language.percent(Math.floor((100 * upload.bytes_read) / Math.max(upload.bytes, 1)) / 100)
     : language.say('people.job.of', { finished: upload.written, count: upload.whole });
-  const outcome = (figures ?? []).map(({ label, value }) => `${label}: ${value}`).join(', ');
   const { failed, errors } = report ?? upload;
   const notes = [...new Set([...upload.notes, ...(report?.notes ?? [])])];
   return (
-    <Island name="live" data={{ every: isRunning ? LOOK_MS : 0, results: '#import-progress' }}>
-      <LiveNotes />
-      <div
-        id="import-progress"
-        class="stack"
-        data-active={isRunning ? 'yes' : 'no'}
-        data-news={`${state} ${isRunning ? progress : outcome}`}
-      >
-        <Card title={upload.file_name}>
-          <p>{state}</p>
-          {isRunning && (
-            <Meter
-              label={language.say('people.job.progress')}
-              value={isReading ? upload.bytes_read : upload.written}
-              max={isReading ? upload.bytes : upload.whole}
-            />
-          )}
-          {figures && <Stats figures={figures} />}
-          {!isRunning && notes.map((note) => <Notice key={note}>{language.sentence(note)}</Notice>)}
-          {!isRunning && report && <UndoUntil past={report} />}
-          {!isRunning && (
-            <div class="buttons">
-              {report && <UndoImport past={report} />}
-              {failed > 0 && (
-                <LinkButton look="plain" href={`/people/import/${upload.id}/errors`}>
-                  {language.say('import.errors')}
-                </LinkButton>
-              )}
-              <LinkButton look="plain" href="/people/import">
-                {language.say('import.other')}
+    <LivePart
+      id="import-progress"
+      every={isRunning ? LOOK_MS : 0}
+      news={`${state} ${isRunning ? progress : spoken(figures)}`}
+    >
+      <Card title={upload.file_name}>
+        <p>{state}</p>
+        {isRunning && (
+          <Meter
+            label={language.say('people.job.progress')}
+            value={isReading ? upload.bytes_read : upload.written}
+            max={isReading ? upload.bytes : upload.whole}
+          />
+        )}
+        {figures && <Stats figures={figures} />}
+        {!isRunning && notes.map((note) => <Notice key={note}>{language.sentence(note)}</Notice>)}
+        {!isRunning && report && <UndoUntil past={report} />}
+        {!isRunning && (
+          <div class="buttons">
+            {report && <UndoImport past={report} />}
+            {failed > 0 && (
+              <LinkButton look="plain" href={`/people/import/${upload.id}/errors`}>
+                {language.say('import.errors')}
               </LinkButton>
-              <LinkButton href="/people">{language.say('people.back')}</LinkButton>
-            </div>
-          )}
-        </Card>
-        {!isRunning && failed > 0 && <FailedRows errors={errors} failed={failed} />}
-      </div>
-    </Island>
+            )}
+            <LinkButton look="plain" href="/people/import">
+              {language.say('import.other')}
+            </LinkButton>
+            <LinkButton href="/people">{language.say('people.back')}</LinkButton>
+          </div>
+        )}
+      </Card>
+      {!isRunning && failed > 0 && <FailedRows errors={errors} failed={failed} />}
+    </LivePart>
   );
 }
 
@@ -90,38 +104,30 @@ export function PastImport({ past, kept }: { past: Import; kept: readonly KeptCo
     figure(language.say('people.job.skipped'), past.kept),
   ];
   return (
-    <Island name="live" data={{ every: isUndoing ? LOOK_MS : 0, results: '#past-import' }}>
-      <LiveNotes />
-      <div
-        id="past-import"
-        class="stack"
-        data-active={isUndoing ? 'yes' : 'no'}
-        data-news={`${state} ${undone.map(({ label, value }) => `${label}: ${value}`).join(', ')}`}
-      >
-        <Card title={past.file_name}>
-          <p>
-            <Time at={new Date(past.created_at)} />
-          </p>
-          <p>{state}</p>
-          <Stats
-            figures={[
-              figure(language.say('import.created'), past.created),
-              figure(language.say('import.updated'), past.updated),
-              figure(language.say('import.failed'), past.failed),
-            ]}
-          />
-          {isUndone && <Stats figures={undone} />}
-          <UndoUntil past={past} />
-          <div class="buttons">
-            <UndoImport past={past} />
-            <LinkButton look="quiet" href="/people/recent">
-              {language.say('people.recent')}
-            </LinkButton>
-          </div>
-        </Card>
-        {kept.length > 0 && <Kept kept={kept} whole={past.kept} />}
-      </div>
-    </Island>
+    <LivePart id="past-import" every={isUndoing ? LOOK_MS : 0} news={`${state} ${spoken(undone)}`}>
+      <Card title={past.file_name}>
+        <p>
+          <Time at={new Date(past.created_at)} />
+        </p>
+        <p>{state}</p>
+        <Stats
+          figures={[
+            figure(language.say('import.created'), past.created),
+            figure(language.say('import.updated'), past.updated),
+            figure(language.say('import.failed'), past.failed),
+          ]}
+        />
+        {isUndone && <Stats figures={undone} />}
+        <UndoUntil past={past} />
+        <div class="buttons">
+          <UndoImport past={past} />
+          <LinkButton look="quiet" href="/people/recent">
+            {language.say('people.recent')}
+          </LinkButton>
+        </div>
+      </Card>
+      {kept.length > 0 && <Kept kept={kept} whole={past.kept} />}
+    </LivePart>
   );
 }
 

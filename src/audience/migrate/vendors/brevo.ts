@@ -52,6 +52,7 @@ const OF_STATE = new Set([...BLOCKED, ...STATUS, ...LISTS]);
 export const brevo: Vendor = {
   title: 'Brevo',
   listsField: 'brevo_lists',
+  used: ['email'],
   async *read(files, leftOut) {
     for (const file of files) {
       if (/\.json$/i.test(file.name)) {
@@ -68,7 +69,6 @@ export const brevo: Vendor = {
           };
       } else leftOut.files.add(file.name);
     }
-    leftOut.columns.delete('email');
   },
 };
 

@@ -27,11 +27,10 @@ const COLUMNS: KnownColumns = {
   'inserted at': null,
   'updated at': null,
 };
-const USED = ['email', 'data', 'status'];
-
 export const keila: Vendor = {
   title: 'Keila',
   listsField: 'keila_lists',
+  used: ['email', 'data', 'status'],
   async *read(files, leftOut) {
     for (const file of files) {
       if (/\.json$/i.test(file.name)) {
@@ -50,7 +49,6 @@ export const keila: Vendor = {
         }
       } else leftOut.files.add(file.name);
     }
-    for (const column of USED) leftOut.columns.delete(column);
   },
 };
 

@@ -29,11 +29,10 @@ const COLUMNS: KnownColumns = {
   created_at: null,
   updated_at: null,
 };
-const USED = ['email', 'name', 'attributes', 'status'];
-
 export const listmonk: Vendor = {
   title: 'listmonk',
   listsField: 'listmonk_lists',
+  used: ['email', 'name', 'attributes', 'status'],
   async *read(files, leftOut) {
     for (const file of files) {
       if (/\.json$/i.test(file.name)) {
@@ -47,7 +46,6 @@ export const listmonk: Vendor = {
         }
       } else leftOut.files.add(file.name);
     }
-    for (const column of USED) leftOut.columns.delete(column);
   },
 };
 

@@ -48,9 +48,6 @@ const COLUMNS: KnownColumns = {
   clean_campaign_id: null,
 };
 
-/** Taken over in another way than as a field, so that they are not named as left out. */
-const USED = ['email address', 'tags', 'unsub_time', 'clean_time'];
-
 /** Exports of text message subscribers have the same columns; who agreed to those did not agree to mail. */
 const KIND = /(?:^|\/)(subscribed|unsubscribed|nonsubscribed|cleaned|archived|pending)_(?!sms)[^/]*\.csv$/i;
 const TEMPLATE = /(?:^|\/)templates?\/(?:.*\/)?([^/]+)\.html?$/i;
@@ -59,6 +56,7 @@ const MAX_TEMPLATE_BYTES = 2_000_000;
 export const mailchimp: Vendor = {
   title: 'Mailchimp',
   listsField: 'mailchimp_tags',
+  used: ['email address', 'tags', 'unsub_time', 'clean_time'],
   async *read(files, leftOut) {
     for (const file of files) {
       const kind = KIND.exec(file.name)?.[1]?.toLowerCase() ?? (files.length === 1 ? 'subscribed' : null);
@@ -68,7 +66,6 @@ export const mailchimp: Vendor = {
         for await (const row of rowsOf(file)) yield personOf(row, kind, leftOut);
       else leftOut.files.add(file.name);
     }
-    for (const column of USED) leftOut.columns.delete(column);
   },
 };
 

@@ -14,13 +14,13 @@ const COLUMNS: KnownColumns = {
   created_at: null,
   updated_at: null,
 };
-const USED = ['email', 'alternate_emails'];
 /** A file with one of these has contacts. */
 const CONTACT_COLUMNS = ['contact_id', 'first_name', 'last_name'];
 
 export const sendgrid: Vendor = {
   title: 'SendGrid',
   listsField: 'sendgrid_lists',
+  used: ['email', 'alternate_emails'],
   async *read(files, leftOut) {
     for (const file of files) {
       const columns = /\.csv$/i.test(file.name) ? await columnsOf(file) : new Set<string>();
@@ -38,7 +38,6 @@ export const sendgrid: Vendor = {
         for await (const row of rowsOf(file))
           yield { email: row.get('email') ?? '', values: null, lists: [], left: [leavingOf(row, columns, name)] };
     }
-    for (const column of USED) leftOut.columns.delete(column);
   },
 };
 

@@ -1,12 +1,9 @@
 /** German: all texts of the dashboard, by screen. */
 
 import { archive } from '../../../archive/words.de.ts';
-import { types } from '../../../audience/contact-types/words.de.ts';
 import { people } from '../../../audience/contacts/words.de.ts';
-import { fields } from '../../../audience/fields/words.de.ts';
 import { imports } from '../../../audience/import/words.de.ts';
 import { segments } from '../../../audience/segments/words.de.ts';
-import { tracking } from '../../../audience/tracking/words.de.ts';
 import { left } from '../../../audience/unsubscribed/words.de.ts';
 import { automations } from '../../../automations/words.de.ts';
 import { backup } from '../../../backups/words.de.ts';
@@ -40,7 +37,6 @@ export const de = {
   ...campaigns,
   ...designer,
   ...feeds,
-  ...fields,
   ...forms,
   ...frame,
   ...home,
@@ -59,8 +55,6 @@ export const de = {
   ...templates,
   ...transactional,
   ...times,
-  ...tracking,
-  ...types,
   ...users,
   ...versions,
   ...webhooks,

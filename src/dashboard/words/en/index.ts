@@ -1,12 +1,9 @@
 /** English: all texts of the dashboard, by screen. */
 
 import { archive } from '../../../archive/words.en.ts';
-import { types } from '../../../audience/contact-types/words.en.ts';
 import { people } from '../../../audience/contacts/words.en.ts';
-import { fields } from '../../../audience/fields/words.en.ts';
 import { imports } from '../../../audience/import/words.en.ts';
 import { segments } from '../../../audience/segments/words.en.ts';
-import { tracking } from '../../../audience/tracking/words.en.ts';
 import { left } from '../../../audience/unsubscribed/words.en.ts';
 import { automations } from '../../../automations/words.en.ts';
 import { backup } from '../../../backups/words.en.ts';
@@ -40,7 +37,6 @@ export const en = {
   ...campaigns,
   ...designer,
   ...feeds,
-  ...fields,
   ...forms,
   ...frame,
   ...home,
@@ -59,8 +55,6 @@ export const en = {
   ...templates,
   ...transactional,
   ...times,
-  ...tracking,
-  ...types,
   ...users,
   ...versions,
   ...webhooks,
