@@ -8,13 +8,13 @@ import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx
 import { field } from '../../dashboard/sign-in/fields.ts';
 import { requireOwner } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import { READ } from '../../http/pages/layout.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
 import { type Archive, changeArchive, readArchive } from '../operations.ts';
 
 export async function archiveScreen(app: FastifyInstance): Promise<void> {
   app.addHook('onRequest', async (request) => requireOwner(request));
 
-  app.route({ method: READ, url: '/settings/archive', handler: (request, reply) => show(request, reply) });
+  pageRoute(app, '/settings/archive', (request, reply) => show(request, reply));
 
   app.post('/settings/archive', async (request, reply) => {
     const given = { slug: field(request, 'slug'), title: field(request, 'title') };

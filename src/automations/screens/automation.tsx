@@ -6,14 +6,14 @@ import { StateBadge } from '../../dashboard/components/campaign-state.tsx';
 import { Confirm } from '../../dashboard/components/confirm.tsx';
 import { Stats, Time } from '../../dashboard/components/figures.tsx';
 import { Card, Notice } from '../../dashboard/components/surface.tsx';
-import { Table } from '../../dashboard/components/table.tsx';
+import { numberColumn, Table } from '../../dashboard/components/table.tsx';
 import { setFlash } from '../../dashboard/flash.ts';
 import { ask, attempt, sentenceOf } from '../../dashboard/operations.ts';
 import { sendPage } from '../../dashboard/page.tsx';
 import { texts } from '../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import { READ } from '../../http/pages/layout.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
 import { readWindow } from '../../sending-times/operations.ts';
 import { readChoices, type Target } from '../../single-sends/screens/compose/step.tsx';
 import { Waits } from '../../single-sends/screens/overview.tsx';
@@ -31,10 +31,10 @@ import { automationAddress, editAddress, mailAddress } from './changing.tsx';
 import { PersonForecast, readForecast } from './people.tsx';
 
 export async function automationScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
-  app.route<{ Params: { utr: string }; Querystring: { email?: string } }>({
-    method: READ,
-    url: '/automations/:utr',
-    handler: async (request, reply) => {
+  pageRoute<{ Params: { utr: string }; Querystring: { email?: string } }>(
+    app,
+    '/automations/:utr',
+    async (request, reply) => {
       const viewer = viewerOf(request);
       const { utr } = request.params;
       const [email = ''] = texts(request.query.email);
@@ -64,7 +64,7 @@ export async function automationScreen(app: FastifyInstance, { clock }: { clock:
       );
       return sendPage(request, reply, viewer, frame, content);
     },
-  });
+  );
 }
 
 /** Who enters the automation, in words, and when people leave it. */
@@ -122,11 +122,7 @@ function Overview({ summary, report, now, canChange }: OverviewProps) {
                 heading: language.say('automations.why'),
                 cell: ({ reason }) => <span class="opening">{language.sentence(reason ?? '–')}</span>,
               },
-              {
-                heading: language.say('automations.count'),
-                isNumber: true,
-                cell: ({ count }) => language.number(count),
-              },
+              numberColumn(language, 'automations.count', 'count'),
             ]}
           />
         )}

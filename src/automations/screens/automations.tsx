@@ -9,12 +9,12 @@ import {
 } from '../../dashboard/components/campaign-list.tsx';
 import { StateBadge } from '../../dashboard/components/campaign-state.tsx';
 import { Empty } from '../../dashboard/components/surface.tsx';
-import { Table } from '../../dashboard/components/table.tsx';
+import { numberColumn, Table } from '../../dashboard/components/table.tsx';
 import { ask } from '../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../dashboard/page.tsx';
 import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import { READ } from '../../http/pages/layout.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { checkStep } from '../../single-sends/screens/compose/check.tsx';
 import { designScreen, htmlScreen, templatesScreen } from '../../single-sends/screens/compose/mail-content.tsx';
@@ -26,33 +26,29 @@ import { waitingScreen } from './people.tsx';
 
 /** Registers the list, the pages of one automation, and those that change automations, which only those see who may change something. */
 export async function automationScreens(app: FastifyInstance, { clock, db, config }: Deps): Promise<void> {
-  app.route<{ Querystring: ListQuery }>({
-    method: READ,
-    url: '/automations',
-    handler: async (request, reply) => {
-      const viewer = viewerOf(request);
-      const { looked, given, isAll } = readListQuery(request.query, AUTOMATION_STATES);
-      const { summaries, next_before_id: next } = await ask(request, listSummaries, given);
-      const canChange = viewer.role !== 'viewer';
-      const isEmpty = isAll && summaries.length === 0;
-      const frame = {
-        title: languageOf(request, viewer).say('nav.automations'),
-        section: 'automations',
-        action: (
-          <div class="buttons">
-            <LinkButton href="/feeds">{languageOf(request, viewer).say('feeds.title')}</LinkButton>
-            {canChange && !isEmpty && <NewAutomation />}
-          </div>
-        ),
-      } as const;
-      const table = summaries.length === 0 ? null : <AutomationTable summaries={summaries} />;
-      const content = isEmpty ? (
-        <NoAutomation canChange={canChange} />
-      ) : (
-        <CampaignList kind="automations" states={AUTOMATION_STATES} {...{ looked, next, table }} />
-      );
-      return sendPage(request, reply, viewer, frame, content);
-    },
+  pageRoute<{ Querystring: ListQuery }>(app, '/automations', async (request, reply) => {
+    const viewer = viewerOf(request);
+    const { looked, given, isAll } = readListQuery(request.query, AUTOMATION_STATES);
+    const { summaries, next_before_id: next } = await ask(request, listSummaries, given);
+    const canChange = viewer.role !== 'viewer';
+    const isEmpty = isAll && summaries.length === 0;
+    const frame = {
+      title: languageOf(request, viewer).say('nav.automations'),
+      section: 'automations',
+      action: (
+        <div class="buttons">
+          <LinkButton href="/feeds">{languageOf(request, viewer).say('feeds.title')}</LinkButton>
+          {canChange && !isEmpty && <NewAutomation />}
+        </div>
+      ),
+    } as const;
+    const table = summaries.length === 0 ? null : <AutomationTable summaries={summaries} />;
+    const content = isEmpty ? (
+      <NoAutomation canChange={canChange} />
+    ) : (
+      <CampaignList kind="automations" states={AUTOMATION_STATES} {...{ looked, next, table }} />
+    );
+    return sendPage(request, reply, viewer, frame, content);
   });
   await automationScreen(app, { clock });
   await waitingScreen(app);
@@ -107,16 +103,8 @@ function AutomationTable({ summaries }: { summaries: readonly Summary[] }) {
           ),
         },
         { heading: language.say('mailings.state'), cell: ({ state }) => <StateBadge state={state} /> },
-        {
-          heading: language.say('automations.mails'),
-          isNumber: true,
-          cell: ({ mails }) => language.number(mails),
-        },
-        {
-          heading: language.say('automations.people.waiting'),
-          isNumber: true,
-          cell: ({ waiting }) => language.number(waiting),
-        },
+        numberColumn(language, 'automations.mails', 'mails'),
+        numberColumn(language, 'automations.people.waiting', 'waiting'),
         ...resultColumns<Summary>(language, ['delivered', 'opened', 'clicked', 'left']),
       ]}
     />

@@ -10,7 +10,7 @@ import { recordTime } from '../../dashboard/record-time.ts';
 import { field, texts } from '../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import { READ } from '../../http/pages/layout.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { CapField, readHasCaps } from '../../sending-times/screens/times.tsx';
 import { type Choices, readChoices } from '../../single-sends/screens/compose/step.tsx';
@@ -60,7 +60,7 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
     return sendPage(request, reply, viewerOf(request), frame, content);
   };
 
-  app.route<ByUtr>({ method: READ, url: '/automations/:utr/edit', handler: (request, reply) => show(request, reply) });
+  pageRoute<ByUtr>(app, '/automations/:utr/edit', (request, reply) => show(request, reply));
 
   app.post<ByUtr>('/automations/:utr/edit', async (request, reply) => {
     const { utr } = request.params;
@@ -201,7 +201,7 @@ export async function newAutomationScreen(app: FastifyInstance): Promise<void> {
     return sendPage(request, reply, viewer, { title, section: 'automations' }, content);
   };
 
-  app.route({ method: READ, url: '/automations/new', handler: (request, reply) => show(request, reply) });
+  pageRoute(app, '/automations/new', (request, reply) => show(request, reply));
 
   app.post('/automations/new', async (request, reply) => {
     const given = givenFields(request);

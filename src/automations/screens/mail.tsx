@@ -13,8 +13,14 @@ import { viewerOf } from '../../dashboard/signed-in.ts';
 import { type Language, useLanguage } from '../../dashboard/words/index.ts';
 import { withAnnouncedWork } from '../../database/write-turns.ts';
 import { notFound } from '../../errors/failure.ts';
-import { READ } from '../../http/pages/layout.ts';
-import { findTemplateName, Hints, MailContent, Placeholders } from '../../single-sends/screens/compose/content.tsx';
+import { pageRoute } from '../../http/pages/layout.ts';
+import {
+  findTemplateName,
+  Hints,
+  MailContent,
+  Placeholders,
+  SubjectFields,
+} from '../../single-sends/screens/compose/content.tsx';
 import type { Composed, ComposedKind, ComposedParams } from '../../single-sends/screens/compose/mail-content.tsx';
 import { readChoices, type SenderChoice } from '../../single-sends/screens/compose/step.tsx';
 import { type ListedTemplate, listTemplates } from '../../templates/operations.ts';
@@ -154,11 +160,7 @@ export async function mailContentScreen(app: FastifyInstance): Promise<void> {
     return sendMailPage(request, reply, { series, mail, step: 'content', content, problem });
   };
 
-  app.route<Call>({
-    method: READ,
-    url: `${AUTOMATION_MAIL.route}/content`,
-    handler: (request, reply) => show(request, reply),
-  });
+  pageRoute<Call>(app, `${AUTOMATION_MAIL.route}/content`, show);
 
   app.post<Call>(`${AUTOMATION_MAIL.route}/content`, async (request, reply) => {
     const { series, mail } = await readMail(request, request.params);
@@ -281,17 +283,9 @@ function MailFieldset({
   isFirst: boolean;
 }) {
   const language = useLanguage();
-  const text = { maxLength: 255, autocomplete: 'off', 'data-takes-placeholders': true, problems } as const;
   return (
     <>
-      <TextField name="subject" label={language.say('compose.subject')} value={given.subject} required {...text} />
-      <TextField
-        name="preheader"
-        label={language.say('compose.preheader')}
-        hint={language.say('compose.preheader.hint')}
-        value={given.preheader}
-        {...text}
-      />
+      <SubjectFields subject={given.subject} preheader={given.preheader} isRequired problems={problems} />
       <div class="fields-in-row">
         <TextField
           name="waiting_period"
@@ -364,11 +358,7 @@ export async function mailScreens(app: FastifyInstance): Promise<void> {
     return sendPage(request, reply, viewer, { title, section: 'automations' }, content);
   };
 
-  app.route<NewMailCall>({
-    method: READ,
-    url: '/automations/:utr/mails/new',
-    handler: (request, reply) => show(request, reply),
-  });
+  pageRoute<NewMailCall>(app, '/automations/:utr/mails/new', show);
 
   app.post<NewMailCall>('/automations/:utr/mails/new', async (request, reply) => {
     const { utr } = request.params;
@@ -402,24 +392,20 @@ export async function mailScreens(app: FastifyInstance): Promise<void> {
     return show(request, reply.code(added.status), { given, problems: added.problems, problem });
   });
 
-  app.route<{ Params: ComposedParams }>({
-    method: READ,
-    url: `${AUTOMATION_MAIL.route}/remove`,
-    handler: async (request, reply) => {
-      const { series, mail } = await readMail(request, request.params);
-      // It changes nothing in the end, but may wait for people to be moved.
-      const tried = await withAnnouncedWork(() => ask(request, removeMail, { utr: mail.utr, dry_run: 1 }));
-      const language = languageOf(request, viewerOf(request));
-      return sendQuestion(request, reply, {
-        series,
-        effects: concerningMail(tried.effects, mail.utr),
-        after: series.mails.filter((one) => one !== mail),
-        action: mailAddress(series.utr, mail.utr, 'remove'),
-        fields: { unchanged_since: mail.updated_at },
-        submit: language.say('automations.remove.sure'),
-        what: language.say('automations.remove.what', { subject: mail.subject }),
-      });
-    },
+  pageRoute<{ Params: ComposedParams }>(app, `${AUTOMATION_MAIL.route}/remove`, async (request, reply) => {
+    const { series, mail } = await readMail(request, request.params);
+    // It changes nothing in the end, but may wait for people to be moved.
+    const tried = await withAnnouncedWork(() => ask(request, removeMail, { utr: mail.utr, dry_run: 1 }));
+    const language = languageOf(request, viewerOf(request));
+    return sendQuestion(request, reply, {
+      series,
+      effects: concerningMail(tried.effects, mail.utr),
+      after: series.mails.filter((one) => one !== mail),
+      action: mailAddress(series.utr, mail.utr, 'remove'),
+      fields: { unchanged_since: mail.updated_at },
+      submit: language.say('automations.remove.sure'),
+      what: language.say('automations.remove.what', { subject: mail.subject }),
+    });
   });
 
   app.post<{ Params: ComposedParams }>(`${AUTOMATION_MAIL.route}/remove`, async (request, reply) => {

@@ -10,7 +10,7 @@ import { sendPage } from '../../dashboard/page.tsx';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { withQuery } from '../../dashboard/with-query.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import { READ } from '../../http/pages/layout.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
 import type { ComposedParams } from '../../single-sends/screens/compose/mail-content.tsx';
 import type { Series } from '../operations/automations.ts';
 import { type Forecast, previewAutomation } from '../operations/forecast.ts';
@@ -24,28 +24,24 @@ interface Call {
 }
 
 export async function waitingScreen(app: FastifyInstance): Promise<void> {
-  app.route<Call>({
-    method: READ,
-    url: `${AUTOMATION_MAIL.route}/waiting`,
-    handler: async (request, reply) => {
-      const { series, mail } = await readMail(request, request.params);
-      const { after } = request.query;
-      const { people, next_after_id: next } = await ask(request, listWaiting, {
-        utr: mail.utr,
-        ...(after !== undefined && { after_id: after }),
-      });
-      const frame = {
-        title: mail.subject,
-        section: 'automations',
-        action: <BackToAutomation utr={series.utr} />,
-      } as const;
-      const href = mailAddress(series.utr, mail.utr, 'waiting');
-      const pages = {
-        first: after === undefined ? null : href,
-        next: next === null ? null : withQuery(href, { after: String(next) }),
-      };
-      return sendPage(request, reply, viewerOf(request), frame, <People {...{ series, people, pages }} />);
-    },
+  pageRoute<Call>(app, `${AUTOMATION_MAIL.route}/waiting`, async (request, reply) => {
+    const { series, mail } = await readMail(request, request.params);
+    const { after } = request.query;
+    const { people, next_after_id: next } = await ask(request, listWaiting, {
+      utr: mail.utr,
+      ...(after !== undefined && { after_id: after }),
+    });
+    const frame = {
+      title: mail.subject,
+      section: 'automations',
+      action: <BackToAutomation utr={series.utr} />,
+    } as const;
+    const href = mailAddress(series.utr, mail.utr, 'waiting');
+    const pages = {
+      first: after === undefined ? null : href,
+      next: next === null ? null : withQuery(href, { after: String(next) }),
+    };
+    return sendPage(request, reply, viewerOf(request), frame, <People {...{ series, people, pages }} />);
   });
 }
 

@@ -11,7 +11,7 @@ import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { BRAND_FONTS, BUTTON_SHAPES } from '../../database/schema/index.ts';
 import { contrast, hexDigits } from '../../delivery/content/contrast.ts';
-import { READ } from '../../http/pages/layout.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
 import { listPictures, type Picture } from '../../pictures/operations.ts';
 import { COLOUR, MAX_COLOURS } from '../brand.ts';
 import { type Brand, changeBrand, readBrandWithLogo } from '../operations.ts';
@@ -24,7 +24,7 @@ const RADIUS = { square: 0, rounded: 6, pill: 20 } as const;
 type Shown = { [Name in keyof Omit<Brand, 'updated_at'>]: Brand[Name] extends string ? string : Brand[Name] };
 
 export async function brandScreen(app: FastifyInstance): Promise<void> {
-  app.route({ method: READ, url: '/settings/brand', handler: (request, reply) => show(request, reply) });
+  pageRoute(app, '/settings/brand', (request, reply) => show(request, reply));
 
   app.post('/settings/brand', async (request, reply) => {
     requireEditor(request);

@@ -5,18 +5,20 @@ import { Icon, type IconName } from './icon.tsx';
 /** What a badge or notice is about: done, in progress, in need of attention, failed, or nothing special. */
 export type Tone = 'plain' | 'good' | 'busy' | 'warn' | 'bad';
 
-/** A part of a page with a heading; `action` stands at the right of it. */
+/** A part of a page with a heading; `action` stands at the right of it. With `isList` it holds a table alone. */
 export function Card({
   title,
   action,
+  isList = false,
   children,
 }: {
   title?: string;
   action?: ComponentChildren;
+  isList?: boolean;
   children: ComponentChildren;
 }) {
   return (
-    <section class="card">
+    <section class={isList ? 'list' : 'card'}>
       {title && (
         <header class="card-head">
           <h2>{title}</h2>

@@ -12,7 +12,7 @@ import { conflict, Failure, notFound } from '../../errors/failure.ts';
 import { withinShare } from '../../http/account-share.ts';
 import { logFailed, refusing } from '../../http/errors.ts';
 import { sayOn } from '../../http/pages/document.tsx';
-import { READ, unknownLink } from '../../http/pages/layout.ts';
+import { pageRoute, unknownLink } from '../../http/pages/layout.ts';
 import { MAX_FORM_BYTES } from '../../http/requests/forms.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { MAX_PICTURE_BYTES, type OfferedPicture, offeredPictures, storePicture } from '../../pictures/pictures.ts';
@@ -99,20 +99,16 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     requireDesign(params.token);
   };
 
-  app.route<Call>({
-    method: READ,
-    url: '/design/:token',
-    handler: (request, reply) => {
-      const design = findDesign(db, tokens, request.params.token, clock.now(), 'opening');
-      if (design === null) return unknownLink(reply);
-      if (design === 'expired') return expired(reply);
-      if (design === 'withdrawn') return withdrawn(reply);
-      const language = languageOfDesign(request.query.lang, request.headers['accept-language']);
-      return reply
-        .header('content-security-policy', POLICY)
-        .type('text/html; charset=utf-8')
-        .send(editorPage(design, `/design/${request.params.token}`, language));
-    },
+  pageRoute<Call>(app, '/design/:token', (request, reply) => {
+    const design = findDesign(db, tokens, request.params.token, clock.now(), 'opening');
+    if (design === null) return unknownLink(reply);
+    if (design === 'expired') return expired(reply);
+    if (design === 'withdrawn') return withdrawn(reply);
+    const language = languageOfDesign(request.query.lang, request.headers['accept-language']);
+    return reply
+      .header('content-security-policy', POLICY)
+      .type('text/html; charset=utf-8')
+      .send(editorPage(design, `/design/${request.params.token}`, language));
   });
 
   app.get<Call>('/design/:token/content', async (request) => {

@@ -7,7 +7,7 @@ import type { Language } from '../../dashboard/words/index.ts';
 import { conflict, notFound } from '../../errors/failure.ts';
 import { withinShare } from '../../http/account-share.ts';
 import { POLICY, page } from '../../http/pages/document.tsx';
-import { READ } from '../../http/pages/layout.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import type { Mail } from '../../templates/mail-content.ts';
 import { bringBack, type ListedVersion, listVersions, requireVersion, versionHtml } from '../../versions/operations.ts';
@@ -34,33 +34,25 @@ export async function designVersions(
 ): Promise<void> {
   const { db } = deps;
 
-  app.route<Call>({
-    method: READ,
-    url: '/design/:token/versions',
-    handler: (request, reply) => {
-      const { token } = request.params;
-      const design = requireDesign(token);
-      const language = chooseLanguage(
-        request.session?.user.language || null,
-        request.headers['accept-language'],
-        undefined,
-      );
-      const versions = listVersions(db, requireVersioned(design));
-      const chosen = versions.find(({ id }) => String(id) === request.query.version) ?? versions[1] ?? versions[0];
-      return showVersions(reply, language, { token, design, versions, chosen });
-    },
+  pageRoute<Call>(app, '/design/:token/versions', (request, reply) => {
+    const { token } = request.params;
+    const design = requireDesign(token);
+    const language = chooseLanguage(
+      request.session?.user.language || null,
+      request.headers['accept-language'],
+      undefined,
+    );
+    const versions = listVersions(db, requireVersioned(design));
+    const chosen = versions.find(({ id }) => String(id) === request.query.version) ?? versions[1] ?? versions[0];
+    return showVersions(reply, language, { token, design, versions, chosen });
   });
 
-  app.route<Call>({
-    method: READ,
-    url: '/design/:token/versions/:id/mail',
-    handler: async ({ params }, reply) => {
-      const design = requireDesign(params.token);
-      const version = requireOwn(design, params.id);
-      return withinShare(design.user_id, async () =>
-        sendKeptMailFrame(reply, await versionHtml(db, version), design.user_id),
-      );
-    },
+  pageRoute<Call>(app, '/design/:token/versions/:id/mail', async ({ params }, reply) => {
+    const design = requireDesign(params.token);
+    const version = requireOwn(design, params.id);
+    return withinShare(design.user_id, async () =>
+      sendKeptMailFrame(reply, await versionHtml(db, version), design.user_id),
+    );
   });
 
   app.post<Call>('/design/:token/versions/:id', async (request, reply) => {

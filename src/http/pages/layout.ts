@@ -1,10 +1,27 @@
 /** The methods by which a page is shown, and the pages with a single message, as for unknown links and addresses. */
-import type { FastifyReply } from 'fastify';
+import type {
+  FastifyInstance,
+  FastifyReply,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+  RouteGenericInterface,
+  RouteOptions,
+} from 'fastify';
 import { sayOn } from './document.tsx';
 import { chooseWords, type PageWords } from './words/index.ts';
 
-/** The methods that show a page. Handlers make sure that a HEAD changes and counts nothing. */
+/** The methods that show a page. */
 export const READ: ['GET', 'HEAD'] = ['GET', 'HEAD'];
+
+/** Registers a page. The handler makes sure that a HEAD changes and counts nothing. */
+export function pageRoute<Route extends RouteGenericInterface>(
+  app: FastifyInstance,
+  url: string,
+  handler: RouteOptions<RawServerDefault, RawRequestDefaultExpression, RawReplyDefaultExpression, Route>['handler'],
+): void {
+  app.route<Route>({ method: READ, url, handler });
+}
 
 /** Sends a page with a single message, in the recipient's language. */
 export function messagePage(reply: FastifyReply, message: keyof PageWords['messages']): FastifyReply {

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { Meter } from '../../dashboard/components/figures.tsx';
 import { Island } from '../../dashboard/components/island.tsx';
 import { Badge, Empty, type Tone } from '../../dashboard/components/surface.tsx';
-import { Table } from '../../dashboard/components/table.tsx';
+import { numberColumn, Table } from '../../dashboard/components/table.tsx';
 import { ask } from '../../dashboard/operations.ts';
 import { recordTime } from '../../dashboard/record-time.ts';
 import { sendSettings } from '../../dashboard/screens/settings/frame.tsx';
@@ -94,11 +94,7 @@ function NodeTable({ nodes, version, now }: Pick<Nodes, 'nodes'> & { version: st
             </div>
           ),
         },
-        {
-          heading: language.say('nodes.rate'),
-          isNumber: true,
-          cell: ({ rate }) => language.number(rate),
-        },
+        numberColumn(language, 'nodes.rate', 'rate'),
         {
           heading: language.say('nodes.has'),
           isNumber: true,

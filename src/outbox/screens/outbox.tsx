@@ -16,7 +16,7 @@ import { useLanguage } from '../../dashboard/words/index.ts';
 import { checkMail, type MailParts } from '../../delivery/checks/mail-checks.ts';
 import { MAX_MAILS } from '../../delivery/transport/outbox.ts';
 import { courierInUse } from '../../delivery/transport/relays/in-use.ts';
-import { READ } from '../../http/pages/layout.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { type ListedMail, listMails, type Mail, readMail } from '../operations.ts';
 
@@ -24,23 +24,19 @@ const ROWS = 50;
 
 /** Registers the list and the page of one mail. */
 export async function outboxScreens(app: FastifyInstance, { db, config, clock }: Deps): Promise<void> {
-  app.route<{ Querystring: { search?: string; before?: string } }>({
-    method: READ,
-    url: '/outbox',
-    handler: async (request, reply) => {
-      const viewer = viewerOf(request);
-      const { search = '', before } = request.query;
-      const part = { order: 'newest', limit: ROWS + 1, search, ...(before !== undefined && { before_id: before }) };
-      const mails = await ask(request, listMails, part);
-      const frame = { title: languageOf(request, viewer).say('nav.outbox'), section: 'outbox' } as const;
-      const list = {
-        mails,
-        search,
-        isLater: before !== undefined,
-        leaves: courierInUse(db.$client, config) !== 'outbox',
-      };
-      return sendPage(request, reply, viewer, frame, <Outbox {...list} now={clock.now()} />);
-    },
+  pageRoute<{ Querystring: { search?: string; before?: string } }>(app, '/outbox', async (request, reply) => {
+    const viewer = viewerOf(request);
+    const { search = '', before } = request.query;
+    const part = { order: 'newest', limit: ROWS + 1, search, ...(before !== undefined && { before_id: before }) };
+    const mails = await ask(request, listMails, part);
+    const frame = { title: languageOf(request, viewer).say('nav.outbox'), section: 'outbox' } as const;
+    const list = {
+      mails,
+      search,
+      isLater: before !== undefined,
+      leaves: courierInUse(db.$client, config) !== 'outbox',
+    };
+    return sendPage(request, reply, viewer, frame, <Outbox {...list} now={clock.now()} />);
   });
   await mailScreen(app);
 }
@@ -114,29 +110,21 @@ type View = (typeof VIEWS)[number];
 
 /** Registers the page of a mail and the mail's HTML for the frame in it. */
 async function mailScreen(app: FastifyInstance): Promise<void> {
-  app.route<{ Params: { id: string }; Querystring: { view?: string } }>({
-    method: READ,
-    url: '/outbox/:id',
-    handler: async (request, reply) => {
-      const viewer = viewerOf(request);
-      const mail = await ask(request, readMail, request.params);
-      const view = VIEWS.find((name) => name === request.query.view) ?? 'look';
-      const title = mail.subject || languageOf(request, viewer).say('outbox.noSubject');
-      const content = (
-        <WholeMail mail={mail} parts={await takeApart(mail.raw)} view={view} isHidden={viewer.role === 'viewer'} />
-      );
-      return sendPage(request, reply, viewer, { title, section: 'outbox' }, content);
-    },
+  pageRoute<{ Params: { id: string }; Querystring: { view?: string } }>(app, '/outbox/:id', async (request, reply) => {
+    const viewer = viewerOf(request);
+    const mail = await ask(request, readMail, request.params);
+    const view = VIEWS.find((name) => name === request.query.view) ?? 'look';
+    const title = mail.subject || languageOf(request, viewer).say('outbox.noSubject');
+    const content = (
+      <WholeMail mail={mail} parts={await takeApart(mail.raw)} view={view} isHidden={viewer.role === 'viewer'} />
+    );
+    return sendPage(request, reply, viewer, { title, section: 'outbox' }, content);
   });
 
-  app.route<{ Params: { id: string } }>({
-    method: READ,
-    url: '/outbox/:id/html',
-    handler: async (request, reply) => {
-      const mail = await ask(request, readMail, request.params);
-      const { html } = await takeApart(mail.raw);
-      return sendMailFrame(reply, html ?? '', viewerOf(request).accountId);
-    },
+  pageRoute<{ Params: { id: string } }>(app, '/outbox/:id/html', async (request, reply) => {
+    const mail = await ask(request, readMail, request.params);
+    const { html } = await takeApart(mail.raw);
+    return sendMailFrame(reply, html ?? '', viewerOf(request).accountId);
   });
 }
 

@@ -16,36 +16,32 @@ import { recordTime } from '../../dashboard/record-time.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import type { Viewer } from '../../dashboard/viewer.ts';
 import { type Language, useLanguage } from '../../dashboard/words/index.ts';
-import { READ } from '../../http/pages/layout.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { type Campaign, type Mailing, type Overview, readOverview } from '../operations.ts';
 
 export async function homeScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {
-  app.route({
-    method: READ,
-    url: '/',
-    handler: async (request, reply) => {
-      const viewer = viewerOf(request);
-      const { overview } = await ask(request, readOverview, {});
-      const language = languageOf(request, viewer);
-      const frame = {
-        title: language.say('nav.home'),
-        section: 'home',
-        ...(viewer.role !== 'viewer' && {
-          action: (
-            <div class="buttons">
-              <LinkButton href="/people/import" look="plain" icon="plus">
-                {language.say('home.import')}
-              </LinkButton>
-              <LinkButton href="/mailings/new" icon="plus">
-                {language.say('compose.new')}
-              </LinkButton>
-            </div>
-          ),
-        }),
-      } as const;
-      return sendPage(request, reply, viewer, frame, <Home overview={overview} now={clock.now()} viewer={viewer} />);
-    },
+  pageRoute(app, '/', async (request, reply) => {
+    const viewer = viewerOf(request);
+    const { overview } = await ask(request, readOverview, {});
+    const language = languageOf(request, viewer);
+    const frame = {
+      title: language.say('nav.home'),
+      section: 'home',
+      ...(viewer.role !== 'viewer' && {
+        action: (
+          <div class="buttons">
+            <LinkButton href="/people/import" look="plain" icon="plus">
+              {language.say('home.import')}
+            </LinkButton>
+            <LinkButton href="/mailings/new" icon="plus">
+              {language.say('compose.new')}
+            </LinkButton>
+          </div>
+        ),
+      }),
+    } as const;
+    return sendPage(request, reply, viewer, frame, <Home overview={overview} now={clock.now()} viewer={viewer} />);
   });
 }
 
@@ -149,11 +145,7 @@ function LastMailings({ mailings, now }: { mailings: readonly Mailing[]; now: Da
     );
   }
   return (
-    <section class="list">
-      <header class="card-head">
-        <h2>{title}</h2>
-        <a href="/mailings">{language.say('home.last.all')}</a>
-      </header>
+    <Card title={title} action={<a href="/mailings">{language.say('home.last.all')}</a>} isList>
       <Table
         caption={title}
         rows={mailings}
@@ -168,7 +160,7 @@ function LastMailings({ mailings, now }: { mailings: readonly Mailing[]; now: Da
           ...resultColumns<Mailing>(language, ['delivered', 'opened', 'left', 'bounced']),
         ]}
       />
-    </section>
+    </Card>
   );
 }
 

@@ -12,7 +12,7 @@ import { languageOf, sendPage } from '../../dashboard/page.tsx';
 import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
 import { withQuery } from '../../dashboard/with-query.ts';
 import { type Language, useLanguage } from '../../dashboard/words/index.ts';
-import { READ } from '../../http/pages/layout.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
 import { installMultipart } from '../../http/requests/forms.ts';
 import {
   deletePicture,
@@ -38,11 +38,7 @@ type ListRequest = FastifyRequest<{ Querystring: ListQuery }>;
 export async function pictureScreens(app: FastifyInstance): Promise<void> {
   await installMultipart(app);
 
-  app.route<{ Querystring: ListQuery }>({
-    method: READ,
-    url: '/pictures',
-    handler: (request, reply) => show(request, reply),
-  });
+  pageRoute<{ Querystring: ListQuery }>(app, '/pictures', show);
 
   app.post('/pictures', { config: { upload: true } }, async (request: ListRequest, reply) => {
     const added = await add(request);
@@ -204,7 +200,7 @@ interface Refused extends Partial<Pick<Refusal, 'problems' | 'problem'>> {
 }
 
 async function pictureScreen(app: FastifyInstance): Promise<void> {
-  app.route<WithId>({ method: READ, url: '/pictures/:id', handler: (request, reply) => show(request, reply) });
+  pageRoute<WithId>(app, '/pictures/:id', (request, reply) => show(request, reply));
 
   app.post<WithId>('/pictures/:id', async (request, reply) => {
     requireEditor(request);

@@ -10,7 +10,7 @@ import { field, fieldList } from '../../dashboard/sign-in/fields.ts';
 import { requireOwner } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { MAX_CAPS } from '../../delivery/timing/mail-caps.ts';
-import { READ } from '../../http/pages/layout.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
 import { changeAutoHold, changeCaps, changeWindow, type ResultLimits, readCaps, readWindow } from '../operations.ts';
 
 const NUMBERS = Array.from({ length: MAX_CAPS }, (_, at) => at + 1);
@@ -32,13 +32,9 @@ interface Shown {
 const NO_WINDOW = { days: [], opens: '08:00', closes: '20:00' };
 
 export async function timesScreen(app: FastifyInstance): Promise<void> {
-  app.route({
-    method: READ,
-    url: '/settings/times',
-    handler: (request, reply) => {
-      requireOwner(request);
-      return show(request, reply);
-    },
+  pageRoute(app, '/settings/times', (request, reply) => {
+    requireOwner(request);
+    return show(request, reply);
   });
 
   app.post('/settings/times/caps', async (request, reply) => {

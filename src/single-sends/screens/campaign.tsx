@@ -17,7 +17,7 @@ import { field } from '../../dashboard/sign-in/fields.ts';
 import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { RESULT_HELD_CODES } from '../../database/schema/index.ts';
-import { READ } from '../../http/pages/layout.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
 import type { Operation } from '../../operations/operation.ts';
 import {
   cancelSingleSend,
@@ -320,11 +320,7 @@ interface ByUtr {
 export async function resendScreen(app: FastifyInstance): Promise<void> {
   app.addHook('onRequest', async (request) => requireEditor(request));
 
-  app.route<ByUtr>({
-    method: READ,
-    url: '/mailings/:utr/again',
-    handler: (request, reply) => show(request, reply),
-  });
+  pageRoute<ByUtr>(app, '/mailings/:utr/again', show);
 
   app.post<ByUtr>('/mailings/:utr/again', async (request, reply) => {
     const subject = field(request, 'subject');

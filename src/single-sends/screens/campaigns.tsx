@@ -17,7 +17,7 @@ import { languageOf, sendPage } from '../../dashboard/page.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import { READ } from '../../http/pages/layout.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { listSummaries, readReport, readSummary, type Summary } from '../operations/reports.ts';
 import { SHOWN_STATES } from '../status.ts';
@@ -29,53 +29,45 @@ import { Variants, variantChoice } from './variants.tsx';
 
 /** Registers the list and the pages of one campaign. */
 export async function campaignScreens(app: FastifyInstance, { clock }: Deps): Promise<void> {
-  app.route<{ Querystring: ListQuery }>({
-    method: READ,
-    url: '/mailings',
-    handler: async (request, reply) => {
-      const viewer = viewerOf(request);
-      const { looked, given, isAll } = readListQuery(request.query, SHOWN_STATES);
-      const { summaries, next_before_id: next } = await ask(request, listSummaries, given);
-      const action = viewer.role !== 'viewer' && <NewCampaign />;
-      const frame = { title: languageOf(request, viewer).say('nav.mailings'), section: 'mailings', action } as const;
-      const table = summaries.length === 0 ? null : <CampaignTable summaries={summaries} now={clock.now()} />;
-      const content = (
-        <>
-          {isAll && table === null ? (
-            <NoCampaign />
-          ) : (
-            <CampaignList kind="mailings" states={SHOWN_STATES} {...{ looked, next, table }} />
-          )}
-          <TransactionalLink />
-        </>
-      );
-      return sendPage(request, reply, viewer, frame, content);
-    },
+  pageRoute<{ Querystring: ListQuery }>(app, '/mailings', async (request, reply) => {
+    const viewer = viewerOf(request);
+    const { looked, given, isAll } = readListQuery(request.query, SHOWN_STATES);
+    const { summaries, next_before_id: next } = await ask(request, listSummaries, given);
+    const action = viewer.role !== 'viewer' && <NewCampaign />;
+    const frame = { title: languageOf(request, viewer).say('nav.mailings'), section: 'mailings', action } as const;
+    const table = summaries.length === 0 ? null : <CampaignTable summaries={summaries} now={clock.now()} />;
+    const content = (
+      <>
+        {isAll && table === null ? (
+          <NoCampaign />
+        ) : (
+          <CampaignList kind="mailings" states={SHOWN_STATES} {...{ looked, next, table }} />
+        )}
+        <TransactionalLink />
+      </>
+    );
+    return sendPage(request, reply, viewer, frame, content);
   });
   await campaignScreen(app, { clock });
 }
 
 /** Registers the page of a campaign, its subpages and its actions. */
 async function campaignScreen(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {
-  app.route<{ Params: { utr: string } }>({
-    method: READ,
-    url: '/mailings/:utr',
-    handler: async (request, reply) => {
-      const { utr } = request.params;
-      const summary = await ask(request, readSummary, { utr });
-      const { report } = await ask(request, readReport, { utr });
-      const { archived } = await ask(request, readArchivedMail, { utr });
-      const mayChange = viewerOf(request).role !== 'viewer';
-      const action = mayChange && <Actions summary={summary} report={report} />;
-      const content = (
-        <>
-          {report.ab_test !== null && <Variants utr={utr} test={report.ab_test} mayChoose={mayChange} />}
-          <Overview summary={summary} report={report} />
-          <ArchiveCard {...{ utr, archived, mayChange }} />
-        </>
-      );
-      return sendPart(request, reply, { summary, now: clock.now(), current: 'overview' }, content, action);
-    },
+  pageRoute<{ Params: { utr: string } }>(app, '/mailings/:utr', async (request, reply) => {
+    const { utr } = request.params;
+    const summary = await ask(request, readSummary, { utr });
+    const { report } = await ask(request, readReport, { utr });
+    const { archived } = await ask(request, readArchivedMail, { utr });
+    const mayChange = viewerOf(request).role !== 'viewer';
+    const action = mayChange && <Actions summary={summary} report={report} />;
+    const content = (
+      <>
+        {report.ab_test !== null && <Variants utr={utr} test={report.ab_test} mayChoose={mayChange} />}
+        <Overview summary={summary} report={report} />
+        <ArchiveCard {...{ utr, archived, mayChange }} />
+      </>
+    );
+    return sendPart(request, reply, { summary, now: clock.now(), current: 'overview' }, content, action);
   });
   await variantChoice(app);
   await campaignActions(app);

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import { MailFrames, PlainText } from '../../dashboard/components/mail-frames.tsx';
 import { Card, Empty, Notice } from '../../dashboard/components/surface.tsx';
-import { Table } from '../../dashboard/components/table.tsx';
+import { numberColumn, Table } from '../../dashboard/components/table.tsx';
 import { orBusy, sendBusyFrame, sendKeptMailFrame, sendMailFrame } from '../../dashboard/mail-frame.ts';
 import { ask } from '../../dashboard/operations.ts';
 import { languageOf } from '../../dashboard/page.tsx';
@@ -13,7 +13,7 @@ import { useLanguage } from '../../dashboard/words/index.ts';
 import { namesOfLinks } from '../../delivery/compiling/show.ts';
 import type { MarkedLink } from '../../delivery/shown/click-map.ts';
 import { Failure } from '../../errors/failure.ts';
-import { READ } from '../../http/pages/layout.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
 import type { Clock } from '../../time/clock.ts';
 import { readDraft } from '../operations/drafts.ts';
 import { type Report, readReport, readSummary } from '../operations/reports.ts';
@@ -33,32 +33,24 @@ const RETRY_SECONDS = 2;
 
 /** Registers the preview and the mail for the frames in it. */
 export async function previewScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
-  app.route<Call>({
-    method: READ,
-    url: '/mailings/:utr/preview',
-    handler: async (request, reply) => {
-      const { utr } = request.params;
-      const { variant = '' } = request.query;
-      const summary = await ask(request, readSummary, { utr });
-      const mail = await readMail(request, mailQuery(utr, variant));
-      const { variants } = (await ask(request, readDraft, { utr })).draft;
-      if (mail === null) reply.code(TOO_MANY_REQUESTS).header('retry-after', RETRY_SECONDS);
-      // Viewers add no templates.
-      const keep = viewerOf(request).role === 'viewer' ? null : summary.single_send_name;
-      const content = mail === null ? <Busy utr={utr} /> : <Preview {...{ utr, mail, keep, variant, variants }} />;
-      return sendPart(request, reply, { summary, now: clock.now(), current: 'preview' }, content);
-    },
+  pageRoute<Call>(app, '/mailings/:utr/preview', async (request, reply) => {
+    const { utr } = request.params;
+    const { variant = '' } = request.query;
+    const summary = await ask(request, readSummary, { utr });
+    const mail = await readMail(request, mailQuery(utr, variant));
+    const { variants } = (await ask(request, readDraft, { utr })).draft;
+    if (mail === null) reply.code(TOO_MANY_REQUESTS).header('retry-after', RETRY_SECONDS);
+    // Viewers add no templates.
+    const keep = viewerOf(request).role === 'viewer' ? null : summary.single_send_name;
+    const content = mail === null ? <Busy utr={utr} /> : <Preview {...{ utr, mail, keep, variant, variants }} />;
+    return sendPart(request, reply, { summary, now: clock.now(), current: 'preview' }, content);
   });
 
-  app.route<Call>({
-    method: READ,
-    url: '/mailings/:utr/preview/mail',
-    handler: async (request, reply) => {
-      const query = mailQuery(request.params.utr, request.query.variant);
-      const html = await orBusy(ask(request, showSingleSendHtml, query));
-      if (html !== null) return sendKeptMailFrame(reply, html, viewerOf(request).accountId);
-      return sendBusyFrame(reply, languageOf(request, viewerOf(request)));
-    },
+  pageRoute<Call>(app, '/mailings/:utr/preview/mail', async (request, reply) => {
+    const query = mailQuery(request.params.utr, request.query.variant);
+    const html = await orBusy(ask(request, showSingleSendHtml, query));
+    if (html !== null) return sendKeptMailFrame(reply, html, viewerOf(request).accountId);
+    return sendBusyFrame(reply, languageOf(request, viewerOf(request)));
   });
 }
 
@@ -148,31 +140,23 @@ interface Link {
 
 /** Registers the table of the links and the mail for the frame below it. */
 export async function linksScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
-  app.route<{ Params: { utr: string } }>({
-    method: READ,
-    url: '/mailings/:utr/links',
-    handler: async (request, reply) => {
-      const { utr } = request.params;
-      const summary = await ask(request, readSummary, { utr });
-      const { report, html } = await readClicks(request, utr);
-      const names = await namesOfLinks(viewerOf(request).accountId, html ?? '');
-      const content = <Links utr={utr} report={report} links={linksOf(report, names)} hasMail={html !== ''} />;
-      return sendPart(request, reply, { summary, now: clock.now(), current: 'links' }, content);
-    },
+  pageRoute<{ Params: { utr: string } }>(app, '/mailings/:utr/links', async (request, reply) => {
+    const { utr } = request.params;
+    const summary = await ask(request, readSummary, { utr });
+    const { report, html } = await readClicks(request, utr);
+    const names = await namesOfLinks(viewerOf(request).accountId, html ?? '');
+    const content = <Links utr={utr} report={report} links={linksOf(report, names)} hasMail={html !== ''} />;
+    return sendPart(request, reply, { summary, now: clock.now(), current: 'links' }, content);
   });
 
-  app.route<{ Params: { utr: string } }>({
-    method: READ,
-    url: '/mailings/:utr/links/mail',
-    handler: async (request, reply) => {
-      const language = languageOf(request, viewerOf(request));
-      const { report, html } = await readClicks(request, request.params.utr);
-      if (html === null) return sendBusyFrame(reply, language);
-      const badges = linksOf(report, []).map(
-        ({ number, people }) => [number, { text: language.number(people), isQuiet: people === 0 }] as const,
-      );
-      return sendMailFrame(reply, html, viewerOf(request).accountId, { badges: new Map(badges) });
-    },
+  pageRoute<{ Params: { utr: string } }>(app, '/mailings/:utr/links/mail', async (request, reply) => {
+    const language = languageOf(request, viewerOf(request));
+    const { report, html } = await readClicks(request, request.params.utr);
+    if (html === null) return sendBusyFrame(reply, language);
+    const badges = linksOf(report, []).map(
+      ({ number, people }) => [number, { text: language.number(people), isQuiet: people === 0 }] as const,
+    );
+    return sendMailFrame(reply, html, viewerOf(request).accountId, { badges: new Map(badges) });
   });
 }
 
@@ -235,17 +219,13 @@ function Links({ utr, report, links, hasMail }: LinksProps) {
               </span>
             ),
           },
-          { heading: language.say('links.people'), isNumber: true, cell: ({ people }) => language.number(people) },
+          numberColumn(language, 'links.people', 'people'),
           {
             heading: language.say('links.share'),
             isNumber: true,
             cell: ({ people }) => language.share(people, all),
           },
-          {
-            heading: language.say('links.machines'),
-            isNumber: true,
-            cell: ({ machines }) => language.number(machines),
-          },
+          numberColumn(language, 'links.machines', 'machines'),
         ]}
       />
       {links.length > MAX_ROWS && (

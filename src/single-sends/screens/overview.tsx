@@ -2,7 +2,7 @@
 import { Chart } from '../../dashboard/components/chart.tsx';
 import { Stats } from '../../dashboard/components/figures.tsx';
 import { Card, Notice } from '../../dashboard/components/surface.tsx';
-import { Table } from '../../dashboard/components/table.tsx';
+import { numberColumn, Table } from '../../dashboard/components/table.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';
 import { type Language, useLanguage } from '../../dashboard/words/index.ts';
 import type { PacedGroup } from '../../delivery/pacing/paced-groups.ts';
@@ -160,10 +160,7 @@ function Reasons({ utr, reasons }: { utr: string; reasons: Report['reasons'] }) 
   const language = useLanguage();
   const title = language.say('mailings.reasons');
   return (
-    <section class="list">
-      <header class="card-head">
-        <h2>{title}</h2>
-      </header>
+    <Card title={title} isList>
       <Table
         caption={title}
         rows={reasons}
@@ -178,14 +175,10 @@ function Reasons({ utr, reasons }: { utr: string; reasons: Report['reasons'] }) 
             ),
           },
           { heading: language.say('mailings.state'), cell: ({ state }) => language.say(`delivery.${state}`) },
-          {
-            heading: language.say('mailings.people'),
-            isNumber: true,
-            cell: ({ count }) => language.number(count),
-          },
+          numberColumn(language, 'mailings.people', 'count'),
         ]}
       />
-    </section>
+    </Card>
   );
 }
 
@@ -286,10 +279,7 @@ function Domains({ domains }: Pick<Watch, 'domains'>) {
     ['waiting', 'mailings.waiting', false],
   ] as const;
   return (
-    <section class="list">
-      <header class="card-head">
-        <h2>{title}</h2>
-      </header>
+    <Card title={title} isList>
       <Table
         caption={title}
         rows={rows}
@@ -306,7 +296,7 @@ function Domains({ domains }: Pick<Watch, 'domains'>) {
           })),
         ]}
       />
-    </section>
+    </Card>
   );
 }
 

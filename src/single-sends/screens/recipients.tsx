@@ -4,14 +4,14 @@ import type { Static } from 'typebox';
 import { LinkButton } from '../../dashboard/components/button.tsx';
 import { DeliveryBadge } from '../../dashboard/components/campaign-state.tsx';
 import { Time } from '../../dashboard/components/figures.tsx';
-import { Pager, SearchForm, Table } from '../../dashboard/components/table.tsx';
+import { numberColumn, Pager, SearchForm, Table } from '../../dashboard/components/table.tsx';
 import { ask } from '../../dashboard/operations.ts';
 import { recordTime } from '../../dashboard/record-time.ts';
 import { withQuery } from '../../dashboard/with-query.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { SHOWN_DELIVERY_STATES, type ShownDeliveryState } from '../../delivery/reporting/kept-mails.ts';
 import { sendLongCsv } from '../../http/list-response.ts';
-import { READ } from '../../http/pages/layout.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
 import type { Clock } from '../../time/clock.ts';
 import { exportRecipientsOf, findRecipientsOf, readReport, readSummary } from '../operations/reports.ts';
 import { sendPart } from './campaign.tsx';
@@ -29,10 +29,10 @@ interface Filter {
 
 /** Registers the recipients of a campaign. */
 export async function recipientsScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
-  app.route<{ Params: { utr: string }; Querystring: Record<string, string | undefined> }>({
-    method: READ,
-    url: '/mailings/:utr/recipients',
-    handler: async (request, reply) => {
+  pageRoute<{ Params: { utr: string }; Querystring: Record<string, string | undefined> }>(
+    app,
+    '/mailings/:utr/recipients',
+    async (request, reply) => {
       const { utr } = request.params;
       const summary = await ask(request, readSummary, { utr });
       const filter = readFilter(request.query);
@@ -59,7 +59,7 @@ export async function recipientsScreen(app: FastifyInstance, { clock }: { clock:
       );
       return sendPart(request, reply, { summary, now, current: 'recipients' }, content, action);
     },
-  });
+  );
 
   app.get<{ Params: { utr: string }; Querystring: Record<string, string | undefined> }>(
     '/mailings/:utr/recipients.csv',
@@ -185,12 +185,8 @@ function Found({ recipients, now }: Pick<RecipientsProps, 'recipients' | 'now'>)
           heading: language.say('recipients.why'),
           cell: ({ reply }) => <bdi class="small">{language.sentence(reply ?? '')}</bdi>,
         },
-        {
-          heading: language.say('mailings.opens'),
-          isNumber: true,
-          cell: ({ opens }) => language.number(opens),
-        },
-        { heading: language.say('mailings.clicks'), isNumber: true, cell: ({ clicks }) => language.number(clicks) },
+        numberColumn(language, 'mailings.opens', 'opens'),
+        numberColumn(language, 'mailings.clicks', 'clicks'),
         {
           heading: language.say('recipients.when'),
           cell: ({ updated_at: at }) => <Time at={recordTime(at)} now={now} />,

@@ -5,7 +5,7 @@ import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import { Confirm } from '../../dashboard/components/confirm.tsx';
 import { type Problems, SelectField, TextField } from '../../dashboard/components/field.tsx';
 import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
-import { Table } from '../../dashboard/components/table.tsx';
+import { numberColumn, Table } from '../../dashboard/components/table.tsx';
 import { setFlash } from '../../dashboard/flash.ts';
 import { ask, attempt, sentenceOf } from '../../dashboard/operations.ts';
 import { languageOf } from '../../dashboard/page.tsx';
@@ -14,7 +14,7 @@ import { viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { SINGLE_SEND_STATUS, WINNER_BY } from '../../database/schema/index.ts';
 import { variantName } from '../../delivery/queue/variant-groups.ts';
-import { READ } from '../../http/pages/layout.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
 import { type ListedTemplate, listTemplates } from '../../templates/operations.ts';
 import { type Draft, readDraft } from '../operations/drafts.ts';
 import type { Report } from '../operations/reports.ts';
@@ -30,11 +30,7 @@ const UNPROCESSABLE = 422;
 const SEE_OTHER = 303;
 
 export async function variantsScreen(app: FastifyInstance): Promise<void> {
-  app.route<ByUtr>({
-    method: READ,
-    url: '/mailings/:utr/edit/variants',
-    handler: (request, reply) => show(request, reply),
-  });
+  pageRoute<ByUtr>(app, '/mailings/:utr/edit/variants', show);
 
   app.post<ByUtr>('/mailings/:utr/edit/variants', async (request, reply) => {
     const given = givenTest(request);
@@ -393,10 +389,7 @@ export function Variants({ utr, test, mayChoose }: { utr: string; test: Reported
   );
   return (
     <div class="stack">
-      <section class="list">
-        <header class="card-head">
-          <h2>{title}</h2>
-        </header>
+      <Card title={title} isList>
         <Notice tone={test.verdict === 'winner' ? 'good' : 'plain'}>{outcome(language, test)}</Notice>
         <Table
           caption={title}
@@ -422,20 +415,12 @@ export function Variants({ utr, test, mayChoose }: { utr: string; test: Reported
               isNumber: true,
               cell: ({ delivered, kept }) => language.number(delivered - kept),
             },
-            ...(test.variants.some(({ kept }) => kept > 0)
-              ? [
-                  {
-                    heading: language.say('delivery.kept'),
-                    isNumber: true,
-                    cell: ({ kept }: ReportedTest['variants'][number]) => language.number(kept),
-                  },
-                ]
-              : []),
+            ...(test.variants.some(({ kept }) => kept > 0) ? [numberColumn(language, 'delivery.kept', 'kept')] : []),
             { heading: language.say('mailings.opened'), isNumber: true, cell: ({ opens }) => rate(opens) },
             { heading: language.say('mailings.clicked'), isNumber: true, cell: ({ clicks }) => rate(clicks) },
           ]}
         />
-      </section>
+      </Card>
       <p class="small quiet-text">{language.say('variants.about')}</p>
       {mayChoose && test.winner === null && test.state !== 'cancelled' && (
         <div class="buttons">

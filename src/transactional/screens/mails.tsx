@@ -15,17 +15,17 @@ import { withQuery } from '../../dashboard/with-query.ts';
 import { type PlainKey, useLanguage } from '../../dashboard/words/index.ts';
 import { DELIVERY_STATE_NAMES, type DeliveryState } from '../../database/schema/index.ts';
 import { shownDeliveryState } from '../../delivery/reporting/kept-mails.ts';
-import { READ } from '../../http/pages/layout.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
 import { listMails, type Mail, readMail } from '../operations.ts';
 
 type Found = Static<typeof listMails.output>;
 
 /** Registers the list and the page of one mail. */
 export async function transactionalScreens(app: FastifyInstance): Promise<void> {
-  app.route<{ Querystring: { email?: string; state?: string; before?: string } }>({
-    method: READ,
-    url: '/transactional',
-    handler: async (request, reply) => {
+  pageRoute<{ Querystring: { email?: string; state?: string; before?: string } }>(
+    app,
+    '/transactional',
+    async (request, reply) => {
       const viewer = viewerOf(request);
       const { before } = request.query;
       const [email = ''] = texts(request.query.email);
@@ -38,7 +38,7 @@ export async function transactionalScreens(app: FastifyInstance): Promise<void> 
       const list = { ...found, email, state, isLater: before !== undefined, now: app.deps.clock.now() };
       return sendPage(request, reply, viewer, frame, <Mails {...list} />);
     },
-  });
+  );
   await transactionalMailScreen(app);
 }
 
@@ -115,15 +115,11 @@ function Mails({ mails, next_before_id: next, email, state, isLater, now }: Mail
 
 /** Registers the page of one mail. */
 async function transactionalMailScreen(app: FastifyInstance): Promise<void> {
-  app.route<{ Params: { utr: string } }>({
-    method: READ,
-    url: '/transactional/:utr',
-    handler: async (request, reply) => {
-      const viewer = viewerOf(request);
-      const { mail } = await ask(request, readMail, request.params);
-      const title = mail.subject || languageOf(request, viewer).say('outbox.noSubject');
-      return sendPage(request, reply, viewer, { title, section: 'mailings' }, <OneMail mail={mail} />);
-    },
+  pageRoute<{ Params: { utr: string } }>(app, '/transactional/:utr', async (request, reply) => {
+    const viewer = viewerOf(request);
+    const { mail } = await ask(request, readMail, request.params);
+    const title = mail.subject || languageOf(request, viewer).say('outbox.noSubject');
+    return sendPage(request, reply, viewer, { title, section: 'mailings' }, <OneMail mail={mail} />);
   });
 }
 

@@ -11,7 +11,7 @@ import { languageOf, sendPage } from '../../dashboard/page.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';
 import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
 import { type Language, useLanguage } from '../../dashboard/words/index.ts';
-import { READ } from '../../http/pages/layout.ts';
+import { pageRoute } from '../../http/pages/layout.ts';
 import { stepPath } from '../../single-sends/screens/compose/step.tsx';
 import { type ListedVersion, listMailVersions, readVersion, restoreVersion, type Versions } from '../operations.ts';
 
@@ -28,15 +28,11 @@ export async function versionScreens(app: FastifyInstance): Promise<void> {
   // Versions are for those who write mails.
   app.addHook('onRequest', async (request) => requireEditor(request));
 
-  app.route<Call>({ method: READ, url: '/versions/:utr', handler: (request, reply) => show(request, reply) });
+  pageRoute<Call>(app, '/versions/:utr', (request, reply) => show(request, reply));
 
-  app.route<Call>({
-    method: READ,
-    url: '/versions/:utr/:id/mail',
-    handler: async (request, reply) => {
-      const { version } = await ask(request, readVersion, { version_id: request.params.id });
-      return sendKeptMailFrame(reply, version.html, viewerOf(request).accountId);
-    },
+  pageRoute<Call>(app, '/versions/:utr/:id/mail', async (request, reply) => {
+    const { version } = await ask(request, readVersion, { version_id: request.params.id });
+    return sendKeptMailFrame(reply, version.html, viewerOf(request).accountId);
   });
 
   app.post<Call>('/versions/:utr/:id/restore', async (request, reply) => {

@@ -4,64 +4,38 @@ import { addGroup } from '../../../audience/unsubscribed/groups.ts';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../dashboard/components/field.tsx';
 import { Card, Empty } from '../../../dashboard/components/surface.tsx';
-import { Table } from '../../../dashboard/components/table.tsx';
+import { numberColumn, Table } from '../../../dashboard/components/table.tsx';
 import { setFlash } from '../../../dashboard/flash.ts';
 import { ask, attempt, sentenceOf } from '../../../dashboard/operations.ts';
 import { field, texts } from '../../../dashboard/sign-in/fields.ts';
 import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
-import { READ } from '../../../http/pages/layout.ts';
 import { type Audience, countAudience, type Draft, readDraft, saveDraft } from '../../operations/drafts.ts';
 import {
   type Choices,
   type Fields,
   readChoices,
   SavedForm,
-  saveStep,
+  savedStep,
   seenValue,
-  sendStep,
   stepPath,
   type Target,
 } from './step.tsx';
 
-interface ByUtr {
-  Params: { utr: string };
+export function audienceStep(app: FastifyInstance): void {
+  savedStep(app, { step: 'audience', given: givenFields, stored: storedFields, content });
 }
 
-export async function audienceStep(app: FastifyInstance): Promise<void> {
-  app.route<ByUtr>({
-    method: READ,
-    url: '/mailings/:utr/edit/audience',
-    handler: async (request, reply) => {
-      const { draft } = await ask(request, readDraft, request.params);
-      return sendStep(request, reply, draft, 'audience', await content(request, draft, storedFields(draft)));
-    },
-  });
-
-  app.post<ByUtr>('/mailings/:utr/edit/audience', async (request, reply) => {
-    const values: Record<string, unknown> = Object.assign(Object.create(null), request.body);
-    const given = {
-      recipient_id: texts(values.recipient_id),
-      exclude_specific_recipient_id: texts(values.exclude_specific_recipient_id),
-      // Without senders or groups the form has no field to choose one.
-      ...(values.sender_id !== undefined && { sender_id: field(request, 'sender_id') }),
-      ...(values.unsubscribe_group_id !== undefined && {
-        unsubscribe_group_id: field(request, 'unsubscribe_group_id'),
-      }),
-    };
-    return saveStep({
-      request,
-      reply,
-      utr: request.params.utr,
-      step: 'audience',
-      given,
-      stored: (draft) => {
-        const stored = storedFields(draft);
-        return Object.fromEntries(Object.keys(given).map((name) => [name, stored[name] ?? '']));
-      },
-      again: async (draft, problems, problem) =>
-        sendStep(request, reply, draft, 'audience', await content(request, draft, given, problems), problem),
-    });
-  });
+function givenFields(request: FastifyRequest): Fields {
+  const values: Record<string, unknown> = Object.assign(Object.create(null), request.body);
+  return {
+    recipient_id: texts(values.recipient_id),
+    exclude_specific_recipient_id: texts(values.exclude_specific_recipient_id),
+    // Without senders or groups the form has no field to choose one.
+    ...(values.sender_id !== undefined && { sender_id: field(request, 'sender_id') }),
+    ...(values.unsubscribe_group_id !== undefined && {
+      unsubscribe_group_id: field(request, 'unsubscribe_group_id'),
+    }),
+  };
 }
 
 const storedFields = (draft: Draft): Fields => ({
@@ -73,7 +47,7 @@ const storedFields = (draft: Draft): Fields => ({
 
 const chosen = (id: number) => (id === 0 ? '' : String(id));
 
-async function content(request: FastifyRequest, draft: Draft, given: Fields, problems: Problems = {}) {
+async function content(request: FastifyRequest, draft: Draft, given: Fields, problems: Problems) {
   const choices = await readChoices(request);
   const { audience } = await ask(request, countAudience, { utr: draft.utr });
   return <AudienceForm draft={draft} given={given} choices={choices} audience={audience} problems={problems} />;
@@ -211,11 +185,7 @@ export function Targets({
               </span>
             ),
           },
-          {
-            heading: language.say('compose.audience.people'),
-            isNumber: true,
-            cell: ({ people }) => language.number(people),
-          },
+          numberColumn(language, 'compose.audience.people', 'people'),
           {
             heading: language.say('compose.audience.to'),
             cell: (target) =>

@@ -14,7 +14,7 @@ import { viewerOf } from '../../../dashboard/signed-in.ts';
 import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
 import { variantName } from '../../../delivery/queue/variant-groups.ts';
 import { courierInUse } from '../../../delivery/transport/relays/in-use.ts';
-import { READ } from '../../../http/pages/layout.ts';
+import { pageRoute } from '../../../http/pages/layout.ts';
 import type { Deps } from '../../../operations/deps.ts';
 import type { CheckedMailRecord } from '../../operations/shown-mails.ts';
 import { VariantField } from '../variants.tsx';
@@ -33,22 +33,14 @@ export async function checkStep(
   kind: ComposedKind,
   { db, config }: Pick<Deps, 'db' | 'config'>,
 ): Promise<void> {
-  app.route<Call>({
-    method: READ,
-    url: `${kind.route}/check`,
-    handler: (request, reply) => show(request, reply, request.query),
-  });
+  pageRoute<Call>(app, `${kind.route}/check`, (request, reply) => show(request, reply, request.query));
 
-  app.route<Call>({
-    method: READ,
-    url: `${kind.route}/mail`,
-    handler: async (request, reply) => {
-      const composed = await kind.read(request, request.params);
-      const html = await orBusy(composed.html(seenIn(request.query)));
-      const viewer = viewerOf(request);
-      if (html === null) return sendBusyFrame(reply, languageOf(request, viewer));
-      return sendMailFrame(reply, html, viewer.accountId, { isDark: request.query.colours === 'dark' });
-    },
+  pageRoute<Call>(app, `${kind.route}/mail`, async (request, reply) => {
+    const composed = await kind.read(request, request.params);
+    const html = await orBusy(composed.html(seenIn(request.query)));
+    const viewer = viewerOf(request);
+    if (html === null) return sendBusyFrame(reply, languageOf(request, viewer));
+    return sendMailFrame(reply, html, viewer.accountId, { isDark: request.query.colours === 'dark' });
   });
 
   app.post<Call>(`${kind.route}/test`, async (request, reply) => {

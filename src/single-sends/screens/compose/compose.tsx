@@ -8,7 +8,7 @@ import { languageOf, sendPage } from '../../../dashboard/page.tsx';
 import { field } from '../../../dashboard/sign-in/fields.ts';
 import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
-import { READ } from '../../../http/pages/layout.ts';
+import { pageRoute } from '../../../http/pages/layout.ts';
 import type { Deps } from '../../../operations/deps.ts';
 import { createDraft } from '../../operations/drafts.ts';
 import { variantsScreen } from '../variants.tsx';
@@ -22,15 +22,13 @@ import { stepPath } from './step.tsx';
 /** Registers the pages for composing, which only those see who may change something. */
 export async function composeScreens(app: FastifyInstance, { clock, db, config }: Deps): Promise<void> {
   app.addHook('onRequest', async (request) => requireEditor(request));
-  app.route<{ Params: { utr: string } }>({
-    method: READ,
-    url: '/mailings/:utr/edit',
-    handler: (request, reply) => reply.redirect(stepPath(request.params.utr, 'audience')),
-  });
+  pageRoute<{ Params: { utr: string } }>(app, '/mailings/:utr/edit', (request, reply) =>
+    reply.redirect(stepPath(request.params.utr, 'audience')),
+  );
   await newCampaignScreen(app);
-  await audienceStep(app);
+  audienceStep(app);
   await groupForm(app);
-  await contentStep(app);
+  contentStep(app);
   await templatesScreen(app, CAMPAIGN);
   await htmlScreen(app, CAMPAIGN);
   await designScreen(app, CAMPAIGN);
@@ -42,11 +40,7 @@ export async function composeScreens(app: FastifyInstance, { clock, db, config }
 const SEE_OTHER = 303;
 
 async function newCampaignScreen(app: FastifyInstance): Promise<void> {
-  app.route({
-    method: READ,
-    url: '/mailings/new',
-    handler: (request, reply) => send(request, reply, <NewCampaign />),
-  });
+  pageRoute(app, '/mailings/new', (request, reply) => send(request, reply, <NewCampaign />));
 
   app.post('/mailings/new', async (request, reply) => {
     const name = field(request, 'single_send_name');

@@ -9,45 +9,21 @@ import { ask } from '../../../dashboard/operations.ts';
 import { field } from '../../../dashboard/sign-in/fields.ts';
 import { withQuery } from '../../../dashboard/with-query.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
-import { READ } from '../../../http/pages/layout.ts';
 import { listTemplates } from '../../../templates/operations.ts';
-import { type Draft, readDraft } from '../../operations/drafts.ts';
+import type { Draft } from '../../operations/drafts.ts';
 import { TestCard } from '../variants.tsx';
 import { type Composed, composedCampaign } from './mail-content.tsx';
-import { type Fields, SavedForm, saveStep, seenValue, sendStep } from './step.tsx';
+import { type Fields, SavedForm, savedStep, seenValue } from './step.tsx';
 
-interface ByUtr {
-  Params: { utr: string };
+export function contentStep(app: FastifyInstance): void {
+  savedStep(app, { step: 'content', given: givenFields, stored: storedFields, content });
 }
 
-export async function contentStep(app: FastifyInstance): Promise<void> {
-  app.route<ByUtr>({
-    method: READ,
-    url: '/mailings/:utr/edit/content',
-    handler: async (request, reply) => {
-      const { draft } = await ask(request, readDraft, request.params);
-      return sendStep(request, reply, draft, 'content', await content(request, draft, storedFields(draft)));
-    },
-  });
-
-  app.post<ByUtr>('/mailings/:utr/edit/content', async (request, reply) => {
-    const given = {
-      subject: field(request, 'subject').trim(),
-      preheader: field(request, 'preheader').trim(),
-      single_send_name: field(request, 'single_send_name').trim(),
-    };
-    return saveStep({
-      request,
-      reply,
-      utr: request.params.utr,
-      step: 'content',
-      given,
-      stored: storedFields,
-      again: async (draft, problems, problem) =>
-        sendStep(request, reply, draft, 'content', await content(request, draft, given, problems), problem),
-    });
-  });
-}
+const givenFields = (request: FastifyRequest): Fields => ({
+  subject: field(request, 'subject').trim(),
+  preheader: field(request, 'preheader').trim(),
+  single_send_name: field(request, 'single_send_name').trim(),
+});
 
 const storedFields = ({ subject, preheader, single_send_name }: Draft): Fields => ({
   subject,
@@ -55,7 +31,7 @@ const storedFields = ({ subject, preheader, single_send_name }: Draft): Fields =
   single_send_name,
 });
 
-async function content(request: FastifyRequest, draft: Draft, given: Fields, problems: Problems = {}) {
+async function content(request: FastifyRequest, draft: Draft, given: Fields, problems: Problems) {
   const { contents: placeholders } = await ask(request, listPlaceholders, {});
   const template = draft.content === 'template' ? await findTemplateName(request, draft.template_id) : '';
   const mail = composedCampaign(request, draft);
@@ -92,25 +68,7 @@ function ContentForm({ draft, mail, given, problems, placeholders, template }: F
         </>
       }
     >
-      <TextField
-        name="subject"
-        label={language.say('compose.subject')}
-        value={String(given.subject)}
-        maxLength={255}
-        autocomplete="off"
-        data-takes-placeholders
-        problems={problems}
-      />
-      <TextField
-        name="preheader"
-        label={language.say('compose.preheader')}
-        hint={language.say('compose.preheader.hint')}
-        value={String(given.preheader)}
-        maxLength={255}
-        autocomplete="off"
-        data-takes-placeholders
-        problems={problems}
-      />
+      <SubjectFields subject={String(given.subject)} preheader={String(given.preheader)} problems={problems} />
       <Hints {...draft} />
       <Placeholders names={placeholders} />
       <TextField
@@ -124,6 +82,38 @@ function ContentForm({ draft, mail, given, problems, placeholders, template }: F
         problems={problems}
       />
     </SavedForm>
+  );
+}
+
+interface SubjectFieldsProps {
+  subject: string;
+  preheader: string;
+  /** Whether there must be a subject. */
+  isRequired?: boolean;
+  problems: Problems;
+}
+
+/** The subject and the preview text, into which placeholders can be put. */
+export function SubjectFields({ subject, preheader, isRequired = false, problems }: SubjectFieldsProps) {
+  const language = useLanguage();
+  const text = { maxLength: 255, autocomplete: 'off', 'data-takes-placeholders': true, problems } as const;
+  return (
+    <>
+      <TextField
+        name="subject"
+        label={language.say('compose.subject')}
+        value={subject}
+        required={isRequired}
+        {...text}
+      />
+      <TextField
+        name="preheader"
+        label={language.say('compose.preheader')}
+        hint={language.say('compose.preheader.hint')}
+        value={preheader}
+        {...text}
+      />
+    </>
   );
 }
 

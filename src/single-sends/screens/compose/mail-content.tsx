@@ -10,7 +10,7 @@ import { languageOf, sendPage } from '../../../dashboard/page.tsx';
 import { field } from '../../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../../dashboard/signed-in.ts';
 import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
-import { READ } from '../../../http/pages/layout.ts';
+import { pageRoute } from '../../../http/pages/layout.ts';
 import { MAX_FORM_BYTES } from '../../../http/requests/forms.ts';
 import { isOwn } from '../../../templates/mail-content.ts';
 import { type ListedTemplate, listTemplates } from '../../../templates/operations.ts';
@@ -109,19 +109,15 @@ export function composedCampaign(request: FastifyRequest, draft: Draft): Compose
 }
 
 export async function designScreen(app: FastifyInstance, kind: ComposedKind): Promise<void> {
-  app.route<{ Params: ComposedParams }>({
-    method: READ,
-    url: `${kind.route}/design`,
-    handler: async (request, reply) => {
-      const viewer = viewerOf(request);
-      const mail = await kind.read(request, request.params);
-      // The page may be open at another address than the one in links.
-      const token = (await mail.readDesignUrl()).split('/').at(-1) ?? '';
-      const language = languageOf(request, viewer);
-      const title = language.say('compose.design.title');
-      const frame = { title, section: kind.section, action: <Back href={mail.address('content')} /> } as const;
-      return sendPage(request, reply, viewer, frame, <Designer source={`/design/${token}?lang=${language.code}`} />);
-    },
+  pageRoute<{ Params: ComposedParams }>(app, `${kind.route}/design`, async (request, reply) => {
+    const viewer = viewerOf(request);
+    const mail = await kind.read(request, request.params);
+    // The page may be open at another address than the one in links.
+    const token = (await mail.readDesignUrl()).split('/').at(-1) ?? '';
+    const language = languageOf(request, viewer);
+    const title = language.say('compose.design.title');
+    const frame = { title, section: kind.section, action: <Back href={mail.address('content')} /> } as const;
+    return sendPage(request, reply, viewer, frame, <Designer source={`/design/${token}?lang=${language.code}`} />);
   });
 }
 
@@ -141,11 +137,9 @@ export async function templatesScreen(app: FastifyInstance, kind: ComposedKind):
     return mail.send(request, reply, { step: 'templates', content, problem });
   };
 
-  app.route<{ Params: ComposedParams }>({
-    method: READ,
-    url: `${kind.route}/templates`,
-    handler: (request, reply) => show(request, reply, request.params),
-  });
+  pageRoute<{ Params: ComposedParams }>(app, `${kind.route}/templates`, (request, reply) =>
+    show(request, reply, request.params),
+  );
 
   app.post<{ Params: ComposedParams }>(`${kind.route}/templates`, async (request, reply) => {
     const mail = await kind.read(request, request.params);
@@ -212,24 +206,16 @@ const MAX_SHOWN = 300_000;
 const MAX_SHOWN_AGAIN = 512 * 1024;
 
 export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Promise<void> {
-  app.route<{ Params: ComposedParams }>({
-    method: READ,
-    url: `${kind.route}/html`,
-    handler: async (request, reply) => {
-      const mail = await kind.read(request, request.params);
-      const html = mail.html_size > MAX_SHOWN ? null : await mail.code();
-      return show(request, reply, mail, { html, size: mail.html_size });
-    },
+  pageRoute<{ Params: ComposedParams }>(app, `${kind.route}/html`, async (request, reply) => {
+    const mail = await kind.read(request, request.params);
+    const html = mail.html_size > MAX_SHOWN ? null : await mail.code();
+    return show(request, reply, mail, { html, size: mail.html_size });
   });
 
-  app.route<{ Params: ComposedParams }>({
-    method: READ,
-    url: `${kind.route}/html/code`,
-    handler: async (request, reply) => {
-      const html = await (await kind.read(request, request.params)).code();
-      reply.headers({ 'content-disposition': 'attachment; filename="mail.html"', 'cache-control': 'no-store' });
-      return reply.type('text/plain; charset=utf-8').send(html);
-    },
+  pageRoute<{ Params: ComposedParams }>(app, `${kind.route}/html/code`, async (request, reply) => {
+    const html = await (await kind.read(request, request.params)).code();
+    reply.headers({ 'content-disposition': 'attachment; filename="mail.html"', 'cache-control': 'no-store' });
+    return reply.type('text/plain; charset=utf-8').send(html);
   });
 
   app.post<{ Params: ComposedParams }>(`${kind.route}/html`, { bodyLimit: MAX_FORM_BYTES }, async (request, reply) => {

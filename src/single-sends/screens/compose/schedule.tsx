@@ -17,7 +17,7 @@ import { SINGLE_SEND_STATUS } from '../../../database/schema/index.ts';
 import { FIRST_ZONE, type LocalTime } from '../../../delivery/timing/local-times.ts';
 import { waitsUntil } from '../../../delivery/timing/send-window.ts';
 import { canarySize, MIN_AUDIENCE } from '../../../delivery/watch/canary.ts';
-import { READ } from '../../../http/pages/layout.ts';
+import { pageRoute } from '../../../http/pages/layout.ts';
 import type { Deps } from '../../../operations/deps.ts';
 import { type ResultLimits, readResultLimits, readWindow } from '../../../sending-times/operations.ts';
 import { CapField, HoldCard, readHasCaps } from '../../../sending-times/screens/times.tsx';
@@ -38,11 +38,7 @@ interface ByUtr {
   Params: { utr: string };
 }
 export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {
-  app.route<ByUtr>({
-    method: READ,
-    url: '/mailings/:utr/edit/schedule',
-    handler: (request, reply) => show(request, reply, request.params.utr),
-  });
+  pageRoute<ByUtr>(app, '/mailings/:utr/edit/schedule', (request, reply) => show(request, reply, request.params.utr));
 
   app.post<ByUtr>('/mailings/:utr/edit/schedule', async (request, reply) => {
     const { draft } = await ask(request, readDraft, request.params);

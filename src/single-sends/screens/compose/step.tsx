@@ -1,7 +1,7 @@
 /** A step of composing a campaign: the tabs around it, its form, which saves itself, the choice between two versions, and what the campaign still lacks. */
 
 import { createHash } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
 import { listContactTypes } from '../../../audience/contact-types/operations.ts';
 import { listSegments } from '../../../audience/segments/operations.ts';
@@ -19,6 +19,7 @@ import { field } from '../../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../../dashboard/signed-in.ts';
 import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
 import { SINGLE_SEND_STATUS } from '../../../database/schema/index.ts';
+import { pageRoute } from '../../../http/pages/layout.ts';
 import { listSenders } from '../../../senders/operations/senders.ts';
 import { type Audience, type Draft, readDraft, saveDraft } from '../../operations/drafts.ts';
 
@@ -168,22 +169,36 @@ export async function readChoices(request: FastifyRequest) {
 const CONFLICT = 409;
 const SEE_OTHER = 303;
 
-interface Saving {
-  request: FastifyRequest;
-  reply: FastifyReply;
-  utr: string;
+/** A step whose form saves itself. */
+interface SavedStep {
   step: Step;
-  /** What the form sent. */
-  given: Fields;
-  /** The same fields as they are stored. */
+  /** What its form sent. */
+  given(request: FastifyRequest): Fields;
+  /** Its fields as they are stored. */
   stored(draft: Draft): Fields;
-  /** Answers with the form again, with what is wrong with its fields, or with all of it. */
-  again(draft: Draft, problems: Problems, problem: string): Promise<unknown>;
+  /** Its form with these values and what is wrong with them. */
+  content(request: FastifyRequest, draft: Draft, values: Fields, problems: Problems): Promise<VNode>;
+}
+
+interface ByUtr {
+  Params: { utr: string };
+}
+
+/** Registers the page of a step and its form. */
+export function savedStep(app: FastifyInstance, saved: SavedStep): void {
+  const url = `/mailings/:utr/edit/${saved.step}`;
+  pageRoute<ByUtr>(app, url, async (request, reply) => {
+    const { draft } = await ask(request, readDraft, request.params);
+    const content = await saved.content(request, draft, saved.stored(draft), {});
+    return sendStep(request, reply, draft, saved.step, content);
+  });
+  app.post<ByUtr>(url, (request, reply) => saveStep(request, reply, saved));
 }
 
 /** Saves; answers with a redirect to the next step or the same one, the form again, or the page to choose a version. */
-export async function saveStep(saving: Saving): Promise<unknown> {
-  const { request, reply, utr, step, given, stored } = saving;
+async function saveStep(request: FastifyRequest<ByUtr>, reply: FastifyReply, { step, ...form }: SavedStep) {
+  const { utr } = request.params;
+  const given = form.given(request);
   const save = (since: string) =>
     attempt(request, saveDraft, { ...given, utr, ...(since && { unchanged_since: since }) });
   let saved = await save(field(request, 'unchanged_since'));
@@ -193,7 +208,8 @@ export async function saveStep(saving: Saving): Promise<unknown> {
       setFlash(reply, 'bad', 'compose.locked');
       return reply.redirect(`/mailings/${encodeURIComponent(utr)}`, SEE_OTHER);
     }
-    const now = stored(draft);
+    const stored = form.stored(draft);
+    const now = Object.fromEntries(Object.keys(given).map((name) => [name, stored[name] ?? '']));
     const seen = field(request, 'seen');
     // Another step, or the same values, were saved meanwhile: nobody's words are lost.
     const isOwn = seen === seenValue(now) || seenValue(given) === seenValue(now);
@@ -201,8 +217,9 @@ export async function saveStep(saving: Saving): Promise<unknown> {
     saved = await save(draft.updated_at);
   }
   if ('problems' in saved) {
-    reply.code(saved.status);
-    return saving.again((await ask(request, readDraft, { utr })).draft, saved.problems, saved.problem);
+    const { draft } = await ask(request, readDraft, { utr });
+    const content = await form.content(request, draft, given, saved.problems);
+    return sendStep(request, reply.code(saved.status), draft, step, content, saved.problem);
   }
   const goesOn = field(request, 'next') !== '';
   const next = goesOn ? (STEPS[STEPS.indexOf(step) + 1] ?? step) : step;
