@@ -17,7 +17,6 @@ export const archive: Translation<typeof english> = {
   'archive.slug': 'Name in der Adresse',
   'archive.slug.hint':
     '3 bis 60 Kleinbuchstaben, Ziffern und Bindestriche, etwa lark-books. Links auf die bisherige Adresse führen dann ins Leere.',
-  'archive.save': 'Speichern',
   'archive.mail': 'Öffentliches Archiv',
   'archive.mail.off': 'Es ist nicht im Archiv: Nur wer es bekommen hat, kann es lesen.',
   'archive.mail.waits': 'Es ist im Archiv. Jeder kann es lesen, sobald alles verschickt ist.',

@@ -13,7 +13,6 @@ export const archive = {
   'archive.slug': 'Name in the address',
   'archive.slug.hint':
     '3 to 60 small letters, digits and hyphens, such as lark-books. Links to the address before stop working.',
-  'archive.save': 'Save',
   'archive.mail': 'Public archive',
   'archive.mail.off': 'It is not in the archive: only who got it can read it.',
   'archive.mail.waits': 'It is in the archive. Anybody can read it once all of it was sent.',

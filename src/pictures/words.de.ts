@@ -43,10 +43,8 @@ export const pictures: Translation<typeof english> = {
   'pictures.address': 'Adresse für Mails',
   'pictures.address.hint': 'Wer diese Adresse hat, kann das Bild sehen. Sie ändert sich nie.',
   'pictures.texts': 'Name und Text',
-  'pictures.name': 'Name',
   'pictures.alt': 'Alternativtext',
   'pictures.alt.hint': 'Was anstelle des Bildes vorgelesen oder gezeigt wird.',
-  'pictures.save': 'Speichern',
   'pictures.saved': 'Das Bild wurde gespeichert.',
   'pictures.where': 'Wo es verwendet wird',
   'pictures.keep.sent':

@@ -37,10 +37,8 @@ export const pictures = {
   'pictures.address': 'Address for mails',
   'pictures.address.hint': 'Anybody who has this address can see the picture. It never changes.',
   'pictures.texts': 'Name and text',
-  'pictures.name': 'Name',
   'pictures.alt': 'Alternative text',
   'pictures.alt.hint': 'What is read aloud or shown in place of the picture.',
-  'pictures.save': 'Save',
   'pictures.saved': 'The picture was saved.',
   'pictures.where': 'Where it is used',
   'pictures.keep.sent':

@@ -96,7 +96,6 @@ export const campaigns: Translation<typeof english> = {
     other: '{count} Personen sind wieder in der Warteschlange.',
   },
   'mailings.again': 'Erneut an alle, die nicht geöffnet haben',
-  'resend.title': 'Erneut an alle, die nicht geöffnet haben',
   'resend.count': {
     one: '{count} Person hat das Mailing bekommen und nicht geöffnet.',
     other: '{count} Personen haben das Mailing bekommen und nicht geöffnet.',
@@ -106,7 +105,6 @@ export const campaigns: Translation<typeof english> = {
   'resend.nobody': 'Alle, die das Mailing bekommen haben, haben es geöffnet oder bekommen keine Mails mehr.',
   'resend.subject': 'Neuer Betreff',
   'resend.subject.hint': 'Bisher: {subject}',
-  'resend.make': 'Entwurf anlegen',
   'mailings.refused': 'Es wurde nichts geändert: {reason}.',
   'mailings.part.overview': 'Überblick',
   'mailings.part.links': 'Links',
@@ -127,7 +125,6 @@ export const campaigns: Translation<typeof english> = {
   'links.none.title': 'Noch keine Links',
   'links.none.text': 'Die Links der Mail und ihre Klicks erscheinen hier, wenn sie gesendet wird.',
   'preview.about': 'Die Mail, wie jemand aus ihrem Publikum sie sieht.',
-  'preview.subject': 'Betreff',
   'preview.busy.title': 'Einen Augenblick',
   'preview.busy': 'Gerade werden andere Mails dieses Kontos vorbereitet. Die Vorschau ist in wenigen Sekunden bereit.',
   'preview.again': 'Noch einmal versuchen',
@@ -254,8 +251,6 @@ export const campaigns: Translation<typeof english> = {
   'compose.audience.lists': 'Kontakttypen und Segmente',
   'compose.audience.list': 'Kontakttyp',
   'compose.audience.segment': 'Segment',
-  'compose.audience.name': 'Name',
-  'compose.audience.people': 'Personen',
   'compose.audience.to': 'Senden an',
   'compose.audience.not': 'Auslassen',
   'compose.audience.toOne': 'Senden an {name}',
@@ -304,11 +299,9 @@ export const campaigns: Translation<typeof english> = {
   'compose.content.design': 'Gestalten',
   'compose.content.choose': 'Vorlage wählen',
   'compose.content.paste': 'HTML einfügen',
-  'compose.templates.title': 'Vorlage wählen',
   'compose.templates.about': 'Sie können danach alles darin ändern.',
   'compose.templates.replace': 'Die Vorlage ersetzt den jetzigen Inhalt.',
   'compose.templates.use': '{name} verwenden',
-  'compose.html.title': 'HTML einfügen',
   'compose.html.about': 'Die ganze Mail als HTML. Platzhalter wie ((first_name)) wirken darin.',
   'compose.html.label': 'HTML der Mail',
   'compose.html.long':
@@ -396,7 +389,6 @@ export const campaigns: Translation<typeof english> = {
   'compose.schedule.refused': 'Es wurde nicht geplant: {reason}',
   'compose.schedule.changed':
     'Es wurde inzwischen geändert. So ist es jetzt; sehen Sie es noch einmal an, bevor Sie es senden.',
-  'compose.variants.title': 'A/B-Test',
   'compose.variants.none':
     'Alle bekommen dieselbe Mail. Ein Test probiert bis zu vier Varianten an einigen Personen aus; alle anderen bekommen die beste.',
   'compose.variants.is':

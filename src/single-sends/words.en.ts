@@ -88,7 +88,6 @@ export const campaigns = {
     'They are those for whom it failed. Nobody gets it whose address bounced, who unsubscribed or who is blocked.',
   'mailings.retried': { one: '{count} person is queued again.', other: '{count} people are queued again.' },
   'mailings.again': 'Resend to those who did not open it',
-  'resend.title': 'Resend to those who did not open it',
   'resend.count': {
     one: '{count} person got the mailing and did not open it.',
     other: '{count} people got the mailing and did not open it.',
@@ -98,7 +97,6 @@ export const campaigns = {
   'resend.nobody': 'Nobody is left who got the mailing and did not open it.',
   'resend.subject': 'New subject',
   'resend.subject.hint': 'It was: {subject}',
-  'resend.make': 'Make the draft',
   'mailings.refused': 'Nothing was changed: {reason}.',
   'mailings.part.overview': 'Overview',
   'mailings.part.links': 'Links',
@@ -118,7 +116,6 @@ export const campaigns = {
   'links.none.title': 'No links yet',
   'links.none.text': 'The links of the mail and their clicks appear here when it is sent.',
   'preview.about': 'The mail as somebody of its audience sees it.',
-  'preview.subject': 'Subject',
   'preview.busy.title': 'One moment',
   'preview.busy': 'Other mails of this account are being prepared just now. The preview is ready in a few seconds.',
   'preview.again': 'Try again',
@@ -240,8 +237,6 @@ export const campaigns = {
   'compose.audience.lists': 'Contact types and segments',
   'compose.audience.list': 'Contact type',
   'compose.audience.segment': 'Segment',
-  'compose.audience.name': 'Name',
-  'compose.audience.people': 'People',
   'compose.audience.to': 'Send to',
   'compose.audience.not': 'Leave out',
   'compose.audience.toOne': 'Send to {name}',
@@ -285,11 +280,9 @@ export const campaigns = {
   'compose.content.design': 'Open the designer',
   'compose.content.choose': 'Choose a template',
   'compose.content.paste': 'Paste HTML',
-  'compose.templates.title': 'Choose a template',
   'compose.templates.about': 'You can change everything in it afterwards.',
   'compose.templates.replace': 'The present design is replaced by the template you choose.',
   'compose.templates.use': 'Use {name}',
-  'compose.html.title': 'Paste HTML',
   'compose.html.about': 'The whole mail as HTML. Placeholders such as ((first_name)) work in it.',
   'compose.html.label': 'HTML of the mail',
   'compose.html.long':
@@ -376,7 +369,6 @@ export const campaigns = {
   'compose.schedule.refused': 'It was not scheduled: {reason}',
   'compose.schedule.changed':
     'It was changed in the meantime. This is how it is now; look at it again before you send it.',
-  'compose.variants.title': 'A/B test',
   'compose.variants.none':
     'Everybody gets the same mail. A test tries up to four variants on some people; everybody else gets the best one.',
   'compose.variants.is': 'Variants A to {name} are tried on some people; everybody else gets the one that wins.',

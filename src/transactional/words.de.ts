@@ -8,7 +8,6 @@ export const transactional: Translation<typeof english> = {
   'transactional.empty.text':
     'Belege, Links zum Anmelden und Hinweise, die Ihre Programme an eine Person senden, stehen hier mit dem, was daraus wurde.',
   'transactional.search': 'Ganze E-Mail-Adresse',
-  'transactional.none': 'Keine Mail passt dazu.',
   'transactional.noneHere': 'Von diesen passt keine dazu. Ältere folgen.',
   'transactional.attempts': 'Versuche',
   'transactional.next': 'Nächster Versuch',

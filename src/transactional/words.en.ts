@@ -6,7 +6,6 @@ export const transactional = {
   'transactional.empty.text':
     'Receipts, links to sign in and notices that your programs send to one person are listed here with what became of them.',
   'transactional.search': 'Whole e-mail address',
-  'transactional.none': 'No mail matches.',
   'transactional.noneHere': 'No mail matches among these. Older ones follow.',
   'transactional.attempts': 'Attempts',
   'transactional.next': 'Next attempt',

@@ -5,7 +5,6 @@ import type { versions as english } from './words.en.ts';
 
 export const versions: Translation<typeof english> = {
   'versions.open': 'Frühere Fassungen',
-  'versions.title': 'Frühere Fassungen',
   'versions.about':
     'Die letzten 20 Gestaltungen dieser Mail. Was dieselbe Person innerhalb von fünf Minuten speichert, ist eine Fassung; eine Vorlage zu wählen oder eine Fassung zurückzuholen beginnt immer eine neue.',
   'versions.empty.title': 'Noch keine früheren Fassungen',

@@ -2,7 +2,6 @@
 
 export const versions = {
   'versions.open': 'Earlier versions',
-  'versions.title': 'Earlier versions',
   'versions.about':
     'The last 20 designs of this mail. What the same person saves within five minutes is one version; choosing a template or bringing a version back always begins a new one.',
   'versions.empty.title': 'No earlier versions yet',

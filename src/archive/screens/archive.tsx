@@ -71,7 +71,7 @@ function ArchiveForm({ archive: { slug, title, url, mails }, problems }: { archi
             required
             problems={problems}
           />
-          <Button>{language.say('archive.save')}</Button>
+          <Button>{language.say('compose.save')}</Button>
         </form>
       </Card>
     </div>

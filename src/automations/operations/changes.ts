@@ -16,15 +16,13 @@ import {
   integer,
   isoTimestampSchema,
   line,
-  MAX_TEMPLATE_CHARACTERS,
   nullable,
   stringList,
-  text,
   trackingFlag,
   unchangedSince,
 } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
-import { capOption } from '../../single-sends/operations/drafts.ts';
+import { capOption, templateCode } from '../../single-sends/operations/drafts.ts';
 import { closeVersion, withTemplateCopied } from '../../templates/mail-content.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import {
@@ -56,7 +54,6 @@ const described = 'effects says what happens to the people who wait, by the mail
 const Updated = Type.Object({ updated_at: nullable(isoTimestampSchema()), effects: Effects });
 const Utr = Type.Object({ utr: nullable(Type.String()), effects: Effects });
 
-const template = (description: string) => Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS, description }));
 const mail = {
   sender_id: integer({ description: 'Id of the sender.' }),
   subject: line({ minLength: 1 }),
@@ -67,8 +64,7 @@ const mail = {
 const optionalMail = {
   preheader: Type.Optional(line({ description: 'The text that mail programs show behind the subject.' })),
   preview_img: Type.Optional(line({ description: "The template's preview_image." })),
-  template_json: template("MJML's JSON form; template_html is then left empty."),
-  template_html: template('HTML; template_json is then left empty.'),
+  ...templateCode,
   tracking: trackingFlag(),
 };
 

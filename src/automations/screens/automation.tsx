@@ -122,12 +122,12 @@ function Overview({ summary, report, now, canChange }: OverviewProps) {
                 heading: language.say('automations.why'),
                 cell: ({ reason }) => <span class="opening">{language.sentence(reason ?? '–')}</span>,
               },
-              numberColumn(language, 'automations.count', 'count'),
+              numberColumn(language, 'automations.people', 'count'),
             ]}
           />
         )}
       </Card>
-      <Card title={language.say('automations.steps')}>
+      <Card title={language.say('automations.mails')}>
         <Steps utr={summary.utr} mails={report.mails} now={now} canChange={canChange} />
       </Card>
     </>
@@ -252,7 +252,7 @@ function Actions({ series, target }: { series: Series; target: Target | undefine
   return (
     <div class="buttons">
       <LinkButton look={isReady ? 'plain' : 'primary'} href={editAddress(utr)}>
-        {language.say('automations.edit')}
+        {language.say('compose.edit')}
       </LinkButton>
       {series.is_live === 1 ? (
         <Confirm

@@ -80,7 +80,7 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
         effects: changed.asked,
         action: editAddress(utr),
         fields: { ...given, unchanged_since },
-        submit: language.say('automations.save'),
+        submit: language.say('compose.save'),
       });
     if ('output' in changed) {
       setFlash(reply, 'good', 'compose.saved');
@@ -148,7 +148,7 @@ function Editing({ series, choices, hasCaps, given, problems = {}, problem }: Ed
     <>
       <Problem>{problem}</Problem>
       {series.is_live === 1 && <Notice>{language.say('automations.isLive', { count: series.people.waiting })}</Notice>}
-      <Card title={language.say('automations.steps')}>
+      <Card title={language.say('automations.mails')}>
         <MailList series={series} />
       </Card>
       <Card title={language.say('automations.settings')}>
@@ -156,7 +156,7 @@ function Editing({ series, choices, hasCaps, given, problems = {}, problem }: Ed
           <AutomationFieldset given={given ?? stored} choices={choices} problems={problems} />
           <input type="hidden" name="unchanged_since" value={series.updated_at} />
           <div class="buttons">
-            <Button>{language.say('automations.save')}</Button>
+            <Button>{language.say('compose.save')}</Button>
             {saved !== null && (
               <span class="small quiet-text">
                 {language.say('compose.savedAt', { time: language.dateTime(saved) })}

@@ -178,7 +178,7 @@ export async function mailContentScreen(app: FastifyInstance): Promise<void> {
         after: series.mails.map((one) => (one.utr === utr ? { utr, ...named(given, one.waiting_type) } : one)),
         action: mailAddress(series.utr, utr),
         fields: { ...given, unchanged_since },
-        submit: language.say('automations.save'),
+        submit: language.say('compose.save'),
       });
     if ('output' in changed) {
       setFlash(reply, 'good', 'compose.saved');
@@ -226,7 +226,7 @@ function Form({ series, mail, composed, given, problems, senders, placeholders, 
         <Placeholders names={placeholders} />
         <input type="hidden" name="unchanged_since" value={mail.updated_at} />
         <div class="buttons">
-          <Button>{language.say('automations.save')}</Button>
+          <Button>{language.say('compose.save')}</Button>
         </div>
       </form>
       <div class="stack compose-beside">

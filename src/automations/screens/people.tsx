@@ -90,9 +90,7 @@ function People({ series, people, pages }: PeopleProps) {
             {
               heading: language.say('automations.waiting.forecast'),
               cell: ({ email }) => (
-                <a href={withQuery(automationAddress(series.utr), { email })}>
-                  {language.say('automations.forecast.show')}
-                </a>
+                <a href={withQuery(automationAddress(series.utr), { email })}>{language.say('compose.check.see')}</a>
               ),
             },
           ]}
@@ -119,7 +117,7 @@ interface PersonForecastProps {
   email: string;
   asked: Awaited<ReturnType<typeof readForecast>>;
   now: Date;
-  /** Whether the automation is not live, so that it is what would be. */
+  /** Whether the automation is not live: then it says what would happen if the automation was started now. */
   isTrial: boolean;
 }
 
@@ -137,7 +135,7 @@ export function PersonForecast({ email, asked, now, isTrial }: PersonForecastPro
           autocomplete="off"
           problems={'problems' in asked ? asked.problems : {}}
         />
-        <Button look="plain">{language.say('automations.forecast.show')}</Button>
+        <Button look="plain">{language.say('compose.check.see')}</Button>
       </form>
       {isTrial && <p>{language.say('automations.forecast.trial')}</p>}
       {email === '' && <p>{language.say('automations.forecast.anybody')}</p>}

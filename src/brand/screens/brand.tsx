@@ -87,7 +87,7 @@ function BrandForm({ brand, pictures, problems, mayChange }: FormProps) {
               label={language.say('brand.logo')}
               hint={
                 <>
-                  {language.say('brand.logo.hint')} <a href="/pictures">{language.say('brand.logo.add')}</a>
+                  {language.say('brand.logo.hint')} <a href="/pictures">{language.say('pictures.file')}</a>
                 </>
               }
               options={[
@@ -117,7 +117,7 @@ function BrandForm({ brand, pictures, problems, mayChange }: FormProps) {
               value={brand.button_shape}
               problems={problems}
             />
-            {mayChange && <Button>{language.say('brand.save')}</Button>}
+            {mayChange && <Button>{language.say('compose.save')}</Button>}
           </fieldset>
         </form>
       </Card>

@@ -97,9 +97,9 @@ function showVersions(reply: FastifyReply, language: Language, { token, design, 
   reply.header('content-security-policy', FRAMED);
   return page(
     reply,
-    language.say('versions.title'),
+    language.say('versions.open'),
     <>
-      <h1>{language.say('versions.title')}</h1>
+      <h1>{language.say('versions.open')}</h1>
       <p class="from">{design.subject}</p>
       <p>
         <a href={`/design/${token}`}>{language.say('versions.back.designer')}</a>

@@ -72,7 +72,7 @@ function Outbox({ mails, search, isLater, leaves, now }: OutboxList) {
       <SearchForm
         name="search"
         label={language.say('outbox.search')}
-        find={language.say('outbox.find')}
+        find={language.say('mailings.find')}
         value={search}
       />
       {shown.length === 0 ? (
@@ -84,7 +84,7 @@ function Outbox({ mails, search, isLater, leaves, now }: OutboxList) {
           keyOf={({ id }) => id}
           columns={[
             {
-              heading: language.say('outbox.subject'),
+              heading: language.say('compose.subject'),
               cell: ({ id, subject }) => (
                 <a href={`/outbox/${id}`}>
                   <bdi>{subject || language.say('outbox.noSubject')}</bdi>

@@ -139,7 +139,7 @@ function LastMailings({ mailings, now }: { mailings: readonly Mailing[]; now: Da
   const title = language.say('home.last.title');
   if (mailings.length === 0) {
     return (
-      <Empty icon="mail" title={language.say('home.last.empty.title')}>
+      <Empty icon="mail" title={language.say('mailings.empty.title')}>
         {language.say('home.last.empty.text')}
       </Empty>
     );
@@ -151,7 +151,7 @@ function LastMailings({ mailings, now }: { mailings: readonly Mailing[]; now: Da
         rows={mailings}
         keyOf={({ utr }) => utr}
         columns={[
-          { heading: language.say('home.last.name'), cell: ({ utr, name }) => <a href={`/mailings/${utr}`}>{name}</a> },
+          { heading: language.say('mailings.name'), cell: ({ utr, name }) => <a href={`/mailings/${utr}`}>{name}</a> },
           { heading: language.say('mailings.state'), cell: ({ state }) => <StateBadge state={state} /> },
           {
             heading: language.say('home.last.sent'),

@@ -156,7 +156,7 @@ function Pictures({ pictures, search, isLater }: Omit<List, 'mayAdd' | 'problem'
       <SearchForm
         name="search"
         label={language.say('pictures.search')}
-        find={language.say('outbox.find')}
+        find={language.say('mailings.find')}
         value={search}
       />
       {shown.length === 0 ? (
@@ -276,7 +276,7 @@ function OnePicture({ picture, uses, mayChange, given, problems, problem }: Show
           <form method="post" action={`/pictures/${picture.id}`}>
             <TextField
               name="name"
-              label={language.say('pictures.name')}
+              label={language.say('compose.name')}
               value={name}
               maxLength={255}
               required
@@ -291,7 +291,7 @@ function OnePicture({ picture, uses, mayChange, given, problems, problem }: Show
               problems={problems}
             />
             <div class="buttons">
-              <Button>{language.say('pictures.save')}</Button>
+              <Button>{language.say('compose.save')}</Button>
             </div>
           </form>
         </Card>

@@ -97,6 +97,11 @@ const NEEDED = ['single_send_name', 'subject', 'preheader', 'sender_id', 'unsubs
 
 const ByUtr = { utr: identifier('The single send.') };
 const template = (description: string) => Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS, description }));
+/** The optional parameters of a mail with its code: one of the two. */
+export const templateCode = {
+  template_json: template("MJML's JSON form; template_html is then left empty."),
+  template_html: template('HTML; template_json is then left empty.'),
+};
 const targets = (description: string) =>
   Type.Optional(Type.Unsafe<string[]>({ ...stringList({ description }), empty: [] }));
 const record = (description: string) => Type.Optional(integer({ description }));
@@ -111,8 +116,7 @@ const Changes = Type.Object({
   recipient_id: targets('Targets: contacts_<contact type id> or segments_<segment id>.'),
   exclude_specific_recipient_id: targets('Targets whose recipients get nothing.'),
   template_id: record('Id of the template.'),
-  template_json: template("MJML's JSON form; template_html is then left empty."),
-  template_html: template('HTML; template_json is then left empty.'),
+  ...templateCode,
   ...canaryOptions,
   ...capOption,
 });

@@ -20,12 +20,10 @@ import {
   integer,
   line,
   listQuery,
-  MAX_TEMPLATE_CHARACTERS,
   nullable,
   reference,
   stamps,
   stringList,
-  text,
   trackingFlag,
   unchangedSince,
 } from '../../http/requests/schemas.ts';
@@ -36,7 +34,7 @@ import { withTemplateCopied } from '../../templates/mail-content.ts';
 import { ContentWarnings } from '../../templates/operations.ts';
 import { countDraftAudience, createSingleSend, type SingleSendInput, singleSendColumns } from '../single-sends.ts';
 import { requeue } from '../status.ts';
-import { addSingleSendErrors, canaryOptions, capOption, changeSingleSend } from './drafts.ts';
+import { addSingleSendErrors, canaryOptions, capOption, changeSingleSend, templateCode } from './drafts.ts';
 
 const Targets = Type.Array(
   Type.Object({
@@ -83,13 +81,10 @@ export const SingleSend = Type.Object({
   ...stamps,
 });
 
-const template = (description: string) => Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS, description }));
-
 /** What create needs. Update needs `utr`, too. */
 const NewSingleSend = Type.Object({
   template_id: reference(),
-  template_json: template("MJML's JSON form; template_html is then left empty."),
-  template_html: template('HTML; template_json is then left empty.'),
+  ...templateCode,
   sender_id: reference(),
   unsubscribe_group_id: reference(),
   single_send_name: line(),

@@ -341,7 +341,7 @@ export async function resendScreen(app: FastifyInstance): Promise<void> {
     const counted = await attempt(request, countUnopened, { utr });
     if ('problems' in counted) return refuse(request, reply, counted);
     const viewer = viewerOf(request);
-    const title = languageOf(request, viewer).say('resend.title');
+    const title = languageOf(request, viewer).say('mailings.again');
     const content = <Resend summary={summary} count={counted.output.count} {...given} />;
     return sendPage(request, reply, viewer, { title, section: 'mailings' }, content);
   }
@@ -394,7 +394,7 @@ function Resend({
           problems={problems ?? {}}
         />
         <div class="buttons">
-          <Button>{language.say('resend.make')}</Button>
+          <Button>{language.say('compose.create')}</Button>
           {back}
         </div>
       </form>

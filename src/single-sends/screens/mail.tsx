@@ -109,7 +109,7 @@ function Preview({ utr, mail: { subject, problem, ...mail }, keep, variant, vari
         </form>
       )}
       <p>
-        <span class="quiet-text">{language.say('preview.subject')}</span> <bdi>{subject}</bdi>
+        <span class="quiet-text">{language.say('compose.subject')}</span> <bdi>{subject}</bdi>
       </p>
       <MailFrames source={withQuery(`/mailings/${utr}/preview/mail`, { variant })} />
       {keep !== null && (

@@ -130,7 +130,7 @@ function VariantsPage({ draft, stored: { ab_test: test, plan }, templates, given
   return (
     <div class="compose">
       <div class="stack">
-        <h2>{language.say('compose.variants.title')}</h2>
+        <h2>{language.say('variants.title')}</h2>
         <p class="quiet-text">{language.say('compose.variants.about')}</p>
         {draft.canary_percent > 0 && <Notice>{language.say('compose.variants.firstPart')}</Notice>}
         <form method="post" action={stepPath(draft.utr, 'variants')} class="stack">
@@ -277,7 +277,7 @@ export function TestCard({ draft: { utr, variants } }: { draft: Draft }) {
   const language = useLanguage();
   const isTested = variants > 1;
   return (
-    <Card title={language.say('compose.variants.title')}>
+    <Card title={language.say('variants.title')}>
       <p>
         {isTested
           ? language.say('compose.variants.is', { name: variantName(variants - 1) })

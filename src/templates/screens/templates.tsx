@@ -77,7 +77,7 @@ function List({ templates, search, isLater, mayAdd }: Listed) {
         <SearchForm
           name="search"
           label={language.say('templates.name')}
-          find={language.say('outbox.find')}
+          find={language.say('mailings.find')}
           value={search}
         />
       )}

@@ -77,7 +77,7 @@ function Mails({ mails, next_before_id: next, email, state, isLater, now }: Mail
         </select>
       </SearchForm>
       {mails.length === 0 ? (
-        <p>{language.say(next === null ? 'transactional.none' : 'transactional.noneHere')}</p>
+        <p>{language.say(next === null ? 'outbox.none' : 'transactional.noneHere')}</p>
       ) : (
         <Table
           caption={language.say('transactional.title')}
@@ -85,7 +85,7 @@ function Mails({ mails, next_before_id: next, email, state, isLater, now }: Mail
           keyOf={({ id }) => id}
           columns={[
             {
-              heading: language.say('outbox.subject'),
+              heading: language.say('compose.subject'),
               cell: ({ utr, subject }) => (
                 <a href={`/transactional/${utr}`}>
                   <bdi>{subject || language.say('outbox.noSubject')}</bdi>

@@ -49,7 +49,7 @@ export async function versionScreens(app: FastifyInstance): Promise<void> {
     const { mail, versions } = await ask(request, listMailVersions, { mail_utr: utr });
     const chosen = versions.find(({ id }) => String(id) === request.query.version) ?? versions[1] ?? versions[0];
     const frame = {
-      title: languageOf(request, viewer).say('versions.title'),
+      title: languageOf(request, viewer).say('versions.open'),
       section: mail.kind === 'single_send' ? 'mailings' : 'automations',
       action: <Back utr={utr} mail={mail} />,
     } as const;

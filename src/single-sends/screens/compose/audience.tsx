@@ -177,7 +177,7 @@ export function Targets({
         keyOf={({ value }) => value}
         columns={[
           {
-            heading: language.say('compose.audience.name'),
+            heading: language.say('compose.name'),
             cell: ({ name, kind }) => (
               <span class="named">
                 <bdi>{name}</bdi>
@@ -185,7 +185,7 @@ export function Targets({
               </span>
             ),
           },
-          numberColumn(language, 'compose.audience.people', 'people'),
+          numberColumn(language, 'mailings.people', 'people'),
           {
             heading: language.say('compose.audience.to'),
             cell: (target) =>

@@ -139,7 +139,7 @@ function Look({ composed, mail, problems, email, variant, isDark }: LookProps) {
       {mail !== null && mail.problem === null && (
         <>
           <p>
-            <span class="quiet-text">{language.say('preview.subject')}</span> <bdi>{mail.subject}</bdi>
+            <span class="quiet-text">{language.say('compose.subject')}</span> <bdi>{mail.subject}</bdi>
           </p>
           <p class="small quiet-text">
             {language.say('mail.note')} {isDark && language.say('compose.check.dark.about')}

@@ -161,7 +161,7 @@ function Templates({ mail, templates }: Choice) {
   const own = templates.filter(isOwn);
   return (
     <section class="stack">
-      <h2>{language.say('compose.templates.title')}</h2>
+      <h2>{language.say('compose.content.choose')}</h2>
       <p class="quiet-text">
         {language.say('compose.templates.about')}{' '}
         {(mail.content === 'json' || mail.content === 'html') && language.say('compose.templates.replace')}
@@ -248,7 +248,7 @@ function PasteHtml({ mail, html, size }: { mail: Composed } & Code) {
   const language = useLanguage();
   return (
     <form method="post" action={mail.address('html')} class="stack">
-      <h2>{language.say('compose.html.title')}</h2>
+      <h2>{language.say('compose.content.paste')}</h2>
       <input type="hidden" name="unchanged_since" value={mail.updated_at} />
       <p class="quiet-text">
         {language.say('compose.html.about')} {mail.content === 'json' && language.say('compose.templates.replace')}
