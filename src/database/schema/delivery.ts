@@ -105,7 +105,7 @@ export const deliveries = sqliteTable(
     segment_recipient_id: integer(),
     state: integer().notNull().default(DELIVERY_STATE.queued),
     attempt: count(),
-    /** When the next try is due, epoch milliseconds; 0 at first. */
+    /** When the next try is due, epoch milliseconds, or a value of src/delivery/queue/due.ts; 0 at first. */
     due_at: count(),
     /** When it was first tried, epoch milliseconds: after 4 days of temporary refusals it fails. */
     first_tried_at: integer(),

@@ -4,11 +4,9 @@ import { UNMEASURED } from '../../audience/tracking-choice.ts';
 import { DELIVERY_STATE, type TrackingMode } from '../../database/schema/index.ts';
 import type { Person } from '../content/values.ts';
 import { CLAIM_REASON, DELIVERY_PERSON, NEEDS_LOOKUP, RecipientLookup } from './claim-eligibility.ts';
+import { DUE } from './due.ts';
 import type { OpenMailing } from './mailing-state.ts';
 import { VARIANT_OF } from './variant-groups.ts';
-
-/** The earliest moment at which anybody is due: recipients of a canary, before all others of its mailing, who are due at 0 at first. */
-export const DUE_FIRST = -2;
 
 /** How many recipients go over to a newer revision in one transaction. */
 const MOVED_ROWS = 500;
@@ -99,8 +97,8 @@ export class Candidates {
 
   /** Of a canary, those who are due before everybody else, and those who are tried again. The others, due at 0, are not read at all. */
   #read({ id, is_canary }: ClaimedMailing, statement: DueStatement, limit: number, steady: number): Candidate[] {
-    if (is_canary === 0) return statement.all(id, DUE_FIRST, steady, limit);
-    const first = statement.all(id, DUE_FIRST, -1, limit);
+    if (is_canary === 0) return statement.all(id, DUE.canary, steady, limit);
+    const first = statement.all(id, DUE.canary, DUE.next, limit);
     return first.length === limit ? first : [...first, ...statement.all(id, 1, steady, limit - first.length)];
   }
 

@@ -3,9 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
-
-/** When recipients are due who are held back: the last moment that a date can have. */
-export const HELD_BACK_DUE = 8_640_000_000_000_000;
+import { DUE } from './due.ts';
 
 /** The variant that the delivery `d` gets, by its number, as SQL: its own, or the winner. Null before the decision, and without a test. */
 export const VARIANT_OF = 'ifnull(d.variant, (SELECT winner FROM ab_tests WHERE ab_tests.mailing_id = d.mailing_id))';
@@ -47,7 +45,7 @@ export function divideRecipients(client: Database, mailingId: number, after: num
   const groups = added.map(({ id, address_id }) => [id, variantFor(address_id, division)]);
   prepared(
     client,
-    `UPDATE deliveries SET variant = g.value ->> 1, due_at = iif(g.value ->> 1 IS NULL, ${HELD_BACK_DUE}, due_at)
+    `UPDATE deliveries SET variant = g.value ->> 1, due_at = iif(g.value ->> 1 IS NULL, ${DUE.heldBack}, due_at)
       FROM json_each(?) g WHERE deliveries.id = g.value ->> 0`,
   ).run(JSON.stringify(groups));
   prepared(client, 'UPDATE ab_tests SET rest = rest + ? WHERE mailing_id = ?').run(

@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
 import { prepared } from '../../database/prepared.ts';
 import { AB_TEST_DUE, type AbTest, type abTests, BY_PERSON, DELIVERY_STATE } from '../../database/schema/index.ts';
-import { HELD_BACK_DUE } from '../queue/variant-groups.ts';
+import { DUE } from '../queue/due.ts';
 import { type Decision, decide, type Group } from './statistics.ts';
 
 /** How often it is looked whether every mail of a test group was tried: those that wait for another try are counted each time. */
@@ -82,7 +82,7 @@ function isTried(client: Database, mailingId: number): boolean {
   const waiting = client
     .prepare(`
       SELECT 1 FROM deliveries INDEXED BY deliveries_queue
-      WHERE mailing_id = @mailing AND state = ${DELIVERY_STATE.queued} AND due_at < ${HELD_BACK_DUE} AND attempt = 0
+      WHERE mailing_id = @mailing AND state = ${DELIVERY_STATE.queued} AND due_at < ${DUE.heldBack} AND attempt = 0
       UNION ALL SELECT 1 FROM deliveries INDEXED BY deliveries_sending
       WHERE mailing_id = @mailing AND state = ${DELIVERY_STATE.sending} LIMIT 1`)
     .get({ mailing: mailingId });
@@ -144,7 +144,7 @@ async function release(client: Database, { mailing_id }: Test, mayContinue: () =
   const some = prepared<[number, number]>(
     client,
     `UPDATE deliveries SET due_at = 0 WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_queue
-      WHERE mailing_id = ? AND state = ${DELIVERY_STATE.queued} AND due_at = ${HELD_BACK_DUE} LIMIT ?)`,
+      WHERE mailing_id = ? AND state = ${DELIVERY_STATE.queued} AND due_at = ${DUE.heldBack} LIMIT ?)`,
   );
   let hasMore = true;
   await inChunks(client, (rows) => {

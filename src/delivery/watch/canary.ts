@@ -9,7 +9,7 @@ import { inChunks } from '../../database/bulk.ts';
 import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE, type watchedMailings } from '../../database/schema/index.ts';
 import { sentence } from '../../errors/sentences.ts';
-import { DUE_FIRST } from '../queue/candidates.ts';
+import { DUE } from '../queue/due.ts';
 import type { Held } from '../queue/held.ts';
 import { MailingStates } from '../queue/mailing-state.ts';
 import { countResults } from './limits.ts';
@@ -164,7 +164,7 @@ const RECIPIENTS = `
 const SAVE_CHOSEN = "UPDATE watched_mailings SET chosen = ?, size = ? WHERE mailing_id = ? AND stage = 'choosing'";
 
 const PUT_FIRST = `
-  UPDATE deliveries SET due_at = ${DUE_FIRST}
+  UPDATE deliveries SET due_at = ${DUE.canary}
   WHERE id IN (SELECT value FROM json_each(@ids)) AND mailing_id = @mailing AND state = ${DELIVERY_STATE.queued} AND due_at = 0`;
 
 const START = "UPDATE watched_mailings SET stage = 'sending' WHERE mailing_id = ? AND stage = 'choosing'";
@@ -172,7 +172,7 @@ const START = "UPDATE watched_mailings SET stage = 'sending' WHERE mailing_id = 
 /** A row if any recipient of the canary has not been tried yet. One that waits because of a rate limit has a positive `due_at`; the rest has 0. */
 const IS_UNTRIED = `
   SELECT 1 WHERE EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_queue
-      WHERE mailing_id = @mailing AND state = ${DELIVERY_STATE.queued} AND (due_at < 0 OR due_at > 0) AND attempt = 0)
+      WHERE mailing_id = @mailing AND state = ${DELIVERY_STATE.queued} AND (due_at < ${DUE.atOnce} OR due_at > ${DUE.atOnce}) AND attempt = 0)
     OR EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_sending WHERE state = ${DELIVERY_STATE.sending} AND mailing_id = @mailing)`;
 
 const RECORD_TRIED =

@@ -11,9 +11,9 @@ import { SENTENCES } from '../../../errors/sentences.ts';
 import { findCapped, findMailingCaps } from '../../timing/mail-caps.ts';
 import { MAX_WAIT_MS } from '../backoff.ts';
 import { Candidates, type Claim, type WantedClaim } from '../candidates.ts';
+import { DUE } from '../due.ts';
 import { advanceEnrolments } from '../enrolment-state.ts';
 import { type OpenMailing, retryHeldMailings } from '../mailing-state.ts';
-import { HELD_BACK_DUE } from '../variant-groups.ts';
 import { markEarlierMails } from './earlier-mails.ts';
 import { LeftOut } from './left-out.ts';
 import { type ReasonChange, reasonCounter } from './reasons.ts';
@@ -72,7 +72,7 @@ export class Ledger {
     this.#candidates = new Candidates(client);
     this.#leftOut = new LeftOut(client);
     this.#bringForward = client.prepare(`
-      UPDATE deliveries SET due_at = -1 WHERE id IN (
+      UPDATE deliveries SET due_at = ${DUE.next} WHERE id IN (
         SELECT d.id FROM deliveries d INDEXED BY deliveries_queue CROSS JOIN addresses a ON a.id = d.address_id
         WHERE d.mailing_id = @mailing AND d.state = ${DELIVERY_STATE.queued} AND d.due_at <= @latest AND substr(a.normalized_email, -length(@end)) <> @end
         LIMIT @limit)`);
@@ -93,7 +93,7 @@ export class Ledger {
         this.#client
           .prepare(`
             UPDATE deliveries INDEXED BY deliveries_queue SET due_at = @now, first_tried_at = min(first_tried_at, @now)
-            WHERE state = ${DELIVERY_STATE.queued} AND mailing_id IN (SELECT id FROM mailings WHERE finished_at IS NULL) AND due_at > @now + @longest AND due_at < ${HELD_BACK_DUE}
+            WHERE state = ${DELIVERY_STATE.queued} AND mailing_id IN (SELECT id FROM mailings WHERE finished_at IS NULL) AND due_at > @now + @longest AND due_at < ${DUE.heldBack}
               AND NOT EXISTS (SELECT 1 FROM local_waits w WHERE w.mailing_id = deliveries.mailing_id AND w.due_at = deliveries.due_at)`)
           .run({ now, longest: MAX_WAIT_MS });
         retryHeldMailings(this.#client);
