@@ -12,17 +12,18 @@ import { report, type Table } from './report.ts';
 const WARM_RUNS = 5;
 /** Until then the background thread has started, too. */
 const STARTED_MS = 5000;
-const GOAL_MS = 800;
+/** In CPU, with all threads. */
+const GOAL_MS = { empty: 1500, warm: 800 };
 
 const table: Table = {};
 await inFolder(async (folder) => {
   const path = join(folder, 'start.db');
-  table['empty folder'] = await start(path);
-  for (let run = 1; run <= WARM_RUNS; run++) table[`warm, run ${run}`] = await start(path);
+  table['empty folder'] = await start(path, GOAL_MS.empty);
+  for (let run = 1; run <= WARM_RUNS; run++) table[`warm, run ${run}`] = await start(path, GOAL_MS.warm);
 });
-report(table, [`Goal of a warm start: ${GOAL_MS} ms of CPU with all threads.`]);
+report(table, [`Goals of CPU with all threads: ${GOAL_MS.warm} ms warm, ${GOAL_MS.empty} ms on an empty folder.`]);
 
-async function start(path: string) {
+async function start(path: string, goalMs: number) {
   const from = performance.now();
   const service = await served(path);
   await (await fetch(`${service.origin}/healthz`)).text();
@@ -37,6 +38,6 @@ async function start(path: string) {
     'CPU ms to serving': serving,
     'CPU ms with all threads': all,
     'RSS MB': Math.round(rssKb / 1024),
-    goal: all <= GOAL_MS ? 'met' : 'missed',
+    goal: all <= goalMs ? 'met' : 'missed',
   };
 }
