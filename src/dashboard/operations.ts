@@ -56,8 +56,8 @@ export interface Refusal {
 }
 
 /** The problems of a form that shows none about all of it: such a problem stands beside the field `otherwise`. */
-export function problemsAt({ problems, problem }: Pick<Refusal, 'problems' | 'problem'>, otherwise: string): Problems {
-  return problem === '' ? problems : { [otherwise]: [problem] };
+export function problemsAt({ problems = {}, problem }: Partial<Refusal>, otherwise: string): Problems {
+  return !problem ? problems : { [otherwise]: [problem] };
 }
 
 /** Performs the operation of a form. Throws what the form cannot show: 403, 404, and errors of the service. */

@@ -70,10 +70,10 @@ export const feeds: Translation<typeof english> = {
   },
   'feeds.sample': 'Nichts ist neu. Die neuesten Einträge stehen für die kommenden.',
   'feeds.fresh': { one: '{count} Eintrag ist neu.', other: '{count} Einträge sind neu.' },
-  'feeds.done.added':
+  'feeds.done.Added':
     'Der Feed wurde hinzugefügt. Er wird in der nächsten Minute gelesen; was jetzt darin ist, wird nicht verschickt.',
-  'feeds.done.changed': 'Gespeichert.',
+  'feeds.done.Changed': 'Gespeichert.',
   'feeds.done.switched': 'Erledigt.',
   'feeds.done.decided': 'Erledigt. Der Feed geht weiter.',
-  'feeds.done.deleted': 'Der Feed wurde gelöscht.',
+  'feeds.done.Deleted': 'Der Feed wurde gelöscht.',
 };

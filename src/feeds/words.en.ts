@@ -67,9 +67,9 @@ export const feeds = {
   },
   'feeds.sample': 'Nothing is new. The newest items stand for those to come.',
   'feeds.fresh': { one: '{count} item is new.', other: '{count} items are new.' },
-  'feeds.done.added': 'The feed was added. It is read within a minute; what is in it now is not sent.',
-  'feeds.done.changed': 'Saved.',
+  'feeds.done.Added': 'The feed was added. It is read within a minute; what is in it now is not sent.',
+  'feeds.done.Changed': 'Saved.',
   'feeds.done.switched': 'Done.',
   'feeds.done.decided': 'Done. The feed goes on.',
-  'feeds.done.deleted': 'The feed was deleted.',
+  'feeds.done.Deleted': 'The feed was deleted.',
 } as const;

@@ -192,7 +192,7 @@ export const people: Translation<typeof english> = {
 
   'settings.types': 'Kontakttypen',
   'settings.done.typeAdded': 'Der Kontakttyp ist hinzugefügt.',
-  'settings.done.typeRenamed': 'Der Kontakttyp hat einen neuen Namen.',
+  'settings.done.typeChanged': 'Der Kontakttyp hat einen neuen Namen.',
   'settings.done.typeDeleted': 'Der Kontakttyp und seine Personen sind gelöscht.',
   'types.none.title': 'Noch keine Kontakttypen',
   'types.none.text': 'Ein Kontakttyp ist eine Liste von Personen, zum Beispiel Leser oder Kunden.',
@@ -213,7 +213,7 @@ export const people: Translation<typeof english> = {
 
   'settings.fields': 'Eigene Felder',
   'settings.done.fieldAdded': 'Das Feld ist hinzugefügt.',
-  'settings.done.fieldRenamed': 'Das Feld ist umbenannt.',
+  'settings.done.fieldChanged': 'Das Feld ist umbenannt.',
   'settings.done.fieldDeleted': 'Das Feld ist gelöscht.',
   'fields.none.title': 'Noch keine eigenen Felder',
   'fields.none.text':

@@ -189,7 +189,7 @@ export const people = {
 
   'settings.types': 'Contact types',
   'settings.done.typeAdded': 'The contact type is added.',
-  'settings.done.typeRenamed': 'The contact type has a new name.',
+  'settings.done.typeChanged': 'The contact type has a new name.',
   'settings.done.typeDeleted': 'The contact type and its people are deleted.',
   'types.none.title': 'No contact types yet',
   'types.none.text': 'A contact type is a list of people, such as readers or customers.',
@@ -209,7 +209,7 @@ export const people = {
 
   'settings.fields': 'Custom fields',
   'settings.done.fieldAdded': 'The field is added.',
-  'settings.done.fieldRenamed': 'The field is renamed.',
+  'settings.done.fieldChanged': 'The field is renamed.',
   'settings.done.fieldDeleted': 'The field is deleted.',
   'fields.none.title': 'No custom fields yet',
   'fields.none.text': 'A custom field holds something you know about people, such as the day they joined.',

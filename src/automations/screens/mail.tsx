@@ -14,6 +14,7 @@ import { type Language, useLanguage } from '../../dashboard/words/index.ts';
 import { withAnnouncedWork } from '../../database/write-turns.ts';
 import { notFound } from '../../errors/failure.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
+import { SenderField } from '../../single-sends/screens/compose/audience.tsx';
 import {
   findTemplateName,
   Hints,
@@ -305,25 +306,7 @@ function MailFieldset({
           problems={problems}
         />
       </div>
-      {senders.length === 0 ? (
-        <p>
-          {language.say('compose.sender.none')} <a href="/settings/senders">{language.say('compose.sender.add')}</a>
-        </p>
-      ) : (
-        <SelectField
-          name="sender_id"
-          label={language.say('compose.sender')}
-          value={given.sender_id}
-          options={senders.map(({ id, from_name: name, from_email: email, is_verified: isVerified }) => {
-            const sender = `${name} <${email}>`;
-            return {
-              value: String(id),
-              label: isVerified === 1 ? sender : language.say('compose.sender.unverified', { sender }),
-            };
-          })}
-          problems={problems}
-        />
-      )}
+      <SenderField senders={senders} value={given.sender_id} problems={problems} />
     </>
   );
 }

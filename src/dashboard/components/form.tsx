@@ -1,81 +1,150 @@
-/** Forms made of the schema of an operation's input: the schema says what kind a field is and whether it is required. */
+/** Forms made of the schema of an operation's input: the schema says what kind a field is, how long it may be and whether it is required. */
 import type { FastifyRequest } from 'fastify';
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import type { Static, TObject, TSchema } from 'typebox';
 import { field, fieldList } from '../sign-in/fields.ts';
-import { type PlainKey, useLanguage } from '../words/index.ts';
-import { CheckField, type Problems, TextField } from './field.tsx';
+import { type Language, type PlainKey, useLanguage } from '../words/index.ts';
+import { Button, LinkButton } from './button.tsx';
+import { CheckField, type Problems, SelectField, TextField } from './field.tsx';
+import type { IconName } from './icon.tsx';
 
-/** What the fields of a form are called, in the order in which they stand. */
-export type Labels<Input extends TObject> = readonly {
-  name: keyof Static<Input> & string;
+type Name<Input extends TObject> = keyof Static<Input> & string;
+type Option = Parameters<typeof SelectField>[0]['options'][number];
+
+/** What a field is called, and what the schema does not say about its control. */
+interface Label<Input extends TObject, Field extends Name<Input>> {
+  name: Field;
   label: PlainKey;
   hint?: PlainKey;
-  /** What the schema does not say about the control, such as its keyboard. */
-  attributes?: { autocapitalize?: 'none'; spellcheck?: false } & ({ type: 'email' } | { type: 'url' });
-  /** The control of a field that is neither one line nor a box. */
+  /** Of a field that is one of several texts: what each is called. */
+  option?: (language: Language, value: NonNullable<Static<Input>[Field]>) => string;
+  attributes?: {
+    autocomplete?: 'new-password';
+    autocapitalize?: 'none';
+    spellcheck?: false;
+    required?: true;
+  } & (
+    | { type: 'text' }
+    | { type: 'email' }
+    | { type: 'url' }
+    | { type: 'password' }
+    | { type: 'date' }
+    | { type: 'time' }
+  );
+  /** The control of a field that is none of line, choice and box. */
   control?: (props: { label: string; value: unknown; problems: Problems }) => VNode;
-}[];
+}
+
+/** The fields of a form in their order. */
+type Labels<Input extends TObject> = readonly { [Field in Name<Input>]: Label<Input, Field> }[Name<Input>][];
 
 /** What somebody filled in: texts, a list of them where the schema has one; a box is 1 or 0. */
 export type FormValues = Record<string, string | string[]>;
 
+interface FieldsProps<Input extends TObject> {
+  values: Readonly<Record<string, unknown>>;
+  problems?: Problems | undefined;
+  /** What fields can be set to that are a choice among records. */
+  options?: { readonly [Field in Name<Input>]?: readonly Option[] };
+  /** Hints that depend on the record. */
+  hints?: { readonly [Field in Name<Input>]?: string };
+}
+
+/** A form: its fields, filled with `values`, and what reads it. */
+export interface Form<Input extends TObject> {
+  Fields(props: FieldsProps<Input>): VNode;
+  read(request: FastifyRequest): FormValues;
+}
+
 /** The longest text for which the browser is told how long it may be. */
 const MAX_TOLD = 10_000;
 
-/** The fields of a form, filled with `values`. */
-export function FormFields<Input extends TObject>(props: {
-  input: Input;
-  labels: Labels<Input>;
-  values: Readonly<Record<string, unknown>>;
-  problems: Problems;
+/** Gives the form of an operation with this input, which has these of its fields. */
+export function form<Input extends TObject>(input: Input, labels: Labels<Input>): Form<Input> {
+  return {
+    Fields({ values, problems = {}, options, hints }) {
+      const language = useLanguage();
+      return (
+        <>
+          {labels.map(({ name, label, hint: hintKey, option, attributes, control: Control }) => {
+            const schema: Schema = input.properties[name] ?? {};
+            const text = language.say(label);
+            if (Control) return <Control key={name} label={text} value={values[name]} problems={problems} />;
+            const hint = hints?.[name] ?? (hintKey && language.say(hintKey));
+            const common = { name, label: text, ...(hint !== undefined && { hint }) };
+            if (schema.flag) return <CheckField key={name} {...common} checked={String(values[name]) === '1'} />;
+            const value = String(values[name] ?? '');
+            // The texts of the schema are the values that the type of the field has.
+            const texts = (schema.enum ?? []) as NonNullable<Static<Input>[typeof name]>[];
+            const choices =
+              options?.[name] ?? (option && texts.map((one) => ({ value: String(one), label: option(language, one) })));
+            if (choices) return <SelectField key={name} {...{ ...common, value, problems }} options={choices} />;
+            const most = schema.maxLength ?? Number.POSITIVE_INFINITY;
+            return (
+              <TextField
+                key={name}
+                {...common}
+                {...(attributes?.type !== 'password' && { value })}
+                {...(most <= MAX_TOLD && { maxLength: most })}
+                {...(schema.type === 'integer' && { inputMode: 'numeric' as const })}
+                autocomplete="off"
+                required={input.required?.includes(name) ?? false}
+                {...attributes}
+                problems={problems}
+              />
+            );
+          })}
+        </>
+      );
+    },
+    read(request) {
+      const values = labels.map(({ name }) => {
+        const schema: Schema = input.properties[name] ?? {};
+        if (schema.items) return [name, fieldList(request, name)];
+        const given = field(request, name);
+        return [name, schema.flag ? String(Number(given !== '')) : given];
+      });
+      return Object.fromEntries(values);
+    },
+  };
+}
+
+/** What a schema says about its field (see http/requests/schemas.ts). */
+type Schema = TSchema & { flag?: boolean; items?: unknown; type?: string; enum?: unknown[]; maxLength?: number };
+
+/** A form with its fields, its button, and the link that leaves it, where there is one. `children` stand below the fields. */
+export function SentForm<Input extends TObject>({
+  form: { Fields },
+  action,
+  submit,
+  icon,
+  back,
+  children,
+  ...fields
+}: FieldsProps<Input> & {
+  form: Form<Input>;
+  action?: string;
+  submit: string;
+  icon?: IconName;
+  back?: { href: string; label: PlainKey };
+  children?: ComponentChildren;
 }) {
   const language = useLanguage();
-  const { input, labels, values, problems } = props;
+  const button = <Button {...(icon && { icon })}>{submit}</Button>;
   return (
-    <>
-      {labels.map(({ name, label, hint, attributes, control: Control }) => {
-        const schema = input.properties[name];
-        if (Control) return <Control key={name} label={language.say(label)} value={values[name]} problems={problems} />;
-        const common = { name, label: language.say(label), ...(hint && { hint: language.say(hint) }) };
-        if (isFlag(schema)) return <CheckField key={name} {...common} checked={String(values[name]) === '1'} />;
-        const most = maxLengthOf(schema);
-        return (
-          <TextField
-            key={name}
-            {...common}
-            value={String(values[name] ?? '')}
-            {...(most <= MAX_TOLD && { maxLength: most })}
-            autocomplete="off"
-            {...attributes}
-            required={input.required?.includes(name) ?? false}
-            problems={problems}
-          />
-        );
-      })}
-    </>
+    <form method="post" {...(action !== undefined && { action })} class="narrow">
+      <Fields {...fields} />
+      {children}
+      {back === undefined ? (
+        button
+      ) : (
+        <div class="buttons">
+          {button}
+          <LinkButton look="plain" href={back.href}>
+            {language.say(back.label)}
+          </LinkButton>
+        </div>
+      )}
+    </form>
   );
-}
-
-/** Reads a form with these fields. */
-export function readForm<Input extends TObject>(
-  request: FastifyRequest,
-  input: Input,
-  fields: readonly Pick<Labels<Input>[number], 'name'>[],
-): FormValues {
-  const values = fields.map(({ name }) => {
-    const schema = input.properties[name];
-    if (schema !== undefined && 'items' in schema) return [name, fieldList(request, name)];
-    const given = field(request, name);
-    return [name, isFlag(schema) ? String(Number(given !== '')) : given];
-  });
-  return Object.fromEntries(values);
-}
-
-function isFlag(schema: TSchema | undefined): boolean {
-  return schema !== undefined && 'flag' in schema;
-}
-
-function maxLengthOf(schema: TSchema | undefined): number {
-  return schema !== undefined && 'maxLength' in schema ? Number(schema.maxLength) : Number.POSITIVE_INFINITY;
 }

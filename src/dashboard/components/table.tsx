@@ -78,6 +78,15 @@ export function ScrollRegion({ label, children }: { label: string; children: Com
   );
 }
 
+/** What a person called something, as a link to its page. */
+export function NamedLink({ href, name }: { href: string; name: string }) {
+  return (
+    <a href={href}>
+      <bdi>{name}</bdi>
+    </a>
+  );
+}
+
 /** Links to the first and the next page of a list that is paged by key; nothing where one page holds it all. */
 export function Pager({ first, next }: { first: string | null; next: string | null }) {
   const language = useLanguage();

@@ -4,13 +4,13 @@ import type { VNode } from 'preact';
 import type { TObject } from 'typebox';
 import { LinkButton } from '../../dashboard/components/button.tsx';
 import { Time } from '../../dashboard/components/figures.tsx';
-import { type FormValues, readForm } from '../../dashboard/components/form.tsx';
 import { Card, Empty, Notice, Problem } from '../../dashboard/components/surface.tsx';
-import { Table } from '../../dashboard/components/table.tsx';
+import { NamedLink, Table } from '../../dashboard/components/table.tsx';
 import { setFlash } from '../../dashboard/flash.ts';
 import { sendEmptyFrame, sendMailFrame } from '../../dashboard/mail-frame.ts';
-import { type Attempt, ask, attempt, type Refusal, sentenceOf } from '../../dashboard/operations.ts';
+import { type Attempt, ask, attempt, sentenceOf } from '../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../dashboard/page.tsx';
+import { recordScreens, type Shown } from '../../dashboard/record-screens.ts';
 import { recordTime } from '../../dashboard/record-time.ts';
 import { field } from '../../dashboard/sign-in/fields.ts';
 import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
@@ -31,7 +31,7 @@ import {
   saveFeed,
   switchFeed,
 } from '../operations.ts';
-import { FeedForm, TYPED } from './form.tsx';
+import { FeedForm, readFeedForm } from './form.tsx';
 import { FeedState, StateCard } from './state.tsx';
 
 const SEE_OTHER = 303;
@@ -39,9 +39,6 @@ const SEE_OTHER = 303;
 interface ById {
   Params: { id: string };
 }
-
-/** What a page shows beside what is stored: what was typed and what is wrong with it. */
-type Shown = Partial<Pick<Refusal, 'problems' | 'problem'>> & { values?: FormValues };
 
 export async function feedScreens(app: FastifyInstance, { clock, config }: Deps): Promise<void> {
   app.route({
@@ -55,46 +52,32 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
     },
   });
 
-  app.get('/feeds/new', (request, reply) => {
-    requireEditor(request);
-    return showForm(request, reply, {});
-  });
-
-  app.post('/feeds/new', async (request, reply) => {
-    const values = readForm(request, saveFeed.input, TYPED);
-    const added = await attempt(request, saveFeed, values);
-    if ('problems' in added) return showForm(request, reply.code(added.status), { ...added, values });
-    setFlash(reply, 'good', 'feeds.done.added');
-    return reply.redirect(`/feeds/${added.output.id}`, SEE_OTHER);
-  });
-
-  app.route<ById>({
-    method: READ,
-    url: '/feeds/:id',
-    handler: (request, reply) => showOne(request, reply),
-  });
-
-  app.post<ById>('/feeds/:id', async (request, reply) => {
-    const values = readForm(request, saveFeed.input, TYPED);
-    const { id } = request.params;
-    const changed = await attempt(request, saveFeed, { ...values, id });
-    if ('problems' in changed) return showOne(request, reply.code(changed.status), { ...changed, values });
-    setFlash(reply, 'good', 'feeds.done.changed');
-    return reply.redirect(`/feeds/${encodeURIComponent(id)}`, SEE_OTHER);
+  recordScreens(app, {
+    path: '/feeds',
+    form: { read: readFeedForm },
+    add: (request, values) => attempt(request, saveFeed, values),
+    change: (request, values, id) => attempt(request, saveFeed, { ...values, id }),
+    remove: (request, id) => attempt(request, deleteFeed, { id }),
+    show: (request, reply, id, shown) =>
+      id === null ? showForm(request, reply, shown) : showOne(request, reply, id, shown),
+    done(reply, done, { id }) {
+      setFlash(reply, 'good', `feeds.done.${done}`);
+      return reply.redirect(done === 'Deleted' ? '/feeds' : `/feeds/${encodeURIComponent(id)}`, SEE_OTHER);
+    },
   });
 
   for (const [action, operation, name, done] of [
     ['switch', switchFeed, 'is_active', 'feeds.done.switched'],
     ['decide', decideFeed, 'what', 'feeds.done.decided'],
-    ['delete', deleteFeed, '', 'feeds.done.deleted'],
   ] as const satisfies [string, Operation<TObject, unknown>, string, PlainKey][])
     app.post<ById>(`/feeds/:id/${action}`, async (request, reply) => {
       const { id } = request.params;
-      const given = { id, ...(name && { [name]: field(request, name) }) };
+      const given = { id, [name]: field(request, name) };
       const changed = await attempt<TObject, unknown>(request, operation, given);
-      if ('problems' in changed) return showOne(request, reply.code(changed.status), { problem: sentenceOf(changed) });
+      if ('problems' in changed)
+        return showOne(request, reply.code(changed.status), id, { problem: sentenceOf(changed) });
       setFlash(reply, 'good', done);
-      return reply.redirect(action === 'delete' ? '/feeds' : `/feeds/${encodeURIComponent(id)}`, SEE_OTHER);
+      return reply.redirect(`/feeds/${encodeURIComponent(id)}`, SEE_OTHER);
     });
 
   app.route<ById>({
@@ -129,6 +112,7 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
   }
 
   async function showForm(request: FastifyRequest, reply: FastifyReply, shown: Shown) {
+    requireEditor(request);
     const { choices, templates } = await readAll(request);
     const { senders, groups, targets } = choices;
     const first = { ...NEW_FEED, sender_id: senders[0]?.id, unsubscribe_group_id: groups[0]?.id };
@@ -145,8 +129,8 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
     return send(request, reply, content, BACK);
   }
 
-  async function showOne(request: FastifyRequest<ById>, reply: FastifyReply, shown: Shown = {}) {
-    const feed = await ask(request, readFeed, request.params);
+  async function showOne(request: FastifyRequest, reply: FastifyReply, id: string, shown: Shown) {
+    const feed = await ask(request, readFeed, { id });
     const { choices, templates } = await readAll(request);
     const mayChange = viewerOf(request).role !== 'viewer';
     const { values = feed, problems = {}, problem = '' } = shown;
@@ -219,11 +203,7 @@ function Feeds({ feeds, mayChange, now }: { feeds: readonly Feed[]; mayChange: b
       columns={[
         {
           heading: language.say('feeds.field.feed_name'),
-          cell: ({ id, feed_name: name }) => (
-            <a href={`/feeds/${id}`}>
-              <bdi>{name}</bdi>
-            </a>
-          ),
+          cell: ({ id, feed_name: name }) => <NamedLink href={`/feeds/${id}`} name={name} />,
         },
         { heading: language.say('feeds.state'), cell: ({ state }) => <FeedState state={state} /> },
         { heading: language.say('feeds.field.rhythm'), cell: ({ rhythm }) => language.say(`feeds.rhythm.${rhythm}`) },

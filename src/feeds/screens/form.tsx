@@ -1,11 +1,12 @@
 /** The form of a feed: where it is, when its mails are made, to whom they go and what they look like. */
+import type { FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
-import { type Problems, SelectField, TextField } from '../../dashboard/components/field.tsx';
+import type { Problems } from '../../dashboard/components/field.tsx';
+import { type FormValues, form } from '../../dashboard/components/form.tsx';
 import { Card } from '../../dashboard/components/surface.tsx';
 import { texts } from '../../dashboard/sign-in/fields.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import { FEED_RHYTHMS } from '../../database/schema/index.ts';
-import { chosenFirst, Targets } from '../../single-sends/screens/compose/audience.tsx';
+import { chosenFirst, senderOptions, Targets } from '../../single-sends/screens/compose/audience.tsx';
 import type { Choices } from '../../single-sends/screens/compose/step.tsx';
 import type { ListedTemplate } from '../../templates/operations.ts';
 import { saveFeed } from '../operations.ts';
@@ -15,19 +16,43 @@ const WEEKDAYS = [1, 2, 3, 4, 5, 6, 7] as const;
 const MONDAY = Date.UTC(2024, 0, 1);
 const DAY_MS = 86_400_000;
 
-/** What an owner chooses about a feed. */
-type Chosen = Exclude<keyof typeof saveFeed.input.properties, 'id'>;
-type Values = { readonly [Name in Chosen]?: unknown };
+const SOURCE = form(saveFeed.input, [
+  { name: 'feed_name', label: 'feeds.field.feed_name', hint: 'feeds.hint.feed_name' },
+  {
+    name: 'url',
+    label: 'feeds.field.url',
+    hint: 'feeds.hint.url',
+    attributes: { type: 'url', autocapitalize: 'none', spellcheck: false },
+  },
+  {
+    name: 'rhythm',
+    label: 'feeds.field.rhythm',
+    option: (language, rhythm) => language.say(`feeds.rhythm.${rhythm}`),
+  },
+  { name: 'weekday', label: 'feeds.field.weekday' },
+  { name: 'time_of_day', label: 'feeds.field.time_of_day', attributes: { type: 'time' } },
+  { name: 'time_zone', label: 'feeds.field.time_zone', hint: 'feeds.hint.time_zone' },
+]);
+const AUDIENCE = form(saveFeed.input, [
+  { name: 'recipient_id', label: 'compose.audience.to' },
+  { name: 'exclude_specific_recipient_id', label: 'compose.audience.not' },
+]);
+const MAIL = form(saveFeed.input, [
+  { name: 'sender_id', label: 'compose.sender' },
+  { name: 'unsubscribe_group_id', label: 'compose.group', hint: 'compose.group.hint' },
+  { name: 'subject', label: 'feeds.field.subject', hint: 'feeds.hint.subject' },
+  { name: 'template_id', label: 'feeds.field.template_id', hint: 'feeds.hint.template_id' },
+]);
 
-/** The fields of the form. */
-export const TYPED = Object.keys(saveFeed.input.properties)
-  .filter((name): name is Chosen => name !== 'id')
-  .map((name) => ({ name }));
+/** Reads the form. */
+export function readFeedForm(request: FastifyRequest): FormValues {
+  return { ...SOURCE.read(request), ...AUDIENCE.read(request), ...MAIL.read(request) };
+}
 
 interface FormProps {
   /** That of the feed which is changed; null: a new one. */
   id: number | null;
-  values: Values;
+  values: Readonly<Record<string, unknown>>;
   choices: Choices;
   templates: readonly Pick<ListedTemplate, 'id' | 'template_name'>[];
   problems: Problems;
@@ -39,85 +64,28 @@ export function FeedForm({ id, values, choices: { targets, senders, groups }, te
     recipient_id: texts(values.recipient_id),
     exclude_specific_recipient_id: texts(values.exclude_specific_recipient_id),
   };
-  const value = (name: Chosen) => String(values[name] ?? '');
-  const text = (name: 'feed_name' | 'url' | 'subject' | 'time_zone', more: object = {}) => (
-    <TextField
-      name={name}
-      label={language.say(`feeds.field.${name}`)}
-      hint={language.say(`feeds.hint.${name}`)}
-      value={value(name)}
-      maxLength={255}
-      autocomplete="off"
-      required
-      problems={problems}
-      {...more}
-    />
-  );
   const day = new Intl.DateTimeFormat(language.locale, { weekday: 'long', timeZone: 'UTC' });
+  const weekday = WEEKDAYS.map((number) => ({
+    value: String(number),
+    label: day.format(MONDAY + (number - 1) * DAY_MS),
+  }));
+  const mail = {
+    sender_id: senderOptions(language, senders),
+    unsubscribe_group_id: groups.map(({ id: group, group_name: label }) => ({ value: String(group), label })),
+    template_id: [
+      { value: '0', label: language.say('feeds.template.usual') },
+      ...templates.map(({ id: template, template_name: label }) => ({ value: String(template), label })),
+    ],
+  };
   return (
     <Card title={language.say(id === null ? 'feeds.add' : 'feeds.change')}>
       <form method="post" action={`/feeds/${id ?? 'new'}`} class="stack">
         <div class="narrow">
-          {text('feed_name')}
-          {text('url', { type: 'url', maxLength: 2000, autocapitalize: 'none', spellcheck: false })}
-          <SelectField
-            name="rhythm"
-            label={language.say('feeds.field.rhythm')}
-            options={FEED_RHYTHMS.map((rhythm) => ({ value: rhythm, label: language.say(`feeds.rhythm.${rhythm}`) }))}
-            value={value('rhythm')}
-            problems={problems}
-          />
-          <SelectField
-            name="weekday"
-            label={language.say('feeds.field.weekday')}
-            options={WEEKDAYS.map((number) => ({
-              value: String(number),
-              label: day.format(MONDAY + (number - 1) * DAY_MS),
-            }))}
-            value={value('weekday')}
-            problems={problems}
-          />
-          <TextField
-            name="time_of_day"
-            type="time"
-            label={language.say('feeds.field.time_of_day')}
-            value={value('time_of_day')}
-            problems={problems}
-          />
-          {text('time_zone', { required: false })}
+          <SOURCE.Fields {...{ values, problems }} options={{ weekday }} />
         </div>
         <Targets targets={chosenFirst(targets, chosen)} given={chosen} problems={problems} />
         <div class="narrow">
-          <SelectField
-            name="sender_id"
-            label={language.say('compose.sender')}
-            options={senders.map(({ id: sender, from_name: name, from_email: email }) => ({
-              value: String(sender),
-              label: `${name} <${email}>`,
-            }))}
-            value={value('sender_id')}
-            problems={problems}
-          />
-          <SelectField
-            name="unsubscribe_group_id"
-            label={language.say('compose.group')}
-            hint={language.say('compose.group.hint')}
-            options={groups.map(({ id: group, group_name: label }) => ({ value: String(group), label }))}
-            value={value('unsubscribe_group_id')}
-            problems={problems}
-          />
-          {text('subject')}
-          <SelectField
-            name="template_id"
-            label={language.say('feeds.field.template_id')}
-            hint={language.say('feeds.hint.template_id')}
-            options={[
-              { value: '0', label: language.say('feeds.template.usual') },
-              ...templates.map(({ id: template, template_name: label }) => ({ value: String(template), label })),
-            ]}
-            value={value('template_id')}
-            problems={problems}
-          />
+          <MAIL.Fields {...{ values, problems }} options={mail} />
           <div class="buttons">
             <Button>{language.say(id === null ? 'feeds.add.submit' : 'feeds.save')}</Button>
             <LinkButton look="plain" href="/feeds">

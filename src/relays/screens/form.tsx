@@ -1,110 +1,160 @@
 /** The pages of one relay: adding, changing, testing and deleting it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Confirm } from '../../dashboard/components/confirm.tsx';
+import { form, SentForm } from '../../dashboard/components/form.tsx';
+import { Card, Notice } from '../../dashboard/components/surface.tsx';
 import { setFlash } from '../../dashboard/flash.ts';
-import { ask, attempt, type Refusal, sentenceOf } from '../../dashboard/operations.ts';
-import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
+import { ask, attempt, sentenceOf } from '../../dashboard/operations.ts';
+import { recordScreens, type Shown } from '../../dashboard/record-screens.ts';
+import { sendSettings } from '../../dashboard/screens/settings/frame.tsx';
 import { field } from '../../dashboard/sign-in/fields.ts';
 import { requireOperator, viewerOf } from '../../dashboard/signed-in.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
 import { notFound } from '../../errors/failure.ts';
 import { listSenders } from '../../senders/operations/senders.ts';
-import { deleteRelay, readRelays, saveRelay } from '../operations/relays.ts';
+import { deleteRelay, type Relay, readRelays, saveRelay, type Ways } from '../operations/relays.ts';
 import { type RelayTest, testRelay } from '../operations/test.ts';
-import { DeleteRelay, NEW_RELAY, RelayForm, type Values, valuesOf } from './relay-form.tsx';
 import { TestCard, type TestForm } from './test-card.tsx';
 
-/** What a page shows beside what is stored: what was typed, what is wrong with it, and what a test found. */
-type Shown = Partial<Refusal> & { values?: Values; chosen?: string; test?: RelayTest };
-
-type ById = { Params: { id: string } };
+const LIST = '/settings/sending';
+const RELAY = form(saveRelay.input, [
+  { name: 'name', label: 'relays.field.name', hint: 'relays.hint.name' },
+  {
+    name: 'host',
+    label: 'relays.field.host',
+    hint: 'relays.hint.host',
+    attributes: { type: 'text', autocapitalize: 'none', spellcheck: false },
+  },
+  {
+    name: 'security',
+    label: 'relays.field.security',
+    hint: 'relays.hint.security',
+    option: (language, security) => language.say(`relays.security.${security}`),
+  },
+  { name: 'port', label: 'relays.field.port' },
+  {
+    name: 'username',
+    label: 'relays.field.username',
+    hint: 'relays.hint.username',
+    attributes: { type: 'text', autocapitalize: 'none', spellcheck: false },
+  },
+  {
+    name: 'password',
+    label: 'relays.field.password',
+    hint: 'relays.hint.password',
+    attributes: { type: 'password', autocomplete: 'new-password' },
+  },
+  { name: 'rate', label: 'relays.field.rate', hint: 'relays.hint.rate', attributes: { type: 'text', required: true } },
+  { name: 'connections', label: 'relays.field.connections', attributes: { type: 'text', required: true } },
+]);
+const NEW_RELAY = { security: 'starttls', port: 587, rate: 0, connections: 20 };
 
 export async function relayForms(app: FastifyInstance): Promise<void> {
-  const showNew = async (request: FastifyRequest, reply: FastifyReply, shown: Shown = {}) => {
-    const { ways } = await ask(request, readRelays, {});
-    const { values = NEW_RELAY, problems = {}, problem = '' } = shown;
-    const form = <RelayForm stored={null} {...{ values, problems, ways }} />;
-    return sendSettings(request, reply, 'sending', form, problem);
-  };
+  recordScreens(app, {
+    path: LIST,
+    form: RELAY,
+    add: (request, values) => attempt(request, saveRelay, values),
+    change: (request, values, id) => attempt(request, saveRelay, { ...values, id }),
+    remove: (request, id) => attempt(request, deleteRelay, { id }),
+    async show(request, reply, id, shown) {
+      requireOperator(request);
+      if (id !== null) return showOne(request, reply, id, shown);
+      const { ways } = await ask(request, readRelays, {});
+      return sendSettings(request, reply, 'sending', <RelayForm {...{ stored: null, ways, shown }} />, shown.problem);
+    },
+    done(reply, done, { id }) {
+      setFlash(reply, 'good', `settings.done.relay${done}`);
+      return reply.redirect(done === 'Deleted' ? LIST : `${LIST}/${encodeURIComponent(id)}`, 303);
+    },
+  });
 
-  const showOne = async (request: FastifyRequest<ById>, reply: FastifyReply, shown: Shown = {}) => {
+  app.post<{ Params: { id: string } }>(`${LIST}/:id/test`, async (request, reply) => {
+    requireOperator(request);
+    const { id } = request.params;
+    const chosen = field(request, 'sender_id');
+    const tested = await attempt(request, testRelay, { id, sender_id: chosen });
+    if ('output' in tested) return showOne(request, reply, id, { chosen, ...tested.output });
+    return showOne(request, reply, id, { chosen, status: tested.status, problem: sentenceOf(tested) });
+  });
+
+  /** `chosen` and `test`: from which sender it was tested, and what the test found. */
+  async function showOne(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    id: string,
+    shown: Shown & { chosen?: string; test?: RelayTest },
+  ) {
     const [{ relays, ways }, senders] = await Promise.all([
       ask(request, readRelays, {}),
       ask(request, listSenders, {}),
     ]);
-    const stored = relays.find(({ id }) => String(id) === request.params.id);
+    const stored = relays.find((relay) => String(relay.id) === id);
     if (stored === undefined) throw notFound();
-    const { status = 200, values = valuesOf(stored), problems = {}, problem = '', test = null } = shown;
-    const chosen = shown.chosen ?? String(senders[0]?.id ?? '');
+    const { status = 200, problem, test = null, chosen = String(senders[0]?.id ?? '') } = shown;
     const tested: TestForm = { relay: stored, senders, email: viewerOf(request).email, chosen, test };
-    const next = relays.find(({ id }) => id !== stored.id)?.name ?? null;
+    const next = relays.find((relay) => relay.id !== stored.id)?.name ?? null;
     return sendSettings(
       request,
       reply.code(status),
       'sending',
       <>
         {test !== null && <TestCard {...tested} />}
-        <RelayForm {...{ stored, values, problems, ways }} />
+        <RelayForm {...{ stored, ways, shown }} />
         {test === null && <TestCard {...tested} />}
         <DeleteRelay {...{ relay: stored, next, ways }} />
       </>,
       problem,
     );
-  };
-
-  app.get('/settings/sending/new', (request, reply) => {
-    requireOperator(request);
-    return showNew(request, reply);
-  });
-
-  app.post('/settings/sending/new', async (request, reply) => {
-    requireOperator(request);
-    const values = typed(request);
-    const added = await attempt(request, saveRelay, { ...values, password: field(request, 'password') });
-    // A password that was typed is not shown again.
-    if ('problems' in added) return showNew(request, reply.code(added.status), { values, ...added });
-    setFlash(reply, 'good', 'settings.done.relayAdded');
-    return reply.redirect(`/settings/sending/${added.output.id}`, 303);
-  });
-
-  app.get<ById>('/settings/sending/:id', (request, reply) => {
-    requireOperator(request);
-    return showOne(request, reply);
-  });
-
-  app.post<ById>('/settings/sending/:id', async (request, reply) => {
-    requireOperator(request);
-    const values = typed(request);
-    const given = { ...values, password: field(request, 'password'), ...request.params };
-    const changed = await attempt(request, saveRelay, given);
-    if ('problems' in changed) return showOne(request, reply, { values, ...changed });
-    setFlash(reply, 'good', 'settings.done.relayChanged');
-    return reply.redirect(`/settings/sending/${changed.output.id}`, 303);
-  });
-
-  app.post<ById>('/settings/sending/:id/test', async (request, reply) => {
-    requireOperator(request);
-    const chosen = field(request, 'sender_id');
-    const tested = await attempt(request, testRelay, { ...request.params, sender_id: chosen });
-    if ('output' in tested) return showOne(request, reply, { chosen, ...tested.output });
-    return showOne(request, reply, { chosen, status: tested.status, problem: sentenceOf(tested) });
-  });
-
-  app.post<ById>('/settings/sending/:id/delete', async (request, reply) => {
-    requireOperator(request);
-    const deleted = await attempt(request, deleteRelay, request.params);
-    if ('output' in deleted) return backTo(reply, 'sending', 'settings.done.relayDeleted');
-    return showOne(request, reply, { status: deleted.status, problem: sentenceOf(deleted) });
-  });
+  }
 }
 
-function typed(request: FastifyRequest): Values {
-  const value = (name: keyof Values) => field(request, name);
-  return {
-    name: value('name'),
-    host: value('host'),
-    security: value('security'),
-    port: value('port'),
-    username: value('username'),
-    rate: value('rate'),
-    connections: value('connections'),
-  };
+/** The form; `stored` is the relay that is changed, null for a new one. */
+function RelayForm({ stored, ways, shown: { values, problems } }: { stored: Relay | null; ways: Ways; shown: Shown }) {
+  const language = useLanguage();
+  const startsNow = stored === null && ways.queued > 0 && ways.environment.length === 0;
+  return (
+    <Card title={stored === null ? language.say('relays.add') : language.say('relays.change', { name: stored.name })}>
+      {ways.has_public_url === 0 && (
+        <Notice tone="warn">
+          {language.say('relays.noAddress')} <a href={`${LIST}#address`}>{language.say('relays.noAddress.go')}</a>
+        </Notice>
+      )}
+      {startsNow && <Notice tone="warn">{language.say('relays.queued', { count: ways.queued })}</Notice>}
+      <SentForm
+        form={RELAY}
+        action={`${LIST}/${stored?.id ?? 'new'}`}
+        values={values ?? stored ?? NEW_RELAY}
+        problems={problems}
+        {...(stored?.has_password === 1 && { hints: { password: language.say('relays.hint.password.kept') } })}
+        submit={language.say(stored === null ? 'relays.add.submit' : 'relays.save')}
+        back={{ href: LIST, label: stored === null ? 'confirm.cancel' : 'relays.back' }}
+      />
+    </Card>
+  );
+}
+
+/** The button that asks before it deletes; `next` is the relay that takes over, null where there is none. */
+function DeleteRelay({ relay, next, ways }: { relay: Relay; next: string | null; ways: Ways }) {
+  const language = useLanguage();
+  const { queued, environment } = ways;
+  const isUsed = environment.length === 0;
+  if (isUsed && next === null && queued > 0) {
+    return <p class="quiet-text">{language.say('relays.delete.refused', { count: queued })}</p>;
+  }
+  return (
+    <p>
+      <Confirm
+        id="delete"
+        action={`${LIST}/${relay.id}/delete`}
+        label={language.say('relays.delete')}
+        title={language.say('relays.delete.title', { name: relay.name })}
+      >
+        <p>{language.say('relays.delete.text')}</p>
+        {!isUsed && <p>{language.say('relays.delete.unused')}</p>}
+        {isUsed && queued === 0 && <p>{language.say('relays.delete.none')}</p>}
+        {isUsed && next === null && <p>{language.say('relays.delete.last')}</p>}
+        {isUsed && next !== null && queued > 0 && <p>{language.say('relays.delete.next', { count: queued, next })}</p>}
+      </Confirm>
+    </p>
+  );
 }

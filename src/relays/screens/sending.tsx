@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import type { Problems } from '../../dashboard/components/field.tsx';
 import { Badge, Empty, Notice } from '../../dashboard/components/surface.tsx';
-import { Table } from '../../dashboard/components/table.tsx';
+import { NamedLink, Table } from '../../dashboard/components/table.tsx';
 import { setFlash } from '../../dashboard/flash.ts';
 import { ask, attempt } from '../../dashboard/operations.ts';
 import { recordTime } from '../../dashboard/record-time.ts';
@@ -111,11 +111,7 @@ function Relays({ relays, ways, now }: { relays: readonly Relay[]; ways: Ways; n
         columns={[
           {
             heading: language.say('relays.relay'),
-            cell: ({ id, name }) => (
-              <a href={`/settings/sending/${id}`}>
-                <bdi>{name}</bdi>
-              </a>
-            ),
+            cell: ({ id, name }) => <NamedLink href={`/settings/sending/${id}`} name={name} />,
           },
           {
             heading: language.say('relays.server'),

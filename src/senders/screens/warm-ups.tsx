@@ -1,8 +1,7 @@
 /** Warming sender domains up: the plans with how far they are, and the form that begins or changes one. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Button } from '../../dashboard/components/button.tsx';
 import { Confirm } from '../../dashboard/components/confirm.tsx';
-import { SelectField, TextField } from '../../dashboard/components/field.tsx';
+import { type FormValues, form, SentForm } from '../../dashboard/components/form.tsx';
 import { Badge, Card } from '../../dashboard/components/surface.tsx';
 import { Table } from '../../dashboard/components/table.tsx';
 import { attempt, sentenceOf } from '../../dashboard/operations.ts';
@@ -11,21 +10,27 @@ import { field } from '../../dashboard/sign-in/fields.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { changeWarmUp, stopWarmUp, type WarmUp } from '../operations/warm-ups.ts';
 
-const FIELDS = ['domain', 'starts_on', 'volume', 'growth', 'until_volume'] as const;
+const PLAN = form(changeWarmUp.input, [
+  { name: 'domain', label: 'warmUp.domain' },
+  { name: 'volume', label: 'warmUp.volume', hint: 'warmUp.volume.hint', attributes: { type: 'text', required: true } },
+  { name: 'growth', label: 'warmUp.growth', hint: 'warmUp.growth.hint', attributes: { type: 'text', required: true } },
+  { name: 'until_volume', label: 'warmUp.until', hint: 'warmUp.until.hint' },
+  { name: 'starts_on', label: 'warmUp.start', attributes: { type: 'date', required: true } },
+]);
 const TONES = { waiting: 'plain', on: 'busy', over: 'good' } as const;
 
 /** What the form shows: what was sent, or what is usual. */
-export type WarmUpForm = Partial<Record<(typeof FIELDS)[number], string>>;
+export type WarmUpForm = FormValues;
 
 /** Sends the page of the senders with a sentence on what did not work. */
 type Show = (request: FastifyRequest, reply: FastifyReply, problem: string, form: WarmUpForm) => Promise<unknown>;
 
 export function warmUpForms(app: FastifyInstance, show: Show): void {
   app.post('/settings/senders/warm-up', async (request, reply) => {
-    const form = Object.fromEntries(FIELDS.map((name) => [name, field(request, name)]));
-    const saved = await attempt(request, changeWarmUp, form);
+    const values = PLAN.read(request);
+    const saved = await attempt(request, changeWarmUp, values);
     if ('output' in saved) return backTo(reply, 'senders', 'settings.done.warmUp');
-    return show(request, reply.code(saved.status), sentenceOf(saved), form);
+    return show(request, reply.code(saved.status), sentenceOf(saved), values);
   });
 
   app.post('/settings/senders/warm-up/stop', async (request, reply) => {
@@ -39,7 +44,7 @@ export function warmUpForms(app: FastifyInstance, show: Show): void {
 export function WarmUps({
   warmUps,
   domains,
-  form,
+  form: typed,
   today,
 }: {
   warmUps: readonly WarmUp[];
@@ -48,50 +53,19 @@ export function WarmUps({
   today: string;
 }) {
   const language = useLanguage();
-  const number = { inputMode: 'numeric', required: true } as const;
   return (
     <section class="stack" id="warm-up">
       <h2>{language.say('warmUp.title')}</h2>
       <p class="quiet-text">{language.say('warmUp.text')}</p>
       {warmUps.length > 0 && <Plans warmUps={warmUps} />}
       <Card title={language.say('warmUp.form')}>
-        <form method="post" action="/settings/senders/warm-up" class="narrow">
-          <SelectField
-            name="domain"
-            label={language.say('warmUp.domain')}
-            options={domains.map((domain) => ({ value: domain, label: domain }))}
-            value={form.domain ?? ''}
-          />
-          <TextField
-            name="volume"
-            label={language.say('warmUp.volume')}
-            value={form.volume ?? '50'}
-            hint={language.say('warmUp.volume.hint')}
-            {...number}
-          />
-          <TextField
-            name="growth"
-            label={language.say('warmUp.growth')}
-            value={form.growth ?? '50'}
-            hint={language.say('warmUp.growth.hint')}
-            {...number}
-          />
-          <TextField
-            name="until_volume"
-            label={language.say('warmUp.until')}
-            value={form.until_volume ?? ''}
-            hint={language.say('warmUp.until.hint')}
-            {...number}
-          />
-          <TextField
-            name="starts_on"
-            label={language.say('warmUp.start')}
-            value={form.starts_on ?? today}
-            type="date"
-            required
-          />
-          <Button>{language.say('warmUp.save')}</Button>
-        </form>
+        <SentForm
+          form={PLAN}
+          action="/settings/senders/warm-up"
+          values={{ volume: 50, growth: 50, starts_on: today, ...typed }}
+          options={{ domain: domains.map((domain) => ({ value: domain, label: domain })) }}
+          submit={language.say('warmUp.save')}
+        />
       </Card>
     </section>
   );

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import { Confirm } from '../../dashboard/components/confirm.tsx';
-import { TextField } from '../../dashboard/components/field.tsx';
+import { form } from '../../dashboard/components/form.tsx';
 import { MailFrames } from '../../dashboard/components/mail-frames.tsx';
 import { Card, Problem } from '../../dashboard/components/surface.tsx';
 import { setFlash } from '../../dashboard/flash.ts';
@@ -17,6 +17,9 @@ import { createDraft, saveDraft } from '../../single-sends/operations/drafts.ts'
 import { deleteTemplate, type OwnTemplate, readTemplate, updateTemplate } from '../operations.ts';
 
 const SEE_OTHER = 303;
+const NAME = form(updateTemplate.input, [
+  { name: 'template_name', label: 'templates.name', attributes: { type: 'text', required: true } },
+]);
 
 interface ById {
   Params: { id: string };
@@ -134,15 +137,7 @@ function OneTemplate({
         <>
           <Card>
             <form method="post" action={pathOf(id)} class="narrow">
-              <TextField
-                name="template_name"
-                label={language.say('templates.name')}
-                value={name}
-                maxLength={255}
-                autocomplete="off"
-                required
-                problems={problems}
-              />
+              <NAME.Fields values={{ template_name: name }} problems={problems} />
               <div class="buttons">
                 <Button look="plain">{language.say('templates.rename')}</Button>
               </div>

@@ -1,21 +1,30 @@
-/** The account's own templates: how they look, a search, and the way to a new one. */
-import type { FastifyInstance } from 'fastify';
+/** The account's own templates: how they look, a search, and the form for a new one. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LinkButton } from '../../dashboard/components/button.tsx';
+import { form, SentForm } from '../../dashboard/components/form.tsx';
 import { TemplatePicture } from '../../dashboard/components/mail-frames.tsx';
-import { Empty } from '../../dashboard/components/surface.tsx';
+import { Card, Empty, Problem } from '../../dashboard/components/surface.tsx';
 import { Pager, SearchForm } from '../../dashboard/components/table.tsx';
-import { ask } from '../../dashboard/operations.ts';
+import { setFlash } from '../../dashboard/flash.ts';
+import { ask, attempt, type Refusal } from '../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../dashboard/page.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';
-import { viewerOf } from '../../dashboard/signed-in.ts';
+import { field } from '../../dashboard/sign-in/fields.ts';
+import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
 import { withQuery } from '../../dashboard/with-query.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { READ } from '../../http/pages/layout.ts';
-import { type ListedTemplate, listTemplates } from '../operations.ts';
-import { newTemplateScreen } from './new.tsx';
+import { isOwn } from '../mail-content.ts';
+import { createTemplate, type ListedTemplate, listTemplates } from '../operations.ts';
 import { templateScreen } from './template.tsx';
 
+const SEE_OTHER = 303;
 const ROWS = 24;
+const NAME = form(createTemplate.input, [{ name: 'template_name', label: 'templates.name' }]);
+const NEW = form(createTemplate.input, [
+  { name: 'template_name', label: 'templates.name' },
+  { name: 'template_id', label: 'templates.begin' },
+]);
 
 interface ListQuery {
   search?: string;
@@ -108,4 +117,82 @@ function Changed({ at }: { at: string | null }) {
   const changed = at === null ? null : recordTime(at);
   if (changed === null) return null;
   return <p class="small quiet-text">{language.say('templates.changed', { day: language.date(changed) })}</p>;
+}
+
+interface Given extends Partial<Pick<Refusal, 'problems' | 'problem'>> {
+  name: string;
+  /** The mail that is copied; empty: a template is. */
+  mail: string;
+  template: string;
+}
+
+interface NewQuery {
+  /** The utr of the mail it is made of, and what to call it. */
+  mail?: string;
+  name?: string;
+  /** The template it begins with. */
+  template?: string;
+}
+
+async function newTemplateScreen(app: FastifyInstance): Promise<void> {
+  app.route<{ Querystring: NewQuery }>({
+    method: READ,
+    url: '/templates/new',
+    handler: (request, reply) => {
+      requireEditor(request);
+      const { mail = '', name = '', template = '' } = request.query;
+      return show(request, reply, { mail: String(mail), name: String(name), template: String(template) });
+    },
+  });
+
+  app.post('/templates/new', async (request, reply) => {
+    requireEditor(request);
+    const given = {
+      name: field(request, 'template_name').trim(),
+      mail: field(request, 'mail'),
+      template: field(request, 'template_id'),
+    };
+    const created = await attempt(request, createTemplate, {
+      template_name: given.name,
+      ...(given.mail ? { mail_utr: given.mail } : { template_id: given.template }),
+    });
+    if ('problems' in created) return show(request, reply.code(created.status), { ...given, ...created });
+    setFlash(reply, 'good', 'templates.added', { name: given.name });
+    return reply.redirect(`/templates/${created.output.id}`, SEE_OTHER);
+  });
+
+  async function show(request: FastifyRequest, reply: FastifyReply, given: Given) {
+    const viewer = viewerOf(request);
+    const templates = given.mail === '' ? await ask(request, listTemplates, { built_in: 1 }) : [];
+    const title = languageOf(request, viewer).say('templates.new');
+    const content = <NewTemplate given={given} templates={templates} />;
+    return sendPage(request, reply, viewer, { title, section: 'templates' }, content);
+  }
+}
+
+function NewTemplate({ given, templates }: { given: Given; templates: readonly ListedTemplate[] }) {
+  const language = useLanguage();
+  const { name, mail, template, problems, problem } = given;
+  const options = [...templates.filter(isOwn), ...templates.filter((each) => !isOwn(each))].map((each) => ({
+    value: String(each.id),
+    label: each.is_blank === 1 ? language.say('templates.blank') : each.template_name,
+  }));
+  const blank = templates.find(({ is_blank }) => is_blank === 1);
+  return (
+    <Card>
+      <Problem>{problem}</Problem>
+      <p class="quiet-text">{language.say(mail === '' ? 'templates.new.about' : 'templates.new.ofMail')}</p>
+      <SentForm
+        form={mail === '' ? NEW : NAME}
+        action="/templates/new"
+        values={{ template_name: name, template_id: template || String(blank?.id ?? '') }}
+        options={{ template_id: options }}
+        problems={problems}
+        submit={language.say('templates.create')}
+        back={{ href: '/templates', label: 'confirm.cancel' }}
+      >
+        {mail !== '' && <input type="hidden" name="mail" value={mail} />}
+      </SentForm>
+    </Card>
+  );
 }

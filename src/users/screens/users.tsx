@@ -3,11 +3,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { Button } from '../../dashboard/components/button.tsx';
 import { Confirm } from '../../dashboard/components/confirm.tsx';
-import { type Problems, SelectField, TextField } from '../../dashboard/components/field.tsx';
 import { Time } from '../../dashboard/components/figures.tsx';
+import { form, SentForm } from '../../dashboard/components/form.tsx';
 import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
 import { Table } from '../../dashboard/components/table.tsx';
 import { type Attempt, ask, attempt, sentenceOf } from '../../dashboard/operations.ts';
+import type { Shown } from '../../dashboard/record-screens.ts';
 import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
 import { field } from '../../dashboard/sign-in/fields.ts';
 import { sessionOf } from '../../dashboard/signed-in.ts';
@@ -16,6 +17,12 @@ import { deleteUser, inviteUser, listUsers, makeLoginLink, updateUser } from '..
 
 type UserRow = Static<typeof listUsers.record>;
 
+const INVITATION = form(inviteUser.input, [
+  { name: 'email', label: 'login.email', attributes: { type: 'email' } },
+  { name: 'name', label: 'users.name' },
+  { name: 'role', label: 'users.role', hint: 'users.roles', option: (language, role) => language.say(`role.${role}`) },
+]);
+
 interface ById {
   Params: { id: string };
 }
@@ -23,7 +30,7 @@ interface ById {
 /** What is shown above the list after a form was sent. */
 interface Outcome {
   link?: { email: string; url: string };
-  form?: { email: string; name: string; problems: Problems };
+  form?: Pick<Shown, 'values' | 'problems'>;
   problem?: string;
 }
 
@@ -39,11 +46,12 @@ export async function userScreen(app: FastifyInstance): Promise<void> {
   app.get('/settings/users', (request, reply) => show(request, reply));
 
   app.post('/settings/users', async (request, reply) => {
-    const [email, name, role] = [field(request, 'email'), field(request, 'name'), field(request, 'role')];
-    const invited = await attempt(request, inviteUser, { email, name, role });
-    if ('output' in invited) return show(request, reply, { link: { email, url: invited.output.link } });
+    const values = INVITATION.read(request);
+    const invited = await attempt(request, inviteUser, values);
+    if ('output' in invited)
+      return show(request, reply, { link: { email: String(values.email), url: invited.output.link } });
     const { status, problems, problem } = invited;
-    return show(request, reply.code(status), { form: { email, name, problems }, problem });
+    return show(request, reply.code(status), { form: { values, problems }, problem });
   });
 
   app.post<ById>('/settings/users/:id/role', async (request, reply) =>
@@ -74,7 +82,7 @@ function Users({
   users,
   me,
   now,
-  outcome: { link, form },
+  outcome: { link, form: typed },
 }: {
   users: readonly UserRow[];
   me: number;
@@ -105,32 +113,14 @@ function Users({
       />
       <Card title={language.say('users.invite.title')}>
         <p class="quiet-text">{language.say('users.invite.text')}</p>
-        <form method="post" action="/settings/users" class="narrow">
-          <TextField
-            name="email"
-            type="email"
-            label={language.say('login.email')}
-            value={form?.email ?? ''}
-            autocomplete="off"
-            required
-            problems={form?.problems}
-          />
-          <TextField
-            name="name"
-            label={language.say('users.name')}
-            value={form?.name ?? ''}
-            problems={form?.problems}
-          />
-          <SelectField
-            name="role"
-            label={language.say('users.role')}
-            hint={language.say('users.roles')}
-            options={roleOptions(language)}
-            value="editor"
-            problems={form?.problems}
-          />
-          <Button icon="plus">{language.say('users.invite.submit')}</Button>
-        </form>
+        <SentForm
+          form={INVITATION}
+          action="/settings/users"
+          values={{ role: 'editor' }}
+          {...typed}
+          submit={language.say('users.invite.submit')}
+          icon="plus"
+        />
       </Card>
     </>
   );

@@ -1,24 +1,235 @@
-/** The webhooks of an account: the list with the state of each. */
-import type { FastifyInstance } from 'fastify';
+/** The webhooks of an account, and the pages of one: adding, changing, testing, switching and deleting it, its secret and its log. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { TObject } from 'typebox';
 import { LinkButton } from '../../dashboard/components/button.tsx';
-import { Empty } from '../../dashboard/components/surface.tsx';
+import type { Problems } from '../../dashboard/components/field.tsx';
+import { form, SentForm } from '../../dashboard/components/form.tsx';
+import { Card, Empty } from '../../dashboard/components/surface.tsx';
 import { Table } from '../../dashboard/components/table.tsx';
-import { ask } from '../../dashboard/operations.ts';
-import { sendSettings } from '../../dashboard/screens/settings/frame.tsx';
+import { setFlash } from '../../dashboard/flash.ts';
+import { ask, attempt, sentenceOf } from '../../dashboard/operations.ts';
+import { recordScreens, type Shown } from '../../dashboard/record-screens.ts';
+import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx';
+import { field } from '../../dashboard/sign-in/fields.ts';
+import { requireOwner } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import { listWebhooks, type Webhook } from '../operations.ts';
-import { State, waitingText } from './state.tsx';
-import { webhookScreen } from './webhook.tsx';
+import type { Operation } from '../../operations/operation.ts';
+import type { Given } from '../../operations/perform.ts';
+import { EVENTS } from '../event-types.ts';
+import {
+  deleteWebhook,
+  type LogEntry,
+  listWebhooks,
+  readWebhook,
+  readWebhookLog,
+  replayWebhookEvent,
+  rotateWebhookSecret,
+  saveWebhook,
+  switchWebhook,
+  testWebhook,
+  type Webhook,
+} from '../operations.ts';
+import { type Asked, type Log, LogCard, TestCard } from './log.tsx';
+import { Danger, Secret, State, StateCard, waitingText } from './state.tsx';
+
+const SEE_OTHER = 303;
+const LIST = '/settings/webhooks';
+const LOG_ROWS = 25;
+const WEBHOOK = form(saveWebhook.input, [
+  {
+    name: 'url',
+    label: 'webhooks.field.url',
+    hint: 'webhooks.hint.url',
+    attributes: { type: 'url', autocapitalize: 'none', spellcheck: false },
+  },
+  { name: 'events', label: 'webhooks.field.events', control: Events },
+  { name: 'note', label: 'webhooks.field.note', hint: 'webhooks.hint.note' },
+]);
+
+/** `before` and `result` choose a page of the log. `asked` is an event that was just sent, `after` the newest attempt before it (ids). */
+interface ById {
+  Params: { id: string };
+  Querystring: { before?: string; result?: string; asked?: string; after?: string };
+}
 
 /** Registers the list and the pages of one webhook. */
 export async function webhookScreens(app: FastifyInstance): Promise<void> {
-  app.get('/settings/webhooks', async (request, reply) => {
+  app.get(LIST, async (request, reply) => {
     const { webhooks } = await ask(request, listWebhooks, {});
     return sendSettings(request, reply, 'webhooks', <Webhooks webhooks={webhooks} now={app.deps.clock.now()} />);
   });
-  await webhookScreen(app);
+
+  /** `secret`: one that was just made. */
+  const showOne = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    id: string,
+    shown: Shown & { secret?: string | null },
+  ) => {
+    const { status = 200, values, problems, problem, secret } = shown;
+    const webhook = await ask(request, readWebhook, { id });
+    const query: ById['Querystring'] = Object(request.query);
+    const [log, asked] = await Promise.all([readLog(request, id, query), readAsked(request, id, query)]);
+    const now = app.deps.clock.now();
+    return sendSettings(
+      request,
+      reply.code(status),
+      'webhooks',
+      <>
+        {secret && <Secret secret={secret} />}
+        <StateCard webhook={webhook} now={now} />
+        <TestCard id={webhook.id} asked={asked} />
+        <WebhookForm id={webhook.id} values={values ?? webhook} problems={problems} />
+        <LogCard id={webhook.id} log={log} now={now} />
+        <Danger webhook={webhook} />
+      </>,
+      problem,
+    );
+  };
+
+  recordScreens(app, {
+    path: LIST,
+    form: WEBHOOK,
+    add: (request, values) => attempt(request, saveWebhook, values),
+    change: (request, values, id) => attempt(request, saveWebhook, { ...values, id }),
+    remove: (request, id) => attempt(request, deleteWebhook, { id }),
+    show(request, reply, id, shown) {
+      if (id !== null) return showOne(request, reply, id, shown);
+      requireOwner(request);
+      const { values = {}, problems, problem } = shown;
+      return sendSettings(request, reply, 'webhooks', <WebhookForm id={null} {...{ values, problems }} />, problem);
+    },
+    done: (reply, done, { request, id, added }) =>
+      added
+        ? showOne(request, reply, id, added)
+        : backTo(reply, 'webhooks', `settings.done.webhook${done === 'Deleted' ? done : 'Changed'}`),
+  });
+
+  app.post<ById>(`${LIST}/:id/switch`, async (request, reply) => {
+    const { id } = request.params;
+    const isEnabled = field(request, 'is_enabled');
+    const switched = await attempt(request, switchWebhook, { id, is_enabled: isEnabled });
+    if ('problems' in switched)
+      return showOne(request, reply, id, { status: switched.status, problem: sentenceOf(switched) });
+    setFlash(reply, 'good', isEnabled === '1' ? 'settings.done.webhookOn' : 'settings.done.webhookOff');
+    return reply.redirect(`${LIST}/${encodeURIComponent(id)}`, SEE_OTHER);
+  });
+
+  app.post<ById>(`${LIST}/:id/rotate`, async (request, reply) => {
+    const { id } = request.params;
+    return showOne(request, reply, id, await ask(request, rotateWebhookSecret, { id }));
+  });
+
+  app.post<ById>(`${LIST}/:id/test`, (request, reply) => sendOnce(request, reply, testWebhook, request.params));
+
+  app.post<ById>(`${LIST}/:id/replay`, (request, reply) =>
+    sendOnce(request, reply, replayWebhookEvent, { ...request.params, event_id: field(request, 'event_id') }),
+  );
+
+  /** Sends a test event or replays an event of the log, then redirects to the page that waits for the result. */
+  async function sendOnce<Input extends TObject>(
+    request: FastifyRequest<ById>,
+    reply: FastifyReply,
+    operation: Operation<Input, { event_id: number }>,
+    given: Given<Input>,
+  ) {
+    const { id } = request.params;
+    const [newest] = await readAttempts(request, { id, limit: 1 });
+    const sent = await attempt(request, operation, given);
+    if ('problems' in sent) return showOne(request, reply, id, { status: sent.status, problem: sent.problem });
+    const asked = new URLSearchParams({ asked: `${sent.output.event_id}`, after: `${newest?.id ?? 0}` });
+    return reply.redirect(`${LIST}/${encodeURIComponent(id)}?${asked}`, SEE_OTHER);
+  }
 }
 
+function readAttempts(request: FastifyRequest, asked: Given<typeof readWebhookLog.input>): Promise<LogEntry[]> {
+  return ask(request, readWebhookLog, asked).then(({ log }) => log);
+}
+
+/** The page of the log that the query string asks for. */
+async function readLog(request: FastifyRequest, id: string, { before, result }: ById['Querystring']): Promise<Log> {
+  const onlyFailed = result === 'failed';
+  const isLater = isNumber(before);
+  const found = await readAttempts(request, {
+    id,
+    limit: LOG_ROWS + 1,
+    ...(onlyFailed && { result }),
+    ...(isLater && { before_id: before }),
+  });
+  const attempts = found.slice(0, LOG_ROWS);
+  const href = (last?: LogEntry) => {
+    const query = { ...(onlyFailed && { result: 'failed' }), ...(last && { before: `${last.id}` }) };
+    return `${LIST}/${encodeURIComponent(id)}?${new URLSearchParams(query)}#log`;
+  };
+  const next = found.length > LOG_ROWS ? href(attempts.at(-1)) : null;
+  return { attempts, onlyFailed, first: isLater ? href() : null, next };
+}
+
+/** The result of a test or replay: the newest attempt of the event `asked`; null while there is none later than `after`. */
+async function readAsked(
+  request: FastifyRequest,
+  id: string,
+  { asked, after }: ById['Querystring'],
+): Promise<Asked | null> {
+  if (!isNumber(asked) || !isNumber(after)) return null;
+  const [newest] = await readAttempts(request, { id, event_id: asked, limit: 1 });
+  return { eventId: Number(asked), attempt: newest !== undefined && newest.id > Number(after) ? newest : null };
+}
+
+function isNumber(text: string | undefined): text is string {
+  return /^\d{1,15}$/.test(text ?? '');
+}
+
+/** `id` is null for a new webhook. */
+function WebhookForm({ id, ...fields }: { id: number | null; values: object; problems: Problems | undefined }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say(id === null ? 'webhooks.add' : 'webhooks.change')}>
+      <SentForm
+        form={WEBHOOK}
+        action={`${LIST}/${id ?? 'new'}`}
+        {...fields}
+        values={{ ...fields.values }}
+        submit={language.say(id === null ? 'webhooks.add.submit' : 'webhooks.save')}
+        back={{ href: LIST, label: id === null ? 'confirm.cancel' : 'webhooks.back' }}
+      />
+    </Card>
+  );
+}
+
+/** A checkbox for each event type, in groups. */
+function Events({ label, value, problems }: { label: string; value: unknown; problems: Problems }) {
+  const language = useLanguage();
+  const chosen = [value].flat();
+  const problem = problems.events?.join(' ');
+  return (
+    <fieldset {...(problem !== undefined && { 'aria-describedby': 'events-problem' })}>
+      <legend>{label}</legend>
+      {problem !== undefined && (
+        <p class="field">
+          <span class="problem" id="events-problem">
+            {problem}
+          </span>
+        </p>
+      )}
+      {(['people', 'mails', 'sends'] as const).map((name) => (
+        <fieldset key={name} class="webhook-events">
+          <legend>{language.say(`webhooks.events.${name}`)}</legend>
+          {EVENTS.filter(({ group }) => group === name).map(({ type, [language.code]: text }) => (
+            <label key={type} class="choice">
+              <input type="checkbox" name="events" value={type} checked={chosen.includes(type)} />
+              <span>
+                {text} <code class="quiet-text">{type}</code>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+      ))}
+    </fieldset>
+  );
+}
+
+/** The list, with the state of each. */
 function Webhooks({ webhooks, now }: { webhooks: readonly Webhook[]; now: Date }) {
   const language = useLanguage();
   const add = (

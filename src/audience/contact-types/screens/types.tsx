@@ -1,14 +1,13 @@
 /** Contact types: the lists that people are in. Add, rename, and delete them with everybody in them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
+import { LinkButton } from '../../../dashboard/components/button.tsx';
 import { Confirm } from '../../../dashboard/components/confirm.tsx';
-import type { Problems } from '../../../dashboard/components/field.tsx';
-import { FormFields, type Labels } from '../../../dashboard/components/form.tsx';
+import { form, SentForm } from '../../../dashboard/components/form.tsx';
 import { Card, Empty } from '../../../dashboard/components/surface.tsx';
-import { Table } from '../../../dashboard/components/table.tsx';
+import { NamedLink, Table } from '../../../dashboard/components/table.tsx';
 import { ask, attempt, problemsAt } from '../../../dashboard/operations.ts';
+import { recordScreens, type Shown } from '../../../dashboard/record-screens.ts';
 import { backTo, sendSettings } from '../../../dashboard/screens/settings/frame.tsx';
-import { field } from '../../../dashboard/sign-in/fields.ts';
 import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
@@ -24,66 +23,36 @@ import {
   renameContactType,
 } from '../operations.ts';
 
-interface ById {
-  Params: { id: string };
-}
-
-/** What was typed into a form, and what is wrong with it. */
-interface Given {
-  name: string;
-  problems?: Problems;
-}
-
-const LABELS: Labels<typeof addContactType.input> = [{ name: 'name', label: 'segments.name' }];
+const NAME = form(addContactType.input, [{ name: 'name', label: 'segments.name' }]);
 
 export async function typeScreens(app: FastifyInstance): Promise<void> {
-  const showAll = async (request: FastifyRequest, reply: FastifyReply, given: Given = { name: '' }) => {
+  const showAll = async (request: FastifyRequest, reply: FastifyReply, shown: Shown = {}) => {
     const types = await ask(request, listContactTypes, {});
     const canChange = viewerOf(request).role !== 'viewer';
-    return sendSettings(request, reply, 'types', <Types {...{ types, canChange, given }} />);
-  };
-  const showOne = async (request: FastifyRequest<ById>, reply: FastifyReply, given?: Given) => {
-    const query = { contact_type_id: request.params.id };
-    const type = await ask(request, readContactType, query);
-    const { uses } = await ask(request, countUsesOfContactType, query);
-    return sendSettings(request, reply, 'types', <OneType {...{ type, uses }} given={given ?? { name: type.name }} />);
+    return sendSettings(request, reply, 'types', <Types {...{ types, canChange, shown }} />);
   };
 
   app.route({ method: READ, url: '/settings/types', handler: (request, reply) => showAll(request, reply) });
 
-  app.post('/settings/types', async (request, reply) => {
-    requireEditor(request);
-    const name = field(request, 'name');
-    const added = await attempt(request, addContactType, { name });
-    if ('output' in added) return backTo(reply, 'types', 'settings.done.typeAdded');
-    return showAll(request, reply.code(added.status), { name, problems: problemsAt(added, 'name') });
-  });
-
-  app.route<ById>({
-    method: READ,
-    url: '/settings/types/:id',
-    handler: (request, reply) => {
+  recordScreens(app, {
+    path: '/settings/types',
+    addsInList: true,
+    form: NAME,
+    add: (request, values) => attempt(request, addContactType, values),
+    change: (request, values, id) => attempt(request, renameContactType, { ...values, id }),
+    remove: (request, id) => attempt(request, deleteContactType, { contact_type_id: id }),
+    async show(request, reply, id, shown) {
+      if (id === null) return showAll(request, reply, shown);
       requireEditor(request);
-      return showOne(request, reply);
+      const type = await ask(request, readContactType, { contact_type_id: id });
+      const { uses } = await ask(request, countUsesOfContactType, { contact_type_id: id });
+      return sendSettings(request, reply, 'types', <OneType {...{ type, uses, shown }} />);
     },
-  });
-
-  app.post<ById>('/settings/types/:id', async (request, reply) => {
-    requireEditor(request);
-    const name = field(request, 'name');
-    const renamed = await attempt(request, renameContactType, { id: request.params.id, name });
-    if ('output' in renamed) return backTo(reply, 'types', 'settings.done.typeRenamed');
-    return showOne(request, reply.code(renamed.status), { name, problems: problemsAt(renamed, 'name') });
-  });
-
-  app.post<ById>('/settings/types/:id/delete', async (request, reply) => {
-    requireEditor(request);
-    await ask(request, deleteContactType, { contact_type_id: request.params.id });
-    return backTo(reply, 'types', 'settings.done.typeDeleted');
+    done: (reply, done) => backTo(reply, 'types', `settings.done.type${done}`),
   });
 }
 
-function Types({ types, canChange, given }: { types: readonly ListedContactType[]; canChange: boolean; given: Given }) {
+function Types({ types, canChange, shown }: { types: readonly ListedContactType[]; canChange: boolean; shown: Shown }) {
   const language = useLanguage();
   return (
     <>
@@ -100,13 +69,7 @@ function Types({ types, canChange, given }: { types: readonly ListedContactType[
             {
               heading: language.say('people.type'),
               cell: ({ id, name }) =>
-                canChange ? (
-                  <a href={`/settings/types/${id}`}>
-                    <bdi>{name}</bdi>
-                  </a>
-                ) : (
-                  <bdi>{name}</bdi>
-                ),
+                canChange ? <NamedLink href={`/settings/types/${id}`} name={name} /> : <bdi>{name}</bdi>,
             },
             {
               heading: language.say('segments.people'),
@@ -121,33 +84,33 @@ function Types({ types, canChange, given }: { types: readonly ListedContactType[
       {canChange && (
         <Card title={language.say('types.add')}>
           <p class="quiet-text">{language.say('types.about')}</p>
-          <NameForm action="/settings/types" given={given} submit={language.say('types.add')} />
+          <SentForm
+            form={NAME}
+            action="/settings/types"
+            values={{}}
+            {...shown}
+            problems={problemsAt(shown, 'name')}
+            submit={language.say('types.add')}
+          />
         </Card>
       )}
     </>
   );
 }
 
-function NameForm({ action, given, submit }: { action: string; given: Given; submit: string }) {
-  return (
-    <form method="post" action={action} class="narrow">
-      <FormFields
-        input={addContactType.input}
-        labels={LABELS}
-        values={{ name: given.name }}
-        problems={given.problems ?? {}}
-      />
-      <Button>{submit}</Button>
-    </form>
-  );
-}
-
-function OneType({ type, uses, given }: { type: ContactType; uses: ContactTypeUses; given: Given }) {
+function OneType({ type, uses, shown }: { type: ContactType; uses: ContactTypeUses; shown: Shown }) {
   const language = useLanguage();
   return (
     <>
       <Card title={type.name}>
-        <NameForm action={`/settings/types/${type.id}`} given={given} submit={language.say('types.rename')} />
+        <SentForm
+          form={NAME}
+          action={`/settings/types/${type.id}`}
+          values={type}
+          {...shown}
+          problems={problemsAt(shown, 'name')}
+          submit={language.say('types.rename')}
+        />
       </Card>
       <div class="buttons below">
         <Confirm

@@ -1,96 +1,64 @@
 /** Custom fields: what the account knows about people beyond the fields that everybody has. Add, rename and delete them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
+import { LinkButton } from '../../../dashboard/components/button.tsx';
 import { Confirm } from '../../../dashboard/components/confirm.tsx';
-import { type Problems, SelectField } from '../../../dashboard/components/field.tsx';
-import { FormFields } from '../../../dashboard/components/form.tsx';
+import { type FormValues, form, SentForm } from '../../../dashboard/components/form.tsx';
 import { Card, Empty } from '../../../dashboard/components/surface.tsx';
 import { Table } from '../../../dashboard/components/table.tsx';
 import { ask, attempt, problemsAt } from '../../../dashboard/operations.ts';
+import { recordScreens, type Shown } from '../../../dashboard/record-screens.ts';
 import { backTo, sendSettings } from '../../../dashboard/screens/settings/frame.tsx';
-import { field } from '../../../dashboard/sign-in/fields.ts';
 import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
 import { fieldLabel } from '../../../dashboard/words/known.ts';
 import { notFound } from '../../../errors/failure.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { FIELD_TYPES } from '../../contacts/contact-fields.ts';
 import { countUsesOfField, type FieldUses } from '../../uses/operations.ts';
 import { CampaignsUsing } from '../../uses/screens/campaigns.tsx';
 import { addField, deleteField, type Field, listOwnFields, renameField } from '../operations.ts';
 
-interface ById {
-  Params: { id: string };
-}
-interface Given {
-  name: string;
-  type: string;
-  problems?: Problems;
-}
-
-/** What a form to rename a field was sent with. */
-interface Sent {
-  name?: string;
-  problems?: Problems;
-}
-
-const NAME = [{ name: 'field_name', label: 'segments.name', hint: 'fields.name.hint' }] as const;
+const PATH = '/settings/fields';
+const NEW = form(addField.input, [
+  { name: 'field_name', label: 'segments.name', hint: 'fields.name.hint' },
+  { name: 'field_type', label: 'fields.kind', option: (language, type) => language.say(`fields.kind.${type}`) },
+]);
+const NAME = form(renameField.input, [{ name: 'field_name', label: 'segments.name', hint: 'fields.name.hint' }]);
 
 export async function fieldScreens(app: FastifyInstance): Promise<void> {
-  const show = async (request: FastifyRequest, reply: FastifyReply, given: Given = { name: '', type: 'text' }) => {
+  const showAll = async (request: FastifyRequest, reply: FastifyReply, shown: Shown = {}) => {
     const fields = await ask(request, listOwnFields, {});
     const canChange = viewerOf(request).role !== 'viewer';
-    return sendSettings(request, reply, 'fields', <Fields {...{ fields, canChange, given }} />);
+    return sendSettings(request, reply, 'fields', <Fields {...{ fields, canChange, shown }} />);
   };
 
-  app.route({ method: READ, url: '/settings/fields', handler: (request, reply) => show(request, reply) });
+  app.route({ method: READ, url: PATH, handler: (request, reply) => showAll(request, reply) });
 
-  app.post('/settings/fields', async (request, reply) => {
-    requireEditor(request);
-    const [name, type] = [nameIn(request), field(request, 'field_type')];
-    const added = await attempt(request, addField, { field_name: name, field_type: type });
-    if ('output' in added) return backTo(reply, 'fields', 'settings.done.fieldAdded');
-    return show(request, reply.code(added.status), { name, type, problems: problemsAt(added, 'field_name') });
-  });
-
-  const showOne = async (request: FastifyRequest<ById>, reply: FastifyReply, sent: Sent = {}) => {
-    const { uses } = await ask(request, countUsesOfField, request.params);
-    const fields = await ask(request, listOwnFields, {});
-    const one = fields.find(({ id }) => String(id) === request.params.id);
-    if (one === undefined) throw notFound();
-    return sendSettings(request, reply, 'fields', <OneField {...{ one, uses, ...sent }} />);
-  };
-
-  app.route<ById>({
-    method: READ,
-    url: '/settings/fields/:id',
-    handler: async (request, reply) => {
+  recordScreens(app, {
+    path: PATH,
+    addsInList: true,
+    form: { read: (request) => withUnderscores(NEW.read(request)) },
+    add: (request, values) => attempt(request, addField, values),
+    change: (request, { field_name }, id) => attempt(request, renameField, { id, field_name }),
+    remove: (request, id) => attempt(request, deleteField, { id }),
+    async show(request, reply, id, shown) {
+      if (id === null) return showAll(request, reply, shown);
       requireEditor(request);
-      return showOne(request, reply);
+      const { uses } = await ask(request, countUsesOfField, { id });
+      const fields = await ask(request, listOwnFields, {});
+      const one = fields.find((field) => String(field.id) === id);
+      if (one === undefined) throw notFound();
+      return sendSettings(request, reply, 'fields', <OneField {...{ one, uses, shown }} />);
     },
-  });
-
-  app.post<ById>('/settings/fields/:id', async (request, reply) => {
-    requireEditor(request);
-    const name = nameIn(request);
-    const renamed = await attempt(request, renameField, { id: request.params.id, field_name: name });
-    if ('output' in renamed) return backTo(reply, 'fields', 'settings.done.fieldRenamed');
-    return showOne(request, reply.code(renamed.status), { name, problems: problemsAt(renamed, 'field_name') });
-  });
-
-  app.post<ById>('/settings/fields/:id/delete', async (request, reply) => {
-    requireEditor(request);
-    await ask(request, deleteField, request.params);
-    return backTo(reply, 'fields', 'settings.done.fieldDeleted');
+    done: (reply, done) => backTo(reply, 'fields', `settings.done.field${done}`),
   });
 }
 
-/** The name in a form that was sent; people write spaces. */
-function nameIn(request: FastifyRequest): string {
-  return field(request, 'field_name').trim().replaceAll(' ', '_');
+/** People write spaces in names. */
+function withUnderscores({ field_name: name, ...values }: FormValues): FormValues {
+  return { ...values, field_name: String(name).trim().replaceAll(' ', '_') };
 }
 
-function Fields({ fields, canChange, given }: { fields: readonly Field[]; canChange: boolean; given: Given }) {
+function Fields({ fields, canChange, shown }: { fields: readonly Field[]; canChange: boolean; shown: Shown }) {
   const language = useLanguage();
   return (
     <>
@@ -123,29 +91,21 @@ function Fields({ fields, canChange, given }: { fields: readonly Field[]; canCha
       )}
       {canChange && (
         <Card title={language.say('fields.add')}>
-          <form method="post" action="/settings/fields" class="narrow">
-            <FormFields
-              input={addField.input}
-              labels={NAME}
-              values={{ field_name: given.name }}
-              problems={given.problems ?? {}}
-            />
-            <SelectField
-              name="field_type"
-              label={language.say('fields.kind')}
-              value={given.type}
-              options={FIELD_TYPES.map((type) => ({ value: type, label: language.say(`fields.kind.${type}`) }))}
-              problems={given.problems}
-            />
-            <Button>{language.say('fields.add')}</Button>
-          </form>
+          <SentForm
+            form={NEW}
+            action={PATH}
+            values={{ field_type: 'text' }}
+            {...shown}
+            problems={problemsAt(shown, 'field_name')}
+            submit={language.say('fields.add')}
+          />
         </Card>
       )}
     </>
   );
 }
 
-function OneField({ one, uses, name = one.field_name, problems }: { one: Field; uses: FieldUses } & Sent) {
+function OneField({ one, uses, shown }: { one: Field; uses: FieldUses; shown: Shown }) {
   const language = useLanguage();
   const label = fieldLabel(language, one.field_name);
   return (
@@ -153,11 +113,16 @@ function OneField({ one, uses, name = one.field_name, problems }: { one: Field; 
       <p>
         {language.say(`fields.kind.${one.field_type}`)} · <code>{`((${one.field_name}))`}</code>
       </p>
-      <form method="post" action={`/settings/fields/${one.id}`} class="narrow">
-        <FormFields input={renameField.input} labels={NAME} values={{ field_name: name }} problems={problems ?? {}} />
+      <SentForm
+        form={NAME}
+        action={`${PATH}/${one.id}`}
+        values={one}
+        {...shown}
+        problems={problemsAt(shown, 'field_name')}
+        submit={language.say('fields.rename')}
+      >
         <p class="quiet-text">{language.say('fields.rename.about')}</p>
-        <Button>{language.say('fields.rename')}</Button>
-      </form>
+      </SentForm>
       <div class="buttons">
         <Confirm
           id="delete-field"

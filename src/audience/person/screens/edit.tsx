@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
 import { AreaField, type Problems, SelectField, TextField } from '../../../dashboard/components/field.tsx';
-import { FormFields, type Labels, readForm } from '../../../dashboard/components/form.tsx';
+import { form } from '../../../dashboard/components/form.tsx';
 import { Card, Empty, Notice } from '../../../dashboard/components/surface.tsx';
 import { setFlash } from '../../../dashboard/flash.ts';
 import { ask, attempt, problemsAt } from '../../../dashboard/operations.ts';
@@ -32,6 +32,8 @@ const LABELS = RESERVED_FIELDS.map((name) => ({
   label: `field.${name}` as const,
   ...(name === 'country' && { control: Country }),
 }));
+const NEW = form(enterContact.input, [{ name: 'contact_type_id', label: 'people.type' }, ...LABELS]);
+const CHANGED = form(editContact.input, LABELS);
 
 /** A field of the account's own with the name of its input and its value. */
 interface OwnValue {
@@ -51,22 +53,6 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
       section: 'people',
       back: { href: '/people', label: 'nav.people' },
     } as const;
-    const labels: Labels<typeof enterContact.input> = [
-      {
-        name: 'contact_type_id',
-        label: 'people.type',
-        control: ({ label, value }) => (
-          <SelectField
-            name="contact_type_id"
-            label={label}
-            value={String(value)}
-            problems={problems}
-            options={types.map(({ id, name }) => ({ value: String(id), label: name }))}
-          />
-        ),
-      },
-      ...LABELS,
-    ];
     const content =
       types.length === 0 ? (
         <Empty
@@ -85,10 +71,9 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
           problems={problems}
           values={given}
         >
-          <FormFields
-            input={enterContact.input}
-            labels={labels}
+          <NEW.Fields
             values={{ contact_type_id: types[0]?.id, country: '', ...given }}
+            options={{ contact_type_id: types.map(({ id, name }) => ({ value: String(id), label: name })) }}
             problems={problems}
           />
         </ContactForm>
@@ -106,7 +91,7 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
   });
 
   app.post('/people/new', async (request, reply) => {
-    const given = readForm(request, enterContact.input, [{ name: 'contact_type_id' }, ...LABELS]);
+    const given = NEW.read(request);
     const typed = typedIn(request, await ownValues(request));
     const added = await attempt(request, enterContact, {
       ...given,
@@ -137,7 +122,7 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
         problems={problems}
         values={given}
       >
-        <FormFields input={editContact.input} labels={LABELS} values={{ ...contact, ...given }} problems={problems} />
+        <CHANGED.Fields values={{ ...contact, ...given }} problems={problems} />
       </ContactForm>
     );
     return sendPage(
@@ -160,7 +145,7 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
 
   app.post<WithId>('/people/:id/edit', async (request, reply) => {
     const { contact, own } = await readFields(request);
-    const given = readForm(request, editContact.input, LABELS);
+    const given = CHANGED.read(request);
     const typed = typedIn(request, own);
     const saved = await attempt(request, editContact, {
       contact_id: request.params.id,

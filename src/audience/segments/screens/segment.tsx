@@ -1,9 +1,9 @@
 /** One segment: whom its rules choose, who is in it, adding and removing people by hand, and deleting it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
+import { LinkButton } from '../../../dashboard/components/button.tsx';
 import { Confirm } from '../../../dashboard/components/confirm.tsx';
 import type { Problems } from '../../../dashboard/components/field.tsx';
-import { FormFields, type FormValues, type Labels, readForm } from '../../../dashboard/components/form.tsx';
+import { type FormValues, form, SentForm } from '../../../dashboard/components/form.tsx';
 import { PeopleTabs } from '../../../dashboard/components/people-tabs.tsx';
 import { Card, Empty, Notice } from '../../../dashboard/components/surface.tsx';
 import { type Column, Pager, Table } from '../../../dashboard/components/table.tsx';
@@ -31,11 +31,11 @@ import { draftOf } from './rules.ts';
 
 const SEE_OTHER = 303;
 const ROWS = 50;
-const PERSON: Labels<typeof addRecipientByHand.input> = [
+const PERSON = form(addRecipientByHand.input, [
   { name: 'email', label: 'people.email', attributes: { type: 'email' } },
   { name: 'first_name', label: 'field.first_name' },
   { name: 'last_name', label: 'field.last_name' },
-];
+]);
 
 interface ById {
   Params: { id: string };
@@ -57,7 +57,7 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
 
   app.post<ById>('/people/segments/:id/add', async (request, reply) => {
     const segment = await editable(request);
-    const person = readForm(request, addRecipientByHand.input, PERSON);
+    const person = PERSON.read(request);
     const added = await attempt(request, addRecipientByHand, { segment_id: segment.id, ...person });
     if ('problems' in added)
       return show(request, reply.code(added.status), { person, problems: problemsAt(added, 'email') });
@@ -223,10 +223,14 @@ function AddPerson({ segment, person, problems }: Props) {
   return (
     <Card title={language.say('segments.addPerson')}>
       <p class="quiet-text">{language.say('segments.addPerson.about')}</p>
-      <form method="post" action={`/people/segments/${segment.id}/add`} class="narrow">
-        <FormFields input={addRecipientByHand.input} labels={PERSON} values={person ?? {}} problems={problems ?? {}} />
-        <Button icon="plus">{language.say('segments.addPerson')}</Button>
-      </form>
+      <SentForm
+        form={PERSON}
+        action={`/people/segments/${segment.id}/add`}
+        values={person ?? {}}
+        problems={problems}
+        submit={language.say('segments.addPerson')}
+        icon="plus"
+      />
     </Card>
   );
 }

@@ -15,7 +15,7 @@ import { useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { type ListedContactType, listContactTypes } from '../../contact-types/operations.ts';
 import { listSegments, type Segment } from '../../segments/operations.ts';
-import { LeftTabs } from '../../unsubscribed/screens/tabs.tsx';
+import { LeftTabs } from '../../unsubscribed/screens/kinds.tsx';
 import {
   liftAllInactive,
   previewSunset,

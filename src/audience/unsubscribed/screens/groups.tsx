@@ -1,23 +1,42 @@
-/** The unsubscribe groups, each with how many people have left it. */
-import type { FastifyInstance } from 'fastify';
+/** The unsubscribe groups, each with how many people have left it; adding, changing and deleting them. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { LinkButton } from '../../../dashboard/components/button.tsx';
-import { Empty } from '../../../dashboard/components/surface.tsx';
-import { Table } from '../../../dashboard/components/table.tsx';
-import { ask } from '../../../dashboard/operations.ts';
+import { Confirm } from '../../../dashboard/components/confirm.tsx';
+import type { Problems } from '../../../dashboard/components/field.tsx';
+import { type FormValues, form, SentForm } from '../../../dashboard/components/form.tsx';
+import { Card, Empty } from '../../../dashboard/components/surface.tsx';
+import { NamedLink, Table } from '../../../dashboard/components/table.tsx';
+import { setFlash } from '../../../dashboard/flash.ts';
+import { ask, attempt } from '../../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../../dashboard/page.tsx';
-import { viewerOf } from '../../../dashboard/signed-in.ts';
+import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { listGroups } from '../groups.ts';
-import { LeftTabs } from './tabs.tsx';
+import { addGroup, changeGroup, deleteGroup, type GroupAndUses, listGroups, readGroupAndUses } from '../groups.ts';
+import { LeftTabs } from './kinds.tsx';
+
+const SEE_OTHER = 303;
+const LIST = '/left/groups';
+const GROUP = form(addGroup.input, [
+  { name: 'group_name', label: 'segments.name' },
+  { name: 'description', label: 'left.groups.description', hint: 'groups.description.hint' },
+  { name: 'is_display', label: 'groups.display' },
+]);
+const BLANK = { is_display: 1 };
 
 type Group = Static<typeof listGroups.record>;
 
-export async function groupsScreen(app: FastifyInstance): Promise<void> {
+interface ById {
+  Params: { id: string };
+}
+
+/** Registers the list, and what editors do with one. */
+export async function groupScreens(app: FastifyInstance): Promise<void> {
+  await app.register(oneGroup);
   app.route({
     method: READ,
-    url: '/left/groups',
+    url: LIST,
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
       const groups = await ask(request, listGroups, {});
@@ -28,7 +47,7 @@ export async function groupsScreen(app: FastifyInstance): Promise<void> {
         section: 'left',
         ...(canChange && {
           action: (
-            <LinkButton href="/left/groups/new" icon="plus">
+            <LinkButton href={`${LIST}/new`} icon="plus">
               {language.say('groups.new')}
             </LinkButton>
           ),
@@ -56,11 +75,7 @@ function Groups({ groups, canChange }: { groups: readonly Group[]; canChange: bo
           columns={[
             {
               heading: language.say('left.groups.name'),
-              cell: ({ id, group_name: name }) => (
-                <a href={`/left/groups/${id}`}>
-                  <bdi>{name}</bdi>
-                </a>
-              ),
+              cell: ({ id, group_name: name }) => <NamedLink href={`${LIST}/${id}`} name={name} />,
             },
             { heading: language.say('left.groups.description'), cell: ({ description }) => <bdi>{description}</bdi> },
             {
@@ -73,7 +88,7 @@ function Groups({ groups, canChange }: { groups: readonly Group[]; canChange: bo
                   {
                     heading: language.say('left.action'),
                     cell: ({ id, group_name: name }: Group) => (
-                      <a href={`/left/groups/${id}/edit`} aria-label={language.say('groups.editOne', { name })}>
+                      <a href={`${LIST}/${id}/edit`} aria-label={language.say('groups.editOne', { name })}>
                         {language.say('groups.edit')}
                       </a>
                     ),
@@ -84,5 +99,111 @@ function Groups({ groups, canChange }: { groups: readonly Group[]; canChange: bo
         />
       )}
     </>
+  );
+}
+
+async function oneGroup(app: FastifyInstance): Promise<void> {
+  app.addHook('onRequest', async (request) => requireEditor(request));
+
+  app.route({
+    method: READ,
+    url: `${LIST}/new`,
+    handler: (request, reply) => show(request, reply, { values: BLANK }),
+  });
+
+  app.post(`${LIST}/new`, async (request, reply) => {
+    const values = GROUP.read(request);
+    const added = await attempt(request, addGroup, values);
+    if ('problems' in added) return show(request, reply.code(added.status), { values, problems: added.problems });
+    return saved(reply, values);
+  });
+
+  app.route<ById>({
+    method: READ,
+    url: `${LIST}/:id/edit`,
+    handler: async (request, reply) => {
+      const known = await ask(request, readGroupAndUses, request.params);
+      return show(request, reply, { known, values: known.group });
+    },
+  });
+
+  app.post<ById>(`${LIST}/:id/edit`, async (request, reply) => {
+    const values = GROUP.read(request);
+    const changed = await attempt(request, changeGroup, { ...request.params, ...values });
+    if (!('problems' in changed)) return saved(reply, values);
+    const known = await ask(request, readGroupAndUses, request.params);
+    return show(request, reply.code(changed.status), { known, values, problems: changed.problems });
+  });
+
+  app.post<ById>(`${LIST}/:id/delete`, async (request, reply) => {
+    const deleted = await attempt(request, deleteGroup, request.params);
+    const isRefused = 'problems' in deleted;
+    if (isRefused) setFlash(reply, 'bad', 'groups.used.title');
+    else setFlash(reply, 'good', 'groups.deleted');
+    return reply.redirect(isRefused ? `${LIST}/${request.params.id}/edit` : LIST, SEE_OTHER);
+  });
+}
+
+function saved(reply: FastifyReply, { group_name: name }: FormValues) {
+  setFlash(reply, 'good', 'groups.saved', { name: String(name) });
+  return reply.redirect(LIST, SEE_OTHER);
+}
+
+interface Shown {
+  /** The group that is changed; none where one is added. */
+  known?: GroupAndUses;
+  values: Readonly<Record<string, unknown>>;
+  problems?: Problems;
+}
+
+function show(request: FastifyRequest, reply: FastifyReply, { known, values, problems = {} }: Shown) {
+  const viewer = viewerOf(request);
+  const language = languageOf(request, viewer);
+  const title = language.say(known === undefined ? 'groups.new' : 'groups.change');
+  return sendPage(
+    request,
+    reply,
+    viewer,
+    { title, section: 'left' },
+    <>
+      <Card>
+        <p class="quiet-text">{language.say('left.groups.empty.text')}</p>
+        <SentForm
+          form={GROUP}
+          {...{ values, problems }}
+          submit={language.say('groups.save')}
+          back={{ href: LIST, label: 'confirm.cancel' }}
+        />
+      </Card>
+      {known && <Delete {...known} />}
+    </>,
+  );
+}
+
+/** The button that deletes the group, or what stands in the way. */
+function Delete({ group, uses: { single_sends: campaigns, automations } }: GroupAndUses) {
+  const language = useLanguage();
+  const { id, group_name: name, unsubscribe_clients_count: people } = group;
+  if (campaigns + automations > 0) {
+    return (
+      <Card title={language.say('groups.used.title')}>
+        {campaigns > 0 && <p>{language.say('groups.used.mailings', { count: campaigns })}</p>}
+        {automations > 0 && <p>{language.say('groups.used.automations', { count: automations })}</p>}
+        <p class="quiet-text">{language.say('groups.used.cure')}</p>
+      </Card>
+    );
+  }
+  return (
+    <div class="buttons below">
+      <Confirm
+        id="delete-group"
+        action={`${LIST}/${id}/delete`}
+        label={language.say('groups.delete')}
+        title={language.say('groups.delete.title', { name })}
+      >
+        <p>{language.say('groups.delete.stays')}</p>
+        {people > 0 && <p>{language.say('groups.delete.people', { count: people })}</p>}
+      </Confirm>
+    </div>
   );
 }

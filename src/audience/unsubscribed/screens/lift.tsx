@@ -8,7 +8,7 @@ import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
 import { notFound } from '../../../errors/failure.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { LIST_NAMES, type ListName, pageOf, readEntries, removeEntry } from './kinds.ts';
+import { LIST_NAMES, type ListName, pageOf, readEntries, removeEntry } from './kinds.tsx';
 
 interface LiftQuery {
   list?: string;

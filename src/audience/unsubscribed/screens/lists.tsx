@@ -13,11 +13,9 @@ import { READ } from '../../../http/pages/layout.ts';
 import { readSunset, type Sunset } from '../../sunset/operations.ts';
 import { RuleInWords, sunsetScreen } from '../../sunset/screens/rule.tsx';
 import { readGroup } from '../groups.ts';
-import { groupScreens } from './group.tsx';
-import { groupsScreen } from './groups.tsx';
-import { type Entry, type ListName, pageOf, readEntries } from './kinds.ts';
+import { groupScreens } from './groups.tsx';
+import { type Entry, LeftTabs, type ListName, pageOf, readEntries } from './kinds.tsx';
 import { liftScreen } from './lift.tsx';
-import { LeftTabs } from './tabs.tsx';
 
 const ROWS = 50;
 
@@ -44,8 +42,7 @@ export async function leftScreens(app: FastifyInstance): Promise<void> {
   list('/left/groups/:id', 'group');
   list('/left/blocked', 'blocked');
   list('/left/inactive', 'inactive');
-  await groupsScreen(app);
-  await app.register(groupScreens);
+  await groupScreens(app);
   await liftScreen(app);
   await sunsetScreen(app);
 

@@ -15,6 +15,7 @@ import {
   type Fields,
   readChoices,
   SavedForm,
+  type SenderChoice,
   savedStep,
   seenValue,
   stepPath,
@@ -91,29 +92,7 @@ function AudienceForm({ draft, given, choices, audience, problems }: FormProps) 
       ) : (
         <Targets targets={chosenFirst(targets, given)} given={given} problems={problems} />
       )}
-      {senders.length === 0 ? (
-        <p>
-          {language.say('compose.sender.none')} <a href="/settings/senders">{language.say('compose.sender.add')}</a>
-        </p>
-      ) : (
-        <SelectField
-          name="sender_id"
-          label={language.say('compose.sender')}
-          value={String(given.sender_id ?? '')}
-          options={withNone(
-            language,
-            given.sender_id,
-            senders.map(({ id, from_name: name, from_email: email, is_verified: isVerified }) => {
-              const sender = `${name} <${email}>`;
-              return {
-                value: String(id),
-                label: isVerified === 1 ? sender : language.say('compose.sender.unverified', { sender }),
-              };
-            }),
-          )}
-          problems={problems}
-        />
-      )}
+      <SenderField senders={senders} value={given.sender_id} problems={problems} />
       {groups.length > 0 && (
         <SelectField
           name="unsubscribe_group_id"
@@ -130,6 +109,45 @@ function AudienceForm({ draft, given, choices, audience, problems }: FormProps) 
       )}
     </SavedForm>
   );
+}
+
+/** The sender, or the way to the first one. */
+export function SenderField({
+  senders,
+  value,
+  problems,
+}: {
+  senders: readonly SenderChoice[];
+  value: Fields[string] | undefined;
+  problems: Problems;
+}) {
+  const language = useLanguage();
+  if (senders.length === 0)
+    return (
+      <p>
+        {language.say('compose.sender.none')} <a href="/settings/senders">{language.say('compose.sender.add')}</a>
+      </p>
+    );
+  return (
+    <SelectField
+      name="sender_id"
+      label={language.say('compose.sender')}
+      value={String(value ?? '')}
+      options={withNone(language, value, senderOptions(language, senders))}
+      problems={problems}
+    />
+  );
+}
+
+/** The senders to choose from; it says which are not verified. */
+export function senderOptions(language: Language, senders: readonly SenderChoice[]) {
+  return senders.map(({ id, from_name: name, from_email: email, is_verified: isVerified }) => {
+    const sender = `${name} <${email}>`;
+    return {
+      value: String(id),
+      label: isVerified === 1 ? sender : language.say('compose.sender.unverified', { sender }),
+    };
+  });
 }
 
 /** The options, after an empty one where none of them is chosen. */

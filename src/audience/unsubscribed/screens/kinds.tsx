@@ -1,7 +1,9 @@
 /** The four lists of addresses that get no mail, each with the operations that read it and take an address off it. */
 import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
+import { Tabs } from '../../../dashboard/components/surface.tsx';
 import { ask } from '../../../dashboard/operations.ts';
+import { useLanguage } from '../../../dashboard/words/index.ts';
 import { liftInactive, listInactive } from '../../sunset/operations.ts';
 import {
   listSuppressed,
@@ -80,4 +82,20 @@ export async function removeEntry(request: FastifyRequest, name: ListName, id: n
 export function pageOf(name: ListName, groupId: string | undefined): string {
   if (name === 'group') return `/left/groups/${Number(groupId)}`;
   return name === 'all' ? '/left' : `/left/${name}`;
+}
+
+/** The parts of Left and blocked. */
+export function LeftTabs({ current }: { current: ListName }) {
+  const language = useLanguage();
+  const hrefs = { all: '/left', group: '/left/groups', blocked: '/left/blocked', inactive: '/left/inactive' } as const;
+  return (
+    <Tabs
+      label={language.say('nav.left')}
+      tabs={LIST_NAMES.map((name) => ({
+        href: hrefs[name],
+        label: language.say(`left.${name}`),
+        isCurrent: name === current,
+      }))}
+    />
+  );
 }

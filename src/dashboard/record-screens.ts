@@ -1,0 +1,74 @@
+/** The addresses at which records of a kind are added, changed and deleted. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { READ } from '../http/pages/layout.ts';
+import type { FormValues } from './components/form.tsx';
+import { type Attempt, type Refusal, sentenceOf } from './operations.ts';
+
+/** What a page shows beside what is stored: what was typed, and what is wrong with it. */
+export type Shown = Partial<Refusal> & { values?: FormValues };
+
+interface RecordScreens<Added> {
+  /** The address of the list. */
+  path: string;
+  /** Whether the form for a new record is on the page of the list; else it has the page `path`/new. */
+  addsInList?: boolean;
+  form: { read(request: FastifyRequest): FormValues };
+  add(request: FastifyRequest, values: FormValues): Promise<Attempt<Added>>;
+  change(request: FastifyRequest, values: FormValues, id: string): Promise<Attempt<unknown>>;
+  remove(request: FastifyRequest, id: string): Promise<Attempt<unknown>>;
+  /** Sends the page with the form of a record; null: of a new one. Refuses whoever may not see it; the operations refuse the rest. */
+  show(request: FastifyRequest, reply: FastifyReply, id: string | null, shown: Shown): unknown;
+  /** Answers a change. `added` is what adding gave. */
+  done(
+    reply: FastifyReply,
+    done: 'Added' | 'Changed' | 'Deleted',
+    what: { request: FastifyRequest; values: FormValues; id: string; added?: Added },
+  ): unknown;
+}
+
+/** Registers the form for a new record, the page of one at `path`/ID, and what their forms do. */
+export function recordScreens<Added>(app: FastifyInstance, screens: RecordScreens<Added>): void {
+  const { path, addsInList = false, form, add, change, remove, show, done } = screens;
+  const one = `${path}/:id`;
+  type ById = { Params: { id: string } };
+  const refused = (request: FastifyRequest, reply: FastifyReply, id: string | null, shown: Refusal & Shown) =>
+    show(request, reply.code(shown.status), id, shown);
+
+  const toNew = addsInList ? path : `${path}/new`;
+  if (!addsInList)
+    app.route({
+      method: READ,
+      url: toNew,
+      handler: async (request, reply) => show(request, reply, null, {}),
+    });
+
+  app.post(toNew, async (request, reply) => {
+    const values = form.read(request);
+    const added = await add(request, values);
+    if ('problems' in added) return refused(request, reply, null, { ...added, values });
+    const { output } = added;
+    const id = typeof output === 'object' && output !== null && 'id' in output ? String(output.id) : '';
+    return done(reply, 'Added', { request, values, id, added: output });
+  });
+
+  app.route<ById>({
+    method: READ,
+    url: one,
+    handler: async (request, reply) => show(request, reply, request.params.id, {}),
+  });
+
+  app.post<ById>(one, async (request, reply) => {
+    const { id } = request.params;
+    const values = form.read(request);
+    const changed = await change(request, values, id);
+    if ('problems' in changed) return refused(request, reply, id, { ...changed, values });
+    return done(reply, 'Changed', { request, values, id });
+  });
+
+  app.post<ById>(`${one}/delete`, async (request, reply) => {
+    const { id } = request.params;
+    const deleted = await remove(request, id);
+    if ('output' in deleted) return done(reply, 'Deleted', { request, values: {}, id });
+    return refused(request, reply, id, { status: deleted.status, problems: {}, problem: sentenceOf(deleted) });
+  });
+}
