@@ -4,13 +4,13 @@ import { Island, LiveNotes } from '../../dashboard/components/island.tsx';
 import { Badge, Card } from '../../dashboard/components/surface.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
+import { DOMAIN_CHECKS } from '../../health-checks/doctor-findings.ts';
 import type { CheckedDomain, DnsCheck } from '../operations/checks.ts';
 import { Keys } from './keys.tsx';
 import { RecordToCopy } from './record-to-copy.tsx';
 import { WATCH_EVERY_MS, type Watch, watchPath } from './watch.ts';
 
 const TONES = { ok: 'good', warn: 'warn', fail: 'bad' } as const;
-const NAMES = ['SPF', 'DKIM', 'DMARC', 'Alignment'] as const;
 
 interface Shown {
   now: Date;
@@ -50,7 +50,7 @@ function DomainCard({ domain, at, ...shown }: Shown & { domain: CheckedDomain; a
           </Island>
         )}
         <ul class="findings">
-          {NAMES.map((name) => (
+          {DOMAIN_CHECKS.map((name) => (
             <Check key={name} name={name} domain={domain} at={at} isOperator={shown.isOperator} />
           ))}
         </ul>

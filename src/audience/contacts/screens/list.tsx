@@ -30,6 +30,7 @@ import {
 
 /** Where the script gets what changes with the search. */
 const FOUND = '/people/found';
+const ROWS = 50;
 
 /** Registers the list, what changes in it with the search, and the file of a contact type. */
 export async function peopleScreen(app: FastifyInstance): Promise<void> {
@@ -107,7 +108,7 @@ function withKnownFields(filter: PeopleFilter, known: Choices['fields']): People
 export async function findPeople(
   request: FastifyRequest,
   { chosen, view, fields }: PeopleFilter,
-  limit?: number,
+  limit = ROWS,
 ): Promise<Found> {
   const found = await attempt(request, findContacts, { ...chosen, ...view, fields, limit });
   if ('output' in found) return found.output;
