@@ -243,3 +243,22 @@ t.test('the service has one arena of the C library unless told otherwise', { ski
     t.equal(await service.end('SIGTERM'), 0, 'and the number of its process');
   }
 });
+
+t.test(
+  'the service starts where the number of arenas does not stay in the environment',
+  { skip: onLinux },
+  async (t) => {
+    // So does glibc with a Node that has capabilities of its own.
+    const removed = 'data:text/javascript,delete%20process.env.MALLOC_ARENA_MAX';
+    const service = new Service(t, { NODE_OPTIONS: `--import=${removed}` });
+    await service.start();
+    t.match(told(service, 'cmdline'), 'dist/cli.js');
+  },
+);
+
+t.test('the service starts through the loader of shared libraries', { skip: onLinux }, async (t) => {
+  const [loader = ''] = /\/\S*\/ld[^/\s]*\.so\S*/.exec(readFileSync('/proc/self/maps', 'utf8')) ?? [];
+  const service = new Service(t, {}, { ...BUILT, command: [loader, process.execPath, 'dist/cli.js', 'serve'] });
+  await service.start();
+  t.match(told(service, 'cmdline'), 'dist/cli.js');
+});
