@@ -34,17 +34,24 @@ export function countHeld(client: Database): { what: string; reason: string; cou
   });
 }
 
-/** Logs each hold once, with its reason. Holds that exist at start are not logged again. */
+/** The reasons of holds, by kind and id of the record. */
+export type KnownHolds = ReadonlyMap<string, string>;
+
+/** Logs each hold once, with its reason. Holds that are known at the start are not logged again: those that exist, unless others are given. */
 export class HoldLog {
   readonly #client: Database;
   readonly #log: (fields: object, text: string) => void;
-  /** The reasons of the current holds that need no more logging, by kind and id of the record. */
-  #known: Map<string, string>;
+  #known: KnownHolds;
 
-  constructor(client: Database, log: (fields: object, text: string) => void) {
+  constructor(client: Database, log: (fields: object, text: string) => void, known = byKey(listHolds(client))) {
     this.#client = client;
     this.#log = log;
-    this.#known = byKey(listHolds(client));
+    this.#known = known;
+  }
+
+  /** The current holds that need no more logging. */
+  get known(): KnownHolds {
+    return this.#known;
   }
 
   /** Logs the holds that are new since the last call. */
@@ -58,6 +65,6 @@ export class HoldLog {
   }
 }
 
-function byKey(held: readonly Hold[]): Map<string, string> {
+function byKey(held: readonly Hold[]): KnownHolds {
   return new Map(held.map(({ what, id, reason }) => [`${what} ${id}`, reason]));
 }

@@ -29,7 +29,7 @@ const LISTEN_RETRY_MS = 10_000;
 const LOCK_TIMEOUT_MS = 1000;
 
 let isStopping = false;
-const { config, origin, restsAfterMs }: KeptThreadData = workerData;
+const { config, origin, restsAfterMs, knownHolds }: KeptThreadData = workerData;
 const db = connect(config.DATABASE_PATH);
 // Kept short because a stop has to wait for a statement that waits for the lock.
 db.$client.pragma(`busy_timeout = ${LOCK_TIMEOUT_MS}`);
@@ -79,6 +79,7 @@ const background = new Background({
   tokens: openTokens(db.$client),
   publicUrl,
   log,
+  knownHolds,
 });
 
 /** Logs a failed write. Nothing is lost: the next step tries again, because the work is on disk or still in memory. */
@@ -148,9 +149,12 @@ parentPort?.on('message', (message) => {
 const mayEverRest = brain === null && config.BOUNCE_LISTEN === null;
 /** When the last step ended that found something to do. */
 let busyAt = performance.now();
+/** Whether an answer is awaited. A second one would come after the step that the first one began, and hide what was written meanwhile. */
+let hasAsked = false;
 while (!isStopping) {
   const isGranted = mayRest;
   mayRest = false;
+  if (isGranted) hasAsked = false;
   if (await stepSafely()) {
     busyAt = performance.now();
     continue;
@@ -158,8 +162,12 @@ while (!isStopping) {
   if (mayEverRest && performance.now() - busyAt >= restsAfterMs) {
     const nextAt = nextWorkAt();
     if (nextAt - Date.now() >= LEAST_REST_MS) {
-      parentPort?.postMessage(isGranted ? { restsUntil: nextAt } : { asks: 'rest' });
-      if (isGranted) break;
+      if (isGranted) {
+        parentPort?.postMessage({ restsUntil: nextAt, knownHolds: background.knownHolds });
+        break;
+      }
+      if (!hasAsked) parentPort?.postMessage({ asks: 'rest' });
+      hasAsked = true;
     }
   }
   await new Promise<void>((resolve) => {

@@ -35,7 +35,7 @@ import { Canaries } from '../delivery/watch/canary.ts';
 import { DomainCounts } from '../delivery/watch/domain-counts.ts';
 import { FeedWork } from '../feeds/feed-work.ts';
 import { OldRequests } from '../forms/old-requests.ts';
-import { HoldLog } from '../senders/list-holds.ts';
+import { HoldLog, type KnownHolds } from '../senders/list-holds.ts';
 import { Launcher } from '../single-sends/launch.ts';
 import { completeFinishedSends } from '../single-sends/status.ts';
 import { type Clock, steadyTime } from '../time/clock.ts';
@@ -55,6 +55,8 @@ interface BackgroundDeps {
   /** Origin of links, without a trailing slash. */
   publicUrl(): string;
   log(fields: object, text: string): void;
+  /** The holds that were logged before; without it those that exist need no logging. */
+  knownHolds?: KnownHolds | undefined;
 }
 
 /** How long launching or enqueueing may take in a step. The mails already claimed keep the relay busy for that long. */
@@ -88,7 +90,7 @@ export class Background {
     forgetFailingSteps(deps.db.$client);
     this.#failing = new FailingSteps(deps.db.$client, 'background', () => deps.clock.monotonic());
     this.#heartbeat = new Heartbeat(deps.db.$client);
-    this.#holds = new HoldLog(deps.db.$client, deps.log);
+    this.#holds = new HoldLog(deps.db.$client, deps.log, deps.knownHolds);
     this.#followSettings();
     // A run before may have waited for sender nodes.
     if (deps.openNodes === undefined) noteMailWaits(deps.db.$client, null);
@@ -221,6 +223,11 @@ export class Background {
     const now = clock.now().getTime();
     const isBusy = this.#failing.isAny || this.#feeds.isUnderWay || this.#transactional.unfinished > 0;
     return isBusy ? now : nextWorkAt(db.$client, now);
+  }
+
+  /** The holds that were logged. */
+  get knownHolds(): KnownHolds {
+    return this.#holds.known;
   }
 
   /** Acknowledges mailings that were stopped or resumed: from then on no mail of a stopped one is begun. */

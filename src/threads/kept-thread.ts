@@ -10,6 +10,7 @@ import type { Config } from '../config.ts';
 import { prepared } from '../database/prepared.ts';
 import type { WriteLock } from '../database/write-lock.ts';
 import { Heartbeat } from '../delivery/queue/sending-hold.ts';
+import type { KnownHolds } from '../senders/list-holds.ts';
 import { type ThreadName, threadFile } from '../thread-files.ts';
 import { endThread } from './end-thread.ts';
 
@@ -27,6 +28,8 @@ export interface KeptThreadData {
   /** The address that the service listens on. */
   origin: string;
   restsAfterMs: number;
+  /** The holds that it knew when it went to rest; undefined where it did not rest. */
+  knownHolds: KnownHolds | undefined;
 }
 
 interface KeptThreadDeps {
@@ -44,7 +47,16 @@ interface KeptThreadDeps {
   };
 }
 
-type Message = { fields: object; text: string; level?: 'warn' } | { asks: 'rest' } | { restsUntil: number };
+/** How often others have written to the file, and rows that this connection has written. */
+interface Written {
+  others: number | undefined;
+  own: number | undefined;
+}
+
+type Message =
+  | { fields: object; text: string; level?: 'warn' }
+  | { asks: 'rest' }
+  | { restsUntil: number; knownHolds: KnownHolds };
 
 export class KeptThread {
   readonly #deps: KeptThreadDeps;
@@ -52,8 +64,9 @@ export class KeptThread {
   #thread: Worker | null = null;
   #isClosing = false;
   /** How the file was when the rest was granted; null once somebody woke the thread. */
-  #before: string | null = null;
+  #before: Written | null = null;
   #restsUntil = 0;
+  #knownHolds: KnownHolds | undefined;
   #lookedAt = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -81,23 +94,27 @@ export class KeptThread {
     await endThread(this.#thread, graceMs);
   }
 
-  #run(restsAfterMs: number): void {
+  #run(restsAfterMs: number, knownHolds?: KnownHolds): void {
     const { name, file, config, resourceLimits, log } = this.#deps;
-    const workerData: KeptThreadData = { config, origin: this.#origin, restsAfterMs };
+    const workerData: KeptThreadData = { config, origin: this.#origin, restsAfterMs, knownHolds };
     const thread = new Worker(threadFile(file), { workerData, resourceLimits });
     this.#thread = thread;
     let rests = false;
     thread.on('message', (message: Message) => {
       if ('text' in message) return log[message.level ?? 'info'](message.fields, message.text);
       if ('asks' in message) {
-        this.#before = this.#written();
+        this.#before = this.#findWritten();
         thread.postMessage('rest');
       } else {
         rests = true;
         this.#restsUntil = message.restsUntil;
+        this.#knownHolds = message.knownHolds;
       }
     });
-    thread.on('error', (error) => log.error({ err: error }, `the ${name} thread failed and starts again`));
+    thread.on('error', (error) => {
+      rests = false;
+      log.error({ err: error }, `the ${name} thread failed and starts again`);
+    });
     thread.on('exit', () => {
       this.#thread = null;
       if (this.#isClosing) return;
@@ -120,7 +137,8 @@ export class KeptThread {
   #look(heartbeat: Heartbeat): void {
     const { writes, log } = this.#deps;
     const now = Date.now();
-    const isWritten = this.#before !== this.#written();
+    const written = this.#findWritten();
+    const isWritten = written === null || written.own !== this.#before?.own || written.others !== this.#before?.others;
     // The clock may have been set back, too.
     if (isWritten || now >= this.#restsUntil || now < this.#lookedAt) {
       this.#endRest(RESTS_AFTER_MS[isWritten ? 'written' : 'quiet']);
@@ -128,9 +146,11 @@ export class KeptThread {
     }
     this.#lookedAt = now;
     const beat = () => {
-      const before = this.#written();
+      const before = this.#findWritten();
       heartbeat.beat(now);
-      if (this.#before === before) this.#before = this.#written();
+      const after = this.#findWritten();
+      // Only what this has written itself is no reason to start: others may have written between the two.
+      if (this.#before !== null && after !== null && this.#before.own === before?.own) this.#before.own = after.own;
     };
     writes.write(beat, BEAT_WAIT_MS).catch((error) => {
       log.warn({ err: String(error) }, 'it could not be noted that the service is running');
@@ -144,14 +164,18 @@ export class KeptThread {
     this.#timer = undefined;
     if (this.#isClosing) return;
     log.debug({}, `the ${name} thread starts again`);
-    this.#run(restsAfterMs);
+    this.#run(restsAfterMs, this.#knownHolds);
   }
 
-  /** Changes with every write to the file, whoever writes. */
-  #written(): string {
+  /** Changes with every write to the file, whoever writes; null when it cannot be read, which the thread is to find out and tell. */
+  #findWritten(): Written | null {
     const { client } = this.#deps;
-    const others = prepared<[], number>(client, 'PRAGMA data_version').pluck().get();
-    const own = prepared<[], number>(client, 'SELECT total_changes()').pluck().get();
-    return `${others} ${own}`;
+    try {
+      const others = prepared<[], number>(client, 'PRAGMA data_version').pluck().get();
+      const own = prepared<[], number>(client, 'SELECT total_changes()').pluck().get();
+      return { others, own };
+    } catch {
+      return null;
+    }
   }
 }

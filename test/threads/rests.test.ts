@@ -5,7 +5,7 @@ import t, { type Test } from 'tap';
 import { readConfig } from '../../src/config.ts';
 import { connect } from '../../src/database/open.ts';
 import { WriteLock } from '../../src/database/write-lock.ts';
-import { holdForSettings, lastBeatAt, sendingHeldReason } from '../../src/delivery/queue/sending-hold.ts';
+import { holdForSettings, holdSending, lastBeatAt, sendingHeldReason } from '../../src/delivery/queue/sending-hold.ts';
 import { KeptThread } from '../../src/threads/kept-thread.ts';
 import { nextWorkAt } from '../../src/threads/next-work.ts';
 import { seededCopy, startApp, type TestApp } from '../support/app.ts';
@@ -182,5 +182,37 @@ t.test('at rest the background starts again when the clock is set back', async (
   });
   Date.now = () => now() - HOUR;
   await until(() => said.length > 1);
+  t.same(said, [RESTS, STARTS]);
+});
+
+t.test('at rest what another process writes is seen, even while it is noted that the service runs', async (t) => {
+  const { db, other } = await resting(t);
+  const now = Date.now;
+  t.teardown(() => {
+    Date.now = now;
+  });
+  const { prepare } = db.$client;
+  let isWritten = false;
+  // The first statement that is new to this connection is that of the note.
+  t.capture(db.$client, 'prepare', (text: string) => {
+    if (!isWritten) holdForSettings(other.$client, 'a fault', now());
+    isWritten = true;
+    return prepare.call(db.$client, text);
+  });
+  Date.now = () => now() + MINUTE;
+  await until(() => isWritten && sendingHeldReason(other.$client) === null);
+});
+
+t.test('a hold that began while the background rested is logged', async (t) => {
+  const { other, said } = await resting(t);
+  holdSending(other.$client, 'a restore');
+  await until(() => said.includes('sending held'));
+  t.same(said, [RESTS, STARTS, 'sending held']);
+});
+
+t.test('at rest the background starts again where the file cannot be read, and tells what is wrong', async (t) => {
+  const { db, said } = await resting(t);
+  db.$client.close();
+  await until(() => said.includes(STARTS));
   t.same(said, [RESTS, STARTS]);
 });
