@@ -27,6 +27,7 @@ import { publicAddress } from './delivery/links/public-address.ts';
 import { openTokens } from './delivery/links/tokens.ts';
 import { courierInUse, linksFault } from './delivery/transport/relays/in-use.ts';
 import { parseRelays } from './delivery/transport/smtp/relay-urls.ts';
+import type { Said } from './errors/sentences.ts';
 import { dnsResolver } from './health-checks/dns.ts';
 import { closeWithin } from './http/connections.ts';
 import { logOptions } from './http/server-options.ts';
@@ -51,7 +52,7 @@ interface Server {
   /** Where campaign mail goes. */
   courier: ReturnType<typeof courierInUse>;
   /** Why nothing may be sent with these settings; null where all is well. */
-  linksFault: string | null;
+  linksFault: Said | null;
   /** Whether somebody can sign in to the first account. */
   hasOwner: boolean;
   /** To be called when they were shown; if it is not, the next start makes and gives another pair. */

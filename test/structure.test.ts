@@ -260,6 +260,17 @@ t.test('every promise names a test that exists, and every citation of a promise 
   t.strictSame(unknown, []);
 });
 
+t.test(
+  'the English of sentences is named only where it is stated and shown, so that nothing is stored or queried in it',
+  async (t) => {
+    const named = sources().filter(([name, text]) => name.startsWith('src/') && /\bSENTENCES\b/.test(text));
+    t.strictSame(
+      named.map(([name]) => name).filter((name) => !/^src\/(?:errors|dashboard\/words)\//.test(name)),
+      [],
+    );
+  },
+);
+
 /** Whether a promise cites at least one test by file and title, and each of them exists. An ellipsis stands for any words. */
 function namesTests(promise: string): boolean {
   const files = [...promise.matchAll(/(test\/[\w./-]+\.ts): ((?:"[^"]+"(?:, |; | and )?)+)/g)];

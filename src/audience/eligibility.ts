@@ -3,7 +3,7 @@
  * whose address is suppressed after a bounce or complaint, and, of campaigns, nobody whom the account's sunset rule stopped as inactive.
  * Here too are two conditions for selecting recipients: whether a contact is deleted, and whether somebody is in a target. What depends on one delivery is in delivery/queue/claim-eligibility.ts.
  */
-import { SENTENCES } from '../errors/sentences.ts';
+import { storedSql } from '../errors/stored.ts';
 
 /** Whether the person of `row` (with `address_id`) has unsubscribed from all mail, as SQL. */
 export function isUnsubscribed(row: string): string {
@@ -17,7 +17,7 @@ export function isSuppressed(row: string): string {
 
 /** Why the address of `row` (with `address_id`) is suppressed, as SQL; null when it is not. */
 export function suppressionReason(row: string): string {
-  return `(SELECT CASE kind WHEN 'complaint' THEN '${SENTENCES.suppressed_complaint}' ELSE '${SENTENCES.suppressed_bounce}' END
+  return `(SELECT CASE kind WHEN 'complaint' THEN ${storedSql('suppressed_complaint')} ELSE ${storedSql('suppressed_bounce')} END
     FROM suppressions s WHERE s.address_id = ${row}.address_id)`;
 }
 
@@ -37,17 +37,17 @@ export function isInactive(row: string): string {
 export function refusalReason(row: string, group: string): string {
   return `
   CASE
-    WHEN ${isUnsubscribed(row)} THEN '${SENTENCES.unsubscribed_all}'
+    WHEN ${isUnsubscribed(row)} THEN ${storedSql('unsubscribed_all')}
     WHEN ${group} IS NOT NULL AND EXISTS
       (SELECT 1 FROM unsubscribers u WHERE u.address_id = ${row}.address_id AND u.unsubscribe_groups_id = ${group})
-      THEN '${SENTENCES.unsubscribed_group}'
+      THEN ${storedSql('unsubscribed_group')}
     WHEN ${isSuppressed(row)} THEN ${suppressionReason(row)}
   END`;
 }
 
 /** Why they may not get the mail of a campaign with that group, as SQL; null when they may. */
 export function ineligibilityReason(row: string, group: string): string {
-  return `ifnull(${refusalReason(row, group)}, CASE WHEN ${isInactive(row)} THEN '${SENTENCES.inactive}' END)`;
+  return `ifnull(${refusalReason(row, group)}, CASE WHEN ${isInactive(row)} THEN ${storedSql('inactive')} END)`;
 }
 
 /** The addresses of account @account that unsubscribed from all mail, as a query. */

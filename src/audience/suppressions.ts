@@ -2,6 +2,8 @@
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../database/open.ts';
 import type { suppressions } from '../database/schema/index.ts';
+import { type Sentence, sentence } from '../errors/sentences.ts';
+import { readStored, stored } from '../errors/stored.ts';
 import { addAddresses, isErasedRow } from './contacts/address-rows.ts';
 import type { Address } from './contacts/addresses.ts';
 
@@ -11,10 +13,10 @@ type Suppression = Omit<typeof suppressions.$inferSelect, 'id'>;
 export function suppressAddress(client: Database, suppression: Suppression): void {
   if (isErasedRow(client, suppression.address_id)) return;
   client
-    .prepare<Suppression>(`
+    .prepare(`
       INSERT INTO suppressions (user_id, address_id, kind, diagnostic, created_at)
       VALUES (@user_id, @address_id, @kind, @diagnostic, @created_at) ON CONFLICT DO NOTHING`)
-    .run(suppression);
+    .run({ ...suppression, diagnostic: stored(suppression.diagnostic) });
 }
 
 /** Puts many addresses of an account on the list, inside a transaction. Those that are already there stay as they are. */
@@ -30,7 +32,7 @@ export function suppressAddresses(
       SELECT @user_id, a.id, @kind, @diagnostic, @created_at FROM json_each(@given)
         CROSS JOIN addresses a ON a.user_id = @user_id AND a.normalized_email = value ->> 'normalized' WHERE true
       ON CONFLICT DO NOTHING`)
-    .run({ ...suppression, given: JSON.stringify(addresses) });
+    .run({ ...suppression, diagnostic: stored(suppression.diagnostic), given: JSON.stringify(addresses) });
 }
 
 /** Takes an entry off the list. The caller has checked that it belongs to the account. */
@@ -39,14 +41,15 @@ export function removeSuppression(client: Database, id: number): void {
 }
 
 /** Why an address of the account is suppressed; null if it is not. */
-export function findSuppressionReason(client: Database, accountId: number, addressId: number): string | null {
-  const reason = client
-    .prepare<[number, number], string>(
-      "SELECT kind || ': ' || diagnostic FROM suppressions WHERE address_id = ? AND user_id = ?",
+export function findSuppressionReason(client: Database, accountId: number, addressId: number): Sentence | null {
+  const found = client
+    .prepare<[number, number], { kind: Suppression['kind']; diagnostic: string }>(
+      'SELECT kind, diagnostic FROM suppressions WHERE address_id = ? AND user_id = ?',
     )
-    .pluck()
     .get(addressId, accountId);
-  return reason ?? null;
+  return found === undefined
+    ? null
+    : sentence(`suppression_${found.kind}`, { diagnostic: readStored(found.diagnostic) });
 }
 
 /** Removes what the list says about an address, for a person who is erased. */

@@ -4,6 +4,8 @@ import { eq } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { accounts, TRACKING_CHOICE, TRACKING_MODES, type TrackingMode } from '../database/schema/index.ts';
+import type { Sentence } from '../errors/sentences.ts';
+import { stored } from '../errors/stored.ts';
 
 /** Whether the opens and clicks of an address `a` are not recorded, as SQL by what its account learns of them. */
 export const UNMEASURED: Readonly<Record<TrackingMode, string>> = {
@@ -71,12 +73,12 @@ interface FormProof {
 const NO_FORM = { formName: null, askedAt: null, askedFrom: null, confirmedFrom: null };
 
 /**
- * Keeps what an import, or undoing it, says of many addresses, and writes it to the consent log with `text`. Gives the highest id that the log
+ * Keeps what an import, or undoing it, says of many addresses, and writes it to the consent log with `text`, which only there is a sentence. Gives the highest id that the log
  * had before. Call inside a transaction.
  */
 export function chooseTrackingOfMany(
   client: Database,
-  given: { accountId: number; text: string; now: string },
+  given: { accountId: number; text: Sentence; now: string },
   people: readonly { address: number; choice: number }[],
 ): number {
   const before =
@@ -87,7 +89,7 @@ export function chooseTrackingOfMany(
     `INSERT INTO consent_log (user_id, address_id, action, source, consent_text, created_at)
     SELECT @accountId, value ->> 'address', CASE value ->> 'choice' WHEN ${TRACKING_CHOICE.allowed} THEN 'tracking_allowed'
       WHEN ${TRACKING_CHOICE.refused} THEN 'tracking_refused' ELSE 'tracking_undone' END, 'import', @text, @now FROM json_each(@rows)`,
-  ).run({ ...given, rows });
+  ).run({ ...given, text: stored(given.text), rows });
   prepared<[object]>(
     client,
     `UPDATE addresses SET tracking_choice = p.value ->> 'choice' FROM json_each(@rows) p

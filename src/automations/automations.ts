@@ -20,7 +20,7 @@ import { commandMailing, createMailing, waitForAcknowledgement } from '../delive
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 import { verificationRequired } from '../delivery/transport/relays/in-use.ts';
 import { conflict, invalid, notFound } from '../errors/failure.ts';
-import { SENTENCES, sentence } from '../errors/sentences.ts';
+import { type Said, sentence } from '../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
 import { moveOrNote, movesTo, nextPosition, untilMoved } from './places.ts';
 import { markLive } from './status.ts';
@@ -125,15 +125,15 @@ export async function setLive(deps: AutomationActionDeps, accountId: number, utr
 /** The automation and its mails, with their senders. Throws 409 when it cannot go live for any reason other than their content. */
 function requireReadiness(db: Db, accountId: number, utr: unknown) {
   const automation = requireAutomation(db, accountId, utr);
-  if (automation.unsubscribe_group_id === '0') throw conflict(SENTENCES.live_no_group);
-  if (automation.automation_for === 0 || !targetExists(db, automation)) throw conflict(SENTENCES.live_no_target);
+  if (automation.unsubscribe_group_id === '0') throw conflict(sentence('live_no_group'));
+  if (automation.automation_for === 0 || !targetExists(db, automation)) throw conflict(sentence('live_no_target'));
   const broken = automation.automation_for_table === 'segments' ? segmentProblem(db, automation.automation_for) : null;
   if (broken !== null) throw conflict(sentence('live_no_segment', { problem: broken }));
   const mails = listWholeSchedules(db, automation.id).map((schedule) => ({
     schedule,
     sender: db.select().from(senders).where(eq(senders.id, schedule.sender_id)).get(),
   }));
-  if (mails.length === 0) throw conflict(SENTENCES.live_no_mail);
+  if (mails.length === 0) throw conflict(sentence('live_no_mail'));
   return { automation, mails };
 }
 
@@ -165,12 +165,12 @@ async function trySetLive(deps: AutomationActionDeps, accountId: number, utr: un
 export async function freezeSchedule(
   { db, config }: AutomationDeps,
   schedule: Schedule,
-): Promise<Frozen | { problem: string; code: HeldCode }> {
+): Promise<Frozen | { problem: Said; code: HeldCode }> {
   const sender = db.select().from(senders).where(eq(senders.id, schedule.sender_id)).get();
   if (sender === undefined || sender.deleted_at !== null)
-    return { problem: SENTENCES.mail_sender_deleted, code: 'sender_deleted' };
+    return { problem: sentence('mail_sender_deleted'), code: 'sender_deleted' };
   if (sender.is_verified === 0 && verificationRequired(db.$client, config))
-    return { problem: SENTENCES.mail_sender_unverified, code: 'sender_unverified' };
+    return { problem: sentence('mail_sender_unverified'), code: 'sender_unverified' };
   const frozen = await freezeContent(db, config, schedule, sender);
   return 'problem' in frozen ? { ...frozen, code: 'content_invalid' } : frozen;
 }

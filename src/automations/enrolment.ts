@@ -18,7 +18,8 @@ import {
 } from '../delivery/queue/automation-waits.ts';
 import { enrolmentEnd, enrolmentMoves, finishDueEnrolments } from '../delivery/queue/enrolment-state.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
-import { SENTENCES, sentence } from '../errors/sentences.ts';
+import { saidBy, sentence } from '../errors/sentences.ts';
+import { storedSql } from '../errors/stored.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import {
   type AutomationDeps,
@@ -106,7 +107,7 @@ export async function enqueueDueMails(
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
       log({ automation: id, err: String(error) }, 'an automation could not go on');
-      const held_reason = `The automation stopped: ${error instanceof Error ? error.message : error}`;
+      const held_reason = sentence('held_stopped', { problem: saidBy(error) });
       holdAutomations(db, sql`id = ${id}`, { held_code: 'internal_error', held_reason }, isoTimestamp(clock.now()));
     }
   }
@@ -139,7 +140,7 @@ async function createMissingMailing(deps: AutomationDeps, automationId: number, 
         sql`id = ${automationId}`,
         {
           held_code: result.code,
-          held_reason: String(sentence('held_mail', { subject: schedule.subject, problem: result.problem })),
+          held_reason: sentence('held_mail', { subject: schedule.subject, problem: result.problem }),
         },
         now,
       );
@@ -167,7 +168,7 @@ export const ENROLLED_PERSON = `
 const CONTACT = 'coalesce(c.id, k.id, r.contact_id)';
 
 /** Why the person would not get the next mail, not counting that they left the target; null if they would. Needs `ENROLLED_PERSON`. */
-export const OBSTACLE = `ifnull(${ineligibilityReason('e', 'm.unsubscribe_group_id')}, iif(${CONTACT} IS NULL AND r.id IS NULL, '${SENTENCES.contact_deleted}', NULL))`;
+export const OBSTACLE = `ifnull(${ineligibilityReason('e', 'm.unsubscribe_group_id')}, iif(${CONTACT} IS NULL AND r.id IS NULL, ${storedSql('contact_deleted')}, NULL))`;
 
 /** Enqueues the mail for a page of people who are due, and ends the enrolments of those who may not get it, in one transaction. */
 function enqueueScheduleMail(
@@ -199,7 +200,7 @@ function enqueueScheduleMail(
           }
         >(`
           SELECT e.id, e.address_id, ${CONTACT} AS contact_id, r.id AS segment_recipient_id,
-            iif(au.exit_criteria = 1 AND NOT (${isMember('e')}), '${SENTENCES.left_target}', ${OBSTACLE}) AS reason
+            iif(au.exit_criteria = 1 AND NOT (${isMember('e')}), ${storedSql('left_target')}, ${OBSTACLE}) AS reason
           FROM enrolments e INDEXED BY enrolments_due JOIN automations au ON au.id = e.automation_id
             JOIN mailings m ON m.id = @mailing ${ENROLLED_PERSON}
           WHERE e.automation_id = @automation AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= @now

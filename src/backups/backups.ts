@@ -8,7 +8,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { makePrivateFile } from '../database/private-file.ts';
 import { conflict, invalid, notFound } from '../errors/failure.ts';
-import { sentence } from '../errors/sentences.ts';
+import { SaidError, sentence } from '../errors/sentences.ts';
+import { readStored } from '../errors/stored.ts';
 import { threadFile } from '../thread-files.ts';
 import type { Comparison } from './check-backup.ts';
 import { diskUse, realPath, removeWhole, roomFor, unfinishedName } from './files.ts';
@@ -17,10 +18,10 @@ import { diskUse, realPath, removeWhole, roomFor, unfinishedName } from './files
 export type BackupTask = { databasePath: string; path: string } & (
   | { what: 'make' }
   | { what: 'check'; name: string }
-  | { what: 'confirm'; who: string }
+  | { what: 'confirm' /** In its stored form. */; who: string }
 );
 
-/** The thread's reply: nothing but for a check. A refusal says what is wrong with the file. */
+/** The thread's reply: nothing but for a check. A refusal says what is wrong with the file, in its stored form. */
 export type BackupReply = { comparison: Comparison } | { refused: string } | { done: true };
 
 /** A checked backup that waits to be confirmed. */
@@ -56,7 +57,7 @@ export class Backups {
       const path = unfinishedName(this.#path);
       try {
         const reply = await this.#run({ what: 'make', databasePath: this.#path, path });
-        if ('refused' in reply) throw new Error(reply.refused);
+        if ('refused' in reply) throw new SaidError(readStored(reply.refused));
         return await open(path);
       } finally {
         removeWhole(path);
@@ -76,7 +77,7 @@ export class Backups {
         makePrivateFile(path);
         const name = await write(path, room);
         const reply = await this.#run({ what: 'check', databasePath: this.#path, path, name });
-        if ('refused' in reply) throw invalid('file', reply.refused);
+        if ('refused' in reply) throw invalid('file', readStored(reply.refused));
         if (!('comparison' in reply)) throw new Error('A backup was not compared');
         this.#drop();
         const record = { ...reply.comparison, upload_id: randomUUID(), file_name: name };
@@ -103,7 +104,7 @@ export class Backups {
       const { path, record } = this.#require(uploadId);
       note(record.file_name);
       const reply = await this.#run({ what: 'confirm', databasePath: this.#path, path, who });
-      if ('refused' in reply) throw new Error(reply.refused);
+      if ('refused' in reply) throw new SaidError(readStored(reply.refused));
       this.#uploaded = null;
     });
   }

@@ -17,7 +17,7 @@ import {
 } from '../database/open.ts';
 import { allSecrets } from '../delivery/links/secrets.ts';
 import { latestBeatAt } from '../delivery/queue/sending-hold.ts';
-import { type Sentence, sentence } from '../errors/sentences.ts';
+import { SaidError, type Sentence, sentence } from '../errors/sentences.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import { copiedAt } from './copies.ts';
 import { checkIntegrity } from './make-backup.ts';
@@ -41,7 +41,7 @@ export interface Comparison {
 }
 
 /**
- * Opens a file as a database of Sendlark, checked as a whole. Throws an Error of one line, which calls the file `name`, when it is
+ * Opens a file as a database of Sendlark, checked as a whole. Throws a SaidError, which calls the file `name`, when it is
  * damaged, something else or of a newer release. Opening it changes it, so it must be a copy.
  */
 export function openBackup(path: string, name: string): Db {
@@ -49,7 +49,7 @@ export function openBackup(path: string, name: string): Db {
   const problem = problemOf(db, name);
   if (problem === null) return db;
   db.$client.close();
-  throw new Error(String(problem));
+  throw new SaidError(problem);
 }
 
 /** Why a file cannot be restored, in one line; null where it can. The file's schema comes first, because the rest may run what is in it. */
@@ -81,7 +81,7 @@ export function checkBackup(path: string, name: string, databasePath: string): C
     try {
       migrateAndSeed(backup);
     } catch (error) {
-      throw new Error(String(sentence('backup_damaged', { file: name, reason: reasonOf(error) })));
+      throw new SaidError(sentence('backup_damaged', { file: name, reason: reasonOf(error) }));
     }
     const present = connect(databasePath);
     try {
@@ -122,7 +122,7 @@ function opened(path: string, name: string): Db {
     const problem = isOther
       ? sentence('backup_foreign', { file: name })
       : sentence('backup_damaged', { file: name, reason: reasonOf(error) });
-    throw new Error(String(problem));
+    throw new SaidError(problem);
   }
 }
 

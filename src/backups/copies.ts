@@ -6,7 +6,8 @@ import { randomInt } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { addNamedValue, findNamedValue, removeNamedValue } from '../database/named-values.ts';
 import { holdSending } from '../delivery/queue/sending-hold.ts';
-import { SENTENCES } from '../errors/sentences.ts';
+import { type Said, sentence } from '../errors/sentences.ts';
+import { stored } from '../errors/stored.ts';
 import { isoTimestamp, systemClock } from '../time/clock.ts';
 
 /**
@@ -52,7 +53,7 @@ export function isCopy(client: Database): boolean {
 export function continueFromCopy(
   client: Database,
   replaced: ReadonlyMap<string, number>,
-  who: string = SENTENCES.actor_command_line,
+  who: Said = sentence('actor_command_line'),
 ): void {
   client
     .transaction(() => {
@@ -73,8 +74,8 @@ export function continueFromCopy(
           .prepare(`
             INSERT INTO audit_log (account_id, actor, action, created_at)
             SELECT id, CASE id WHEN 1 THEN ? ELSE ? END, 'backup_restored', ? FROM accounts`)
-          .run(who, SENTENCES.actor_operator, isoTimestamp(systemClock.now()));
-      holdSending(client, SENTENCES.held_restored);
+          .run(stored(who), stored(sentence('actor_operator')), isoTimestamp(systemClock.now()));
+      holdSending(client, sentence('held_restored'));
     })
     .immediate();
 }

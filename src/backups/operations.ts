@@ -2,6 +2,7 @@
 import type { ReadStream } from 'node:fs';
 import Type, { type Static } from 'typebox';
 import { inTransaction } from '../database/transaction.ts';
+import { stored } from '../errors/stored.ts';
 import { identifier, integer, nullable, zeroOrOne } from '../http/requests/schemas.ts';
 import { operation } from '../operations/operation.ts';
 import { isoTimestamp } from '../time/clock.ts';
@@ -104,7 +105,7 @@ export const restoreBackup = operation({
   input: ById,
   async run(context, { upload_id }) {
     const { db, actor, backups, restart } = context;
-    await backups.confirm(upload_id, actor.name, (fileName) =>
+    await backups.confirm(upload_id, stored(actor.name), (fileName) =>
       inTransaction(db, () => auditBy(context, 'restore_confirmed', fileName)),
     );
     // Also when whoever confirmed it has hung up: a file that waits any longer would be a surprise at some later start.

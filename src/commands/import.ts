@@ -1,7 +1,7 @@
 /** `sendlark import`: contacts from a CSV file, as the upload of the API takes them. */
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
-import { importContacts } from '../audience/import/import.ts';
+import { importContacts, inEnglish } from '../audience/import/import.ts';
 import { DEFAULT_OPTIONS, type ImportProgress } from '../audience/import/import-job.ts';
 import { systemClock } from '../time/clock.ts';
 import { type Call, type Command, requireWords } from './command.ts';
@@ -39,10 +39,11 @@ Whoever is new enters the live automations of the contact type and its segments;
       return importContacts(db, job, systemClock, progress);
     });
     progress.end();
-    const { rows, created, updated, failed, notes, errors } = report;
+    const told = inEnglish(report);
+    const { rows, created, updated, failed, notes, errors } = told;
     const twice = report.id === 0 ? 0 : rows - failed - created - updated;
     const unshown = failed - new Set(errors.slice(0, ERRORS_SHOWN).map(({ line }) => line)).size;
-    call.answer(report, [
+    call.answer(told, [
       `${rows} rows: ${created} created, ${updated} updated, ${failed} failed`,
       ...(twice > 0 ? [`${twice} more rows had an address that a later row has too; the later one counts`] : []),
       ...notes,

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { importContacts } from '../audience/import/import.ts';
+import { importContacts, inEnglish } from '../audience/import/import.ts';
 import { DEFAULT_OPTIONS, type ImportJob } from '../audience/import/import-job.ts';
 import { leavingNotes } from '../audience/import/lists.ts';
 import { findMissingSegments } from '../audience/import/make-lists.ts';
@@ -12,6 +12,7 @@ import { makeUploadFolder } from '../audience/import/uploads.ts';
 import { type ReadExport, readExport } from '../audience/migrate/read-export.ts';
 import { VENDOR_NAMES, type VendorName } from '../audience/migrate/vendors/index.ts';
 import type { Db } from '../database/open.ts';
+import { english } from '../errors/stored.ts';
 import { addMissingTemplates } from '../templates/own-templates.ts';
 import { systemClock } from '../time/clock.ts';
 import { type Call, type Command, requireWords, UsageError } from './command.ts';
@@ -73,13 +74,12 @@ async function preview(call: Call, db: Db, job: ImportJob, read: ReadExport, ven
     templates: read.templates.map(({ name }) => name),
     left_out_columns: read.leftOut.columns,
     left_out_files: read.leftOut.files,
-    notes: [...read.notes, ...notes],
-    errors,
+    ...inEnglish({ notes: [...read.notes, ...notes], errors }),
   };
   const named = (what: string, names: readonly string[]) =>
     names.length === 0 ? [] : [`${what}: ${names.join(', ')}`];
   call.answer(answer, [
-    ...leavingNotes(leaving),
+    ...leavingNotes(leaving).map((note) => english(note)),
     `People: ${counts.new} new, ${counts.changed} changed, ${counts.unchanged} unchanged, ${failed} failed`,
     ...(repeated > 0 ? [`${repeated} more rows have an address that a later row has too; the later one counts`] : []),
     `Of them unsubscribed or suppressed, and staying so: ${counts.left}`,
@@ -92,7 +92,7 @@ async function preview(call: Call, db: Db, job: ImportJob, read: ReadExport, ven
     ...named('Columns left out', read.leftOut.columns),
     ...named('Files left out', read.leftOut.files),
     ...answer.notes,
-    ...errorLines(errors),
+    ...errorLines(answer.errors),
     ...(found.is_possible
       ? [
           `Nothing was changed. To do it: sendlark migrate ${vendor} FILE --type N${call.flag('no-automations') ? ' --no-automations' : ''} --confirm`,
@@ -103,12 +103,12 @@ async function preview(call: Call, db: Db, job: ImportJob, read: ReadExport, ven
 }
 
 async function carryOut(call: Call, db: Db, job: ImportJob, read: ReadExport): Promise<void> {
-  const report = await importContacts(db, job);
+  const report = inEnglish(await importContacts(db, job));
   const { rows, created, updated, failed, notes, errors } = report;
   if (report.id > 0) await addMissingTemplates({ db, clock: systemClock }, job.accountId, read.templates);
   call.answer(report, [
     `${rows} people: ${created} created, ${updated} updated, ${failed} failed`,
-    ...read.notes,
+    ...read.notes.map((note) => english(note)),
     ...notes,
     ...errorLines(errors),
   ]);

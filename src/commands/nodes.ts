@@ -35,7 +35,11 @@ Below the list stands why mail waits, if it does, and what relays answered to no
     const refusals = list.flatMap(({ name, refusal }) => (refusal === null ? [] : [`${name}: ${oneLine(refusal)}`]));
     call.answer(
       { nodes: list, waits_reason: reason },
-      [...(rows.length === 0 ? [] : table([HEADINGS, ...rows])), ...refusals, ...(reason === null ? [] : [reason])],
+      [
+        ...(rows.length === 0 ? [] : table([HEADINGS, ...rows])),
+        ...refusals,
+        ...(reason === null ? [] : [String(reason)]),
+      ],
       'There are no sender nodes; to start one: sendlark node',
     );
   },

@@ -6,10 +6,11 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
+import { english } from '../errors/stored.ts';
 import { fold } from './functions/fold.ts';
 import { packContent } from './functions/packed-content.ts';
 import { findPictureIds } from './functions/picture-ids.ts';
-import { replyKind } from './functions/reply-kind.ts';
+import { reasonKind } from './functions/reply-kind.ts';
 import { makePrivateFile } from './private-file.ts';
 import { seed } from './seed.ts';
 
@@ -58,8 +59,9 @@ export function addFunctions(client: Database.Database): void {
     }),
   );
   client.function('reply_kind', { deterministic: true }, (reply) =>
-    typeof reply === 'string' ? replyKind(reply) : '',
+    typeof reply === 'string' ? reasonKind(reply) : '',
   );
+  client.function('english', { deterministic: true }, (text) => (typeof text === 'string' ? english(text) : null));
 }
 
 /** Like `new Database`, but when a file cannot be opened the Error names the file and the reason. */

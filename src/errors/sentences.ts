@@ -16,6 +16,8 @@ export const SENTENCES = {
   excluded: 'excluded from this send',
   suppressed_bounce: 'suppressed after an earlier bounce',
   suppressed_complaint: 'suppressed after an earlier complaint',
+  suppression_bounce: 'bounce: {diagnostic}',
+  suppression_complaint: 'complaint: {diagnostic}',
   inactive: 'inactive for long',
   left_target: 'left the target',
   removed_from_segment: 'removed from the segment',
@@ -48,6 +50,7 @@ export const SENTENCES = {
   cause_system: 'The receiving server has a problem of its own.',
   cause_other: 'The receiving server refused the mail.',
   cause_other_for_now: 'The receiving server asks for a later try.',
+  returned: '{cause}: {reply}',
   complaint: 'Complaint: {kind}',
   given_up: 'Given up after 4 days: {reply}',
   not_built: 'The mail could not be built',
@@ -57,6 +60,7 @@ export const SENTENCES = {
   kept_in_outbox: '250 kept in the outbox',
 
   // Why a campaign, a mailing or all sending is held.
+  held_and: '{reason}; {more}',
   held_cancelled: 'Cancelled before it ran',
   held_copy: 'A copy: update it to queue it',
   held_no_audience:
@@ -66,6 +70,7 @@ export const SENTENCES = {
   held_mails_sender_deleted: 'A sender of its mails was deleted',
   held_not_prepared: 'The mailing could not be prepared: {problem}',
   held_not_launched: 'It could not be launched: {problem}',
+  held_stopped: 'The automation stopped: {problem}',
   held_missed_time: 'Missed its time by {minutes} minutes: {cause}',
   missed_held: 'sending was held',
   missed_stopped: 'the service was not running',
@@ -130,6 +135,7 @@ export const SENTENCES = {
   file_not_csv: 'The file must be a file of type: csv.',
   file_too_large: 'The file may not be greater than {count} bytes.',
   file_empty: 'The file is empty.',
+  file_line: 'Line {line}: {text}',
   file_windows: 'The file is not valid UTF-8, so it was read as Windows-1252.',
   file_imported: 'The file has been imported',
   picture_kind: 'The file must be a picture of the kind PNG, JPEG, GIF or WebP.',
@@ -139,6 +145,7 @@ export const SENTENCES = {
   picture_more: 'There is other data in the file behind the end of the picture. Save the picture anew and try again.',
   picture_damaged: 'The picture is damaged.',
   picture_pixels: 'The picture has {width} × {height} pixels, which is too large for a mail.',
+  column_folded: 'Address cells of several lines, joined into one: {count}',
   column_unknown: 'Column not known: {name}',
   column_email: 'One column must be the email.',
 
@@ -219,9 +226,18 @@ export type SentenceCode = keyof typeof SENTENCES;
 type NamesIn<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
 type ValuesOf<Code extends SentenceCode> = Record<NamesIn<(typeof SENTENCES)[Code]>, Value>;
 type Values<Code extends SentenceCode> = [NamesIn<(typeof SENTENCES)[Code]>] extends [never] ? [] : [ValuesOf<Code>];
+/** The codes of sentences without holes. */
+export type PlainCode = {
+  [Code in SentenceCode]: [NamesIn<(typeof SENTENCES)[Code]>] extends [never] ? Code : never;
+}[SentenceCode];
+
+/** Whether a text is the code of a sentence. */
+export function isSentenceCode(text: string): text is SentenceCode {
+  return Object.hasOwn(SENTENCES, text);
+}
 
 /** What stands in the hole of a sentence: a name, a number, or another sentence. */
-type Value = string | number | Sentence;
+export type Value = string | number | Sentence;
 
 /** Something that the service says: a code and the values for its holes. As text and in JSON it is the English sentence. */
 export class Sentence {
@@ -245,6 +261,21 @@ export class Sentence {
 /** A sentence of the service, or a text that others wrote. */
 export type Said = string | Sentence;
 
+/** An error that tells an owner what is wrong. Its message is the English of what is `said`. */
+export class SaidError extends Error {
+  readonly said: Said;
+
+  constructor(said: Said, options?: ErrorOptions) {
+    super(String(said), options);
+    this.said = said;
+  }
+}
+
+/** What an error says, for whoever reads about it. */
+export function saidBy(error: unknown): Said {
+  return error instanceof SaidError ? error.said : error instanceof Error ? error.message : String(error);
+}
+
 /** The sentence of a code with its values. */
 export function sentence<Code extends SentenceCode>(code: Code, ...[values]: Values<Code>): Sentence {
   return new Sentence(code, values ?? {});
@@ -253,52 +284,4 @@ export function sentence<Code extends SentenceCode>(code: Code, ...[values]: Val
 /** Puts values into the holes of a text; a hole without a value stays. */
 export function fillHoles(text: string, values: Readonly<Record<string, Value>>): string {
   return text.replaceAll(/\{(\w+)\}/g, (hole, name: string) => String(values[name] ?? hole));
-}
-
-/** A sentence that was recognized: its code and what stands in its holes. */
-interface FoundSentence {
-  code: SentenceCode;
-  values: Record<string, string>;
-}
-
-/** The holes that hold a number. */
-const NUMBERS = ['count', 'minutes', 'days', 'size'];
-const PLAIN = new Map<string, SentenceCode>();
-const WITH_HOLES: { code: SentenceCode; pattern: RegExp; length: number }[] = [];
-for (const [name, text] of Object.entries(SENTENCES)) {
-  const code = name as SentenceCode;
-  if (!text.includes('{')) {
-    PLAIN.set(text, code);
-    continue;
-  }
-  const parts = text.split(/\{(\w+)\}/);
-  const source = parts.map((part, at) => (at % 2 === 1 ? hole(part) : part.replaceAll(/[.()?/]/g, '\\$&'))).join('');
-  WITH_HOLES.push({ code, pattern: new RegExp(`^${source}$`, 's'), length: text.length });
-}
-// The longest first, since a short sentence may be the beginning of a longer one.
-WITH_HOLES.sort((one, other) => other.length - one.length);
-
-function hole(name: string): string {
-  return `(?<${name}>${NUMBERS.includes(name) ? '\\d[\\d.]*' : '.+?'})`;
-}
-
-/** The longest text that is looked at: what others say can be long. */
-const MAX_CHARACTERS = 4000;
-
-/** Recognizes an English sentence; null for what others said, such as the reply of a mail server. */
-export function findSentence(text: string): FoundSentence | null {
-  const plain = PLAIN.get(text);
-  if (plain !== undefined) return { code: plain, values: {} };
-  if (text.length > MAX_CHARACTERS) return null;
-  for (const { code, pattern } of WITH_HOLES) {
-    const found = pattern.exec(text);
-    if (found !== null) return { code, values: { ...found.groups } };
-  }
-  return null;
-}
-
-/** The code of a sentence; null for none, and for what others said. */
-export function sentenceCode(said: Said | null): SentenceCode | null {
-  if (said instanceof Sentence) return said.code;
-  return said === null ? null : (findSentence(said)?.code ?? null);
 }

@@ -6,7 +6,7 @@ import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { feeds } from '../database/schema/index.ts';
 import { conflict } from '../errors/failure.ts';
-import { sentence } from '../errors/sentences.ts';
+import { type Said, sentence } from '../errors/sentences.ts';
 import { parseScheduleTime } from '../single-sends/schedule.ts';
 import { findTemplateCodes } from '../templates/mail-content.ts';
 import { isoTimestamp } from '../time/clock.ts';
@@ -108,7 +108,7 @@ export function releaseFeed(db: Db, feed: Feed, what: 'send' | 'skip', now: Date
 }
 
 /** Holds a feed with a reason. To be called within a transaction. */
-export function holdFeed(db: Db, id: number, held_reason: string, now: Date): void {
+export function holdFeed(db: Db, id: number, held_reason: Said, now: Date): void {
   db.update(feeds)
     .set({ state: 'held', held_reason, updated_at: isoTimestamp(now) })
     .where(eq(feeds.id, id))

@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { Agent } from 'undici';
-import { SENTENCES, sentence } from '../errors/sentences.ts';
+import { type Said, sentence } from '../errors/sentences.ts';
 import { checkedLookup, systemLookup, urlFault } from '../webhooks/addresses.ts';
 import { failureText } from '../webhooks/requests.ts';
 
@@ -30,7 +30,7 @@ export type FeedAnswer =
   | { kind: 'unchanged' }
   | ({ kind: 'changed'; text: string /** Where it is after redirects. */; url: string } & FeedVersion)
   /** `reason` is a sentence; for so long the server wants no further request. */
-  | { kind: 'failed'; reason: string; retryAfterMs: number };
+  | { kind: 'failed'; reason: Said; retryAfterMs: number };
 
 interface Options {
   allowPrivate: boolean;
@@ -46,7 +46,7 @@ export async function fetchFeed(url: string, known: FeedVersion, options: Option
   try {
     return await follow(agent, url, known, signal, options.allowPrivate);
   } catch (error) {
-    return failed(timeout.aborted ? SENTENCES.webhook_silent : failureText(error));
+    return failed(timeout.aborted ? sentence('webhook_silent') : failureText(error));
   } finally {
     // What is still under way is of no use any more.
     await agent.destroy().catch(() => undefined);
@@ -63,7 +63,7 @@ async function follow(
   let url = from;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     const fault = urlFault(url, allowPrivate);
-    if (fault !== null) return failed(fault === 'private' ? SENTENCES.webhook_private : SENTENCES.feed_plain);
+    if (fault !== null) return failed(fault === 'private' ? sentence('webhook_private') : sentence('feed_plain'));
     const { origin, pathname, search } = new URL(url);
     const { statusCode, headers, body } = await agent.request({
       origin,
@@ -82,19 +82,19 @@ async function follow(
     if (statusCode === 304) return { kind: 'unchanged' };
     if (statusCode === 200) {
       const bytes = await readBody(body, header('content-encoding'));
-      if (bytes === null) return failed(String(sentence('feed_large', { size: MAX_FEED_BYTES / 1024 / 1024 })));
+      if (bytes === null) return failed(sentence('feed_large', { size: MAX_FEED_BYTES / 1024 / 1024 }));
       const version = { etag: tag(header('etag')), last_modified: tag(header('last-modified')) };
       return { kind: 'changed', text: decoded(bytes, header('content-type')), url, ...version };
     }
     const location = header('location');
     if (![301, 302, 303, 307, 308].includes(statusCode) || !URL.canParse(location, url))
-      return failed(String(sentence('feed_status', { status: statusCode })), retryAfterMs(header('retry-after')));
+      return failed(sentence('feed_status', { status: statusCode }), retryAfterMs(header('retry-after')));
     const next = new URL(location, url);
     next.hash = '';
     url = next.href;
     body.on('error', () => undefined).destroy();
   }
-  return failed(SENTENCES.feed_redirects);
+  return failed(sentence('feed_redirects'));
 }
 
 /** The body, unpacked; null for one that is too large. */
@@ -142,6 +142,6 @@ function retryAfterMs(value: string): number {
   return seconds > 0 ? Math.min(seconds, MAX_RETRY_AFTER_S) * 1000 : 0;
 }
 
-function failed(reason: string, waitMs = 0): FeedAnswer {
+function failed(reason: Said, waitMs = 0): FeedAnswer {
   return { kind: 'failed', reason, retryAfterMs: waitMs };
 }

@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm';
 import { prepared } from '../database/prepared.ts';
 import { feeds, type Target } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { SENTENCES } from '../errors/sentences.ts';
+import { sentence } from '../errors/sentences.ts';
 import { createSingleSend, type SingleSendDeps } from '../single-sends/single-sends.ts';
 import type { FeedItem } from './feed-item.ts';
 import { countWaiting, type Feed, findFeedTemplate, holdFeed, nextDigest } from './feeds.ts';
@@ -56,13 +56,13 @@ export function makeDueIssue(deps: SingleSendDeps, feedId: number): void {
     const items = nextItems(db.$client, feed);
     if (items.length > 0) {
       const html = findFeedTemplate(db, feed);
-      if (html === null) return holdFeed(db, feed.id, SENTENCES.feed_no_template, now);
+      if (html === null) return holdFeed(db, feed.id, sentence('feed_no_template'), now);
       const issue = issueOf(
         feed,
         html,
         items.map(({ item }) => item),
       );
-      if (issue === null) return holdFeed(db, feed.id, SENTENCES.feed_mail_large, now);
+      if (issue === null) return holdFeed(db, feed.id, sentence('feed_mail_large'), now);
       createSingleSend(deps, feed.user_id, singleSendOf(feed, issue), { userId: null });
       // Of a digest, items that found no room are not sent later.
       const done = feed.rhythm === 'item' ? 'AND id = ?' : 'AND ? > 0';

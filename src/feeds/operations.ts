@@ -5,7 +5,7 @@ import { recordId } from '../database/ownership.ts';
 import { FEED_RHYTHMS, FEED_STATES } from '../database/schema/index.ts';
 import { writeAndWake } from '../database/transaction.ts';
 import { notFound } from '../errors/failure.ts';
-import { SENTENCES, sentence } from '../errors/sentences.ts';
+import { sentence } from '../errors/sentences.ts';
 import { withinShare } from '../http/account-share.ts';
 import {
   choice,
@@ -17,6 +17,7 @@ import {
   nullable,
   optionalIdentifier,
   reference,
+  said,
   stamps,
   stringList,
   zeroOrOne,
@@ -67,11 +68,11 @@ const Feed = Type.Object({
   time_of_day: Type.String({ description: 'The time of a digest, HH:MM.' }),
   time_zone: Type.String({ description: 'The time zone of that and of dates in mails.' }),
   state: { ...choice(...FEED_STATES), description: 'held: it waits for somebody to look at what it turned up.' },
-  held_reason: nullable(Type.String({ description: 'Why it is held.' })),
+  held_reason: nullable(said('Why it is held.')),
   feed_title: Type.String({ description: 'What the feed calls itself; empty before it was read.' }),
   waiting: integer({ description: 'How many items wait for their mail.' }),
   read_at: { ...nullable(isoTimestampSchema()), description: 'When it was last read, UTC; null: never.' },
-  failure: Type.String({ description: 'Why it could not be read the last time; empty: it could.' }),
+  failure: said('Why it could not be read the last time; empty: it could.'),
   next_mail_at: {
     ...nullable(isoTimestampSchema()),
     description: 'When the next digest is made, UTC; null where each item has a mail, or while it is stopped.',
@@ -117,7 +118,7 @@ const Preview = Type.Object({
   new_items: integer({ description: 'How many items are new or wait; with item each of them has a mail of its own.' }),
   subject: Type.String({ description: 'Placeholders of people are still in it.' }),
   html: Type.String({ description: 'The mail; placeholders of people are still in it.' }),
-  problem: nullable(Type.String({ description: 'Why there is nothing to show.' })),
+  problem: nullable(said('Why there is nothing to show.')),
 });
 
 export type Feed = Static<typeof Feed>;
@@ -250,7 +251,7 @@ const SAMPLE_ITEMS = 5;
 async function readPreview(db: Db, feed: FeedRow, allowPrivate: boolean): Promise<Preview> {
   const nothing = { is_sample: 0, items: 0, new_items: 0, subject: '', html: '' } as const;
   const template = findFeedTemplate(db, feed);
-  if (template === null) return { ...nothing, problem: SENTENCES.feed_no_template };
+  if (template === null) return { ...nothing, problem: sentence('feed_no_template') };
   // Imported only here, because undici takes 10 MB and 50 ms of CPU to load.
   const [{ fetchFeed, NO_VERSION }, { readFeed }] = await Promise.all([
     import('./fetch-feed.ts'),
@@ -270,10 +271,10 @@ async function readPreview(db: Db, feed: FeedRow, allowPrivate: boolean): Promis
       ? [...fresh, ...waiting]
       : [...waiting, ...fresh.toReversed()];
   const items = next.slice(0, isDigest ? MAX_DIGEST_ITEMS : 1);
-  if (items.length === 0) return { ...nothing, problem: SENTENCES.feed_empty };
+  if (items.length === 0) return { ...nothing, problem: sentence('feed_empty') };
   const title = result.kind === 'read' ? result.feed.title : feed.feed_title;
   const issue = issueOf({ ...feed, feed_title: title }, template, items);
-  if (issue === null) return { ...nothing, problem: SENTENCES.feed_mail_large };
+  if (issue === null) return { ...nothing, problem: sentence('feed_mail_large') };
   const new_items = fresh.length + countWaiting(db.$client, feed.id);
   return { is_sample: isSample ? 1 : 0, items: items.length, new_items, ...issue, problem: null };
 }

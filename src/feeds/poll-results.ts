@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { feeds } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { SENTENCES, sentence } from '../errors/sentences.ts';
+import { type Said, sentence } from '../errors/sentences.ts';
 import type { ReadFeed } from './feed-item.ts';
 import { type Feed, holdFeed, newItems } from './feeds.ts';
 import type { FeedAnswer, FeedVersion } from './fetch-feed.ts';
@@ -21,7 +21,7 @@ const MANY_UNKNOWN = 5;
 export type PollResult =
   | { kind: 'unchanged' }
   | { kind: 'read'; feed: ReadFeed; version: FeedVersion }
-  | { kind: 'failed'; reason: string; retryAfterMs: number };
+  | { kind: 'failed'; reason: Said; retryAfterMs: number };
 
 /** What an answer holds. */
 export async function pollResult(
@@ -31,7 +31,7 @@ export async function pollResult(
   if (answer.kind !== 'changed') return answer;
   const { text, url, etag, last_modified } = answer;
   const feed = await read(text, url);
-  if (feed === null) return { kind: 'failed', reason: SENTENCES.feed_no_feed, retryAfterMs: 0 };
+  if (feed === null) return { kind: 'failed', reason: sentence('feed_no_feed'), retryAfterMs: 0 };
   return { kind: 'read', feed, version: { etag, last_modified } };
 }
 
@@ -55,9 +55,9 @@ export function recordPoll(db: Db, asked: Pick<Feed, 'id' | 'url'>, result: Poll
     const fresh = addItems(db, feed, items);
     change({ ...result.version, feed_title: title, is_begun: 1 });
     if (feed.is_begun === 0 || fresh === 0) return;
-    if (fresh >= MANY_ITEMS) holdFeed(db, feed.id, String(sentence('feed_many_items', { count: fresh })), now);
+    if (fresh >= MANY_ITEMS) holdFeed(db, feed.id, sentence('feed_many_items', { count: fresh }), now);
     else if (fresh >= MANY_UNKNOWN && fresh === items.length)
-      holdFeed(db, feed.id, String(sentence('feed_all_unknown', { count: fresh })), now);
+      holdFeed(db, feed.id, sentence('feed_all_unknown', { count: fresh }), now);
     else if (feed.rhythm === 'item') change({ issue_at: now.getTime() });
   };
   inTransaction(db, record);

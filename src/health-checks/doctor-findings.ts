@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { findNamedValue, writeNamedValue } from '../database/named-values.ts';
 import type { SenderDomain } from '../senders/domains.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, type KeptFinding, keptFinding } from './finding.ts';
 
 const NAME = 'doctor_findings';
 /** The most characters kept of what was found: a record of somebody else's DNS can have 64 KiB. */
@@ -17,7 +17,7 @@ export interface SeenDomain {
   keys: string[];
   checks: Record<(typeof DOMAIN_CHECKS)[number], Finding['state']>;
   /** What was found, in the order of the checks. An earlier release did not keep it. */
-  findings?: Finding[];
+  findings?: KeptFinding[];
   /** When this domain was asked alone, epoch milliseconds; without it, when all was looked at. */
   at?: number;
 }
@@ -38,7 +38,9 @@ export function seenDomain(sender: SenderDomain, findings: readonly Finding[], a
     returnPath: sender.returnPath,
     keys: sender.keys.map(({ name }) => name),
     checks: { SPF: stateOf(spf), DKIM: stateOf(dkim), DMARC: stateOf(dmarc), Alignment: stateOf(alignment) },
-    findings: findings.map((finding) => ({ ...finding, found: String(finding.found).slice(0, MAX_FOUND) })),
+    findings: findings.map(({ found, ...finding }) =>
+      keptFinding({ ...finding, found: typeof found === 'string' ? found.slice(0, MAX_FOUND) : found }),
+    ),
     at,
   };
 }

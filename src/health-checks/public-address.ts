@@ -7,7 +7,7 @@ import type { Database } from 'better-sqlite3';
 import { findNamedValue, writeNamedValue } from '../database/named-values.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
 import { sentence } from '../errors/sentences.ts';
-import type { CheckResult, Finding } from './finding.ts';
+import { type CheckResult, type Finding, type KeptFinding, keptFinding, readFinding } from './finding.ts';
 
 // An import of node:http would load all that it offers, among it Node's own undici: 14 MB and 35 ms of CPU in each thread.
 const { request: requestHttp } = process.getBuiltinModule('node:http');
@@ -178,13 +178,13 @@ interface Seen {
 
 /** Keeps what was found, in place of what was found before. */
 export function recordPublicAddress(client: Database, seen: Seen): void {
-  writeNamedValue(client, KEPT, JSON.stringify(seen));
+  writeNamedValue(client, KEPT, JSON.stringify({ ...seen, finding: keptFinding(seen.finding) }));
 }
 
 /** What was found last of this address, and when; null where it was not looked at. */
 export function findPublicAddress(client: Database, publicUrl: string): Seen | null {
   const value = findNamedValue(client, KEPT);
   if (value === null) return null;
-  const seen: Seen = JSON.parse(value);
-  return seen.url === publicUrl ? seen : null;
+  const { finding, ...seen }: Omit<Seen, 'finding'> & { finding: KeptFinding } = JSON.parse(value);
+  return seen.url === publicUrl ? { ...seen, finding: readFinding(finding) } : null;
 }

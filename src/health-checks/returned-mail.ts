@@ -8,7 +8,7 @@ import { findNamedValue, writeNamedValue } from '../database/named-values.ts';
 import { sanitizeText } from '../delivery/feedback/bounces/sanitize.ts';
 import { hasTestArrived, testReturnPath } from '../delivery/feedback/bounces/test-arrival.ts';
 import { sentence } from '../errors/sentences.ts';
-import type { CheckResult, Finding } from './finding.ts';
+import { type CheckResult, type Finding, type KeptFinding, keptFinding, readFinding } from './finding.ts';
 import { SmtpRefusal, talkSmtp } from './smtp-talk.ts';
 
 const NAME = 'Returned mail';
@@ -126,13 +126,13 @@ interface Seen {
 
 /** Keeps what was found, in place of what was found before. */
 export function recordReturnedMail(client: Database, seen: Seen): void {
-  writeNamedValue(client, KEPT, JSON.stringify(seen));
+  writeNamedValue(client, KEPT, JSON.stringify({ ...seen, finding: keptFinding(seen.finding) }));
 }
 
 /** What was found last, and when; null where it was not looked at, or returned mail is not taken in as it was. */
 export function findReturnedMail(client: Database, config: Config): Seen | null {
   const value = findNamedValue(client, KEPT);
   if (value === null || !takesReturnedMail(config)) return null;
-  const seen: Seen = JSON.parse(value);
-  return seen.domain === config.BOUNCE_DOMAIN ? seen : null;
+  const { finding, ...seen }: Omit<Seen, 'finding'> & { finding: KeptFinding } = JSON.parse(value);
+  return seen.domain === config.BOUNCE_DOMAIN ? { ...seen, finding: readFinding(finding) } : null;
 }

@@ -8,7 +8,7 @@ import { lastBeatAt, mailWaitsReason, STALLED_AFTER_MS } from '../delivery/queue
 import { readGauges } from '../delivery/reporting/gauges.ts';
 import { listSenderNodes } from '../delivery/reporting/sender-nodes.ts';
 import { courierInUse, hasRelay } from '../delivery/transport/relays/in-use.ts';
-import { SENTENCES, sentence } from '../errors/sentences.ts';
+import { sentence } from '../errors/sentences.ts';
 import { VERSION } from '../version.ts';
 import { listEndpoints } from '../webhooks/endpoints.ts';
 import type { CheckResult, Finding } from './finding.ts';
@@ -44,7 +44,7 @@ function relayCheck(client: Database, config: Config, now: number): Finding {
   const when =
     minutes > 1
       ? sentence('when_minutes', { count: minutes })
-      : SENTENCES[minutes === 0 ? 'when_seconds' : 'when_minute'];
+      : sentence(minutes === 0 ? 'when_seconds' : 'when_minute');
   const advice = [sentence('relay_cure')];
   return { name, state: 'warn', found: sentence('relay_failed', { when, reply: failure.reply }), advice };
 }

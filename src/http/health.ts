@@ -6,6 +6,7 @@ import { relayFailing } from '../delivery/queue/relay-use.ts';
 import { lastBeatAt, mailWaitsReason, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import { oldestDueAt } from '../delivery/reporting/gauges.ts';
 import { courierInUse, hasRelay } from '../delivery/transport/relays/in-use.ts';
+import type { Said } from '../errors/sentences.ts';
 import { proofOf } from '../health-checks/public-address.ts';
 import type { Deps } from '../operations/deps.ts';
 
@@ -22,14 +23,14 @@ interface Readiness {
   /** Steps of the background thread that have failed each time for a while. */
   failing: string[];
   sending: 'on' | 'held';
-  held_reason: string | null;
+  held_reason: Said | null;
   /**
    * outbox: no relay is set up, mail is only stored; nodes: there is no relay, but sender nodes send campaigns; failing: relays fail, and none has
    * accepted a mail since.
    */
   relay: 'outbox' | 'nodes' | 'working' | 'failing';
   /** Why due mail waits although sending is on: what the relay said, or that no sender node can take it. */
-  waits_reason: string | null;
+  waits_reason: Said | null;
   /** How long the oldest due mail has been waiting; 0 if none waits. */
   oldest_due_seconds: number;
 }

@@ -12,7 +12,8 @@ import { listSenderNodes, type SenderNode } from '../delivery/reporting/sender-n
 import { COURIERS, courierInUse, relaysInUse } from '../delivery/transport/relays/in-use.ts';
 import { relayName } from '../delivery/transport/smtp/relay-urls.ts';
 import { conflict } from '../errors/failure.ts';
-import { sentence, sentenceCode } from '../errors/sentences.ts';
+import { sentence } from '../errors/sentences.ts';
+import { codeOf } from '../errors/stored.ts';
 import type { Finding } from '../health-checks/finding.ts';
 import { filesCheck, localChecks } from '../health-checks/local.ts';
 import { findPublicAddress, publicAddressCheck, recordPublicAddress } from '../health-checks/public-address.ts';
@@ -109,7 +110,7 @@ export const readHealth = operation({
       address_seen_at: address === null ? null : isoTimestamp(new Date(address.at)),
       returns_seen_at: returns === null ? null : isoTimestamp(new Date(returns.at)),
       findings: findings
-        .map((finding) => ({ advice: [], ...finding, code: sentenceCode(finding.found) }))
+        .map((finding) => ({ advice: [], ...finding, code: codeOf(finding.found) }))
         .sort((one, other) => ORDER.indexOf(one.state) - ORDER.indexOf(other.state)),
     };
     return { health };
@@ -169,10 +170,10 @@ function domainsCheck({ state, domain, checks }: DnsSeen): Finding[] {
 
 const Hold = Type.Object(
   {
-    held_reason: nullable(Type.String()),
+    held_reason: nullable(said()),
     releasable: zeroOrOne('1: an operator can end it; 0: it ends with its cause, or there is none.'),
     waits_reason: nullable(
-      Type.String(),
+      said(),
       'Why mail waits although nothing is held, such as that there is no sender node; null when it leaves.',
     ),
     has_nodes: zeroOrOne('1: campaign mail leaves from sender nodes.'),
@@ -269,7 +270,7 @@ const Fleet = Type.Object(
   {
     is_used: zeroOrOne('1: campaign mail leaves from sender nodes, since NATS_URL is set.'),
     version: Type.String({ description: 'The release of the service.' }),
-    waits_reason: nullable(Type.String(), 'Why mail waits for a node; null when it leaves.'),
+    waits_reason: nullable(said(), 'Why mail waits for a node; null when it leaves.'),
   },
   { description: 'What holds for all of them.' },
 );

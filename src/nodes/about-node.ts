@@ -9,5 +9,5 @@ const NAMES_ADDRESS =
 export function isAboutNode({ kind, stage, reply }: Outcome): boolean {
   if (kind === 'accepted') return false;
   if (stage === 'connect' || stage === 'tls' || stage === 'auth') return true;
-  return (stage === 'mail' || stage === 'rcpt') && NAMES_ADDRESS.test(reply);
+  return (stage === 'mail' || stage === 'rcpt') && NAMES_ADDRESS.test(String(reply));
 }

@@ -3,6 +3,8 @@ import type { OpenMailing } from '../delivery/queue/mailing-state.ts';
 import type { MailingSource } from '../delivery/queue/ready-mailing.ts';
 import type { Outcome } from '../delivery/transport/courier.ts';
 import type { Relay } from '../delivery/transport/smtp/relay-urls.ts';
+import { Sentence, type SentenceCode } from '../errors/sentences.ts';
+import { readStored, stored } from '../errors/stored.ts';
 
 /** Raised by a change that the release before does not speak. The newer side then speaks as that release does. */
 export const PROTOCOL = 1;
@@ -149,6 +151,7 @@ export type Ended = [
   stage?: Outcome['stage'],
   code?: number,
   enhanced?: string | null,
+  /** In its stored form. */
   reply?: string,
   /** The proof that came with the page. */
   proof?: string,
@@ -172,7 +175,8 @@ export interface Report {
 /** An outcome as it is reported. */
 export function endedAs(id: number, outcome: Outcome | 'withdrawn', proof?: string): Ended {
   if (outcome === 'withdrawn') return [id];
-  const { kind, stage, code, enhanced, reply } = outcome;
+  const { kind, stage, code, enhanced } = outcome;
+  const reply = stored(outcome.reply).slice(0, MAX_REPLY);
   return proof === undefined
     ? [id, kind, stage, code, enhanced, reply]
     : [id, kind, stage, code, enhanced, reply, proof];
@@ -181,6 +185,8 @@ export function endedAs(id: number, outcome: Outcome | 'withdrawn', proof?: stri
 /** What is not in a line: the reply of a relay is shown and exported as one. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 const MAX_REPLY = 1000;
+/** Why a node fails a mail. Whatever else a report seems to say is what a relay said, such as that the mail was kept in the outbox. */
+const SAID_BY_NODES: readonly SentenceCode[] = ['not_built', 'merged_too_large', 'merged_subject_too_long'];
 
 const KINDS: readonly string[] = ['accepted', 'deferred', 'refused', 'held'] satisfies Outcome['kind'][];
 const STAGES: readonly string[] = [
@@ -196,7 +202,10 @@ const STAGES: readonly string[] = [
 /** The outcome that was reported; withdrawn when it is none that this release knows. */
 export function outcomeOf([, kind, stage, code = 0, enhanced = null, reply = '']: Ended): Outcome | 'withdrawn' {
   if (kind === undefined || stage === undefined || !KINDS.includes(kind) || !STAGES.includes(stage)) return 'withdrawn';
-  return { kind, stage, code, enhanced, reply: reply.toWellFormed().replace(UNPRINTABLE, ' ').slice(0, MAX_REPLY) };
+  const text = reply.toWellFormed().replace(UNPRINTABLE, ' ').slice(0, MAX_REPLY);
+  const said = readStored(text);
+  const isOurs = said instanceof Sentence && !SAID_BY_NODES.includes(said.code);
+  return { kind, stage, code, enhanced, reply: isOurs ? text : said };
 }
 
 /** The parts in which content is sent, each after a byte that says what follows. */

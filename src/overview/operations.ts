@@ -18,9 +18,10 @@ import {
 } from '../delivery/queue/sending-hold.ts';
 import { keptMails } from '../delivery/reporting/kept-mails.ts';
 import { COURIERS, courierInUse } from '../delivery/transport/relays/in-use.ts';
+import { readStored } from '../errors/stored.ts';
 import { DOMAIN_CHECKS } from '../health-checks/doctor-findings.ts';
 import { DNS_STATES, dnsSeen, RELAY_STATES, relaySeen } from '../health-checks/ways-out.ts';
-import { choice, integer, isoTimestampSchema, nullable, zeroOrOne } from '../http/requests/schemas.ts';
+import { choice, integer, isoTimestampSchema, nullable, said, zeroOrOne } from '../http/requests/schemas.ts';
 import { type Context, operation } from '../operations/operation.ts';
 import { senderDomain } from '../senders/domains.ts';
 import { FINISHED, isHeld, SHOWN_STATE, SHOWN_STATES } from '../single-sends/status.ts';
@@ -41,7 +42,7 @@ const Campaign = Type.Object({
       'What it is doing. preparing: its recipients are being enqueued; cancelling: recipients still wait for their final state.',
   },
   held_code: nullable(choice(...HELD_CODES, ...COMMON_HELD_CODES)),
-  held_reason: nullable(Type.String(), 'Why it is held; null when it is not.'),
+  held_reason: nullable(said(), 'Why it is held; null when it is not.'),
   recipients: integer({ description: 'Recipients so far; the number grows while the state is preparing.' }),
   finished: integer(),
   delivered: integer(),
@@ -121,9 +122,9 @@ const Health = Type.Object({
     ...choice('on', 'held'),
     description: 'held: nothing is sent before the operator releases it or the cause is gone.',
   },
-  held_reason: nullable(Type.String(), 'Why it is held; null when it is not.'),
+  held_reason: nullable(said(), 'Why it is held; null when it is not.'),
   waits_reason: nullable(
-    Type.String(),
+    said(),
     'Why mail waits although nothing is held, such as that there is no sender node; null when it leaves.',
   ),
   clock: {
@@ -237,13 +238,14 @@ function campaignsUnderWay(client: Database, accountId: number): Campaign[] {
     EXISTS (SELECT 1 FROM ab_tests t WHERE t.mailing_id = m.id AND t.winner_by = 'hand' AND t.tried_at IS NOT NULL AND t.winner IS NULL
       AND t.rest > 0 AND m.state <> 'cancelled') AS waits_for_choice`;
   const sends = client
-    .prepare<Record<string, unknown>, Campaign>(`
+    .prepare<Record<string, unknown>, Campaign & { held_reason: string | null }>(`
       SELECT 'single_send' AS kind, utr, name, state, held_code, held_reason, recipients, finished, delivered, kept, starts_at, waits_for_choice FROM (
         SELECT ${columns} FROM ${launched}
         UNION ALL SELECT ${columns} FROM ${waiting('single_sends_due', `s.status = ${SINGLE_SEND_STATUS.queued}`)}
         UNION ALL SELECT ${columns} FROM ${waiting('single_sends_held', `s.status = ${SINGLE_SEND_STATUS.draft} AND s.held_code IS NOT NULL AND ${isHeld('s')}`)})
       ORDER BY id DESC LIMIT ${MAX_CAMPAIGNS}`)
-    .all({ account: accountId });
+    .all({ account: accountId })
+    .map((send) => ({ ...send, held_reason: readStored(send.held_reason) }));
   const { summaries } = listAutomationSummaries(client, { accountId, states: ['live', 'held'], limit: MAX_CAMPAIGNS });
   const automations = summaries.map((summary) => ({
     kind: 'automation' as const,

@@ -2,7 +2,7 @@
 
 import { crc32 } from 'node:zlib';
 import type { PICTURE_KINDS } from '../database/schema/index.ts';
-import { SENTENCES, sentence } from '../errors/sentences.ts';
+import { type Sentence, sentence } from '../errors/sentences.ts';
 
 type PictureKind = (typeof PICTURE_KINDS)[number];
 
@@ -37,7 +37,7 @@ const SVG_BYTES = 4096;
  * Reads a whole file as a PNG, JPEG, GIF or WebP. Gives its facts, or in `problem` why it is refused: another kind of file, cut off,
  * impossible sizes, or something else behind the end of the picture.
  */
-export function readPicture(bytes: Buffer): PictureFacts | { problem: string } {
+export function readPicture(bytes: Buffer): PictureFacts | { problem: Sentence } {
   const start = bytes.toString('latin1', 0, START_BYTES);
   const reader = READERS.find(({ isKind }) => isKind(start));
   if (reader === undefined) return { problem: otherFile(bytes) };
@@ -46,17 +46,17 @@ export function readPicture(bytes: Buffer): PictureFacts | { problem: string } {
     const { width, height } = read(bytes);
     if (width < 1 || height < 1) throw damaged();
     if (width > MAX_SIDE || height > MAX_SIDE || width * height > MAX_PIXELS)
-      return { problem: String(sentence('picture_pixels', { width, height })) };
+      return { problem: sentence('picture_pixels', { width, height }) };
     return { kind, width, height };
   } catch (error) {
     if (!(error instanceof BrokenPicture)) throw error;
-    return { problem: error.message };
+    return { problem: error.problem };
   }
 }
 
-function otherFile(bytes: Buffer): string {
+function otherFile(bytes: Buffer): Sentence {
   const isSvg = /<svg[\s/>]/i.test(bytes.toString('latin1', 0, SVG_BYTES).replaceAll('\0', ''));
-  return isSvg ? SENTENCES.picture_svg : SENTENCES.picture_kind;
+  return isSvg ? sentence('picture_svg') : sentence('picture_kind');
 }
 
 /** Width and height in pixels. */
@@ -65,8 +65,15 @@ interface Dimensions {
   height: number;
 }
 
-/** A file that is not the whole, well-formed picture its first bytes promise. The message says so to its owner. */
-class BrokenPicture extends Error {}
+/** A file that is not the whole, well-formed picture its first bytes promise. */
+class BrokenPicture extends Error {
+  readonly problem: Sentence;
+
+  constructor(problem: Sentence) {
+    super(String(problem));
+    this.problem = problem;
+  }
+}
 
 /** Reading more takes too long; the longest animations have some thousand. */
 const MAX_PARTS = 10_000;
@@ -78,12 +85,12 @@ function requireFew(parts: number): void {
 
 /** The failure of a file that ends too early. */
 function cutOff(): BrokenPicture {
-  return new BrokenPicture(SENTENCES.picture_cut_off);
+  return new BrokenPicture(sentence('picture_cut_off'));
 }
 
 /** The failure of a file whose parts contradict each other, or that has no pixels. */
 function damaged(): BrokenPicture {
-  return new BrokenPicture(SENTENCES.picture_damaged);
+  return new BrokenPicture(sentence('picture_damaged'));
 }
 
 /** Throws a BrokenPicture unless `length` bytes follow `at` in the file. */
@@ -93,7 +100,7 @@ function requireBytes(bytes: Buffer, at: number, length: number): void {
 
 /** Throws a BrokenPicture unless the file ends at `end`: what follows could be a file of another kind, hidden behind the picture. */
 function requireEnd(bytes: Buffer, end: number): void {
-  if (end !== bytes.length) throw new BrokenPicture(SENTENCES.picture_more);
+  if (end !== bytes.length) throw new BrokenPicture(sentence('picture_more'));
 }
 
 const PNG_SIGNATURE_BYTES = 8;

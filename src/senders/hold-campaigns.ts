@@ -4,7 +4,7 @@ import { segmentProblem } from '../audience/segments/broken-rules.ts';
 import { holdAutomations } from '../automations/status.ts';
 import type { Db } from '../database/open.ts';
 import { type HeldCode, singleSends, type Target } from '../database/schema/index.ts';
-import { SENTENCES } from '../errors/sentences.ts';
+import { type Said, sentence } from '../errors/sentences.ts';
 import { holdQueuedSends } from '../single-sends/status.ts';
 
 const NAMES = { contacts: 'type', segments: 'segment' } as const;
@@ -19,8 +19,8 @@ export function holdCampaignsUsingTarget(db: Db, table: Target['table'], id: num
     db,
     { table, id },
     'target_missing',
-    SENTENCES[`held_${NAMES[table]}_deleted`],
-    SENTENCES[`held_own_${NAMES[table]}_deleted`],
+    sentence(`held_${NAMES[table]}_deleted`),
+    sentence(`held_own_${NAMES[table]}_deleted`),
     now,
   );
   if (table === 'contacts') {
@@ -32,8 +32,8 @@ export function holdCampaignsUsingTarget(db: Db, table: Target['table'], id: num
         db,
         { table: 'segments', id: segment.id },
         'target_missing',
-        SENTENCES.held_type_of_segment_deleted,
-        SENTENCES.held_type_of_own_segment_deleted,
+        sentence('held_type_of_segment_deleted'),
+        sentence('held_type_of_own_segment_deleted'),
         now,
       );
   }
@@ -51,8 +51,8 @@ function hold(
   db: Db,
   { table, id }: { table: Target['table']; id: number },
   code: HeldCode,
-  sendReason: string,
-  automationReason: string,
+  sendReason: Said,
+  automationReason: Said,
   now: string,
 ): void {
   const names = (column: typeof singleSends.recipient_id | typeof singleSends.exclude_specific_recipient_id) =>

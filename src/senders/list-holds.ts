@@ -2,6 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { AUTOMATION_STATUS, type HeldCode, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { sendingHeldReason } from '../delivery/queue/sending-hold.ts';
+import { english } from '../errors/stored.ts';
 import { isHeld } from '../single-sends/status.ts';
 
 interface Hold {
@@ -9,6 +10,7 @@ interface Hold {
   /** The record's id; 0 for all sending. */
   id: number;
   code: HeldCode | 'sending_held';
+  /** In English, for the log. */
   reason: string;
 }
 
@@ -21,9 +23,12 @@ function listHolds(client: Database): Hold[] {
       UNION ALL SELECT 'automation', id, held_code, held_reason FROM automations
         WHERE status = ${AUTOMATION_STATUS.draft} AND held_code IS NOT NULL AND deleted_at IS NULL
       UNION ALL SELECT 'mailing', id, held_code, held_reason FROM mailings WHERE finished_at IS NULL AND state = 'held'`)
-    .all();
+    .all()
+    .map((hold) => ({ ...hold, reason: english(hold.reason) }));
   const reason = sendingHeldReason(client);
-  return reason === null ? records : [...records, { what: 'sending', id: 0, code: 'sending_held', reason }];
+  return reason === null
+    ? records
+    : [...records, { what: 'sending', id: 0, code: 'sending_held', reason: String(reason) }];
 }
 
 /** How many records are held, by the code of the reason. */

@@ -10,7 +10,8 @@ import type { Tokens } from '../delivery/links/tokens.ts';
 import { held } from '../delivery/queue/held.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing, holdMailingsOfSender, releaseMailingsOfSenders } from '../delivery/queue/mailing-state.ts';
-import { SENTENCES } from '../errors/sentences.ts';
+import { type Said, sentence } from '../errors/sentences.ts';
+import { readStored } from '../errors/stored.ts';
 import { holdQueuedSends, releaseSendsOfSenders } from '../single-sends/status.ts';
 import { isoTimestamp, plainTimestamp } from '../time/clock.ts';
 import { audit } from '../users/audit.ts';
@@ -30,20 +31,22 @@ interface Verification {
   /** ISO 8601 in UTC. */
   sent_at: string;
   held_code: HeldCode | null;
-  held_reason: string | null;
+  held_reason: Said | null;
   state: number;
   attempts: number;
   /** The relay's answer, or why the mail was not sent. */
-  reply: string | null;
+  reply: Said | null;
 }
+
+type StoredVerification = Omit<Verification, 'reply' | 'held_reason'> & Record<'reply' | 'held_reason', string | null>;
 
 /**
  * The newest verification mail of the account to the address of this sender, whichever of its senders asked for it; undefined
  * when there was none.
  */
 export function findLastVerification(db: Db, sender: Sender): Verification | undefined {
-  return db.$client
-    .prepare<[number, string], Verification>(`
+  const row = db.$client
+    .prepare<[number, string], StoredVerification>(`
       SELECT m.created_at AS sent_at, m.held_code, m.held_reason, d.state, d.attempt AS attempts, d.reply
       FROM senders s
         CROSS JOIN mailings m INDEXED BY mailings_verification ON m.owner_kind = 'system' AND m.owner_id = s.id
@@ -51,12 +54,13 @@ export function findLastVerification(db: Db, sender: Sender): Verification | und
         CROSS JOIN addresses a ON a.id = d.address_id
       WHERE s.user_id = ? AND a.normalized_email = ? ORDER BY m.id DESC LIMIT 1`)
     .get(sender.user_id, parseAddress(sender.from_email)?.normalized ?? '');
+  return row && verificationOf(row);
 }
 
 /** The newest verification mail of the account to each address that one of its senders has or had, by normalized e-mail. */
 export function listLastVerifications(db: Db, accountId: number): Map<string, Verification> {
   const rows = db.$client
-    .prepare<[number], Verification & { normalized_email: string }>(`
+    .prepare<[number], StoredVerification & { normalized_email: string }>(`
       SELECT a.normalized_email, m.created_at AS sent_at, m.held_code, m.held_reason, d.state, d.attempt AS attempts, d.reply
       FROM senders s
         CROSS JOIN mailings m INDEXED BY mailings_verification ON m.owner_kind = 'system' AND m.owner_id = s.id
@@ -64,7 +68,11 @@ export function listLastVerifications(db: Db, accountId: number): Map<string, Ve
         CROSS JOIN addresses a ON a.id = d.address_id
       WHERE s.user_id = ? ORDER BY m.id`)
     .all(accountId);
-  return new Map(rows.map(({ normalized_email, ...verification }) => [normalized_email, verification]));
+  return new Map(rows.map(({ normalized_email, ...verification }) => [normalized_email, verificationOf(verification)]));
+}
+
+function verificationOf(row: StoredVerification): Verification {
+  return { ...row, reply: readStored(row.reply), held_reason: readStored(row.held_reason) };
 }
 
 /**
@@ -157,6 +165,6 @@ export function holdCampaignsUsingSender(db: Db, senderId: number, now: string):
   const reason = held('sender_deleted');
   holdQueuedSends(db, eq(singleSends.sender_id, senderId), reason, now);
   const names = sql`id IN (SELECT automation_id FROM automation_schedules WHERE sender_id = ${senderId})`;
-  holdAutomations(db, names, { ...reason, held_reason: SENTENCES.held_mails_sender_deleted }, now);
+  holdAutomations(db, names, { ...reason, held_reason: sentence('held_mails_sender_deleted') }, now);
   return holdMailingsOfSender(db.$client, senderId, reason);
 }

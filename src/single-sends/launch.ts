@@ -26,7 +26,7 @@ import { findAbTestProblem } from '../delivery/variants/test-problem.ts';
 import { beginWithCanary } from '../delivery/watch/watched-mailings.ts';
 import { invalid } from '../errors/failure.ts';
 import { messages } from '../errors/field-errors.ts';
-import { SENTENCES, sentence } from '../errors/sentences.ts';
+import { type Said, saidBy, sentence } from '../errors/sentences.ts';
 import { withTemplateCopied } from '../templates/mail-content.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
 import { launchesAt } from './schedule.ts';
@@ -116,10 +116,8 @@ export class Launcher {
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
       this.#deps.log({ single_send: dueSend.id, err: String(error) }, 'a single send could not be launched');
-      const held_reason = sentence('held_not_launched', {
-        problem: error instanceof Error ? error.message : String(error),
-      });
-      hold(this.#deps, dueSend, { held_code: 'internal_error', held_reason: String(held_reason) });
+      const held_reason = sentence('held_not_launched', { problem: saidBy(error) });
+      hold(this.#deps, dueSend, { held_code: 'internal_error', held_reason });
     }
     this.#marked.delete(dueSend.id);
     return true;
@@ -138,9 +136,9 @@ export class Launcher {
 async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Promise<Held | null> {
   const lateMinutes = (clock.now().getTime() - send.starts_at) / MINUTE_MS;
   if (send.schedule_type === 1 && lateMinutes > config.SCHEDULE_GRACE_MINUTES) {
-    const cause = SENTENCES[send.starts_at <= releasedAt(db.$client) ? 'missed_held' : 'missed_stopped'];
+    const cause = sentence(send.starts_at <= releasedAt(db.$client) ? 'missed_held' : 'missed_stopped');
     const held_reason = sentence('held_missed_time', { minutes: Math.floor(lateMinutes), cause });
-    return { held_code: 'missed_time', held_reason: String(held_reason) };
+    return { held_code: 'missed_time', held_reason };
   }
   const sender = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
   if (sender === undefined || sender.deleted_at !== null) return held('sender_deleted');
@@ -237,10 +235,10 @@ async function freezeSend(
   config: Config,
   send: SingleSend,
   sender: typeof senders.$inferSelect,
-): Promise<(Frozen & { variants: Variant[] }) | { problem: string }> {
+): Promise<(Frozen & { variants: Variant[] }) | { problem: Said }> {
   const test = send.ab_test;
   const problem = findAbTestProblem(db, config, send);
-  if (problem !== null) return { problem: SENTENCES[problem] };
+  if (problem !== null) return { problem: sentence(problem) };
   const mail = await freezeContent(db, config, send, sender);
   if (test === null || 'problem' in mail) return 'problem' in mail ? mail : { ...mail, variants: [] };
   const all = allVariants(send, test);
@@ -249,8 +247,7 @@ async function freezeSend(
   for (let number = 1; number < all.length; number++) {
     const variant = asVariant(db, send, number);
     const made = await freezeContent(db, config, variant, sender, links);
-    if ('problem' in made)
-      return { problem: String(sentence('ab_variant_problem', { name: variantName(number), ...made })) };
+    if ('problem' in made) return { problem: sentence('ab_variant_problem', { name: variantName(number), ...made }) };
     links = made.links;
     frozen.push({ content: made.frozen.content, sender_name: variant.sender_name || null });
   }

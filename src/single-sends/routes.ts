@@ -213,7 +213,7 @@ export const progressRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db,
 function findProgress(client: Database, sendId: number): Progress | undefined {
   return client
     .prepare<[number], Progress>(`
-      SELECT ${SHOWN_STATE} AS state, ifnull(m.held_reason, s.held_reason) AS held_reason, ifnull(m.recipients, 0) AS recipients,
+      SELECT ${SHOWN_STATE} AS state, english(ifnull(m.held_reason, s.held_reason)) AS held_reason, ifnull(m.recipients, 0) AS recipients,
         ifnull(${FINISHED}, 0) AS finished, ifnull(m.delivered, 0) AS delivered
       FROM single_sends s LEFT JOIN mailings m ON m.owner_kind = 'single' AND m.owner_id = s.id WHERE s.id = ?`)
     .get(sendId);

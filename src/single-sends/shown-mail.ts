@@ -16,7 +16,7 @@ import { findAudienceContact } from '../delivery/queue/enqueue-recipients.ts';
 import { readFrozen } from '../delivery/queue/mailings.ts';
 import type { CheckedContent, Shown } from '../delivery/shown/shown-content.ts';
 import { invalid } from '../errors/failure.ts';
-import { SENTENCES } from '../errors/sentences.ts';
+import { type Said, sentence } from '../errors/sentences.ts';
 import { knownPlaceholders, textsOf } from '../templates/content-warnings.ts';
 import { findSingleSendMailing } from './single-sends.ts';
 
@@ -67,7 +67,7 @@ export async function showMail(
   send: ShownSource,
   address: Address | null,
   hasHtml: boolean,
-): Promise<ShownMail | { problem: string }> {
+): Promise<ShownMail | { problem: Said }> {
   return orProblem(async () => {
     const { contact_id, ...mail } = await mergeable(deps, send, address);
     return { contact_id, ...(await show(send.user_id, { ...mail, hasHtml })) };
@@ -87,7 +87,7 @@ export async function checkShownMail(
   deps: ShowDeps,
   send: ShownSource,
   address: Address | null,
-): Promise<(CheckedContent & { contact_id: number | null }) | { problem: string }> {
+): Promise<(CheckedContent & { contact_id: number | null }) | { problem: Said }> {
   return orProblem(async () => {
     const { contact_id, ...mail } = await mergeable(deps, send, address);
     const { db } = deps;
@@ -110,11 +110,11 @@ function lackingParts(sender: typeof senders.$inferSelect): ('zip_code' | 'city_
   return [...place, 'country_id' as const].filter((part) => !sender[part]);
 }
 
-async function orProblem<T>(work: () => Promise<T>): Promise<T | { problem: string }> {
+async function orProblem<T>(work: () => Promise<T>): Promise<T | { problem: Said }> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof ContentError) return { problem: error.message };
+    if (error instanceof ContentError) return { problem: error.said };
     throw error;
   }
 }
@@ -129,7 +129,7 @@ async function mergeable(deps: ShowDeps, send: ShownSource, address: Address | n
     { targets: send.recipient_id, excluded: send.exclude_specific_recipient_id },
     address === null ? null : (findAddressId(db, send.user_id, address) ?? 0),
   );
-  if (address !== null && contact_id === null) throw invalid('email', SENTENCES.not_in_audience);
+  if (address !== null && contact_id === null) throw invalid('email', sentence('not_in_audience'));
   const person = contact_id === null ? undefined : findPerson(db.$client, contact_id);
   const values: Record<string, string> = {
     ...(person && mergeValues(person, listCustomFields(db, send.user_id), '')),
@@ -144,16 +144,16 @@ async function mergeable(deps: ShowDeps, send: ShownSource, address: Address | n
 async function contentOf(
   { db, config, drafts, compile }: ShowDeps,
   send: ShownSource,
-): Promise<{ frozen: Uint8Array; variant: number } | { problem: string }> {
+): Promise<{ frozen: Uint8Array; variant: number } | { problem: Said }> {
   const mailing = send.single_send === null ? null : findSingleSendMailing(db, send.single_send);
   if (mailing !== null) {
     const frozen = readFrozen(db.$client, mailing.id, send.user_id);
     if (frozen === undefined) throw new Error('a mailing is gone');
     return { frozen, variant: send.variant ?? 0 };
   }
-  if (send.sender_id === 0) return { problem: SENTENCES.no_sender };
+  if (send.sender_id === 0) return { problem: sentence('no_sender') };
   const stored = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
-  if (stored === undefined) return { problem: SENTENCES.held_sender_deleted };
+  if (stored === undefined) return { problem: sentence('held_sender_deleted') };
   const sender = { ...stored, from_name: send.sender_name || stored.from_name };
   const { template_id, template_json, template_html, subject, preheader, tracking } = send;
   const source = { template_id, template_json, template_html, subject, preheader, tracking };
@@ -176,7 +176,7 @@ interface Kept<Content> {
 
 interface UnderWay<Content> {
   source: readonly Part[];
-  promise: Promise<Content | { problem: string }>;
+  promise: Promise<Content | { problem: Said }>;
 }
 
 export class CompiledDrafts<Content extends object = FrozenText> {
@@ -187,8 +187,8 @@ export class CompiledDrafts<Content extends object = FrozenText> {
   /** What `make` makes from `source`: made once while it is kept, and once for all who ask at the same time. A problem is not kept. */
   async get(
     source: readonly Part[],
-    make: () => Promise<Content | { problem: string }>,
-  ): Promise<Content | { problem: string }> {
+    make: () => Promise<Content | { problem: Said }>,
+  ): Promise<Content | { problem: Said }> {
     const isSame = (other: { source: readonly Part[] }) =>
       other.source.length === source.length && other.source.every((part, at) => part === source[at]);
     const kept = this.#kept.find(isSame);

@@ -25,7 +25,7 @@ import { type CapPeriods, capPeriods } from '../delivery/timing/mail-caps.ts';
 import { findAbTestProblem } from '../delivery/variants/test-problem.ts';
 import { conflict, invalid, notFound } from '../errors/failure.ts';
 import { messages } from '../errors/field-errors.ts';
-import { type Said, SENTENCES, sentence } from '../errors/sentences.ts';
+import { type Said, sentence } from '../errors/sentences.ts';
 import { hasTemplate, withTemplateCopied } from '../templates/mail-content.ts';
 import { type Clock, isoTimestamp, NO_TIME } from '../time/clock.ts';
 import { toUtc } from '../time/zones.ts';
@@ -216,7 +216,7 @@ export function requireStillTestable(
 ): void {
   const problem = findAbTestProblem(db, config, { ...before, ...change });
   if (problem !== null && findAbTestProblem(db, config, before) === null)
-    throw invalid(FIELD_OF_PROBLEM[problem], SENTENCES[problem]);
+    throw invalid(FIELD_OF_PROBLEM[problem], sentence(problem));
 }
 
 /** The limits per person that a single send of the account would have now; null without any, and for one that ignores them. */

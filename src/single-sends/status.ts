@@ -128,18 +128,9 @@ export function completeFinishedSends({ db, clock }: { db: Db; clock: Clock }): 
  * `graceMinutes` stays held, with that as the reason.
  */
 export function releaseSendsOfSenders(db: Db, senderIds: readonly number[], now: Date, graceMinutes: number): void {
-  const late = sql`CAST((${now.getTime()} - starts_at) / ${MINUTE_MS} AS INTEGER)`;
-  const missed = String(sentence('held_missed_time', { minutes: '{minutes}', cause: sentence('missed_unverified') }));
-  const isMissed = sql`schedule_type = 1 AND ${now.getTime()} - starts_at > ${graceMinutes * MINUTE_MS}`;
-  db.update(singleSends)
-    .set({
-      status: sql`iif(${isMissed}, ${SINGLE_SEND_STATUS.draft}, ${SINGLE_SEND_STATUS.queued})`,
-      held_code: sql`iif(${isMissed}, 'missed_time', NULL)`,
-      held_reason: sql`iif(${isMissed}, replace(${missed}, '{minutes}', ${late}), NULL)`,
-      starts_at: sql`iif(schedule_type = 1, starts_at, max(starts_at, ${now.getTime()}))`,
-      ...BY_NOBODY,
-      updated_at: isoTimestamp(now),
-    })
+  const waiting = db
+    .select({ id: singleSends.id, schedule_type: singleSends.schedule_type, starts_at: singleSends.starts_at })
+    .from(singleSends)
     .where(
       and(
         inArray(singleSends.sender_id, [...senderIds]),
@@ -147,7 +138,24 @@ export function releaseSendsOfSenders(db: Db, senderIds: readonly number[], now:
         eq(singleSends.held_code, 'sender_unverified'),
       ),
     )
-    .run();
+    .all();
+  for (const { id, schedule_type, starts_at } of waiting) {
+    const isScheduled = schedule_type === 1;
+    const minutes = Math.floor((now.getTime() - starts_at) / MINUTE_MS);
+    const isMissed = isScheduled && now.getTime() - starts_at > graceMinutes * MINUTE_MS;
+    const cause = sentence('missed_unverified');
+    db.update(singleSends)
+      .set({
+        ...(isMissed
+          ? { held_code: 'missed_time', held_reason: sentence('held_missed_time', { minutes, cause }) }
+          : { status: SINGLE_SEND_STATUS.queued, ...NOT_HELD }),
+        starts_at: isScheduled ? starts_at : Math.max(starts_at, now.getTime()),
+        ...BY_NOBODY,
+        updated_at: isoTimestamp(now),
+      })
+      .where(eq(singleSends.id, id))
+      .run();
+  }
 }
 
 /** Every state, in the order of a single send's life. */

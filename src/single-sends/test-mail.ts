@@ -17,7 +17,8 @@ import { createMailing } from '../delivery/queue/mailing-state.ts';
 import { courierInUse, verificationRequired } from '../delivery/transport/relays/in-use.ts';
 import { conflict, invalid } from '../errors/failure.ts';
 import { messages } from '../errors/field-errors.ts';
-import { sentence } from '../errors/sentences.ts';
+import { type Sentence, sentence } from '../errors/sentences.ts';
+import { english } from '../errors/stored.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import type { SingleSendActionDeps } from './single-sends.ts';
 
@@ -109,7 +110,7 @@ function listIneligible(db: Db, mailingId: number): { email: string; reason: str
     .all(mailingId);
 }
 
-function refusal(refused: readonly { email: string; reason: string }[]): string {
-  const who = refused.map(({ email, reason }) => `${email} (${reason})`).join(', ');
-  return String(sentence('no_test_sent', { who }));
+function refusal(refused: readonly { email: string; reason: string }[]): Sentence {
+  const who = refused.map(({ email, reason }) => `${email} (${english(reason)})`).join(', ');
+  return sentence('no_test_sent', { who });
 }

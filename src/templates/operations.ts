@@ -243,7 +243,7 @@ async function compiled(
   try {
     return await withinShare(accountId, () => templateCodes(accountId, json, html));
   } catch (error) {
-    if (error instanceof ContentError) throw conflict(sentence('content_broken', { problem: error.message }));
+    if (error instanceof ContentError) throw conflict(sentence('content_broken', { problem: error.said }));
     throw error;
   }
 }

@@ -33,6 +33,7 @@ import { AbTestDecisions } from '../delivery/variants/decision.ts';
 import { WarmUps } from '../delivery/warm-up/warm-ups.ts';
 import { Canaries } from '../delivery/watch/canary.ts';
 import { DomainCounts } from '../delivery/watch/domain-counts.ts';
+import type { Sentence } from '../errors/sentences.ts';
 import { FeedWork } from '../feeds/feed-work.ts';
 import { OldRequests } from '../forms/old-requests.ts';
 import { HoldLog, type KnownHolds } from '../senders/list-holds.ts';
@@ -82,7 +83,7 @@ export class Background {
   #isStopping = false;
   #holdsLoggedAt = 0;
   /** As it was last recorded. */
-  #linksFault: string | null | undefined;
+  #linksFault: Sentence | null | undefined;
 
   constructor(deps: BackgroundDeps) {
     this.#deps = deps;
@@ -276,7 +277,7 @@ export class Background {
     const { db, config, clock, courier } = this.#deps;
     courier.refresh?.();
     const fault = linksFault(db.$client, config);
-    if (fault === this.#linksFault) return;
+    if (fault?.code === this.#linksFault?.code && this.#linksFault !== undefined) return;
     holdForSettings(db.$client, fault, clock.now().getTime());
     this.#linksFault = fault;
   }

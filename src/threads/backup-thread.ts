@@ -5,6 +5,8 @@ import { checkBackup } from '../backups/check-backup.ts';
 import { makeBackup } from '../backups/make-backup.ts';
 import { confirmRestore } from '../backups/put-in-place.ts';
 import { connect } from '../database/open.ts';
+import { saidBy } from '../errors/sentences.ts';
+import { stored } from '../errors/stored.ts';
 import { systemClock } from '../time/clock.ts';
 
 async function run(task: BackupTask): Promise<BackupReply> {
@@ -23,6 +25,6 @@ async function run(task: BackupTask): Promise<BackupReply> {
 }
 
 const reply = await run(workerData).catch((error: unknown) => ({
-  refused: error instanceof Error ? error.message : String(error),
+  refused: stored(saidBy(error)),
 }));
 parentPort?.postMessage(reply);

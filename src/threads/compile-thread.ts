@@ -10,6 +10,7 @@ import { buildContent } from '../delivery/mime/build.ts';
 import { linkNames } from '../delivery/shown/click-map.ts';
 import { frameMail } from '../delivery/shown/mail-frame.ts';
 import { checkShown, mergeShown, showContent, showCopy } from '../delivery/shown/shown-content.ts';
+import { stored } from '../errors/stored.ts';
 
 const jobs: { [Name in keyof Jobs]: (input: Jobs[Name][0]) => Jobs[Name][1] | Promise<Jobs[Name][1]> } = {
   compile: buildContent,
@@ -35,7 +36,7 @@ async function answer<Name extends keyof Jobs>({ name, input }: { name: Name; in
   try {
     return { result: await jobs[name](input) };
   } catch (error) {
-    if (error instanceof ContentError) return { problem: error.message };
+    if (error instanceof ContentError) return { problem: stored(error.said) };
     // Only the template varies here, so an error thrown by a library is caused by the template too.
     const reason = error instanceof RangeError ? 'it is too large or nested too deeply' : String(error);
     return { problem: `The template could not be compiled: ${reason}.` };

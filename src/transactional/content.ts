@@ -127,7 +127,7 @@ async function asConflict(compile: () => Promise<Content | null>): Promise<Conte
   try {
     return await compile();
   } catch (error) {
-    if (error instanceof ContentError) throw conflict(sentence('content_broken', { problem: error.message }));
+    if (error instanceof ContentError) throw conflict(sentence('content_broken', { problem: error.said }));
     throw error;
   }
 }

@@ -12,8 +12,16 @@ import {
 } from '../database/schema/index.ts';
 import { messageId } from '../delivery/transactional/mail.ts';
 import { notFound } from '../errors/failure.ts';
-import { sentenceCode } from '../errors/sentences.ts';
-import { DeliveryState, identifier, integer, isoTimestampSchema, line, nullable } from '../http/requests/schemas.ts';
+import { codeOf, readStored } from '../errors/stored.ts';
+import {
+  DeliveryState,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  line,
+  nullable,
+  said,
+} from '../http/requests/schemas.ts';
 import { type Context, operation } from '../operations/operation.ts';
 import { isoTimestamp } from '../time/clock.ts';
 
@@ -30,7 +38,7 @@ const Mail = Type.Object({
   message_id: Type.String(),
   state: DeliveryState,
   attempts: integer(),
-  reply: nullable(Type.String()),
+  reply: nullable(said()),
   reason_code: nullable(Type.String()),
   next_try_at: nullable(isoTimestampSchema()),
   complained_at: nullable(isoTimestampSchema()),
@@ -145,6 +153,7 @@ function oldestExamined(client: Database, account: number, addressId: number | u
 
 function shown({ message_key, message_domain, ...row }: Row): Mail {
   const { attempt, due_at, state, attachments, created_at, updated_at, complained_at, ...rest } = row;
+  const reply = readStored(row.reply);
   const moment = (at: number) => isoTimestamp(new Date(at));
   return {
     ...rest,
@@ -152,7 +161,8 @@ function shown({ message_key, message_domain, ...row }: Row): Mail {
     message_id: messageId({ id: row.id, message_key, message_domain }),
     state: DELIVERY_STATE_NAMES[state] ?? 'failed',
     attempts: attempt,
-    reason_code: sentenceCode(row.reply),
+    reply,
+    reason_code: codeOf(reply),
     next_try_at: state === DELIVERY_STATE.queued && due_at > 0 ? moment(due_at) : null,
     complained_at: complained_at === null ? null : moment(complained_at),
     created_at: moment(created_at),

@@ -3,7 +3,7 @@ import { and, desc, eq, gt, lte, sql } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { accounts, auditLog } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { SENTENCES } from '../errors/sentences.ts';
+import { type Said, sentence } from '../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
 
 /** What the log records, by name. */
@@ -76,18 +76,18 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 export interface Actor {
   userId: number | null;
   /** The person's e-mail address, the public key, or `command line`. */
-  name: string;
+  name: Said;
   address: string;
 }
 
 /** The actor of a command on this machine. */
-export const COMMAND_LINE: Actor = { userId: null, name: SENTENCES.actor_command_line, address: '' };
+export const COMMAND_LINE: Actor = { userId: null, name: sentence('actor_command_line'), address: '' };
 
 interface Entry {
   accountId: number;
   actor: Actor;
   action: AuditAction;
-  subject?: string;
+  subject?: Said;
 }
 
 /** Failed sign-ins of one user from one address within this time are one row, and so are all beyond MOST_PER_HOUR. */
@@ -116,7 +116,7 @@ export function audit(db: Db, { accountId, actor, action, subject = '' }: Entry,
 export function auditBy(
   { db, clock, accountId, actor }: { db: Db; clock: Clock; accountId: number; actor: Actor },
   action: AuditAction,
-  subject = '',
+  subject: Said = '',
 ): void {
   audit(db, { accountId, actor, action, subject }, clock.now());
 }

@@ -4,7 +4,7 @@ import type { Address } from '../audience/contacts/addresses.ts';
 import type { Db } from '../database/open.ts';
 import { loginLinks, passkeys, users } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { SENTENCES } from '../errors/sentences.ts';
+import { sentence } from '../errors/sentences.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import { type Actor, audit } from './audit.ts';
 import { switchOffSecondFactor } from './second-factor.ts';
@@ -54,7 +54,7 @@ export function createLoginLink(
         expires_at: isoTimestamp(expiresAt),
       })
       .run();
-    const subject = user?.email ?? SENTENCES.subject_first_owner;
+    const subject = user?.email ?? sentence('subject_first_owner');
     audit(db, { accountId, actor, action: 'login_link_made', subject }, now);
   });
   return { secret, expiresAt };

@@ -1,7 +1,7 @@
 /** Hashes passwords with scrypt (RFC 7914). The parameters are stored with each hash, so that they can be raised later. */
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { Failure } from '../errors/failure.ts';
-import { SENTENCES } from '../errors/sentences.ts';
+import { sentence } from '../errors/sentences.ts';
 
 interface Cost {
   /** Base-2 logarithm of N. */
@@ -76,7 +76,7 @@ async function inTurn<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
   if (running < MOST_AT_ONCE) running++;
   else {
     if (waiting.length >= (turn === 'first' ? 2 * MOST_WAITING : MOST_WAITING))
-      throw new Failure(TOO_MANY, SENTENCES.too_many_sign_ins);
+      throw new Failure(TOO_MANY, sentence('too_many_sign_ins'));
     // A hash that ends starts this one in its place, so `running` stays the same.
     await new Promise<void>((resolve) => (turn === 'first' ? waiting.unshift(resolve) : waiting.push(resolve)));
   }

@@ -69,7 +69,7 @@ export function useCode(db: Db, user: User, code: string, actor: Actor, now: Dat
     if (!row?.left.includes(hash)) return false;
     const left = row.left.filter((one) => one !== hash);
     tx.update(users).set({ recovery_hashes: left }).where(eq(users.id, user.id)).run();
-    const subject = String(sentence('subject_codes_left', { count: left.length }));
+    const subject = sentence('subject_codes_left', { count: left.length });
     audit(db, { accountId: user.account_id, actor, action: 'recovery_code_used', subject }, now);
     return true;
   });

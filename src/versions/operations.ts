@@ -178,6 +178,6 @@ export const restoreVersion = operation({
 });
 
 function refuseBroken(error: unknown): never {
-  if (error instanceof ContentError) throw conflict(sentence('content_broken', { problem: error.message }));
+  if (error instanceof ContentError) throw conflict(sentence('content_broken', { problem: error.said }));
   throw error;
 }

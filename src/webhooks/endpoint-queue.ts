@@ -4,6 +4,7 @@
  */
 import type { KeyObject } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
+import { english } from '../errors/stored.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Resolve } from './addresses.ts';
 import { type DisabledCode, type Endpoint, eventIdPrefix, openSecret } from './endpoints.ts';
@@ -217,7 +218,7 @@ export class EndpointQueue {
     const id = `${this.#prefix}${event.id}`;
     const timestamp = String(Math.floor(at / 1000));
     const when = new Date(event.created_at).toISOString();
-    const body = `{"type":"${event.type}","timestamp":"${when}","data":${event.data}}`;
+    const body = `{"type":"${event.type}","timestamp":"${when}","data":${inEnglish(event.data)}}`;
     const signed = signature(this.#keys, id, timestamp, body);
     const headers = ['webhook-id', id, 'webhook-timestamp', timestamp, 'webhook-signature', signed];
     this.#flying++;
@@ -373,4 +374,12 @@ class UnwrittenAttempts {
     this.takenAt = null;
     this.failedAt = null;
   }
+}
+
+/** What an event is about, as JSON, with the reason or reply that triggers took from the tables in English instead of its stored form. */
+function inEnglish(data: string): string {
+  if (!/"(?:reply|reason)":":/.test(data)) return data;
+  const about: Record<string, unknown> = JSON.parse(data);
+  for (const name of ['reply', 'reason']) if (typeof about[name] === 'string') about[name] = english(about[name]);
+  return JSON.stringify(about);
 }

@@ -1,5 +1,7 @@
 /** What an endpoint was sent, what waits for it, and sending an event once more. */
 import type { Database } from 'better-sqlite3';
+import { type Said, sentence } from '../errors/sentences.ts';
+import { readStored } from '../errors/stored.ts';
 import type { Endpoint } from './endpoints.ts';
 import { TEST_EVENT } from './event-types.ts';
 import type { Attempt } from './store.ts';
@@ -39,22 +41,26 @@ export function listAttempts(
       `SELECT * FROM (SELECT * FROM webhook_log WHERE endpoint_id = @endpointId AND is_success = ${kind} AND id < @before AND event_id = ifnull(@event, event_id) ORDER BY id DESC LIMIT @limit)`,
   );
   return client
-    .prepare<[Record<string, number | null>], LoggedAttempt>(`
+    .prepare<[Record<string, number | null>], LoggedAttempt & { reply: string }>(`
       SELECT id, event_id, type, attempt, is_success, status, reply, took_ms, at,
         EXISTS (SELECT 1 FROM webhook_events e WHERE e.id = log.event_id) AS is_kept
       FROM (${newest.join(' UNION ALL ')}) log ORDER BY id DESC LIMIT @limit`)
-    .all({ endpointId, before, limit, event });
+    .all({ endpointId, before, limit, event })
+    .map((attempt) => ({ ...attempt, reply: readStored(attempt.reply) }));
 }
 
 /** Why an endpoint last did not take an event: status and answer; empty when it always did, or nothing of that is kept. */
-export function lastFailure(client: Database, endpointId: number): string {
+export function lastFailure(client: Database, endpointId: number): Said {
   const last = client
-    .prepare<[number], Pick<LoggedAttempt, 'status' | 'reply'>>(
+    .prepare<[number], { status: number; reply: string }>(
       'SELECT status, reply FROM webhook_log WHERE endpoint_id = ? AND is_success = 0 ORDER BY id DESC LIMIT 1',
     )
     .get(endpointId);
   if (last === undefined) return '';
-  return [last.status === 0 ? '' : `HTTP ${last.status}`, last.reply].filter((part) => part !== '').join(': ');
+  const { status } = last;
+  const reply = readStored(last.reply);
+  if (status === 0) return reply;
+  return reply === '' ? sentence('webhook_status', { status }) : sentence('webhook_answer', { status, reply });
 }
 
 /** How many tests and replays wait for an endpoint. */

@@ -4,7 +4,7 @@ import { recordId } from '../database/ownership.ts';
 import { WEBHOOK_DISABLED_CODES } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { conflict, notFound } from '../errors/failure.ts';
-import { SENTENCES, sentence } from '../errors/sentences.ts';
+import { type Sentence, sentence } from '../errors/sentences.ts';
 import {
   choice,
   flag,
@@ -14,6 +14,7 @@ import {
   line,
   nullable,
   optionalIdentifier,
+  said,
   stamps,
   zeroOrOne,
 } from '../http/requests/schemas.ts';
@@ -47,14 +48,14 @@ const Webhook = Type.Object({
   events: Type.Array(choice(...WEBHOOK_EVENTS), { description: 'The events that are sent.' }),
   state: { ...choice('enabled', 'disabled'), description: 'disabled: it is sent nothing.' },
   disabled_code: nullable(choice(...WEBHOOK_DISABLED_CODES), 'Why it is sent nothing.'),
-  disabled_reason: nullable(Type.String(), 'Why it is sent nothing, as a sentence.'),
+  disabled_reason: nullable(said(), 'Why it is sent nothing, as a sentence.'),
   waiting: integer({
     description: 'How many events wait for it, counted among the next 1000 of the account; 1000: as many or more.',
   }),
   failures: integer({ description: 'How many attempts have failed since the last that succeeded.' }),
   succeeded_at: nullable(isoTimestampSchema(), 'When it last took an event, UTC.'),
   failed_at: nullable(isoTimestampSchema(), 'When it last did not take one, UTC.'),
-  failure: Type.String({ description: 'Why it did not, then; empty: it always did.' }),
+  failure: said('Why it did not, then; empty: it always did.'),
   previous_until: nullable(isoTimestampSchema(), 'Until then the secret before the last rotation signs, too, UTC.'),
   ...stamps,
 });
@@ -76,7 +77,7 @@ const LogEntry = Type.Object({
   attempt: integer({ description: '1: the first attempt.' }),
   is_success: zeroOrOne('1: it was taken, with a status from 200 to 299.'),
   status: integer({ description: 'The HTTP status of the answer; 0: there was none.' }),
-  reply: Type.String({ description: 'What was wrong, or the beginning of the answer; empty after a success.' }),
+  reply: said('What was wrong, or the beginning of the answer; empty after a success.'),
   took_ms: integer({ description: 'Milliseconds until the end of the answer.' }),
   at: isoTimestampSchema('When the attempt began, UTC.'),
   is_kept: zeroOrOne('1: the event can be sent again.'),
@@ -123,7 +124,7 @@ export const saveWebhook = operation({
   check({ config }, { url, events }, errors) {
     const fault = url === undefined || url === '' ? null : urlFault(url, config.WEBHOOK_PRIVATE_ADDRESSES === 'allow');
     if (fault !== null) errors.add('url', FAULTS[fault]);
-    if (events?.length === 0) errors.add('events', SENTENCES.webhook_no_events);
+    if (events?.length === 0) errors.add('events', sentence('webhook_no_events'));
   },
   run(context, { id, url, note = '', events }) {
     const { db, clock, accountId } = context;
@@ -227,17 +228,17 @@ export const replayWebhookEvent = operation({
 });
 
 const FAULTS = {
-  url: SENTENCES.webhook_url,
-  plain: SENTENCES.webhook_plain,
-  login: SENTENCES.webhook_login,
-  private: SENTENCES.webhook_private,
+  url: sentence('webhook_url'),
+  plain: sentence('webhook_plain'),
+  login: sentence('webhook_login'),
+  private: sentence('webhook_private'),
 } as const;
 
-const REASONS: Record<DisabledCode, string> = {
-  by_owner: SENTENCES.webhook_off_by_owner,
-  failing: SENTENCES.webhook_off_failing,
-  gone: SENTENCES.webhook_off_gone,
-  too_many: SENTENCES.webhook_off_too_many,
+const REASONS: Record<DisabledCode, Sentence> = {
+  by_owner: sentence('webhook_off_by_owner'),
+  failing: sentence('webhook_off_failing'),
+  gone: sentence('webhook_off_gone'),
+  too_many: sentence('webhook_off_too_many'),
 };
 
 /** Does something in one transaction, and wakes the thread of the webhooks. */

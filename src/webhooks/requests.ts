@@ -2,7 +2,7 @@
 import type { LookupFunction } from 'node:net';
 import { type Dispatcher as Connections, Pool } from 'undici';
 import { sanitizeText } from '../delivery/feedback/bounces/sanitize.ts';
-import { SENTENCES } from '../errors/sentences.ts';
+import { type Said, type Sentence, sentence } from '../errors/sentences.ts';
 import { checkedLookup, type Resolve, systemLookup, urlFault } from './addresses.ts';
 
 /** The most requests to one endpoint at a time. */
@@ -22,7 +22,7 @@ export interface Answer {
   /** The HTTP status; 0: there was none. */
   status: number;
   /** What was wrong, in one line; empty after a success. */
-  reply: string;
+  reply: Said;
   /** For so long the endpoint wants no further request. */
   retryAfterMs: number;
 }
@@ -46,7 +46,7 @@ export class Requests {
   /** Posts JSON with these headers, names and values in turn, and calls `done` once. */
   post(headers: readonly string[], body: string, done: (answer: Answer) => void): void {
     if (this.#pool === null) {
-      setImmediate(() => done(refused(SENTENCES.webhook_private)));
+      setImmediate(() => done(refused(sentence('webhook_private'))));
       return;
     }
     const common = ['content-type', 'application/json', 'user-agent', USER_AGENT, 'accept', '*/*'];
@@ -74,7 +74,7 @@ class AnswerReader implements Connections.DispatchHandler {
 
   constructor(done: (answer: Answer) => void) {
     this.#done = done;
-    this.#timer = setTimeout(() => this.#end(SENTENCES.webhook_silent, true), TIMEOUT_MS);
+    this.#timer = setTimeout(() => this.#end(sentence('webhook_silent'), true), TIMEOUT_MS);
   }
 
   onRequestStart(controller: Connections.DispatchController): void {
@@ -111,7 +111,7 @@ class AnswerReader implements Connections.DispatchHandler {
   }
 
   /** `failure` is empty where the status says what came of it. */
-  #end(failure: string, mustAbort: boolean): void {
+  #end(failure: Said, mustAbort: boolean): void {
     if (this.#isDone) return;
     this.#isDone = true;
     clearTimeout(this.#timer);
@@ -119,7 +119,7 @@ class AnswerReader implements Connections.DispatchHandler {
     else if (isSuccess(this.#status)) this.#done({ isSuccess: true, status: this.#status, reply: '', retryAfterMs: 0 });
     else {
       const isRedirect = this.#status >= 300 && this.#status < 400;
-      const reply = isRedirect ? SENTENCES.webhook_redirect : sanitizeText(this.#kept);
+      const reply = isRedirect ? sentence('webhook_redirect') : sanitizeText(this.#kept);
       this.#done({ isSuccess: false, status: this.#status, reply, retryAfterMs: this.#retryAfterMs });
     }
     if (mustAbort) this.#controller?.abort(new Error('ended'));
@@ -130,17 +130,17 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-function refused(reply: string): Answer {
+function refused(reply: Said): Answer {
   return { isSuccess: false, status: 0, reply, retryAfterMs: 0 };
 }
 
 /** What went wrong with the connection, as a sentence. */
-export function failureText(error: unknown): string {
+export function failureText(error: unknown): Sentence {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (code === 'EPRIVATE') return SENTENCES.webhook_private;
-  if (/^(ENOTFOUND|ENODATA|EAI_|ESERVFAIL|ETIMEOUT|ENONAME|EREFUSED)/.test(code)) return SENTENCES.webhook_no_host;
-  if (/TIMEOUT|ETIMEDOUT/.test(code)) return SENTENCES.webhook_silent;
-  if (/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH)$/.test(code)) return SENTENCES.webhook_unreachable;
-  if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO/.test(code)) return SENTENCES.webhook_tls;
-  return SENTENCES.webhook_closed;
+  if (code === 'EPRIVATE') return sentence('webhook_private');
+  if (/^(ENOTFOUND|ENODATA|EAI_|ESERVFAIL|ETIMEOUT|ENONAME|EREFUSED)/.test(code)) return sentence('webhook_no_host');
+  if (/TIMEOUT|ETIMEDOUT/.test(code)) return sentence('webhook_silent');
+  if (/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH)$/.test(code)) return sentence('webhook_unreachable');
+  if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO/.test(code)) return sentence('webhook_tls');
+  return sentence('webhook_closed');
 }

@@ -1,6 +1,8 @@
 /** What the dispatcher reads and writes: endpoints, events, what waits for another try, the log. */
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../database/prepared.ts';
+import type { Said } from '../errors/sentences.ts';
+import { stored } from '../errors/stored.ts';
 import { type DisabledCode, disableEndpoint, type Endpoint } from './endpoints.ts';
 
 /** An event as it is written. */
@@ -27,7 +29,7 @@ export interface Attempt {
   attempt: number;
   is_success: 0 | 1;
   status: number;
-  reply: string;
+  reply: Said;
   took_ms: number;
   /** Epoch milliseconds. */
   at: number;
@@ -210,7 +212,16 @@ function writeLog(client: Database, endpoint: number, attempts: readonly Attempt
   ).run(
     endpoint,
     JSON.stringify(
-      kept.map((at) => [at.event_id, at.type, at.attempt, at.is_success, at.status, at.reply, at.took_ms, at.at]),
+      kept.map((at) => [
+        at.event_id,
+        at.type,
+        at.attempt,
+        at.is_success,
+        at.status,
+        stored(at.reply),
+        at.took_ms,
+        at.at,
+      ]),
     ),
   );
   for (const kind of new Set(kept.map(({ is_success }) => is_success)))

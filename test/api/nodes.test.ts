@@ -3,7 +3,7 @@ import t from 'tap';
 import { relayChecks } from '../../src/commands/doctor/relay.ts';
 import { readConfig } from '../../src/config.ts';
 import { noteMailWaits } from '../../src/delivery/queue/sending-hold.ts';
-import { SENTENCES } from '../../src/errors/sentences.ts';
+import { SENTENCES, sentence } from '../../src/errors/sentences.ts';
 import { VERSION } from '../../src/version.ts';
 import { startApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';
@@ -68,7 +68,7 @@ t.test('it is for operators who are signed in, and empty where there are no node
 
 t.test('why mail waits stands in the overview, in reports and at the hold of all sending', async (t) => {
   const app = await startApp(t, SETTINGS);
-  noteMailWaits(app.db, SENTENCES.waits_no_node);
+  noteMailWaits(app.db, sentence('waits_no_node'));
   const { hold } = (await app.one.call('GET', '/sending/hold')).body.message;
   t.match(hold, { held_reason: null, releasable: 0, waits_reason: SENTENCES.waits_no_node, has_nodes: 1 });
   const { overview } = (await app.one.call('GET', '/overview')).body.message;
@@ -128,7 +128,7 @@ t.test('health names nodes that are silent, refused or of another release, and m
     ['Refused nodes', 'warn', 'the relays take no mail from east: 550 listed'],
     ['Releases of nodes', 'warn', `not of this release, ${VERSION}: south (0.0.9)`],
   ]);
-  noteMailWaits(app.db, SENTENCES.waits_no_node);
+  noteMailWaits(app.db, sentence('waits_no_node'));
   t.match((await found())[0], ['Nodes', 'warn', SENTENCES.waits_no_node], 'no mail waits yet');
   app.db.exec(`
     INSERT INTO addresses (id, user_id, normalized_email) VALUES (1, 1, 'a@example.org');
@@ -141,7 +141,7 @@ t.test('metrics count nodes by state, and the mails of each today', async (t) =>
   const app = await startApp(t, SETTINGS);
   addNode(app, { name: 'north' }, { accepted: 85, deferred: 4, refused: 1 });
   addNode(app, { name: 'north', run: 'earlier', heard_at: 0 });
-  noteMailWaits(app.db, SENTENCES.waits_no_node);
+  noteMailWaits(app.db, sentence('waits_no_node'));
   const lines = (await app.page('GET', '/metrics')).text.split('\n');
   for (const line of [
     'sendlark_nodes{state="sending"} 1',

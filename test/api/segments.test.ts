@@ -158,7 +158,7 @@ t.test('a deleted segment appears nowhere, holds queued sends and automations th
   const held = { status: 0, held_reason: 'A segment it names was deleted' };
   t.strictSame([statusOf(app, to), statusOf(app, without)], [held, held]);
   t.equal(statusOf(app, other).status, 1);
-  t.strictSame(app.db.prepare('SELECT status, held_reason FROM automations').get(), {
+  t.strictSame(app.db.prepare('SELECT status, english(held_reason) AS held_reason FROM automations').get(), {
     status: 0,
     held_reason: 'Its segment was deleted',
   });

@@ -209,7 +209,7 @@ t.test('after a restore everybody signs in anew, no link to sign in works, and t
   t.equal(findLoginLink(restored, link, now), null);
   const rows = (sql: string) => restored.$client.prepare(sql).all();
   t.match(rows('SELECT email FROM users'), [{ email: 'ann@example.org' }], 'the person stays');
-  t.match(rows('SELECT account_id, actor, action FROM audit_log ORDER BY id DESC LIMIT 1'), [
+  t.match(rows('SELECT account_id, english(actor) AS actor, action FROM audit_log ORDER BY id DESC LIMIT 1'), [
     { account_id: 1, actor: 'command line', action: 'backup_restored' },
   ]);
 });

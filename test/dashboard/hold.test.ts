@@ -1,7 +1,7 @@
 /** The hold of all sending in the dashboard: said on every page, released by operators alone. */
 import t from 'tap';
 import { holdForSettings, holdSending, sendingHeldReason } from '../../src/delivery/queue/sending-hold.ts';
-import { SENTENCES } from '../../src/errors/sentences.ts';
+import { sentence } from '../../src/errors/sentences.ts';
 import { startApp } from '../support/app.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 
@@ -14,7 +14,7 @@ t.test(
     const cookie = cookieOf(app, addPerson(app));
     const get = async (path: string) => (await app.page('GET', path, { headers: { cookie } })).text;
     t.notMatch(await get('/'), 'All sending is held');
-    holdSending(app.db, SENTENCES.held_restored);
+    holdSending(app.db, sentence('held_restored'));
     for (const path of PAGES) {
       const text = await get(path);
       t.equal(text.split('All sending is held: Restored from a backup').length, 2, `${path} says it once`);
@@ -36,7 +36,7 @@ t.test(
 
 t.test('others see whom to ask, and a hold by settings has no button', async (t) => {
   const app = await startApp(t);
-  holdSending(app.db, SENTENCES.held_restored);
+  holdSending(app.db, sentence('held_restored'));
   const editor = cookieOf(app, addPerson(app, 'editor'));
   const other = cookieOf(app, addPerson(app, 'owner', { name: 'Other', accountId: 2 }));
   for (const cookie of [editor, other]) {

@@ -1,7 +1,7 @@
 /** The sender nodes in the dashboard: their page, and the notice on every page that mail waits. */
 import t from 'tap';
 import { noteMailWaits } from '../../src/delivery/queue/sending-hold.ts';
-import { SENTENCES } from '../../src/errors/sentences.ts';
+import { sentence } from '../../src/errors/sentences.ts';
 import { startApp } from '../support/app.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 import { addNode } from '../support/sender-nodes.ts';
@@ -43,7 +43,7 @@ t.test('while no node takes mail every page says so, what to do, and no more onc
   const cookie = cookieOf(app, addPerson(app));
   const viewer = cookieOf(app, addPerson(app, 'viewer'));
   const get = async (path: string, as = cookie) => (await app.page('GET', path, { headers: { cookie: as } })).text;
-  noteMailWaits(app.db, SENTENCES.waits_no_node);
+  noteMailWaits(app.db, sentence('waits_no_node'));
   for (const path of PAGES) {
     t.equal((await get(path)).split('There is no sender node, so mail waits.').length, 2, `${path} says it once`);
     t.match(await get(path), 'href="/settings/nodes"');

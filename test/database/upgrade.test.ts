@@ -3,7 +3,12 @@ import type { Database } from 'better-sqlite3';
 import t from 'tap';
 import { mailingCounters } from '../../fixtures/mailing-counters.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
+import { DELIVERY_STATE } from '../../src/database/schema/index.ts';
 import { enqueueRecipients, mailingsToEnqueue } from '../../src/delivery/queue/enqueue-recipients.ts';
+import { mailWaitsReason, sendingHeldReason } from '../../src/delivery/queue/sending-hold.ts';
+import { SENTENCES } from '../../src/errors/sentences.ts';
+import { findDoctorFindings } from '../../src/health-checks/doctor-findings.ts';
+import { findPublicAddress } from '../../src/health-checks/public-address.ts';
 import { oldDatabase, releases } from '../support/releases.ts';
 
 /** The migrations of version 0.1.0. */
@@ -195,12 +200,205 @@ t.test('an upgrade gives what is held the code of its sentence', async (t) => {
   migrateAndSeed(db);
   for (const [table, rows] of Object.entries(held))
     t.strictSame(
-      db.$client.prepare(`SELECT held_reason, held_code FROM ${table} ORDER BY id`).raw().all(),
+      db.$client.prepare(`SELECT english(held_reason), held_code FROM ${table} ORDER BY id`).raw().all(),
       rows,
       table,
     );
   db.$client.close();
 });
+
+t.test(
+  'an upgrade stores reasons as codes with values, keeps what it does not know as text, and counts them as before',
+  async (t) => {
+    const path = oldDatabase(
+      t,
+      releases.findIndex(({ tag }) => tag.endsWith('_reasons')),
+    );
+    const { $client } = connect(path);
+    $client.pragma('foreign_keys = OFF');
+    const English = SENTENCES;
+    const FOLLOWS = '451 4.3.0 Try <ann@example.org> later';
+    /** What earlier releases stored, and what it becomes. */
+    const MAIL: [before: string | null, after: string | null][] = [
+      [null, null],
+      ['550 5.1.1 No such user', '550 5.1.1 No such user'],
+      [English.kept_in_outbox, ':kept_in_outbox'],
+      [English.unsubscribed_group, ':unsubscribed_group'],
+      [English.inactive, ':inactive'],
+      [English.not_built, ':not_built'],
+      [English.cause_full, ':cause_full'],
+      [`${English.cause_policy}: 554 no`, ':returned{"cause":":cause_policy","reply":"554 no"}'],
+      [`Given up after 4 days: ${FOLLOWS}`, `:given_up{"reply":"${FOLLOWS}"}`],
+      ['already had the most mails allowed in a 7-day period: 12', ':over_cap{"days":7,"mails":12}'],
+      ['With the values of this person the mail is larger than 2 MiB', ':merged_too_large{"size":2}'],
+      ['Complaint: abuse', ':complaint{"kind":"abuse"}'],
+      ['smtp; 550 what nobody knows', 'smtp; 550 what nobody knows'],
+      [':left_target', '::left_target'],
+    ];
+    MAIL.forEach(([reply], at) => {
+      const state = reply === English.kept_in_outbox ? DELIVERY_STATE.accepted : DELIVERY_STATE.failed;
+      insertRow($client, 'deliveries', { id: at + 1, mailing_id: 1, address_id: at + 1, state, reply });
+      insertRow($client, 'transactional_mails', {
+        id: at + 1,
+        utr: `t${at}`,
+        state,
+        reply,
+        content: null,
+        idempotency_key: null,
+      });
+      insertRow($client, 'suppressions', { id: at + 1, address_id: at + 1, kind: 'bounce', diagnostic: reply ?? '' });
+    });
+    $client.exec(`INSERT INTO delivery_reasons (mailing_id, state, reason, count)
+    SELECT mailing_id, state, reply_kind(substr(reply, 1, 200)), 1 FROM deliveries WHERE reply IS NOT NULL AND state = ${DELIVERY_STATE.failed}`);
+    const HELD: [before: string, after: string][] = [
+      [English.held_copy, ':held_copy'],
+      ['Missed its time by 90 minutes: sending was held', ':held_missed_time{"cause":":missed_held","minutes":90}'],
+      [
+        'The mail "2026" cannot be sent: Its content does not compile: no',
+        ':held_mail{"problem":":content_broken{\\"problem\\":\\"no\\"}","subject":"2026"}',
+      ],
+      [
+        'A rule of the segment "S" does not suit the custom field F, which is of type text now',
+        ':held_rule_field_changed{"field":"F","segment":"S","type":"text"}',
+      ],
+      [
+        'The relay refuses this sender or server, not the recipients (3 recipients in a row, now back in the queue): 554 no',
+        ':held_by_refusals{"count":3,"reply":"554 no"}',
+      ],
+      ['Held in the words of another time', 'Held in the words of another time'],
+    ];
+    HELD.forEach(([held_reason], at) => {
+      for (const table of ['single_sends', 'automations', 'mailings', 'feeds'])
+        insertRow($client, table, {
+          id: at + 1,
+          utr: `u${at}`,
+          owner_id: at,
+          revision: at,
+          held_reason,
+          failure: 'It answered with the status 503.',
+        });
+    });
+    insertRow($client, 'enrolments', {
+      id: 1,
+      address_id: 1,
+      state: 'left',
+      reason: English.left_target,
+      delivery_id: null,
+    });
+    insertRow($client, 'webhook_log', { reply: English.webhook_redirect });
+    insertRow($client, 'webhook_log', { id: 2, reply: 'no' });
+    insertRow($client, 'consent_log', {
+      id: 1,
+      source: 'import',
+      consent_text: 'As the file people.csv says, which was imported',
+    });
+    insertRow($client, 'consent_log', { id: 2, source: 'form', consent_text: English.tracking_import_undone });
+    insertRow($client, 'contact_imports', {
+      notes: JSON.stringify([English.file_windows, 'Column not known: age', 'Other']),
+      errors: JSON.stringify([{ line: 2, field: 'email', text: 'The email must be a valid email address.' }]),
+    });
+    insertRow($client, 'audit_log', {
+      id: 1,
+      actor: 'command line',
+      action: 'login_link_made',
+      subject: 'first owner',
+    });
+    insertRow($client, 'audit_log', { id: 2, actor: 'a@example.org', action: 'recovery_code_used', subject: '7 left' });
+    insertRow($client, 'audit_log', {
+      id: 3,
+      actor: 'a@example.org',
+      action: 'template_removed',
+      subject: 'first owner',
+    });
+    const named = $client.prepare('INSERT INTO installation (name, value) VALUES (?, ?)');
+    named.run('sending_held', English.held_restored);
+    named.run(
+      'sending_held_by_clock',
+      'The clock is 30 days past when the service last ran: nothing is sent before a release, or before the clock is set right',
+    );
+    named.run('mail_waits', English.waits_nats);
+    const finding = {
+      name: 'SPF',
+      state: 'warn',
+      found: '3 records, so none counts',
+      advice: [English.spf_many_cure, 'x'],
+    };
+    named.run(
+      'doctor_findings',
+      JSON.stringify({ at: 1, relays: [], domains: [{ domain: 'no record', findings: [finding] }] }),
+    );
+    named.run(
+      'public_address_seen',
+      JSON.stringify({ url: '', at: 1, finding: { ...finding, found: 'https://a.example leads here' } }),
+    );
+    $client.close();
+
+    const db = connect(path);
+    migrateAndSeed(db);
+    const read = (text: string) => db.$client.prepare(text).pluck().all();
+    t.strictSame(
+      read('SELECT reply FROM deliveries ORDER BY id'),
+      MAIL.map(([, after]) => after),
+    );
+    t.strictSame(
+      read('SELECT reply FROM transactional_mails ORDER BY id'),
+      MAIL.map(([, after]) => after),
+    );
+    t.strictSame(
+      read('SELECT diagnostic FROM suppressions ORDER BY id'),
+      MAIL.map(([, after]) => after ?? ''),
+    );
+    t.strictSame(
+      read('SELECT english(reply) FROM deliveries ORDER BY id'),
+      MAIL.map(([before]) => before),
+      'the API says the same',
+    );
+    for (const { name, kept, right } of mailingCounters(db.$client).filter(({ name }) => name.includes('reasons')))
+      t.strictSame(kept, right, name);
+    for (const table of ['single_sends', 'automations', 'mailings', 'feeds'])
+      t.strictSame(
+        read(`SELECT held_reason FROM ${table} ORDER BY id`),
+        HELD.map(([, after]) => after),
+        table,
+      );
+    t.strictSame(read('SELECT DISTINCT failure FROM feeds'), [':feed_status{"status":503}']);
+    t.strictSame(read('SELECT reason FROM enrolments UNION ALL SELECT reason FROM enrolment_counts'), [
+      ':left_target',
+      ':left_target',
+    ]);
+    t.strictSame(read('SELECT reply FROM webhook_log ORDER BY reply'), [':webhook_redirect', 'no']);
+    t.strictSame(
+      read('SELECT consent_text FROM consent_log ORDER BY id'),
+      [':tracking_imported{"name":"people.csv"}', English.tracking_import_undone],
+      'what people agreed to is evidence',
+    );
+    t.strictSame(read('SELECT notes FROM contact_imports'), [
+      JSON.stringify([':file_windows', ':column_unknown{"name":"age"}', 'Other']),
+    ]);
+    t.strictSame(read('SELECT errors FROM contact_imports'), [
+      JSON.stringify([{ line: 2, field: 'email', text: ':field_email{"field":"email"}' }]),
+    ]);
+    t.strictSame(read("SELECT actor || ' ' || subject FROM audit_log ORDER BY id"), [
+      ':actor_command_line :subject_first_owner',
+      'a@example.org :subject_codes_left{"count":7}',
+      'a@example.org first owner',
+    ]);
+    t.equal(
+      String(sendingHeldReason(db.$client)),
+      `${English.held_restored}; The clock is 30 days past when the service last ran: nothing is sent before a release, or before the clock is set right`,
+    );
+    t.match(mailWaitsReason(db.$client), { code: 'waits_nats' });
+    t.match(findDoctorFindings(db.$client), {
+      domains: [
+        { domain: 'no record', findings: [{ found: ':spf_many{"count":3}', advice: [':spf_many_cure', 'x'] }] },
+      ],
+    });
+    t.match(findPublicAddress(db.$client, '')?.finding, {
+      found: { code: 'address_leads_here', values: { url: 'https://a.example' } },
+    });
+    db.$client.close();
+  },
+);
 
 t.test('an upgrade counts what happened to earlier mailings', async (t) => {
   const path = oldDatabase(

@@ -48,7 +48,7 @@ async function open(t: Test) {
     states,
     leave,
     warnings,
-    reason: () => mailWaitsReason(db),
+    reason: () => mailWaitsReason(db)?.toString() ?? null,
     list: () => listSenderNodes(db, clock.now().getTime()),
   };
 }

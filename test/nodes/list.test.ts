@@ -20,7 +20,10 @@ t.test(
     const list = () => {
       const client = new Database(env.DATABASE_PATH, { readonly: true });
       try {
-        return { nodes: listSenderNodes(client, Date.now()), waits_reason: mailWaitsReason(client) };
+        return {
+          nodes: listSenderNodes(client, Date.now()),
+          waits_reason: mailWaitsReason(client)?.toString() ?? null,
+        };
       } finally {
         client.close();
       }

@@ -201,7 +201,9 @@ t.test('a send whose launch fails is held with a reason, and the others go', asy
   await app.background();
   t.match(await sendDetails(app, sound), { status: 3, delivered: 3 });
   t.match(await sendReport(app, broken), { status: 0, held_reason: 'It could not be launched: no such luck' });
-  const row = app.db.prepare('SELECT status, held_reason FROM single_sends WHERE utr = ?').get(unreadable);
+  const row = app.db
+    .prepare('SELECT status, english(held_reason) AS held_reason FROM single_sends WHERE utr = ?')
+    .get(unreadable);
   t.match(row, { status: 0, held_reason: /^It could not be launched: / });
 });
 

@@ -99,8 +99,16 @@ export async function launch(
     clock,
     background,
     start,
-    rows: () => client.prepare<[], Row>('SELECT id, state, attempt, due_at, reply FROM deliveries ORDER BY id').all(),
-    mailing: () => client.prepare<[], Record<string, unknown>>('SELECT * FROM mailings WHERE id = 1').get() ?? {},
+    rows: () =>
+      client
+        .prepare<[], Row>('SELECT id, state, attempt, due_at, english(reply) AS reply FROM deliveries ORDER BY id')
+        .all(),
+    mailing: () =>
+      client
+        .prepare<[], Record<string, unknown>>(
+          'SELECT *, english(held_reason) AS held_reason FROM mailings WHERE id = 1',
+        )
+        .get() ?? {},
     suppressions: () => Number(client.prepare('SELECT count(*) FROM suppressions').pluck().get()),
     async until(reached: () => boolean) {
       await until(reached, () => background.step());

@@ -116,6 +116,8 @@ export async function queueSend(app: TestApp, fields: Record<string, string[] | 
 
 /** The status of a single send, and why it is held. */
 export function statusOf(app: TestApp, utr: string): { status: number; held_reason: string | null } {
-  const row = app.db.prepare('SELECT status, held_reason FROM single_sends WHERE utr = ?').get(utr);
+  const row = app.db
+    .prepare('SELECT status, english(held_reason) AS held_reason FROM single_sends WHERE utr = ?')
+    .get(utr);
   return row as { status: number; held_reason: string | null };
 }

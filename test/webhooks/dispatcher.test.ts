@@ -1,6 +1,8 @@
 /** Telling webhooks: signed, in order, again after failures, without one endpoint delaying another. */
 import { Webhook } from 'standardwebhooks';
 import t, { type Test } from 'tap';
+import { sentence } from '../../src/errors/sentences.ts';
+import { stored } from '../../src/errors/stored.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { addWebhook, ON_THIS_MACHINE, startDispatcher } from '../support/webhooks/dispatching.ts';
 import { type ReceivedEvent, startReceiver } from '../support/webhooks/receiver.ts';
@@ -11,11 +13,11 @@ const DAY = 24 * HOUR;
 const CONTACTS = ['contact.created', 'contact.updated', 'contact.deleted'];
 
 /** An application with a webhook of all events of contacts, and the endpoint that it leads to. */
-async function withWebhook(t: Test) {
+async function withWebhook(t: Test, asked = CONTACTS) {
   const app = await startApp(t, ON_THIS_MACHINE);
   await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
   const receiver = await startReceiver(t);
-  const { id, secret } = await addWebhook(app.one, receiver.url, CONTACTS);
+  const { id, secret } = await addWebhook(app.one, receiver.url, asked);
   const dispatching = startDispatcher(t, app);
   const webhook = async (of = id) =>
     (await app.one.call('GET', '/webhooks')).body.message.webhooks.find((one: { id: number }) => one.id === of);
@@ -52,6 +54,35 @@ t.test('an event is signed as the reference implementation of Standard Webhooks 
   t.throws(() => new Webhook(secret).verify(event.raw.replace('anna', 'eve'), headersOf(event)));
   const other = `whsec_${Buffer.alloc(24).toString('base64')}`;
   t.throws(() => new Webhook(other).verify(event.raw, headersOf(event)));
+});
+
+t.test('an event tells a reason in English, whichever form the tables have it in', async (t) => {
+  const { app, receiver, untilIdle } = await withWebhook(t, ['send.held']);
+  const send = app.db.prepare(
+    'INSERT INTO webhook_events (user_id, type, lane, data, created_at) VALUES (1, ?, 0, ?, ?)',
+  );
+  const problem = sentence('content_broken', { problem: ':no "mark"' });
+  const reasons = [
+    [
+      'reason',
+      stored(sentence('held_mail', { subject: 'News', problem })),
+      'The mail "News" cannot be sent: Its content does not compile: :no "mark"',
+    ],
+    ['reply', stored(sentence('cause_full')), 'The mailbox is full.'],
+    ['reply', stored(':left_target'), ':left_target'],
+    ['reply', '552 5.2.2 over quota', '552 5.2.2 over quota'],
+  ] as const;
+  for (const [name, text] of reasons)
+    send.run('send.held', JSON.stringify({ code: 'x', [name]: text, url: null }), app.clock.now().getTime());
+  await untilIdle();
+  t.strictSame(
+    receiver.events
+      .map(({ data }) => data)
+      .sort((one, other) => String(Object.values(one)).localeCompare(String(Object.values(other)))),
+    reasons
+      .map(([name, , text]) => ({ code: 'x', [name]: text, url: null }))
+      .sort((one, other) => String(Object.values(one)).localeCompare(String(Object.values(other)))),
+  );
 });
 
 t.test('after a rotation both secrets sign for a day, then the new one alone', async (t) => {

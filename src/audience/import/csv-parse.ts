@@ -3,6 +3,8 @@
  * fast-csv, which writes our files, needs nine times the CPU per row. Papa Parse and uDSV cannot report the line of a malformed row,
  * continue after it and limit a row's length. `scripts/bench/csv.ts` compares them, docs/benchmarks.md has the figures.
  */
+
+import { type Said, SaidError, sentence } from '../../errors/sentences.ts';
 import { unescapeFormula } from './csv-write.ts';
 
 export const MAX_COLUMNS = 1_000;
@@ -19,12 +21,12 @@ export interface CsvBatch {
 }
 
 /** The file cannot be read any further. The message tells the person who uploaded it why. */
-export class CsvError extends Error {
+export class CsvError extends SaidError {
   /** The line of the file at fault, counted from 1; null when it is the whole file. */
   readonly line: number | null;
 
-  constructor(line: number | null, message: string) {
-    super(line === null ? message : `Line ${line}: ${message}`);
+  constructor(line: number | null, problem: Said) {
+    super(line === null ? problem : sentence('file_line', { line, text: problem }));
     this.line = line;
   }
 }

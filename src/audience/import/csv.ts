@@ -1,7 +1,8 @@
 /** Reads an uploaded CSV file: encoding, delimiter and header first, then its rows in batches. */
 
 import { isUtf8 } from 'node:buffer';
-import { SENTENCES } from '../../errors/sentences.ts';
+import { sentence } from '../../errors/sentences.ts';
+import { stored } from '../../errors/stored.ts';
 import { type CsvBatch, CsvError, CsvParser } from './csv-parse.ts';
 
 /** Opens the file from its beginning, for example `() => createReadStream(path)`. */
@@ -12,7 +13,7 @@ interface Csv {
   encoding: Encoding;
   /** One character. */
   delimiter: string;
-  /** Notes for the owner about how the file was read. */
+  /** Notes for the owner about how the file was read, in their stored form. */
   notes: string[];
   /** The rows after the header, about a chunk of the file at a time. Throws a `CsvError` when the file exceeds a limit. */
   batches(): AsyncGenerator<CsvBatch>;
@@ -36,7 +37,7 @@ export async function readCsv(open: OpenCsv): Promise<Csv> {
     header: readHeader(head, shape),
     encoding: detected.encoding,
     delimiter: shape.delimiter,
-    notes: detected.encoding === 'windows-1252' ? [SENTENCES.file_windows] : [],
+    notes: detected.encoding === 'windows-1252' ? [stored(sentence('file_windows'))] : [],
     batches: () => readBatches(open, detected, shape),
   };
 }
@@ -99,7 +100,7 @@ function readHeader(head: Head, { delimiter, headerRow }: Shape): string[] {
   if (header !== undefined) return header;
   throw new CsvError(
     null,
-    head.whole ? SENTENCES.file_empty : `The header row does not end within ${HEAD_CHARACTERS} characters.`,
+    head.whole ? sentence('file_empty') : `The header row does not end within ${HEAD_CHARACTERS} characters.`,
   );
 }
 

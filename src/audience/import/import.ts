@@ -10,7 +10,8 @@ import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
 import { contactImports } from '../../database/schema/index.ts';
 import { messages } from '../../errors/field-errors.ts';
-import { SENTENCES } from '../../errors/sentences.ts';
+import { sentence } from '../../errors/sentences.ts';
+import { english, stored } from '../../errors/stored.ts';
 import { type Clock, isoTimestamp, systemClock } from '../../time/clock.ts';
 import { countErased, erasedAmong } from '../contacts/address-rows.ts';
 import { parseAddress } from '../contacts/addresses.ts';
@@ -31,6 +32,7 @@ export interface ImportReport {
   updated: number;
   rows: number;
   failed: number;
+  /** In their stored form. */
   notes: string[];
   errors: RowError[];
 }
@@ -86,11 +88,17 @@ export async function importContacts(
     return { ...report, ...counts, id };
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    return { ...report, notes: [...report.notes, error.message] };
+    return { ...report, notes: [...report.notes, stored(error.said)] };
   } finally {
     client.pragma('synchronous = FULL');
     dropStaged(client);
   }
+}
+
+/** What a report says in English, for commands. */
+export function inEnglish<Report extends Pick<ImportReport, 'notes' | 'errors'>>(report: Report): Report {
+  const errors = report.errors.map((error) => ({ ...error, text: english(error.text) }));
+  return { ...report, notes: report.notes.map((note) => english(note)), errors };
 }
 
 /** Stores the report before the first contact is written, so that what a kill leaves can be undone; gives its id. */
@@ -199,7 +207,7 @@ async function writeContacts(
       });
     listPeople(db, job, chunk, recorder, now);
     if (hasTracking) keepChoices(db, job, chunk, recorder, now);
-    if (count.run(created, changes - created, id).changes === 0) throw new CsvError(null, SENTENCES.import_stopped);
+    if (count.run(created, changes - created, id).changes === 0) throw new CsvError(null, sentence('import_stopped'));
     counts.created += created;
     counts.updated += changes - created;
     after = chunk.until;
@@ -226,7 +234,7 @@ function dropErased(client: Database, columns: readonly string[], { user, after,
   const erased = new Set(erasedAmong(client, user, given));
   const errors = rows.flatMap(({ id, line, ...named }) => {
     const field = (['email', 'alt_email'] as const).find((one) => erased.has(named[one] ?? ''));
-    return field === undefined ? [] : [{ id, line, field, text: String(messages.erased(field)) }];
+    return field === undefined ? [] : [{ id, line, field, text: stored(messages.erased(field)) }];
   });
   client
     .prepare('DELETE FROM sorted WHERE rowid IN (SELECT value FROM json_each(?))')

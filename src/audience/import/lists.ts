@@ -7,7 +7,8 @@ import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
 import { TRACKING_CHOICE } from '../../database/schema/index.ts';
-import { SENTENCES, sentence } from '../../errors/sentences.ts';
+import { sentence } from '../../errors/sentences.ts';
+import { stored } from '../../errors/stored.ts';
 import { erasedTest } from '../contacts/address-rows.ts';
 import { type Address, parseAddress } from '../contacts/addresses.ts';
 import type { Recipient } from '../segments/membership.ts';
@@ -162,11 +163,11 @@ function count(db: Db, accountId: number, { kind, name, first, last }: List): Le
 
 const NOTES = { all: 'migrated_all', bounce: 'migrated_bounce', complaint: 'migrated_complaint' } as const;
 
-/** What the report of an import says of those who left. */
+/** What the report of an import says of those who left, in its stored form. */
 export function leavingNotes(leaving: readonly LeavingCount[]): string[] {
   return leaving.map(({ kind, name, people, added }) => {
     const values = { count: people, added };
-    return String(kind === 'group' ? sentence('migrated_group', { name, ...values }) : sentence(NOTES[kind], values));
+    return stored(kind === 'group' ? sentence('migrated_group', { name, ...values }) : sentence(NOTES[kind], values));
   });
 }
 
@@ -192,10 +193,10 @@ async function mark(
     .pluck();
   let after = first - 1;
   await inChunks(db.$client, (rows) => {
-    if (isWriting.get(id) === 0) throw new CsvError(null, SENTENCES.import_stopped);
+    if (isWriting.get(id) === 0) throw new CsvError(null, sentence('import_stopped'));
     const chunk = { user: accountId, after, until: Math.min(after + rows, last) };
     if (kind === 'bounce' || kind === 'complaint') {
-      const diagnostic = String(sentence('migrated_diagnostic', { name: job.migration?.source ?? '' }));
+      const diagnostic = sentence('migrated_diagnostic', { name: job.migration?.source ?? '' });
       suppressAddresses(
         db,
         { user_id: accountId, kind, diagnostic, created_at: now },
@@ -222,7 +223,7 @@ export function keepChoices(db: Db, job: ImportJob, chunk: Chunk, recorder: Undo
     )
     .all(chunk);
   if (people.length === 0) return;
-  const text = String(sentence('tracking_imported', { name: job.fileName }));
+  const text = sentence('tracking_imported', { name: job.fileName });
   const logged = chooseTrackingOfMany(client, { accountId: job.accountId, text, now }, people);
   recorder.choicesMade(logged, people);
 }
@@ -240,5 +241,5 @@ export function undoChoices(
       WHERE l.address_id = u.address_id AND l.action IN ('tracking_allowed', 'tracking_refused', 'tracking_undone'))`,
   ).all(given);
   if (people.length === 0) return;
-  chooseTrackingOfMany(db.$client, { accountId, text: String(sentence('tracking_import_undone')), now }, people);
+  chooseTrackingOfMany(db.$client, { accountId, text: sentence('tracking_import_undone'), now }, people);
 }

@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Db } from '../../database/open.ts';
 import { AUTOMATION_STATUS } from '../../database/schema/index.ts';
+import { stored } from '../../errors/stored.ts';
 import { CsvError } from './csv-parse.ts';
 import {
   DEFAULT_OPTIONS,
@@ -34,6 +35,7 @@ export interface ImportPreview {
   failed: number;
   /** Rows whose address a later row has too; that one counts. */
   repeated: number;
+  /** In their stored form. */
   notes: string[];
   errors: RowError[];
   /** `left`: people of any other kind who have unsubscribed or are suppressed, and stay so. */
@@ -93,7 +95,7 @@ export async function previewImport(db: Db, job: ImportJob, progress?: ImportPro
     return preview;
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    return { ...preview, notes: [...preview.notes, error.message] };
+    return { ...preview, notes: [...preview.notes, stored(error.said)] };
   } finally {
     dropStaged(db.$client);
   }

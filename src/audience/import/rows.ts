@@ -2,6 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { TRACKING_CHOICE } from '../../database/schema/index.ts';
 import { messages } from '../../errors/field-errors.ts';
+import { stored } from '../../errors/stored.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { type CustomField, isValidValue, RESERVED_FIELDS, reservedField } from '../contacts/contact-fields.ts';
 import { countryId } from '../contacts/countries.ts';
@@ -12,6 +13,7 @@ import type { ImportOptions } from './import-job.ts';
 export interface RowError {
   line: number;
   field: string;
+  /** In its stored form. */
   text: string;
 }
 
@@ -126,10 +128,10 @@ export class RowReader {
       errors.push({
         line,
         field: 'email',
-        text: email === '' ? String(messages.required('email')) : String(messages.email('email')),
+        text: stored(email === '' ? messages.required('email') : messages.email('email')),
       });
     } else if (this.#isErased(normalized)) {
-      errors.push({ line, field: 'email', text: String(messages.erased('email')) });
+      errors.push({ line, field: 'email', text: stored(messages.erased('email')) });
     } else {
       row[1] = normalized;
       if (normalized === email) row[emailAt] = null;
@@ -152,12 +154,12 @@ export class RowReader {
   #problem(field: string, value: string): string | null {
     if (field === 'alt_email') {
       const normalized = parseAddress(value)?.normalized;
-      if (normalized === undefined) return String(messages.email(field));
-      return this.#isErased(normalized) ? String(messages.erased(field)) : null;
+      if (normalized === undefined) return stored(messages.email(field));
+      return this.#isErased(normalized) ? stored(messages.erased(field)) : null;
     }
-    if (field === 'country') return this.#countryId(value) === null ? String(messages.selected(field)) : null;
-    if (value.length > MAX_LENGTH) return String(messages.maximum(field, MAX_LENGTH));
-    return CONTROL.test(value) ? String(messages.oneLine(field)) : null;
+    if (field === 'country') return this.#countryId(value) === null ? stored(messages.selected(field)) : null;
+    if (value.length > MAX_LENGTH) return stored(messages.maximum(field, MAX_LENGTH));
+    return CONTROL.test(value) ? stored(messages.oneLine(field)) : null;
   }
 
   #stored(field: string, value: string): string | number | null {
@@ -172,7 +174,7 @@ export class RowReader {
       const value = (cells[at] ?? '').trim();
       if (value !== '' && !isValidValue(custom.field_type, value)) {
         const field = custom.field_name.toLowerCase();
-        errors.push({ line, field, text: String(messages.selected(field)) });
+        errors.push({ line, field, text: stored(messages.selected(field)) });
       }
       if (value === '' && this.#emptyCells === 'keep') continue;
       json += (json === '' ? '' : ',') + key + (value === '' ? 'null' : JSON.stringify(value));
@@ -185,7 +187,7 @@ export class RowReader {
     if (value === '') return null;
     const choice = Object.hasOwn(TRACKING_CELLS, value) ? TRACKING_CELLS[value] : undefined;
     if (choice === undefined)
-      errors.push({ line, field: TRACKING_COLUMN, text: String(messages.selected(TRACKING_COLUMN)) });
+      errors.push({ line, field: TRACKING_COLUMN, text: stored(messages.selected(TRACKING_COLUMN)) });
     return choice ?? null;
   }
 

@@ -6,6 +6,7 @@ import { createReadStream, statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
 import { sentence } from '../../errors/sentences.ts';
+import { stored } from '../../errors/stored.ts';
 import { countErased, erasedTest } from '../contacts/address-rows.ts';
 import { readCsv } from './csv.ts';
 import { DEFAULT_OPTIONS, type ImportJob, type ImportProgress } from './import-job.ts';
@@ -63,7 +64,7 @@ async function read(db: Db, job: ImportJob, progress: ImportProgress | undefined
   const header = parseHeader(job.mapping ?? csv.header, fields);
   const notes = [...csv.notes];
   if (job.mapping === undefined)
-    notes.push(...header.unknown.map((name) => String(sentence('column_unknown', { name }))));
+    notes.push(...header.unknown.map((name) => stored(sentence('column_unknown', { name }))));
   const erased = countErased(client, job.accountId);
   const { emptyCells } = job.options ?? DEFAULT_OPTIONS;
   const reader = new RowReader(header, erasedTest(client, job.accountId), emptyCells);
@@ -102,6 +103,6 @@ async function read(db: Db, job: ImportJob, progress: ImportProgress | undefined
   } finally {
     client.exec('COMMIT');
   }
-  if (reader.folded > 0) notes.push(`Address cells of several lines, joined into one: ${reader.folded}`);
+  if (reader.folded > 0) notes.push(stored(sentence('column_folded', { count: reader.folded })));
   return found;
 }

@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import type { Db } from '../../database/open.ts';
-import { SENTENCES, sentence } from '../../errors/sentences.ts';
+import { sentence } from '../../errors/sentences.ts';
+import { stored } from '../../errors/stored.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { listCustomFields } from '../contacts/contact-fields.ts';
 import { CsvError } from '../import/csv-parse.ts';
@@ -62,12 +63,12 @@ const NAMED_LEFT_OUT = 100;
 const CONTROL = /[\p{Cc}\u2028\u2029]+/gu;
 const CONTROL_OR_BRACKET = /[\p{Cc}\u2028\u2029[\]]+/gu;
 
-/** Reads an export; gives why where it is not what it should be. */
+/** Reads an export; gives why, in its stored form, where it is not what it should be. */
 export async function readExport(db: Db, job: ExportJob): Promise<ReadExport | { refusal: string }> {
   try {
     return await read(db, job);
   } catch (error) {
-    if (error instanceof CsvError) return { refusal: error.message };
+    if (error instanceof CsvError) return { refusal: stored(error.said) };
     throw error;
   }
 }
@@ -111,9 +112,9 @@ async function read(db: Db, job: ExportJob): Promise<ReadExport> {
         ...columns.map(({ column, field, samples }) => ({ name: column, field, samples })),
       ],
       notes: [
-        ...(people > 0 && leaving === 0 ? [String(sentence('export_nobody_left', { name: title }))] : []),
-        ...(people === 0 && leaving === 0 ? [String(sentence('export_empty', { name: title }))] : []),
-        ...(lists.size > MAX_SEGMENTS ? [String(sentence('export_lists', { count: MAX_SEGMENTS }))] : []),
+        ...(people > 0 && leaving === 0 ? [stored(sentence('export_nobody_left', { name: title }))] : []),
+        ...(people === 0 && leaving === 0 ? [stored(sentence('export_empty', { name: title }))] : []),
+        ...(lists.size > MAX_SEGMENTS ? [stored(sentence('export_lists', { count: MAX_SEGMENTS }))] : []),
       ],
       migration: {
         source: title,
@@ -257,16 +258,14 @@ async function openZip(path: string): Promise<Archive> {
 }
 
 async function entriesOf(zip: ZipFile): Promise<Entry[]> {
-  if (zip.entryCount > MAX_ENTRIES)
-    throw new CsvError(null, String(sentence('archive_entries', { count: MAX_ENTRIES })));
+  if (zip.entryCount > MAX_ENTRIES) throw new CsvError(null, sentence('archive_entries', { count: MAX_ENTRIES }));
   const entries: Entry[] = [];
   let unpacked = 0;
   for await (const entry of zip.eachEntry()) {
     unpacked += entry.uncompressedSize;
     if (!NO_FILE.test(entry.fileName)) entries.push(entry);
   }
-  if (unpacked > MAX_UNPACKED)
-    throw new CsvError(null, String(sentence('archive_large', { count: MAX_UNPACKED / 1e6 })));
+  if (unpacked > MAX_UNPACKED) throw new CsvError(null, sentence('archive_large', { count: MAX_UNPACKED / 1e6 }));
   return entries;
 }
 
@@ -280,5 +279,5 @@ async function* unpack(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
 
 /** What yauzl found wrong, without the details of the format. */
 function refusal(error: unknown): CsvError {
-  return error instanceof CsvError ? error : new CsvError(null, SENTENCES.archive_broken);
+  return error instanceof CsvError ? error : new CsvError(null, sentence('archive_broken'));
 }

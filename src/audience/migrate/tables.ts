@@ -126,7 +126,7 @@ export function jsonCell(cell: string): unknown {
 export async function readJson(file: ExportFile): Promise<unknown> {
   const text = (await buffer(bounded(file))).toString('utf8');
   const value = jsonCell(text);
-  if (value === undefined) throw new CsvError(null, String(sentence('export_json', { name: file.name.slice(-255) })));
+  if (value === undefined) throw new CsvError(null, sentence('export_json', { name: file.name.slice(-255) }));
   return value;
 }
 
@@ -149,7 +149,7 @@ async function* bounded(file: ExportFile): AsyncGenerator<Buffer> {
     if (bytes > MAX_JSON_BYTES)
       throw new CsvError(
         null,
-        String(sentence('export_json_large', { name: file.name.slice(-255), count: MAX_JSON_BYTES / 1e6 })),
+        sentence('export_json_large', { name: file.name.slice(-255), count: MAX_JSON_BYTES / 1e6 }),
       );
     yield piece;
   }

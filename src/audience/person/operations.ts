@@ -11,6 +11,7 @@ import {
   integer,
   isoTimestampSchema,
   nullable,
+  said,
   text,
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
@@ -43,10 +44,7 @@ const Moment = Type.Object({
     Type.String(),
     'Of a mail: its state; of an automation: where they are in it; of a suppression: its kind; of inactivity: what was done (stop, segment, move), or who ended it (person, owner).',
   ),
-  reason: nullable(
-    Type.String(),
-    'Why a mail was not sent or what the relay said; why they left, or how they unsubscribed.',
-  ),
+  reason: nullable(said(), 'Why a mail was not sent or what the relay said; why they left, or how they unsubscribed.'),
   reason_code: nullable(Type.String()),
   url: nullable(Type.String()),
   is_machine: zeroOrOne('1: a program opened or clicked, as far as can be told.'),
@@ -77,7 +75,7 @@ const Person = Type.Object({
   segments: Type.Array(
     Type.Object({ ...NamedSegment, by_hand: zeroOrOne('1: added by hand; 0: by the rules of the segment.') }),
   ),
-  suppression: nullable(Type.String(), 'Why mail to the address is suppressed; null when it is not.'),
+  suppression: nullable(said(), 'Why mail to the address is suppressed; null when it is not.'),
   earlier_emails: Type.Array(Type.String(), {
     description:
       'Addresses that contacts of the person had before they were corrected; none that another contact has now.',

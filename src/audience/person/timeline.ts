@@ -9,7 +9,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { MADE_BY } from '../../database/schema/index.ts';
 import { stateName } from '../../delivery/reporting/mailing-report.ts';
-import { sentence, sentenceCode } from '../../errors/sentences.ts';
+import { type Said, sentence } from '../../errors/sentences.ts';
+import { codeOf, readStored } from '../../errors/stored.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 
 /** The kinds of moments. */
@@ -40,10 +41,13 @@ export const MOMENTS = [
   'active_again',
 ] as const;
 
-/** A moment as a query gives it. What is absent is null. */
+/** What somebody agreed to, as it was shown to them, and with a form when and from where. */
+type Consent = Record<'consent_text' | 'asked_at' | 'asked_from' | 'confirmed_from', string | null>;
+
+/** A moment as a query gives it, with its reason in the stored form. What is absent is null. */
 interface MomentRow
   extends Partial<
-    Record<'name' | 'from_name' | 'utr' | 'automation_utr' | 'subject' | 'reason' | 'url', string | null>
+    Consent & Record<'name' | 'from_name' | 'utr' | 'automation_utr' | 'subject' | 'reason' | 'url', string | null>
   > {
   kind: (typeof MOMENTS)[number];
   id: number;
@@ -59,7 +63,7 @@ export type Moment = ReturnType<typeof moment>;
 
 /** The moment of a row. The schema of `operations.ts` says what its fields mean; the key is different for each moment of a person, and ascending in time. */
 function moment(key: string, { kind, at, state, made_by, ...row }: MomentRow) {
-  const reason = row.reason ?? null;
+  const reason = reasonOf(row);
   return {
     key,
     kind,
@@ -71,7 +75,7 @@ function moment(key: string, { kind, at, state, made_by, ...row }: MomentRow) {
     subject: row.subject ?? null,
     state: typeof state === 'number' ? stateName(state) : (state ?? null),
     reason,
-    reason_code: sentenceCode(reason),
+    reason_code: codeOf(reason),
     url: row.url ?? null,
     is_machine: made_by === MADE_BY.machine ? (1 as const) : (0 as const),
     is_proxied: made_by === MADE_BY.proxied ? (1 as const) : (0 as const),
@@ -172,13 +176,16 @@ function bound(key: string): Place {
   return { at: Date.parse(time) || 0, source: rest.slice(0, 1), id: Number(rest.slice(1)) || 0 };
 }
 
-/** What somebody agreed to with a form `g`, as SQL. */
-const CONSENT = `'${sentence('form_consent', {
-  text: "' || g.consent_text || '",
-  time: "' || replace(substr(g.asked_at, 1, 16), 'T', ' ') || '",
-  asker: "' || g.asked_from || '",
-  confirmer: "' || g.confirmed_from || '",
-})}'`;
+function reasonOf({
+  reason = null,
+  consent_text: text = null,
+  ...row
+}: Omit<MomentRow, 'kind' | 'id' | 'at'>): Said | null {
+  if (text === null) return readStored(reason);
+  if (!row.asked_at) return text;
+  const time = row.asked_at.slice(0, 16).replace('T', ' ');
+  return sentence('form_consent', { text, time, asker: row.asked_from ?? '', confirmer: row.confirmed_from ?? '' });
+}
 
 /** The newest changes of their lists and segments that are looked at: an address has more only where somebody tests with it. */
 const MAX_CHANGES = 1000;
@@ -226,7 +233,8 @@ const RECORDED: readonly string[] = [
    FROM automations a CROSS JOIN enrolments e ON e.automation_id = a.id AND e.address_id = @address
    WHERE a.user_id = @account AND a.deleted_at IS NULL`,
   `SELECT g.action AS kind, g.id, g.created_at AS at, ifnull(g.form_name, u.group_name) AS name,
-     CASE WHEN g.asked_at IS NOT NULL THEN ${CONSENT} WHEN g.consent_text IS NOT NULL THEN g.consent_text ELSE g.source END AS reason
+     iif(g.source = 'import', ifnull(g.consent_text, g.source), g.source) AS reason, iif(g.source = 'import', NULL, g.consent_text) AS consent_text,
+     g.asked_at, g.asked_from, g.confirmed_from
    FROM consent_log g LEFT JOIN unsubscribe_groups u ON u.id = g.unsubscribe_groups_id
    WHERE g.address_id = @address AND g.user_id = @account ORDER BY g.id DESC LIMIT ${MAX_CHANGES}`,
   `SELECT 'transactional' AS kind, t.id, t.created_at AS at, t.subject, t.utr, t.state, t.reply AS reason

@@ -5,7 +5,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { type SegmentRule, segments, type Target } from '../../database/schema/index.ts';
-import { sentence } from '../../errors/sentences.ts';
+import { type Sentence, sentence } from '../../errors/sentences.ts';
 import { listCustomFields } from '../contacts/contact-fields.ts';
 import { namedFinder, parseRules } from './rules.ts';
 
@@ -15,7 +15,7 @@ export function findBrokenRule(rules: readonly SegmentRule[], liveFields: Readon
 }
 
 /** Why the rules of a segment cannot be evaluated, in a sentence for its owner; null when they can. */
-export function segmentProblem(db: Db, segmentId: number): string | null {
+export function segmentProblem(db: Db, segmentId: number): Sentence | null {
   const segment = db.select().from(segments).where(eq(segments.id, segmentId)).get();
   if (segment === undefined) return null;
   const fields = listCustomFields(db, segment.user_id);
@@ -23,18 +23,16 @@ export function segmentProblem(db: Db, segmentId: number): string | null {
   if (rule === null) return null;
   const successor = fields.find(({ field_name }) => isSame(field_name, rule.field));
   return successor === undefined
-    ? String(sentence('held_rule_field_deleted', { segment: segment.segment_name, field: rule.field }))
-    : String(
-        sentence('held_rule_field_changed', {
-          segment: segment.segment_name,
-          field: rule.field,
-          type: successor.field_type,
-        }),
-      );
+    ? sentence('held_rule_field_deleted', { segment: segment.segment_name, field: rule.field })
+    : sentence('held_rule_field_changed', {
+        segment: segment.segment_name,
+        field: rule.field,
+        type: successor.field_type,
+      });
 }
 
 /** The `segmentProblem` of the first target that has one, or null. */
-export function targetProblem(db: Db, targets: readonly Target[]): string | null {
+export function targetProblem(db: Db, targets: readonly Target[]): Sentence | null {
   for (const { table, id } of targets) {
     const problem = table === 'segments' ? segmentProblem(db, Number(id)) : null;
     if (problem !== null) return problem;

@@ -19,6 +19,7 @@ import {
   listQuery,
   nullable,
   reference,
+  said,
   softStamps,
   stamps,
   stringList,
@@ -66,9 +67,7 @@ const Segment = Type.Object({
   ...softStamps,
   segment_emails_count: integer(),
 });
-const Problem = nullable(
-  Type.String({ description: 'Why the rules are not applied: one needs a deleted field; null if they are applied.' }),
-);
+const Problem = nullable(said('Why the rules are not applied: one needs a deleted field; null if they are applied.'));
 const About = { segment_name: line(), ...ruleProperties };
 const ById = { segment_id: identifier('The segment.') };
 

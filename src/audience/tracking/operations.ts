@@ -4,6 +4,7 @@ import { and, desc, eq, inArray } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { addresses, consentLog, TRACKING_CHOICE, TRACKING_MODES } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
+import { readStored } from '../../errors/stored.ts';
 import {
   choice,
   flag,
@@ -11,6 +12,7 @@ import {
   isoTimestampSchema,
   nullable,
   reference,
+  said,
   text,
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
@@ -40,7 +42,7 @@ const PersonChoice = Type.Object(
   {
     choice: { ...choice(...CHOICES), description: 'What they chose; none: nothing yet.' },
     is_measured: zeroOrOne('1: their opens and clicks are recorded now.'),
-    consent_text: nullable(Type.String(), 'The text of their choice.'),
+    consent_text: nullable(said(), 'The text of their choice.'),
     source: nullable(choice('api', 'page', 'form', 'import'), 'How they chose.'),
     created_at: nullable(isoTimestampSchema(), 'When they chose.'),
   },
@@ -95,7 +97,7 @@ export const readPersonChoice = operation({
       tracking: {
         choice: CHOICES.find((name) => TRACKING_CHOICE[name] === said) ?? 'none',
         is_measured: isMeasured ?? 0,
-        consent_text: logged?.consent_text ?? null,
+        consent_text: (logged?.source === 'import' ? readStored(logged.consent_text) : logged?.consent_text) ?? null,
         source: findSource(logged?.source),
         created_at: logged?.created_at ?? null,
       },

@@ -1,6 +1,6 @@
 /** Who has unsubscribed, from all mail or a group, and the suppression list: addresses that bounced or complained, which other systems report too. */
 
-import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, getTableColumns, isNotNull, isNull, lt, type SQL, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { ownedBy, requireOwnedIds } from '../../database/ownership.ts';
 import { type ListPart, recordObject } from '../../database/record-json.ts';
@@ -20,6 +20,7 @@ import {
   isoTimestampSchema,
   nullable,
   reference,
+  said,
   stamps,
   text,
 } from '../../http/requests/schemas.ts';
@@ -144,10 +145,13 @@ const Suppression = Type.Object({
   id: integer(),
   email_address: Type.String(),
   kind: choice('bounce', 'complaint'),
-  diagnostic: Type.String(),
+  diagnostic: said(),
   created_at: isoTimestampSchema(),
 });
-const suppression = recordObject(Suppression, suppressions, { email_address: sql`${addresses.normalized_email}` });
+const suppression = recordObject(Suppression, suppressions, {
+  email_address: sql`${addresses.normalized_email}`,
+  diagnostic: sql`english(${suppressions.diagnostic})`,
+});
 
 export const listSuppressed = listOperation({
   name: 'List the suppressed addresses',
@@ -162,6 +166,28 @@ export const listSuppressed = listOperation({
     id: suppressions.id,
     part,
   }),
+});
+
+/** For the page of the list: the newest entries first. */
+export const readSuppressed = operation({
+  name: 'Read the suppressed addresses',
+  role: 'viewer',
+  input: addressListQuery,
+  run: ({ db, accountId }, { email: address, before_id: before, limit = 50 }) =>
+    db
+      .select({ ...getTableColumns(suppressions), email_address: addresses.normalized_email })
+      .from(suppressions)
+      .innerJoin(addresses, eq(addresses.id, suppressions.address_id))
+      .where(
+        and(
+          ownedBy(suppressions, accountId),
+          isAddress(suppressions.address_id, accountId, address),
+          before === undefined ? undefined : lt(suppressions.id, before),
+        ),
+      )
+      .orderBy(desc(suppressions.id))
+      .limit(limit)
+      .all(),
 });
 
 export const reportBounce = operation({

@@ -9,7 +9,7 @@ import { AUTOMATION_STATUS, automationSchedules, automations } from '../../datab
 import type { Frozen } from '../../delivery/compiling/freeze.ts';
 import { conflict, invalid } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
-import { sentence } from '../../errors/sentences.ts';
+import { type Said, sentence } from '../../errors/sentences.ts';
 import {
   choice,
   flag,
@@ -315,7 +315,7 @@ function publish(
   db: Db,
   automation: Automation,
   schedule: Schedule,
-  frozen: Frozen | { problem: string } | null,
+  frozen: Frozen | { problem: Said } | null,
   now: string,
 ): void {
   if (automation.status !== AUTOMATION_STATUS.live || frozen === null) return;

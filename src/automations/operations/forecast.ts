@@ -6,8 +6,9 @@ import { ineligibilityReason } from '../../audience/eligibility.ts';
 import type { Db } from '../../database/open.ts';
 import { AUTOMATION_STATUS, DELIVERY_STATE } from '../../database/schema/index.ts';
 import { PLACE, waitMs } from '../../delivery/queue/automation-waits.ts';
-import { SENTENCES, sentenceCode } from '../../errors/sentences.ts';
-import { choice, email, flag, isoTimestampSchema, nullable } from '../../http/requests/schemas.ts';
+import { type Said, sentence } from '../../errors/sentences.ts';
+import { codeOf, readStored } from '../../errors/stored.ts';
+import { choice, email, flag, isoTimestampSchema, nullable, said } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { type Automation, type ListedSchedule, listSchedules, requireAutomation } from '../automations.ts';
@@ -16,7 +17,7 @@ import { ByUtr } from './automations.ts';
 
 const Forecast = Type.Object({
   state: choice('waiting', 'finished', 'left', 'outside'),
-  reason: nullable(Type.String()),
+  reason: nullable(said()),
   reason_code: nullable(Type.String()),
   entered_at: nullable(isoTimestampSchema()),
   mails: Type.Array(
@@ -38,6 +39,7 @@ export type Forecast = Static<typeof Forecast>;
 interface Enrolment {
   id: number;
   state: 'active' | 'finished' | 'left';
+  /** In its stored form. */
   reason: string | null;
   entered_at: number;
   position: number;
@@ -71,7 +73,7 @@ function forecastFor(
   const obstacle = addressId === undefined ? null : findObstacle(client, automation, addressId, enrolment);
   const isMember = addressId !== undefined && isInTarget(client, automation, addressId);
   if (enrolment === undefined) {
-    const reason = obstacle ?? SENTENCES[isMember ? 'joined_outside_live' : 'not_in_target'];
+    const reason = obstacle ?? sentence(isMember ? 'joined_outside_live' : 'not_in_target');
     const wouldEnter = isLive && obstacle === null && !isMember;
     const due = wouldEnter ? now + waitMs(schedules[0]) : null;
     return { state: 'outside', reason, entered_at: null, mails: planMails(schedules, 0, due, new Map()) };
@@ -79,14 +81,14 @@ function forecastFor(
   const isActive = enrolment.state === 'active';
   const hasLeft =
     automation.exit_criteria === 1 && (!isMember || hasPendingLeave(client, automation, addressId ?? 0, enrolment));
-  const leaves = hasLeft ? SENTENCES.left_target : obstacle;
+  const leaves = hasLeft ? sentence('left_target') : obstacle;
   const getsMore = isActive && leaves === null && isLive;
   const progress = mailProgress(client, enrolment.id);
   const next = schedules.find(({ position }) => position > enrolment.position);
   const due = progress.get(next?.id ?? 0)?.due_at ?? dueAt(enrolment, schedules);
   return {
     state: enrolment.state === 'active' ? 'waiting' : enrolment.state,
-    reason: isActive ? (leaves ?? (isLive ? null : SENTENCES.automation_not_live)) : enrolment.reason,
+    reason: isActive ? (leaves ?? (isLive ? null : sentence('automation_not_live'))) : readStored(enrolment.reason),
     entered_at: isoTimestamp(new Date(enrolment.entered_at)),
     mails: planMails(schedules, enrolment.position, getsMore ? Math.max(now, due) : null, progress),
   };
@@ -169,7 +171,7 @@ function findObstacle(
   automation: Automation,
   addressId: number,
   enrolment: Enrolment | undefined,
-): string | null {
+): Said | null {
   const reason = client
     .prepare<Record<string, number | null>, string | null>(`
       SELECT ${enrolment === undefined ? ineligibilityReason('e', 'm.unsubscribe_group_id') : OBSTACLE} FROM automations au
@@ -183,7 +185,7 @@ function findObstacle(
       address: addressId,
       contact: enrolment?.contact_id ?? null,
     });
-  return reason ?? null;
+  return readStored(reason ?? null);
 }
 
 function isInTarget(
@@ -216,6 +218,6 @@ export const previewAutomation = operation({
   run({ db, clock, accountId }, { utr, email = null, if_live }) {
     const automation = requireAutomation(db, accountId, utr);
     const forecast = forecastFor(db, automation, email, { now: clock.now().getTime(), isTakenAsLive: if_live === 1 });
-    return { preview: { ...forecast, reason_code: sentenceCode(forecast.reason) } };
+    return { preview: { ...forecast, reason_code: codeOf(forecast.reason) } };
   },
 });

@@ -8,7 +8,7 @@ import { COMMON_HELD_CODES, reportedHold } from '../../delivery/queue/held.ts';
 import { mailWaitsReason, sendingHeldReason } from '../../delivery/queue/sending-hold.ts';
 import { keptMails } from '../../delivery/reporting/kept-mails.ts';
 import { notFound } from '../../errors/failure.ts';
-import { sentenceCode } from '../../errors/sentences.ts';
+import { codeOf, readStored, stored } from '../../errors/stored.ts';
 import {
   choice,
   identifier,
@@ -16,6 +16,7 @@ import {
   isoTimestampSchema,
   line,
   nullable,
+  said,
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
@@ -37,7 +38,7 @@ const Summary = Type.Object({
       'draft: it was never live; paused: its owner stopped it; held: Sendlark stopped it, for the reason given.',
   },
   held_code: HeldCode,
-  held_reason: nullable(Type.String()),
+  held_reason: nullable(said()),
   live_at: nullable(Type.String()),
   created_at: Type.String(),
   mails: integer({ description: 'Number of mails in the series.' }),
@@ -120,19 +121,24 @@ export function listAutomationSummaries(
   client: Database,
   { accountId, id, states, search = '', beforeId, limit }: Filter,
 ): { summaries: Summary[]; next_before_id: number | null } {
+  const [sendingHeld, waits] = [sendingHeldReason(client), mailWaitsReason(client)];
   const isFiltered = states !== undefined || search !== '';
-  const rows = client.prepare<Record<string, string | number | null>, Summary & { is_wanted: 0 | 1 }>(PAGE).all({
-    account: accountId,
-    from: id ?? 0,
-    before: id === undefined ? (beforeId ?? Number.MAX_SAFE_INTEGER) : id + 1,
-    examined: isFiltered ? MAX_EXAMINED : limit + 1,
-    search: fold(search),
-    states: states === undefined ? null : JSON.stringify(states),
-    sendingHeld: sendingHeldReason(client),
-    waits: mailWaitsReason(client),
-  });
+  const rows = client
+    .prepare<Record<string, string | number | null>, Summary & { held_reason: string | null; is_wanted: 0 | 1 }>(PAGE)
+    .all({
+      account: accountId,
+      from: id ?? 0,
+      before: id === undefined ? (beforeId ?? Number.MAX_SAFE_INTEGER) : id + 1,
+      examined: isFiltered ? MAX_EXAMINED : limit + 1,
+      search: fold(search),
+      states: states === undefined ? null : JSON.stringify(states),
+      sendingHeld: sendingHeld && stored(sendingHeld),
+      waits: waits && stored(waits),
+    });
   const wanted = rows.filter(({ is_wanted }) => is_wanted === 1);
-  const summaries = wanted.slice(0, limit).map(({ is_wanted: _, ...summary }) => summary);
+  const summaries = wanted
+    .slice(0, limit)
+    .map(({ is_wanted: _, ...summary }) => ({ ...summary, held_reason: readStored(summary.held_reason) }));
   const isCut = wanted.length > limit;
   const end = isCut ? summaries.at(-1) : isFiltered && rows.length === MAX_EXAMINED ? rows.at(-1) : undefined;
   return { summaries, next_before_id: end?.id ?? null };
@@ -179,11 +185,11 @@ export const readSummary = operation({
 const Report = Type.Object({
   status: integer({ description: '0: draft; 1: live.' }),
   held_code: nullable(choice(...HELD_CODES, ...COMMON_HELD_CODES)),
-  held_reason: nullable(Type.String()),
+  held_reason: nullable(said()),
   people: Type.Array(
     Type.Object({
       state: Type.String(),
-      reason: nullable(Type.String()),
+      reason: nullable(said()),
       reason_code: nullable(Type.String()),
       count: integer(),
     }),
@@ -245,14 +251,18 @@ function automationReport(db: Db, automation: Automation): Report {
       GROUP BY l.id ORDER BY ifnull(s.position, l.id), l.id`)
     .all({ id: automation.id });
   const mailing = db.$client
-    .prepare<[number], Pick<Automation, 'held_code' | 'held_reason'>>(
+    .prepare<[number], Pick<Automation, 'held_code'> & { held_reason: string | null }>(
       "SELECT held_code, held_reason FROM mailings WHERE automation_id = ? AND state = 'held' ORDER BY id LIMIT 1",
     )
     .get(automation.id);
   const inPlace = mails.flatMap(({ position }) => position ?? []);
   return {
     status: automation.status,
-    ...reportedHold(db.$client, [automation, mailing], automation.status === AUTOMATION_STATUS.live),
+    ...reportedHold(
+      db.$client,
+      [automation, mailing && { ...mailing, held_reason: readStored(mailing.held_reason) }],
+      automation.status === AUTOMATION_STATUS.live,
+    ),
     people: countPeople(places),
     mails: mails.map(({ id: _, position, ...mail }) => ({ ...mail, ...waitingFor(position) })),
   };
@@ -280,6 +290,7 @@ interface ReportedPlace {
 /** How many people of the same state and reason are at the same place. */
 interface Place {
   state: string;
+  /** In its stored form. */
   reason: string | null;
   /** Mails with a higher position are ahead of them. */
   position: number;
@@ -290,13 +301,14 @@ interface Place {
 
 /** The people by state and reason, whichever mail they had last. */
 function countPeople(places: readonly Place[]): Report['people'] {
-  const people: Report['people'] = [];
-  for (const { state, reason, count } of places) {
-    const last = people.at(-1);
-    if (last?.state === state && last.reason === reason) last.count += count;
-    else people.push({ state, reason, reason_code: sentenceCode(reason), count });
-  }
-  return people;
+  const byReason = Map.groupBy(places, ({ state, reason }) => `${state} ${reason ?? ''}`).values();
+  return [...byReason].flatMap((some) => {
+    const [first] = some;
+    if (first === undefined) return [];
+    const reason = readStored(first.reason);
+    const count = some.reduce((sum, place) => sum + place.count, 0);
+    return [{ state: first.state, reason, reason_code: codeOf(reason), count }];
+  });
 }
 
 export const readReport = operation({

@@ -116,7 +116,7 @@ function Overview({ summary, report, now, canChange }: OverviewProps) {
           <Table
             caption={language.say('automations.why')}
             rows={left}
-            keyOf={({ reason }) => reason ?? ''}
+            keyOf={({ reason }) => String(reason)}
             columns={[
               {
                 heading: language.say('automations.why'),

@@ -1,5 +1,6 @@
 /** The banner on every page that all sending is held, with its release by an operator, or that mail waits for a sender node. */
 
+import type { Said } from '../../errors/sentences.ts';
 import type { Hold } from '../../installation/operations.ts';
 import type { Viewer } from '../viewer.ts';
 import { useLanguage } from '../words/index.ts';
@@ -35,7 +36,7 @@ export function HoldBanner({ hold, viewer }: { hold: Hold; viewer: Viewer }) {
 }
 
 /** Why mail waits for a sender node; it disappears by itself, so the part is there also where mail leaves. */
-function Waits({ reason, viewer }: { reason: string | null; viewer: Viewer }) {
+function Waits({ reason, viewer }: { reason: Said | null; viewer: Viewer }) {
   const language = useLanguage();
   if (reason === null) return <div id="mail-waits" data-active="no" />;
   return (

@@ -1,7 +1,7 @@
 /** The language of a page: its texts, and how it writes numbers and dates. */
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import { fillHoles, findSentence, type Said, SENTENCES, Sentence, type SentenceCode } from '../../errors/sentences.ts';
+import { fillHoles, type Said, SENTENCES, Sentence, type SentenceCode } from '../../errors/sentences.ts';
 import type { LanguageCode } from '../../languages.ts';
 import { de } from './de/index.ts';
 import { sentenceFields, sentences } from './de/sentences.ts';
@@ -25,15 +25,18 @@ export function isWordKey(value: unknown): value is WordKey {
 /** The values of sentences that people chose, which are shown as they are. */
 const NAMES: readonly string[] = ['subject', 'segment', 'field', 'type', 'file', 'name', 'who', 'kind'];
 
-/** The service's sentences by code, and the names of fields in them. What is not here is shown as the service says it. */
-const SENTENCES_OF: Readonly<
-  Record<
-    LanguageCode,
-    { texts: Readonly<Partial<Record<SentenceCode, string>>>; fields: Readonly<Record<string, string>> }
-  >
-> = { en: { texts: englishSentences, fields: {} }, de: { texts: sentences, fields: sentenceFields } };
+/** What a language consists of. A sentence that is not in it is shown as the service says it. */
+export interface Words {
+  readonly texts: Readonly<Record<string, Entry>>;
+  /** The service's sentences by code, and the names of fields in them. */
+  readonly sentences: Readonly<Partial<Record<SentenceCode, string>>>;
+  readonly fields: Readonly<Record<string, string>>;
+}
 
-const CATALOGUES: Readonly<Record<LanguageCode, Translation<English>>> = { en, de };
+const WORDS: Readonly<Record<LanguageCode, Words & { readonly texts: Translation<English> }>> = {
+  en: { texts: en, sentences: englishSentences, fields: {} },
+  de: { texts: de, sentences, fields: sentenceFields },
+};
 
 /** Letters that are written from right to left, and characters that change the direction. */
 const CHANGES_DIRECTION = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]/;
@@ -50,13 +53,13 @@ export class Language {
   readonly locale: string;
   /** The reader's IANA time zone. */
   readonly zone: string;
-  readonly #texts: Readonly<Record<string, Entry>>;
+  readonly #words: Words;
 
-  constructor(code: LanguageCode, locale: string = code, zone = 'UTC') {
+  constructor(code: LanguageCode, locale: string = code, zone = 'UTC', words: Words = WORDS[code]) {
     this.code = code;
     this.locale = locale;
     this.zone = zone;
-    this.#texts = CATALOGUES[code];
+    this.#words = words;
   }
 
   /** Gives the text of a key with its values filled in; `count` chooses the plural form. */
@@ -66,7 +69,7 @@ export class Language {
 
   /** The same for a key and values that are known only at run time, such as those of a flash message. */
   fill(key: WordKey, values: Readonly<Record<string, string | number>>): string {
-    const entry = this.#texts[key] ?? key;
+    const entry = this.#words.texts[key] ?? key;
     const text = typeof entry === 'string' ? entry : entry[this.#form(Number(values.count))];
     return text.replaceAll(/\{(\w+)\}/g, (hole, name: string) => {
       const value = values[name];
@@ -79,30 +82,22 @@ export class Language {
    * as the reply of a mail server, stays as it is.
    */
   sentence(said: Said): string {
-    const found = said instanceof Sentence ? said : findSentence(said);
-    if (found === null) return this.#sentences(String(said));
-    const translation = SENTENCES_OF[this.code];
-    const values = Object.entries(found.values).map(([name, value]) => [name, this.#value(found.code, name, value)]);
-    const pattern = translation.texts[found.code] ?? SENTENCES[found.code];
+    if (!(said instanceof Sentence)) return this.#text(said);
+    const values = Object.entries(said.values).map(([name, value]) => [name, this.#value(said.code, name, value)]);
+    const pattern = this.#words.sentences[said.code] ?? SENTENCES[said.code];
     return fillHoles(pattern, Object.fromEntries(values));
   }
 
   #value(code: SentenceCode, name: string, value: Said | number): string {
-    const { fields } = SENTENCES_OF[this.code];
+    const { fields } = this.#words;
     if (name === 'field' && code.startsWith('field_'))
       return (Object.hasOwn(fields, String(value)) && fields[String(value)]) || String(value);
     if (typeof value === 'number') return this.number(value);
     return NAMES.includes(name) ? String(value) : this.sentence(value);
   }
 
-  /** Several sentences in one text: causes after one another, or a cause with what the mail server said; else a number or a time. */
-  #sentences(text: string): string {
-    const reasons = text.split('; ');
-    if (reasons.length > 1 && reasons.some((reason) => findSentence(reason) !== null)) {
-      return reasons.map((reason) => this.sentence(reason)).join('; ');
-    }
-    const [, cause, reply] = /^([^:]*\.): (.*)$/s.exec(text) ?? [];
-    if (cause !== undefined && findSentence(cause) !== null) return `${this.sentence(cause)} ${reply}`;
+  /** What the service did not say, which is shown as it is; but a number or a time is written as the reader does. */
+  #text(text: string): string {
     if (/^\d+(?:\.\d+)?$/.test(text)) return this.number(Number(text));
     // What others say can look like a time and be none, which could not be formatted.
     const time = /^\d{4}-\d\d-\d\d(?:T[\d:.]+Z)?$/.test(text) ? new Date(text) : null;

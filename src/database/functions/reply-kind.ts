@@ -1,6 +1,10 @@
-/** Recognizes replies of relays that say the same thing, so that they are counted together. Every connection has it as the SQL function `reply_kind`. */
+/** Recognizes replies of relays, and sentences with them, that say the same thing, so that they are counted together. */
+import { type Said, Sentence } from '../../errors/sentences.ts';
+import { readStored, stored } from '../../errors/stored.ts';
 
 const MAX_LENGTH = 200;
+/** Of a reply within a sentence, so that both together are not longer than that. */
+const MAX_QUOTED = 110;
 const ADDRESS = /<?[^\s<>@"',;:()]+@[^\s<>@"',;()]+[^\s<>@"',;().:]>?/g;
 const WORD = /[^\s<>()[\],;"']+/g;
 /** A reply code, an enhanced status code (RFC 3463), or both as in a multi-line reply. */
@@ -27,6 +31,23 @@ export function replyKind(reply: string): string {
     .replace(/\s+/g, ' ')
     .trim()
     .slice(0, MAX_LENGTH);
+}
+
+/**
+ * A reason in its stored form without what differs from mail to mail: of a reply its kind, of a sentence the kinds of the replies in it.
+ * Every connection has it as the SQL function `reply_kind`.
+ */
+export function reasonKind(reason: string): string {
+  return stored(kindOf(readStored(reason)));
+}
+
+function kindOf(reason: Said, most = MAX_LENGTH): Said {
+  if (!(reason instanceof Sentence)) return replyKind(reason).slice(0, most);
+  const values = Object.entries(reason.values).map(([name, value]) => [
+    name,
+    typeof value === 'number' ? value : kindOf(value, MAX_QUOTED),
+  ]);
+  return new Sentence(reason.code, Object.fromEntries(values));
 }
 
 /** The URL of a provider's explanation, without the parts that identify the mail or the client. */

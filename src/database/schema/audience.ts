@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
-import { count, id, line, softStamps, stamps } from './columns.ts';
+import { count, id, line, said, softStamps, stamps } from './columns.ts';
 
 /** A person within an account: one row per normalized e-mail address. Rows are never removed, because links in sent mails refer to them. */
 export const addresses = sqliteTable(
@@ -193,7 +193,7 @@ export const suppressions = sqliteTable(
     user_id: user(),
     address_id: address().unique(),
     kind: text({ enum: ['bounce', 'complaint'] }).notNull(),
-    diagnostic: text().notNull(),
+    diagnostic: said().notNull(),
     created_at: text().notNull(),
   },
   (table) => [index('suppressions_user').on(table.user_id, table.id)],

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
 import { address } from './audience.ts';
-import { count, flag, id, line, softStamps, stamps } from './columns.ts';
+import { count, flag, id, line, said, softStamps, stamps } from './columns.ts';
 import { relays } from './relays.ts';
 import { HELD_CODES, SINGLE_SEND_STATUS, type Variant, WINNER_BY } from './states.ts';
 
@@ -89,7 +89,7 @@ export const singleSends = sqliteTable(
     starts_at: integer().notNull(),
     /** Why it was held and is a draft again: a code for programs and a sentence for the report. */
     held_code: text({ enum: HELD_CODES }),
-    held_reason: text(),
+    held_reason: said(),
     tracking: tracking(),
     /** How many in a hundred recipients get it first, 0 to 5, and how many minutes the rest waits after them. */
     canary_percent: count(),
@@ -132,7 +132,7 @@ export const automations = sqliteTable(
     live_at: text(),
     /** Why it was held and is a draft again: a code for programs and a sentence for the report. */
     held_code: text({ enum: HELD_CODES }),
-    held_reason: text(),
+    held_reason: said(),
     changed_by: changedBy(),
     ...softStamps(),
   },
@@ -181,7 +181,7 @@ export const enrolments = sqliteTable(
     contact_id: integer(),
     state: text({ enum: ['active', 'finished', 'left'] }).notNull(),
     /** Why they left, or null. */
-    reason: text(),
+    reason: said(),
     /** Epoch milliseconds of entry. */
     entered_at: integer().notNull(),
     /** Their place in the series: mails with a higher position are ahead of them; 0 at entry. */
@@ -213,7 +213,7 @@ export const enrolmentCounts = sqliteTable(
     automation_id: integer().notNull(),
     state: text({ enum: ['active', 'finished', 'left'] }).notNull(),
     /** Why they left; empty for others. */
-    reason: text().notNull().default(''),
+    reason: said().notNull().default(''),
     /** That of the active ones; 0 for others. */
     position: count(),
     /** 1: active, and their next mail is queued or being sent. */

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
 import { address } from './audience.ts';
-import { count, id, line } from './columns.ts';
+import { count, id, line, said } from './columns.ts';
 import { DELIVERY_STATE, HELD_CODES, IS_HAD, MAILING_ENDED, type MadeBy } from './states.ts';
 
 /** A mailing: frozen content and who gets it. Its counters change in the transaction that changes the ledger, so they always agree with it. */
@@ -25,7 +25,7 @@ export const mailings = sqliteTable(
     state: text({ enum: ['enqueueing', 'sending', 'paused', 'held', 'done', 'cancelled'] }).notNull(),
     /** Why it is held: a code for programs and a sentence for its owner. */
     held_code: text({ enum: HELD_CODES }),
-    held_reason: text(),
+    held_reason: said(),
     /** The state the worker has last acknowledged: once it has acknowledged a stop, it begins no further SMTP transaction. */
     acknowledged_state: text().notNull().default(''),
     /** Who it goes to and how far enqueueing has come, as JSON (`EnqueueProgress`); null once everybody is enqueued. */
@@ -110,7 +110,7 @@ export const deliveries = sqliteTable(
     /** When it was first tried, epoch milliseconds: after 4 days of temporary refusals it fails. */
     first_tried_at: integer(),
     /** The server's reply, or why this person got no mail. */
-    reply: text(),
+    reply: said(),
     updated_at: count(),
     /** The first open that no machine made. */
     opened_at: integer(),
@@ -208,8 +208,8 @@ export const deliveryReasons = sqliteTable(
     mailing_id: integer().notNull(),
     /** A `DELIVERY_STATE`. */
     state: integer().notNull(),
-    /** The reply without what differs from mail to mail, as `replyKind` gives it. */
-    reason: text().notNull(),
+    /** The reply without what differs from mail to mail, as `reasonKind` gives it. */
+    reason: said().notNull(),
     count: integer().notNull(),
   },
   (table) => [primaryKey({ columns: [table.mailing_id, table.state, table.reason] })],

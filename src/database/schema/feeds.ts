@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
 import type { Target } from './campaigns.ts';
-import { count, id, line, stamps } from './columns.ts';
+import { count, id, line, said, stamps } from './columns.ts';
 
 /** A mail for each item, or one with all items since the last, each day or each week. */
 export const FEED_RHYTHMS = ['item', 'daily', 'weekly'] as const;
@@ -31,7 +31,7 @@ export const feeds = sqliteTable(
     time_zone: text().notNull().default('UTC'),
     state: text({ enum: FEED_STATES }).notNull(),
     /** Why it is held, as a sentence; null: it is not. */
-    held_reason: text(),
+    held_reason: said(),
     /** What the feed calls itself; empty before it was read. */
     feed_title: line(),
     /** 1: it was read once, so what appears from now on is new. */
@@ -44,7 +44,7 @@ export const feeds = sqliteTable(
     /** When it was last read, epoch milliseconds; null: never. */
     read_at: integer(),
     /** Why it could not be read the last time, as a sentence; empty: it could. */
-    failure: line(),
+    failure: said().notNull().default(''),
     /** How many times in a row that was so. */
     failures: count(),
     /** When the next mail is made of what waits, epoch milliseconds; null: nothing waits, and it makes no digest. */

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
 import { address } from './audience.ts';
-import { count, id, line } from './columns.ts';
+import { count, id, line, said } from './columns.ts';
 import { DELIVERY_STATE } from './states.ts';
 
 /** A file that goes with a mail. */
@@ -45,7 +45,7 @@ export const transactionalMails = sqliteTable(
     due_at: count(),
     first_tried_at: integer(),
     /** The server's reply, or why there was no mail. */
-    reply: text(),
+    reply: said(),
     created_at: integer().notNull(),
     updated_at: count(),
     complained_at: integer(),

@@ -4,7 +4,7 @@
  */
 import { blob, index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { accounts } from './accounts.ts';
-import { id, line, stamps } from './columns.ts';
+import { id, line, said, stamps } from './columns.ts';
 
 /** What a user may do: a viewer changes nothing, an editor changes no settings, keys, users and senders. From least to most. */
 export const ROLES = ['viewer', 'editor', 'owner'] as const;
@@ -106,10 +106,10 @@ export const auditLog = sqliteTable(
     /** The person, or null for a key pair, the command line and attempts of nobody we know. Not a reference: the row stays. */
     user_id: integer(),
     /** The person's e-mail address, the public key, or `command line`. */
-    actor: line(),
+    actor: said().notNull().default(''),
     action: text().notNull(),
     /** What was acted on, such as the address of a user or a public key. */
-    subject: line(),
+    subject: said().notNull().default(''),
     /** Network address of the caller. */
     address: line(),
     /** How often it happened: attempts from one address are counted in one row. */

@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
-import { count, id, line, stamps } from './columns.ts';
+import { count, id, line, said, stamps } from './columns.ts';
 
 /** Why an endpoint gets no events: its owner switched it off, no event arrived for three days, it answered 410, or too many wait. */
 export const WEBHOOK_DISABLED_CODES = ['by_owner', 'failing', 'gone', 'too_many'] as const;
@@ -99,7 +99,7 @@ export const webhookLog = sqliteTable(
     /** The HTTP status; 0: there was no answer. */
     status: integer().notNull(),
     /** What was wrong, or the beginning of the answer; empty after a success. */
-    reply: line(),
+    reply: said().notNull().default(''),
     took_ms: integer().notNull(),
     /** Epoch milliseconds. */
     at: integer().notNull(),

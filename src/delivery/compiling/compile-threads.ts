@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { unavailable } from '../../errors/failure.ts';
+import { readStored } from '../../errors/stored.ts';
 import { threadFile } from '../../thread-files.ts';
 import type { ContentWarning } from '../checks/content-warnings.ts';
 import { type Content, ContentError, type ContentSource } from '../content/compiled-content.ts';
@@ -43,7 +44,7 @@ export interface Jobs {
 /** A request to a thread. */
 export type Order = { [Name in keyof Jobs]: { name: Name; input: Jobs[Name][0] } }[keyof Jobs];
 
-/** Its reply: the result, or what is wrong with the template. */
+/** Its reply: the result, or what is wrong with the template, in its stored form. */
 export type Answer<Name extends keyof Jobs = keyof Jobs> = { result: Jobs[Name][1] } | { problem: string };
 
 const TOO_MUCH = 'The template is too large or too complicated to compile.';
@@ -109,7 +110,7 @@ class CompileThread {
     try {
       worker.postMessage({ name, input });
       const answer = await this.#receive<Name>(worker, timeLimit);
-      if ('problem' in answer) throw new ContentError(answer.problem);
+      if ('problem' in answer) throw new ContentError(readStored(answer.problem));
       return answer.result;
     } catch (error) {
       if (this.#worker === null) await worker.terminate();

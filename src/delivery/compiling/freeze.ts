@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm';
 import type { Config } from '../../config.ts';
 import type { Db } from '../../database/open.ts';
 import { cities, countries, designTemplates, type senders } from '../../database/schema/index.ts';
-import { SENTENCES, sentence } from '../../errors/sentences.ts';
+import { type Said, sentence } from '../../errors/sentences.ts';
 import { ContentError, type ContentSource } from '../content/compiled-content.ts';
 import { publicAddress } from '../links/public-address.ts';
 import type { FrozenContent } from '../queue/ready-mailing.ts';
@@ -43,7 +43,7 @@ export async function freezeContent(
   source: ContentSourceRow,
   sender: Sender,
   numberedLinks: readonly string[] = [],
-): Promise<Frozen | { problem: string }> {
+): Promise<Frozen | { problem: Said }> {
   const content = await orProblem(
     compileSource(db, config, source, mailing(source, numberedLinks), (code) => compileContent(sender.user_id, code)),
   );
@@ -58,7 +58,7 @@ export async function freezeText(
   source: ContentSourceRow,
   sender: Sender,
   facts: Pick<FrozenContent, 'has_own_sender_name'> = {},
-): Promise<FrozenText | { problem: string }> {
+): Promise<FrozenText | { problem: Said }> {
   const known = { ...senderFacts(db, sender), ...facts };
   const freeze = (code: ContentSource) => compileFrozen(sender.user_id, code, known);
   return orProblem(compileSource(db, config, source, mailing(source), freeze));
@@ -70,12 +70,11 @@ const mailing = ({ tracking }: ContentSourceRow, numberedLinks: readonly string[
   numberedLinks,
 });
 
-async function orProblem<Made extends object>(compiled: Promise<Made | null>): Promise<Made | { problem: string }> {
+async function orProblem<Made extends object>(compiled: Promise<Made | null>): Promise<Made | { problem: Said }> {
   try {
-    return (await compiled) ?? { problem: SENTENCES.content_none };
+    return (await compiled) ?? { problem: sentence('content_none') };
   } catch (error) {
-    if (error instanceof ContentError)
-      return { problem: String(sentence('content_broken', { problem: error.message })) };
+    if (error instanceof ContentError) return { problem: sentence('content_broken', { problem: error.said }) };
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 /** The types of content: what an owner provides, and what a mailing keeps in frozen form. */
+import { SaidError } from '../../errors/sentences.ts';
 import type { Template } from './merge.ts';
 
 export interface ContentSource {
@@ -29,6 +30,6 @@ export interface Content {
 }
 
 /** A problem with a template, described for its owner. */
-export class ContentError extends Error {
+export class ContentError extends SaidError {
   override name = 'ContentError';
 }

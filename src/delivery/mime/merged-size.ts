@@ -22,11 +22,11 @@ export class MergedTooLarge extends ContentError {
   override name = 'MergedTooLarge';
 
   constructor(part: 'mail' | 'subject') {
-    const problem =
+    super(
       part === 'mail'
         ? sentence('merged_too_large', { size: MAX_MERGED / MEBIBYTE })
-        : sentence('merged_subject_too_long', { count: MAX_SUBJECT });
-    super(String(problem));
+        : sentence('merged_subject_too_long', { count: MAX_SUBJECT }),
+    );
   }
 }
 

@@ -245,7 +245,7 @@ export function asksForFewer(outcome: Outcome): boolean {
   const { kind, stage, code, enhanced } = outcome;
   if (kind !== 'deferred' || code < 400 || (stage !== 'rcpt' && stage !== 'data' && stage !== 'body')) return false;
   if (isPersonal(outcome) || findBlame(outcome) === 'us') return false;
-  const reply = outcome.reply.toLowerCase();
+  const reply = String(outcome.reply).toLowerCase();
   if (WORDS.test(reply)) return true;
   // RFC 5321 3.8: with 421 a server shuts down or has too much to do.
   return (code === 421 || SPECIFIC_CODE.test(enhanced ?? '')) && !UNTIL_THEN.test(reply);

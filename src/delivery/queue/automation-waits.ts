@@ -1,6 +1,6 @@
 /** SQL and functions for the next mail of an enrolment in an automation, and the wait before that mail. */
 import type { automationSchedules } from '../../database/schema/index.ts';
-import { SENTENCES } from '../../errors/sentences.ts';
+import { storedSql } from '../../errors/stored.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -56,9 +56,9 @@ export function isMember(row: string): string {
  */
 export const LEFT_AUTOMATION = `(
   SELECT CASE WHEN e.state = 'left' THEN e.reason
-    WHEN au.exit_criteria = 1 AND NOT (${isMember('d')}) THEN '${SENTENCES.left_target}' END
+    WHEN au.exit_criteria = 1 AND NOT (${isMember('d')}) THEN ${storedSql('left_target')} END
   FROM enrolments e INDEXED BY enrolments_delivery CROSS JOIN automations au ON au.id = e.automation_id
   WHERE e.delivery_id = d.id)`;
 
-/** The reason of a suppressed mail whose contact has a new address, when that address gets a mail of its own or is excluded. */
-export const READDRESSED = SENTENCES.readdressed;
+/** The reason of a suppressed mail whose contact has a new address, when that address gets a mail of its own or is excluded, as SQL. */
+export const READDRESSED = storedSql('readdressed');

@@ -11,7 +11,7 @@ import {
   refusalReason,
   suppressionReason,
 } from '../../audience/eligibility.ts';
-import { SENTENCES } from '../../errors/sentences.ts';
+import { storedSql } from '../../errors/stored.ts';
 import { LEFT_AUTOMATION, READDRESSED } from './automation-waits.ts';
 
 /**
@@ -37,19 +37,19 @@ export const NEEDS_LOOKUP = `
  */
 const FORM_REASON = `
   CASE WHEN NOT EXISTS (SELECT 1 FROM form_requests q CROSS JOIN forms f ON f.id = q.form_id
-      WHERE q.id = m.owner_id AND q.state = 'asked' AND q.email <> '') THEN '${SENTENCES.request_closed}'
+      WHERE q.id = m.owner_id AND q.state = 'asked' AND q.email <> '') THEN ${storedSql('request_closed')}
     ELSE ${suppressionReason('d')} END`;
 
 /** Why the person of `d` may not get the mail when it is claimed, as SQL; null when they may. */
 export const CLAIM_REASON = `
   CASE WHEN m.owner_kind = 'form' THEN ${FORM_REASON} ELSE
   coalesce(CASE m.owner_kind WHEN 'schedule' THEN ${LEFT_AUTOMATION} END, ${refusalReason('d', 'm.unsubscribe_group_id')},
-    CASE WHEN m.owner_kind IN ('single', 'schedule') AND ${isInactive('d')} THEN '${SENTENCES.inactive}' END,
+    CASE WHEN m.owner_kind IN ('single', 'schedule') AND ${isInactive('d')} THEN ${storedSql('inactive')} END,
     CASE WHEN NOT (${NEEDS_LOOKUP}) THEN NULL
-      WHEN r.is_removed = 1 THEN '${SENTENCES.removed_from_segment}'
+      WHEN r.is_removed = 1 THEN ${storedSql('removed_from_segment')}
       WHEN EXISTS (SELECT 1 FROM contacts n
-        WHERE n.id = d.contact_id AND n.address_id <> d.address_id AND ${isLiveContact('n')}) THEN '${READDRESSED}'
-      ELSE '${SENTENCES.contact_deleted}' END) END`;
+        WHERE n.id = d.contact_id AND n.address_id <> d.address_id AND ${isLiveContact('n')}) THEN ${READDRESSED}
+      ELSE ${storedSql('contact_deleted')} END) END`;
 
 interface Targets {
   targets: string;

@@ -8,7 +8,8 @@ import { inChunks } from '../../database/bulk.ts';
 import { prepared } from '../../database/prepared.ts';
 import type { Target, TrackingMode } from '../../database/schema/index.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
-import { SENTENCES } from '../../errors/sentences.ts';
+import type { Said } from '../../errors/sentences.ts';
+import { readStored, storedSql } from '../../errors/stored.ts';
 import { type LocalTime, localTimes } from '../timing/local-times.ts';
 import { type CapPeriods, capReasonOf } from '../timing/mail-caps.ts';
 import { findZone, type Place, placeColumns } from '../timing/place-zones.ts';
@@ -131,7 +132,7 @@ function enqueueStatements(client: Database, members: string) {
     insert: enqueueStatement(
       client,
       `SELECT c.*, CASE
-          WHEN @excluded <> '[]' AND ${isInTargets('@excluded', 'c.address_id')} THEN '${SENTENCES.excluded}'
+          WHEN @excluded <> '[]' AND ${isInTargets('@excluded', 'c.address_id')} THEN ${storedSql('excluded')}
           WHEN c.address_id IN (${POSSIBLY_INELIGIBLE}) THEN ${ineligibilityReason('c', 'm.unsubscribe_group_id')}
           END AS reason
         FROM mailings m CROSS JOIN (${members} AND p.address_id <= @last) c WHERE m.id = @mailing`,
@@ -202,7 +203,7 @@ export interface AudienceCount {
   recipients: number;
   /** How many of them have their opens and clicks recorded, in an account with this tracking mode. */
   measured: number;
-  left_out: { reason: string; count: number }[];
+  left_out: { reason: Said; count: number }[];
   /** Of the recipients, those whose own time zone is known. */
   with_zone: number;
   /** A contact who would get the mail; null when only people added by hand would. */
@@ -244,7 +245,7 @@ export async function countAudience(
       FROM (
         SELECT d.contact_id, d.address_id, ${places}, coalesce(CASE
           WHEN @earlier <> '[]' AND ${isInTargets('@earlier', 'd.address_id')} THEN ''
-          WHEN @excluded <> '[]' AND ${isInTargets('@excluded', 'd.address_id')} THEN '${SENTENCES.excluded}'
+          WHEN @excluded <> '[]' AND ${isInTargets('@excluded', 'd.address_id')} THEN ${storedSql('excluded')}
           WHEN d.address_id IN (${POSSIBLY_INELIGIBLE}) THEN ${ineligibilityReason('d', '@group')}
           END, ${caps === null ? 'NULL' : capReasonOf('d.address_id')}) AS reason
         FROM (${members} AND p.address_id <= @last) d LEFT JOIN contacts c ON c.id = d.contact_id)
@@ -276,6 +277,6 @@ export async function countAudience(
       await setImmediate();
     }
   }
-  const left_out = [...reasons].map(([reason, count]) => ({ reason, count }));
+  const left_out = [...reasons].map(([reason, count]) => ({ reason: readStored(reason), count }));
   return { recipients, measured, left_out, with_zone, contact_id };
 }

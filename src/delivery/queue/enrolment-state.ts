@@ -5,7 +5,7 @@
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { AUTOMATION_STATUS } from '../../database/schema/index.ts';
-import { SENTENCES } from '../../errors/sentences.ts';
+import { storedSql } from '../../errors/stored.ts';
 import {
   NEXT_SCHEDULE,
   PLACE,
@@ -21,7 +21,7 @@ const CURRENT_ADDRESS =
 
 /** Ends a person's enrolment because they left the target. Exported so that a test can check its query plan. */
 export const LEAVE_TARGET = `
-  UPDATE enrolments SET state = 'left', reason = '${SENTENCES.left_target}'
+  UPDATE enrolments SET state = 'left', reason = ${storedSql('left_target')}
   WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND state = 'active'`;
 
 /** A recorded change of an automation's target. */
@@ -154,7 +154,7 @@ export function addReaddressed(client: Database, place: Enrolment): void {
   client
     .prepare(`
       INSERT INTO enrolments (automation_id, address_id, state, reason, entered_at, position, waiting_since, due_at)
-      VALUES (@automation_id, @address_id, 'left', '${READDRESSED}', @entered_at, @position, @waiting_since, @due_at)`)
+      VALUES (@automation_id, @address_id, 'left', ${READDRESSED}, @entered_at, @position, @waiting_since, @due_at)`)
     .run(place);
 }
 
@@ -170,8 +170,8 @@ export function joinEnrolments(
         waiting_since = @waiting_since, due_at = @due_at, delivery_id = @delivery_id WHERE id = @id`)
     .run(kept);
   client
-    .prepare("UPDATE enrolments SET state = 'left', reason = ?, delivery_id = ? WHERE id = ?")
-    .run(READDRESSED, givenUp.delivery_id, givenUp.id);
+    .prepare(`UPDATE enrolments SET state = 'left', reason = ${READDRESSED}, delivery_id = ? WHERE id = ?`)
+    .run(givenUp.delivery_id, givenUp.id);
 }
 
 /**
@@ -209,7 +209,7 @@ export function advanceEnrolments(
     client
       .prepare(`
         UPDATE enrolments SET state = 'left', reason = (SELECT reply FROM deliveries WHERE id = delivery_id), delivery_id = NULL
-        WHERE ${theirs} AND state = 'active' AND (SELECT reply FROM deliveries WHERE id = delivery_id) <> '${READDRESSED}'`)
+        WHERE ${theirs} AND state = 'active' AND (SELECT reply FROM deliveries WHERE id = delivery_id) <> ${READDRESSED}`)
       .run({ ids });
   }
   // After the last mail of a paused automation people stay enrolled, because another mail may be added before it resumes.

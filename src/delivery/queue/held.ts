@@ -1,12 +1,12 @@
 /** Why a campaign or a mailing is held: a code that programs compare, and the sentence its owner reads. */
 import type { Database } from 'better-sqlite3';
 import type { HeldCode } from '../../database/schema/index.ts';
-import { sentence } from '../../errors/sentences.ts';
+import { type Said, sentence } from '../../errors/sentences.ts';
 import { mailWaitsReason, sendingHeldReason } from './sending-hold.ts';
 
 export interface Held {
   held_code: HeldCode;
-  held_reason: string;
+  held_reason: Said;
 }
 
 /** The values of the two columns when nothing is held. */
@@ -17,7 +17,7 @@ type PlainHeldCode = 'cancelled' | 'copy' | 'no_audience' | 'sender_deleted' | '
 
 /** The code and its sentence. */
 export function held(code: PlainHeldCode): Held {
-  return { held_code: code, held_reason: String(sentence(`held_${code}`)) };
+  return { held_code: code, held_reason: sentence(`held_${code}`) };
 }
 
 /** Codes for what keeps all mail from leaving: all sending is held, or no sender node takes mail. */
@@ -25,12 +25,12 @@ export const COMMON_HELD_CODES = ['sending_held', 'mail_waits'] as const;
 type ReportedHeldCode = HeldCode | (typeof COMMON_HELD_CODES)[number];
 
 /** What a report says about what keeps mail from leaving. */
-type ReportedHold = { held_code: ReportedHeldCode; held_reason: string } | typeof NOT_HELD;
+type ReportedHold = { held_code: ReportedHeldCode; held_reason: Said } | typeof NOT_HELD;
 
 /** The first of these rows that is held; if none is and `isUnderWay`, whether all sending is held or mail waits for a sender node. */
 export function reportedHold(
   client: Database,
-  rows: readonly ({ held_code: HeldCode | null; held_reason: string | null } | null | undefined)[],
+  rows: readonly ({ held_code: HeldCode | null; held_reason: Said | null } | null | undefined)[],
   isUnderWay: boolean,
 ): ReportedHold {
   for (const row of rows) {

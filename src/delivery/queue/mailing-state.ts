@@ -7,6 +7,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { DELIVERY_STATE, mailings, RESULT_HELD_CODES } from '../../database/schema/index.ts';
+import { stored } from '../../errors/stored.ts';
 import type { Held } from './held.ts';
 
 interface NewMailing
@@ -94,7 +95,7 @@ export function holdMailingsOfSender(client: Database, senderId: number, { held_
     .prepare(
       "UPDATE mailings SET state = 'held', held_code = ?, held_reason = ? WHERE sender_id = ? AND finished_at IS NULL AND state = 'sending'",
     )
-    .run(held_code, held_reason, senderId);
+    .run(held_code, stored(held_reason), senderId);
   return client
     .prepare<[number], number>('SELECT id FROM mailings WHERE sender_id = ? AND finished_at IS NULL')
     .pluck()
@@ -201,7 +202,7 @@ export class MailingStates {
 
   /** Holds a mailing, for example because the relay refuses the sender: no recipient fails because of that. */
   hold(mailingId: number, { held_code, held_reason }: Held): void {
-    this.#hold.run(held_code, held_reason, mailingId);
+    this.#hold.run(held_code, stored(held_reason), mailingId);
   }
 
   /**

@@ -6,7 +6,8 @@
 import type { Database } from 'better-sqlite3';
 import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import { prepared } from '../../database/prepared.ts';
-import { sentence } from '../../errors/sentences.ts';
+import { type Said, type Sentence, sentence } from '../../errors/sentences.ts';
+import { readStored, stored } from '../../errors/stored.ts';
 import { RELEASED } from '../../time/clock.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -21,14 +22,19 @@ const BY_CLOCK = 'sending_held_by_clock';
 const BY_SETTINGS = 'sending_held_by_settings';
 
 /** Why sending is held, with every cause, or null when it is not held. */
-export function sendingHeldReason(client: Database): string | null {
-  const reasons = prepared<string[], string>(
+export function sendingHeldReason(client: Database): Said | null {
+  const causes = prepared<string[], string>(
     client,
     'SELECT value FROM installation WHERE name IN (?, ?, ?) ORDER BY name',
   )
     .pluck()
     .all(BY_OPERATOR, BY_CLOCK, BY_SETTINGS);
-  return reasons.length === 0 ? null : reasons.join('; ');
+  return causes
+    .map((cause) => readStored(cause))
+    .reduceRight<Said | null>(
+      (more, reason) => (more === null ? reason : sentence('held_and', { reason, more })),
+      null,
+    );
 }
 
 /** Whether sending is held for a cause that an operator can end. */
@@ -37,14 +43,15 @@ export function isReleasable(client: Database): boolean {
 }
 
 /** Holds all sending until `release`. */
-export function holdSending(client: Database, reason: string): void {
-  writeNamedValue(client, BY_OPERATOR, reason);
+export function holdSending(client: Database, reason: Said): void {
+  writeNamedValue(client, BY_OPERATOR, stored(reason));
 }
 
 /** Holds all sending because of a problem with the settings; null ends that hold. `now` is epoch milliseconds. */
-export function holdForSettings(client: Database, problem: string | null, now: number): void {
-  if (problem === null) lift(client, [BY_SETTINGS], now);
-  else if (findNamedValue(client, BY_SETTINGS) !== problem) writeNamedValue(client, BY_SETTINGS, problem);
+export function holdForSettings(client: Database, problem: Said | null, now: number): void {
+  if (problem === null) return void lift(client, [BY_SETTINGS], now);
+  const reason = stored(problem);
+  if (findNamedValue(client, BY_SETTINGS) !== reason) writeNamedValue(client, BY_SETTINGS, reason);
 }
 
 /**
@@ -110,7 +117,7 @@ export class Heartbeat {
   #holdAt(now: number, latest: number): void {
     if (findNamedValue(this.#client, BY_CLOCK) !== null) return;
     const days = Math.floor((now - latest) / DAY_MS);
-    writeNamedValue(this.#client, BY_CLOCK, String(sentence('held_clock', { days })));
+    writeNamedValue(this.#client, BY_CLOCK, stored(sentence('held_clock', { days })));
   }
 }
 
@@ -125,14 +132,15 @@ function lift(client: Database, names: readonly string[], now: number): boolean 
 const NAME = 'mail_waits';
 
 /** Why mail that is due waits although nothing is held, or null when it leaves. */
-export function mailWaitsReason(client: Database): string | null {
-  return findNamedValue(client, NAME);
+export function mailWaitsReason(client: Database): Said | null {
+  return readStored(findNamedValue(client, NAME));
 }
 
 /** Notes why mail waits, or with null that it leaves; true when that is news. */
-export function noteMailWaits(client: Database, reason: string | null): boolean {
-  if (mailWaitsReason(client) === reason) return false;
-  if (reason === null) removeNamedValue(client, NAME);
-  else writeNamedValue(client, NAME, reason);
+export function noteMailWaits(client: Database, reason: Sentence | null): boolean {
+  const value = reason && stored(reason);
+  if (findNamedValue(client, NAME) === value) return false;
+  if (value === null) removeNamedValue(client, NAME);
+  else writeNamedValue(client, NAME, value);
   return true;
 }

@@ -46,5 +46,7 @@ export function isPersonal(outcome: Outcome): boolean {
 }
 
 function wordsOf({ reply }: Outcome): string {
-  return reply.toLowerCase().replace(/\S+@\S+/g, ' ');
+  return String(reply)
+    .toLowerCase()
+    .replace(/\S+@\S+/g, ' ');
 }

@@ -1,19 +1,19 @@
 /** Decides what a refusal means for the address, for SMTP replies and for the diagnostics of delivery reports (RFC 5321 §4.2, RFC 3463). */
-import { SENTENCES } from '../../errors/sentences.ts';
+import { type Said, type Sentence, sentence } from '../../errors/sentences.ts';
 import { type Cause, causeInText } from './causes.ts';
 
 /** A refusal: SMTP reply code (0: none), enhanced status code, and the unchanged reply. */
 export interface Refusal {
   code: number;
   enhanced: string | null;
-  reply: string;
+  reply: Said;
 }
 
 /** `bounce`: the address is unusable and is suppressed. `failed`: only this mail failed. `deferred`: it can be tried again. */
 export interface Verdict {
   kind: 'bounce' | 'failed' | 'deferred';
   /** One of a fixed set of sentences for people, without the reply. */
-  reason: string;
+  reason: Sentence;
 }
 
 /** By subject and detail of the enhanced code (RFC 3463 §3, RFC 7505). Exchange also uses 1.10 for "no such recipient". */
@@ -41,15 +41,15 @@ const EXCUSES: ReadonlySet<Cause> = new Set(['policy', 'busy', 'full']);
 const VAGUE: ReadonlySet<Cause> = new Set(['route', 'system', 'other']);
 
 /** The sentence of a cause; some differ for a temporary refusal. */
-function reasonFor(cause: Cause, isTemporary: boolean): string {
-  if (isTemporary && (cause === 'policy' || cause === 'other')) return SENTENCES[`cause_${cause}_for_now`];
-  return SENTENCES[`cause_${cause}`];
+function reasonFor(cause: Cause, isTemporary: boolean): Sentence {
+  if (isTemporary && (cause === 'policy' || cause === 'other')) return sentence(`cause_${cause}_for_now`);
+  return sentence(`cause_${cause}`);
 }
 
 /** Judges one refusal. A 4xx, or no code at all, is always `deferred`. A policy refusal (5.7.x) is never a bounce: it is about us. */
 export function classify({ code, enhanced, reply }: Refusal): Verdict {
   const isPermanent = code >= 500 || (code < 400 && enhanced?.startsWith('5.') === true);
-  const cause = findCause(code, enhanced, reply);
+  const cause = findCause(code, enhanced, String(reply));
   if (!isPermanent) return { kind: 'deferred', reason: reasonFor(cause, true) };
   // "550 4.1.1" contradicts itself, which is not enough to suppress an address.
   const isFinal = FINAL.has(cause) && enhanced?.startsWith('4.') !== true;

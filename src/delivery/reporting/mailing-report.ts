@@ -1,6 +1,8 @@
 /** The report on a mailing: recipients by state and reason, opens and clicks by hour and link, people, proxies and machines apart. */
 import type { Database } from 'better-sqlite3';
 import { DELIVERY_STATE, DELIVERY_STATE_NAMES, type DeliveryState } from '../../database/schema/index.ts';
+import type { Said } from '../../errors/sentences.ts';
+import { readStored } from '../../errors/stored.ts';
 import { keptMails, type ShownDeliveryState } from './kept-mails.ts';
 
 export interface MailingReport {
@@ -58,7 +60,7 @@ export interface ReportedHour {
 
 interface Reason {
   state: DeliveryState;
-  reason: string;
+  reason: Said;
   count: number;
 }
 
@@ -151,12 +153,12 @@ export function stateName(state: number): DeliveryState {
 
 function readReasons(client: Database, mailingId: number): Reason[] {
   return client
-    .prepare<[number], Omit<Reason, 'state'> & { state: number }>(
+    .prepare<[number], { state: number; reason: string; count: number }>(
       `SELECT state, reason, count FROM delivery_reasons WHERE mailing_id = ? AND state <> ${DELIVERY_STATE.accepted}
         ORDER BY count DESC, reason LIMIT ${TOP}`,
     )
     .all(mailingId)
-    .map((row) => ({ ...row, state: stateName(row.state) }));
+    .map(({ state, reason, count }) => ({ state: stateName(state), reason: readStored(reason), count }));
 }
 
 function readHours(client: Database, mailingId: number): ReportedHour[] {

@@ -4,15 +4,17 @@ import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { type CsvValue, csvWriter } from '../../audience/import/csv-write.ts';
 import { fold } from '../../database/functions/fold.ts';
-import { replyKind } from '../../database/functions/reply-kind.ts';
+import { reasonKind } from '../../database/functions/reply-kind.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
+import type { Said } from '../../errors/sentences.ts';
+import { english, readStored } from '../../errors/stored.ts';
 import { type ShownDeliveryState, shownDeliveryState } from './kept-mails.ts';
 import { stateName } from './mailing-report.ts';
 
 /** Which recipients are wanted: those to whom all that is given applies. */
 export interface RecipientFilter {
   state?: ShownDeliveryState | undefined;
-  /** As `replyKind` gives it. */
+  /** What a report tells, in English or in its stored form. */
   reason?: string | undefined;
   /** The number of a link they clicked. */
   link?: number | undefined;
@@ -27,16 +29,18 @@ export interface FoundRecipient {
   state: ShownDeliveryState;
   attempts: number;
   /** The server's reply, or why this person got no mail. */
-  reply: string | null;
+  reply: Said | null;
   opens: number;
   clicks: number;
   /** Epoch milliseconds; null before the first try. */
   updated_at: number | null;
 }
 
-interface Row extends Omit<FoundRecipient, 'state'> {
+interface Row extends Omit<FoundRecipient, 'state' | 'reply'> {
   key: string | number;
   state: number;
+  /** In its stored form. */
+  reply: string | null;
 }
 
 /** Rows of an index examined for a page, about 5 ms: a rare state among a million is found over several pages. */
@@ -73,14 +77,21 @@ export function findRecipients(
     });
   const recipients: FoundRecipient[] = [];
   for (const { key, ...row } of rows) {
-    const shown = shownDeliveryState(stateName(row.state), row.reply);
+    const reply = readStored(row.reply);
+    const shown = shownDeliveryState(stateName(row.state), reply);
     if (filter.state !== undefined && filter.state !== shown) continue;
-    if (filter.reason !== undefined && replyKind(row.reply ?? '') !== filter.reason) continue;
+    if (filter.reason !== undefined && !isOfKind(row.reply ?? '', filter.reason)) continue;
     if (recipients.length === limit) return { recipients, next: String(previousKey(rows, row.id)) };
-    recipients.push({ ...row, state: shown });
+    recipients.push({ ...row, reply, state: shown });
   }
   const last = rows.at(-1);
   return { recipients, next: rows.length < MAX_EXAMINED || last === undefined ? null : String(last.key) };
+}
+
+/** Whether a stored reason is of the kind that was asked for. */
+function isOfKind(reason: string, asked: string): boolean {
+  const kind = reasonKind(reason);
+  return kind === asked || english(kind) === asked;
 }
 
 /** The key of the row before the one with this id. */
@@ -136,7 +147,15 @@ export function exportRecipients(
     for (let after: string | null = ''; after !== null; await setImmediate()) {
       const page: ReturnType<typeof findRecipients> = findRecipients(client, mailing, filter, after, CSV_PAGE_ROWS);
       for (const { email, state, reply, attempts, opens, clicks, updated_at } of page.recipients) {
-        yield [email, state, reply, attempts, opens, clicks, updated_at && new Date(updated_at).toISOString()];
+        yield [
+          email,
+          state,
+          reply && String(reply),
+          attempts,
+          opens,
+          clicks,
+          updated_at && new Date(updated_at).toISOString(),
+        ];
       }
       after = page.next;
     }

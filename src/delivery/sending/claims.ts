@@ -1,6 +1,6 @@
 /** Claims due recipients: shares the courier's room among the mailings, and holds those that may not be sent. */
 
-import { sentence } from '../../errors/sentences.ts';
+import { saidBy, sentence } from '../../errors/sentences.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Claim } from '../queue/candidates.ts';
 import type { Held } from '../queue/held.ts';
@@ -124,10 +124,8 @@ export class Claims {
     try {
       return this.#deps.mailings.get(mailing.id);
     } catch (error) {
-      const held_reason = sentence('held_not_prepared', {
-        problem: error instanceof Error ? error.message : String(error),
-      });
-      return { held_code: 'internal_error', held_reason: String(held_reason) };
+      const held_reason = sentence('held_not_prepared', { problem: saidBy(error) });
+      return { held_code: 'internal_error', held_reason };
     }
   }
 }

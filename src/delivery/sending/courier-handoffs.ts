@@ -1,6 +1,6 @@
 /** Hands claimed recipients to a courier of this process, each as one mail, and waits for their outcomes. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { SENTENCES } from '../../errors/sentences.ts';
+import { sentence } from '../../errors/sentences.ts';
 import type { MailData } from '../mime/mail-data.ts';
 import { MergedTooLarge } from '../mime/merged-size.ts';
 import type { Claim } from '../queue/candidates.ts';
@@ -60,7 +60,7 @@ export class CourierHandoffs implements Handoffs {
     this.#send(mailing, ready, claim).then(end, (error: unknown) => {
       const isTooLarge = error instanceof MergedTooLarge;
       if (!isTooLarge) this.#deps.log({ delivery: claim.id, err: String(error) }, 'a mail could not be built');
-      const reply = isTooLarge ? error.message : SENTENCES.not_built;
+      const reply = isTooLarge ? error.said : sentence('not_built');
       end({ kind: 'refused', stage: 'data', code: 554, enhanced: '5.6.0', reply });
     });
   }

@@ -2,7 +2,7 @@
  * Decides what the outcome of a hand-off leads to: a result for the recipient, a mailing that is held, or a refusal that
  * waits until it is clear whether it is about the recipient or about us.
  */
-import { sentence } from '../../errors/sentences.ts';
+import { type Sentence, sentence } from '../../errors/sentences.ts';
 import type { Claim } from '../queue/candidates.ts';
 import type { Ledger } from '../queue/ledger/ledger.ts';
 import type { MailingStates, OpenMailing } from '../queue/mailing-state.ts';
@@ -43,8 +43,7 @@ export class Outcomes {
       results.requeue(claim);
     } else if (outcome.kind === 'held') {
       results.requeue(claim);
-      if (!stopped.has(mailing.id))
-        stopped.hold(mailing.id, String(sentence('held_by_relay', { reply: outcome.reply })));
+      if (!stopped.has(mailing.id)) stopped.hold(mailing.id, sentence('held_by_relay', { reply: outcome.reply }));
     } else if (this.#refusals.note(mailing, claim, outcome)) {
       this.#act(mailing, this.#refusals.verdict(mailing.id));
     } else {
@@ -155,7 +154,7 @@ export class StoppedMailings {
   }
 
   /** Holds a mailing because of the relay's replies, and stops it. If that cannot be written now, its next refused hand-off tries again. */
-  hold(mailingId: number, reason: string): void {
+  hold(mailingId: number, reason: Sentence): void {
     try {
       this.#states.hold(mailingId, { held_code: 'relay_refused', held_reason: reason });
       this.#ids.add(mailingId);

@@ -1,6 +1,6 @@
 /** Recognizes refusals that are about us and not about the recipient: they hold the mailing, and no recipient fails. */
 import { replyKind } from '../../database/functions/reply-kind.ts';
-import { sentence } from '../../errors/sentences.ts';
+import { type Sentence, sentence } from '../../errors/sentences.ts';
 import type { Claim } from '../queue/candidates.ts';
 import type { OpenMailing } from '../queue/mailing-state.ts';
 import { findBlame } from '../replies/blame.ts';
@@ -60,7 +60,7 @@ export class Refusals {
     const { streak, refusing } = this.#refusalsFor(mailing.id);
     const domain = domainOf(claim);
     if (refusing.has(domain)) return false;
-    const kind = replyKind(outcome.reply);
+    const kind = replyKind(String(outcome.reply));
     if (kind !== streak.kind) streak.same.clear();
     streak.kind = kind;
     streak.waiting.push({ mailing, claim, outcome });
@@ -122,14 +122,12 @@ export class Refusals {
     return domain;
   }
 
-  /** Why the mailing is held, in words for its owner. */
-  reason(mailingId: number): string {
+  /** Why the mailing is held. */
+  reason(mailingId: number): Sentence {
     const { streak } = this.#refusalsFor(mailingId);
     const reply = streak.waiting.at(-1)?.outcome.reply ?? '';
     const count = streak.all.size;
-    return count === 1
-      ? String(sentence('held_by_refusal', { reply }))
-      : String(sentence('held_by_refusals', { count, reply }));
+    return count === 1 ? sentence('held_by_refusal', { reply }) : sentence('held_by_refusals', { count, reply });
   }
 
   /** Removes and returns the waiting recipients. The streak continues until somebody is accepted. */

@@ -1,6 +1,6 @@
 /** What hand-offs led to and is not on disk yet: results, and claims that go back to the queue as if nothing had happened. */
 
-import { sentence } from '../../errors/sentences.ts';
+import { type Said, sentence } from '../../errors/sentences.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { retryAt } from '../queue/backoff.ts';
 import type { Claim } from '../queue/candidates.ts';
@@ -84,7 +84,7 @@ export class ResultBuffer {
 /** What an outcome means for a mail. */
 export interface Meaning {
   state: 'accepted' | 'bounced' | 'failed' | 'queued';
-  reply: string;
+  reply: Said;
   /** When the next try is due, if it is queued again. */
   due_at: number;
   /** Whether the address does not exist. */
@@ -105,6 +105,6 @@ export function meaning(outcome: Outcome, retryAt: () => number | null, isTriedA
   if (verdict?.kind === 'failed') return { ...base, state: 'failed' };
   const due_at = retryAt();
   return due_at === null
-    ? { ...base, state: 'failed', reply: String(sentence('given_up', { reply })) }
+    ? { ...base, state: 'failed', reply: sentence('given_up', { reply }) }
     : { ...base, state: 'queued', due_at };
 }

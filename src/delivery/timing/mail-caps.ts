@@ -7,7 +7,8 @@
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { IS_HAD, type MailCap } from '../../database/schema/index.ts';
-import { SENTENCES, sentence } from '../../errors/sentences.ts';
+import { sentence } from '../../errors/sentences.ts';
+import { stored } from '../../errors/stored.ts';
 import { addDays, toUtc, wallClock } from '../../time/zones.ts';
 
 export const MAX_CAPS = 3;
@@ -17,13 +18,15 @@ export const MAX_CAP_DAYS = 31;
 const LONGEST_WAIT_MS = 7 * 86_400_000;
 const START_OF_DAY = '00:00:00';
 
+const WAITS = stored(sentence('waits_for_cap'));
+
 /** A recipient that is looked at. */
 interface Asked {
   id: number;
   address_id: number;
 }
 
-/** What the caps say of one recipient: left out with a reason, or to be tried again at a moment (epoch milliseconds). */
+/** What the caps say of one recipient: left out with a stored reason, or to be tried again at a moment (epoch milliseconds). */
 export type Capped<Recipient> = { recipient: Recipient; reason: string; until: number | null };
 
 /** The caps of the account of a mailing. */
@@ -63,7 +66,7 @@ export function capPeriods(caps: readonly MailCap[], now: number, timeZone: stri
 }
 
 function capReason({ mails, days }: MailCap): string {
-  return days === 1 ? String(sentence('over_cap_day', { mails })) : String(sentence('over_cap', { mails, days }));
+  return stored(days === 1 ? sentence('over_cap_day', { mails }) : sentence('over_cap', { mails, days }));
 }
 
 /** When the person `address` (SQL) had their mails since @from, the latest first, as SQL: @most at most. */
@@ -130,7 +133,7 @@ export function findCapped<Recipient extends Asked>(
     const reason = reasons.get(recipient.address_id) ?? null;
     if (reason === null) return [];
     const until = in_series ? findNextTry(client, recipient, caps, periods, now, timeZone) : null;
-    return [{ recipient, until, reason: until === null ? reason : SENTENCES.waits_for_cap }];
+    return [{ recipient, until, reason: until === null ? reason : WAITS }];
   });
 }
 

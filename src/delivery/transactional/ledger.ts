@@ -6,6 +6,8 @@ import type { Database, Statement } from 'better-sqlite3';
 import { suppressionReason } from '../../audience/eligibility.ts';
 import { suppressAddress } from '../../audience/suppressions.ts';
 import { type Attachment, DELIVERY_STATE } from '../../database/schema/index.ts';
+import type { Said } from '../../errors/sentences.ts';
+import { stored } from '../../errors/stored.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { MAX_WAIT_MS } from '../queue/backoff.ts';
 import type { FinalState } from '../queue/ledger/result.ts';
@@ -58,6 +60,7 @@ export interface ClaimedMail {
 
 /** A due mail, with why it may not be sent. */
 export interface DueMail extends ClaimedMail {
+  /** In its stored form. */
   ineligible_because: string | null;
 }
 
@@ -65,7 +68,7 @@ export interface DueMail extends ClaimedMail {
 export interface MailResult {
   mail: ClaimedMail;
   state: FinalState | 'queued';
-  reply: string;
+  reply: Said;
   due_at: number;
   /** Whether the address does not exist. */
   suppress: boolean;
@@ -185,7 +188,8 @@ export class TransactionalLedger {
   /** Records a result. With a final state the bodies and attachments of the mail are removed. */
   record({ mail, state, reply, due_at, suppress }: MailResult, now: Date): void {
     const isFinal = state !== 'queued';
-    const { changes } = this.#finish.run(DELIVERY_STATE[state], reply, due_at, now.getTime(), isFinal ? 1 : 0, mail.id);
+    const values = [DELIVERY_STATE[state], stored(reply), due_at, now.getTime(), isFinal ? 1 : 0, mail.id] as const;
+    const { changes } = this.#finish.run(...values);
     if (suppress) {
       const { user_id, address_id } = mail;
       const suppression = {

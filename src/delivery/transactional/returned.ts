@@ -3,6 +3,8 @@ import type { Database } from 'better-sqlite3';
 import { suppressAddress } from '../../audience/suppressions.ts';
 import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
+import type { Said } from '../../errors/sentences.ts';
+import { stored } from '../../errors/stored.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 
 /** Whose mail it was. */
@@ -29,12 +31,7 @@ export function findTransactionalMail(client: Database, id: number): ReturnedMai
  */
 export function recordReturned(
   client: Database,
-  {
-    id,
-    kind,
-    suppress,
-    diagnostic,
-  }: { id: number; kind: 'bounce' | 'complaint'; suppress: boolean; diagnostic: string },
+  { id, kind, suppress, diagnostic }: { id: number; kind: 'bounce' | 'complaint'; suppress: boolean; diagnostic: Said },
   now: Date,
 ): void {
   client
@@ -53,7 +50,7 @@ export function recordReturned(
           client,
           `UPDATE transactional_mails SET state = ${bounced}, reply = ?, updated_at = ?, content = NULL
            WHERE id = ? AND state IN (${queued}, ${sending}, ${accepted})`,
-        ).run(diagnostic, at, id);
+        ).run(stored(diagnostic), at, id);
         if (changes > 0)
           prepared(
             client,

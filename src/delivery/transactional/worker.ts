@@ -5,7 +5,8 @@
 import type { Database } from 'better-sqlite3';
 import { asciiAddress } from '../../audience/contacts/addresses.ts';
 import { prepared } from '../../database/prepared.ts';
-import { SENTENCES } from '../../errors/sentences.ts';
+import { type Said, sentence } from '../../errors/sentences.ts';
+import { readStored } from '../../errors/stored.ts';
 import { type Clock, steadyTime } from '../../time/clock.ts';
 import { returnPath } from '../links/return-paths.ts';
 import { ownReturnPathKeys } from '../links/secrets.ts';
@@ -159,10 +160,10 @@ export class TransactionalWorker {
   #claimOne(mail: DueMail, steady: number, now: Date): Start | null | 'later' {
     const { rates } = this.#deps;
     const ledger = this.#ledger;
-    const end = (state: 'suppressed' | 'cancelled', reply: string) =>
+    const end = (state: 'suppressed' | 'cancelled', reply: Said) =>
       ledger.record({ mail, state, reply, due_at: 0, suppress: false }, now);
     if (mail.ineligible_because !== null) {
-      end('suppressed', mail.ineligible_because);
+      end('suppressed', readStored(mail.ineligible_because));
       return null;
     }
     const sender = this.#senders.get(mail.sender_id);
@@ -201,7 +202,7 @@ export class TransactionalWorker {
     const { mail } = start;
     const outcome = await this.#send(start).catch((error: unknown): Outcome => {
       this.#deps.log({ transactional_mail: mail.id, err: String(error) }, 'a mail could not be built');
-      return { kind: 'refused', stage: 'data', code: 554, enhanced: '5.6.0', reply: SENTENCES.not_built };
+      return { kind: 'refused', stage: 'data', code: 554, enhanced: '5.6.0', reply: sentence('not_built') };
     });
     this.#inFlight.delete(mail.id);
     if (outcome === 'withdrawn') this.#withdrawn.push(mail);

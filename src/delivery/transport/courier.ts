@@ -1,8 +1,14 @@
 /** What the worker sends mail through, an SMTP relay or the built-in outbox, and what it gives them. */
-import type { MailData } from '../mime/mail-data.ts';
-import type { Outcome } from './smtp/outcome.ts';
 
-export type { Outcome } from './smtp/outcome.ts';
+import type { Said } from '../../errors/sentences.ts';
+import type { MailData } from '../mime/mail-data.ts';
+import type { Outcome as SmtpOutcome } from './smtp/outcome.ts';
+
+/** What became of a hand-off. */
+export interface Outcome extends Omit<SmtpOutcome, 'reply'> {
+  /** What the relay said, or why the mail was not handed over. */
+  reply: Said;
+}
 
 /** One message to one recipient, from the worker down to the SMTP transaction. */
 export interface Handoff {

@@ -5,7 +5,7 @@ import { decodeWords } from 'postal-mime';
 import type { Db } from '../../database/open.ts';
 import { outbox } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import { SENTENCES } from '../../errors/sentences.ts';
+import { sentence } from '../../errors/sentences.ts';
 import type { Clock } from '../../time/clock.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import type { Courier, Handoff, MailOwner, Outcome } from './courier.ts';
@@ -22,7 +22,7 @@ const ACCEPTED: Outcome = {
   stage: 'body',
   code: 250,
   enhanced: '2.0.0',
-  reply: SENTENCES.kept_in_outbox,
+  reply: sentence('kept_in_outbox'),
 };
 
 /** With each mail, the bytes of it and of all newer ones; SQLite takes the lengths from the heads of the rows. */

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { type AbTest, type abTests, BY_PERSON, DELIVERY_STATE, type Variant } from '../../database/schema/index.ts';
-import { SENTENCES } from '../../errors/sentences.ts';
+import { storedSql } from '../../errors/stored.ts';
 import { keptMails } from '../reporting/kept-mails.ts';
 import { type Group, rateInterval } from './statistics.ts';
 
@@ -110,7 +110,7 @@ async function countVariant(client: Database, mailingId: number, variant: number
   );
   const countPage = prepared<[object], Page>(
     client,
-    `SELECT count(*) AS count, max(id) AS last, total(reply IS '${SENTENCES.kept_in_outbox}') AS kept FROM (
+    `SELECT count(*) AS count, max(id) AS last, total(reply IS ${storedSql('kept_in_outbox')}) AS kept FROM (
       SELECT id, iif(@has_kept, reply, NULL) AS reply ${OF_VARIANT} = (@state, @by_person, @is_unmeasured) AND id > @after ORDER BY id LIMIT ${PAGE_ROWS})`,
   );
   const counts = { recipients: 0, delivered: 0, kept: 0, measured: 0, known: 0, opened: 0, clicked: 0 };

@@ -141,7 +141,7 @@ function findUnclear(client: Database, mailing: number): Held | null {
   const results = countResults(readResults(client, mailing));
   const size = prepared<[number], { size: number }>(client, SIZE_OF_TRIED).get(mailing)?.size ?? 0;
   if (results >= size * MIN_RESULT_SHARE) return null;
-  return { held_code: 'canary_unclear', held_reason: String(sentence('held_canary_unclear', { size, results })) };
+  return { held_code: 'canary_unclear', held_reason: sentence('held_canary_unclear', { size, results }) };
 }
 
 const UNRELEASED = `

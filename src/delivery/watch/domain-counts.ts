@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE, RESULT_HELD_CODES } from '../../database/schema/index.ts';
-import { SENTENCES } from '../../errors/sentences.ts';
+import { storedSql } from '../../errors/stored.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 
 /** What came of the mails to one domain. */
@@ -164,7 +164,7 @@ const RECIPIENTS = `
 
 const BY_DOMAIN = `
   SELECT substr(a.normalized_email, instr(a.normalized_email, '@') + 1) AS domain, count(*) AS mails,
-    sum(d.state = ${accepted}) AS delivered, sum(d.state = ${accepted} AND d.reply IS '${SENTENCES.kept_in_outbox}') AS kept,
+    sum(d.state = ${accepted}) AS delivered, sum(d.state = ${accepted} AND d.reply IS ${storedSql('kept_in_outbox')}) AS kept,
     sum(d.state = ${bounced}) AS bounces, sum(d.state = ${failed}) AS failed,
     sum(d.state IN (${queued}, ${sending})) AS waiting,
     sum(EXISTS (SELECT 1 FROM events WHERE kind = 'complaint' AND mailing_id = @mailing AND delivery_id = d.id)) AS complaints

@@ -41,7 +41,7 @@ export function findResultHold(client: Database, mailingId: number): Held | null
   const waiting = prepared<[number], { count: number }>(client, WAITING).get(mailingId)?.count ?? 0;
   if (waiting < MIN_WAITING) return null;
   const held_reason = sentence(`held_${code}`, { ...results, results: countResults(results) });
-  return { held_code: code, held_reason: String(held_reason) };
+  return { held_code: code, held_reason };
 }
 
 /** What came of the mails of a mailing so far; throws an Error when there is no such mailing. */

@@ -126,6 +126,8 @@ export const FEATURE_SENTENCES = {
   webhook_many_waiting: 'Events that are sent again wait for this webhook ({count}): try again when they were sent',
 
   // Why an endpoint did not take an event.
+  webhook_status: 'HTTP {status}',
+  webhook_answer: 'HTTP {status}: {reply}',
   webhook_private: 'The address is not public, and private ones are not allowed here.',
   webhook_silent: 'It did not answer in time.',
   webhook_redirect: 'It redirects elsewhere, which is not followed.',

@@ -3,9 +3,9 @@
 import Type, { type Static } from 'typebox';
 import { inTransaction } from '../../database/transaction.ts';
 import { conflict, notFound } from '../../errors/failure.ts';
-import { SENTENCES, sentence } from '../../errors/sentences.ts';
+import { sentence } from '../../errors/sentences.ts';
 import { formSnippet } from '../../http/pages/form-markup.tsx';
-import { choice, identifier, integer, nullable, stamps, zeroOrOne } from '../../http/requests/schemas.ts';
+import { choice, identifier, integer, nullable, said, stamps, zeroOrOne } from '../../http/requests/schemas.ts';
 import { LANGUAGE_CODES } from '../../languages.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { auditBy } from '../../users/audit.ts';
@@ -45,7 +45,7 @@ const FormRecord = Type.Object({
     ...nullable(choice(...FORM_OFF_CODES)),
     description: 'Why it takes no subscriptions now; null: it does.',
   },
-  off_reason: { ...nullable(Type.String()), description: 'The same as a sentence.' },
+  off_reason: { ...nullable(said()), description: 'The same as a sentence.' },
   url: Type.String({ description: 'The address of its page.' }),
   fields: Type.Array(FormField, { description: 'What it asks for besides the e-mail address.' }),
   group_ids: Type.Array(integer(), { description: 'The unsubscribe groups that people choose from.' }),
@@ -77,10 +77,10 @@ const FormRecord = Type.Object({
 export type Form = Static<typeof FormRecord>;
 
 const OFF_REASONS = {
-  off: SENTENCES.form_off,
-  type_deleted: SENTENCES.form_type_deleted,
-  sender_deleted: SENTENCES.form_sender_deleted,
-  sender_unverified: SENTENCES.form_sender_unverified,
+  off: sentence('form_off'),
+  type_deleted: sentence('form_type_deleted'),
+  sender_deleted: sentence('form_sender_deleted'),
+  sender_unverified: sentence('form_sender_unverified'),
 } as const;
 
 export const listForms = operation({

@@ -2,7 +2,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { NodeState } from '../../database/schema/index.ts';
 import { mailWaitsReason, noteMailWaits } from '../../delivery/queue/sending-hold.ts';
-import { SENTENCES } from '../../errors/sentences.ts';
+import { type Sentence, sentence } from '../../errors/sentences.ts';
 import { isUnderstood, NODE_LEASE_MS } from '../protocol.ts';
 import type { FleetNode } from './fleet.ts';
 
@@ -99,18 +99,18 @@ export class FleetRecord {
   }
 
   /** Why no node can take mail; null when one can, or is about to. */
-  #whyStuck(nodes: readonly FleetNode[], isConnected: boolean): string | null {
-    if (!isConnected) return SENTENCES.waits_nats;
+  #whyStuck(nodes: readonly FleetNode[], isConnected: boolean): Sentence | null {
+    if (!isConnected) return sentence('waits_nats');
     const there = nodes.filter((node) => !['silent', 'draining'].includes(this.#stateOf(node)));
-    if (there.length === 0) return SENTENCES.waits_no_node;
+    if (there.length === 0) return sentence('waits_no_node');
     const matching = there.filter(({ protocol }) => isUnderstood(protocol));
-    if (matching.length === 0) return SENTENCES.waits_release;
+    if (matching.length === 0) return sentence('waits_release');
     const taking = matching.filter((node) => this.#stateOf(node) !== 'refused');
-    if (taking.length === 0) return SENTENCES.waits_refused;
-    return taking.some((node) => this.#deps.left(node) > 0) ? null : SENTENCES.waits_warm_up;
+    if (taking.length === 0) return sentence('waits_refused');
+    return taking.some((node) => this.#deps.left(node) > 0) ? null : sentence('waits_warm_up');
   }
 
-  #note(reason: string | null): void {
+  #note(reason: Sentence | null): void {
     const { client, monotonic, warn } = this.#deps;
     const now = monotonic();
     this.#stuckSince = reason === null ? null : (this.#stuckSince ?? now);

@@ -156,7 +156,7 @@ export class Fleet {
     const node = this.#nodes.get(run);
     const share = node && shareOf(node, relayId);
     if (share !== undefined && share.refusal === '') {
-      share.refusal = outcome.reply;
+      share.refusal = String(outcome.reply);
       share.capacity = 0;
     }
     const canTry = (other: FleetNode) => {

@@ -6,6 +6,7 @@ import { deriveKey, rootSecrets } from '../../delivery/links/secrets.ts';
 import type { Claim } from '../../delivery/queue/candidates.ts';
 import type { NodePages } from '../../delivery/queue/ledger/node-pages.ts';
 import { addRefusedMessages } from '../../delivery/reporting/refused-messages.ts';
+import type { Said } from '../../errors/sentences.ts';
 import { type Ended, nodeOf, outcomeOf } from '../protocol.ts';
 import type { Refusals } from '../refusals.ts';
 
@@ -18,7 +19,7 @@ export class LateResults {
   readonly #refusals: Refusals;
   readonly #proofs: DeliveryProofs;
   /** The reply by delivery. */
-  readonly #accepted = new Map<number, string>();
+  readonly #accepted = new Map<number, Said>();
 
   constructor(client: Database, stored: NodePages, refusals: Refusals) {
     this.#client = client;

@@ -9,6 +9,7 @@ import { addUnsubscribers, removeUnsubscribers } from '../../audience/unsubscrib
 import type { Db } from '../../database/open.ts';
 import { type ErasedPerson, isPerson, personKey, TRACKING } from '../../delivery/feedback/choice.ts';
 import type { RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
+import { readStored } from '../../errors/stored.ts';
 import { PreferenceStore } from '../../pages/preferences.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { isProven } from '../change-proof.ts';
@@ -129,7 +130,8 @@ function ownWay({ source }: Change): 'api' | 'page' | 'form' {
 function suppress(db: Db, ids: RecipientIds, { suppression }: Change, now: string, present: number | undefined): void {
   if (suppression !== undefined) {
     const address_id = addressId(db, ids.user, addressOf(ids));
-    suppressAddress(db.$client, { user_id: ids.user, address_id, ...suppression, created_at: now });
+    const diagnostic = readStored(suppression.diagnostic);
+    suppressAddress(db.$client, { user_id: ids.user, address_id, ...suppression, diagnostic, created_at: now });
   } else if (present !== undefined) removeSuppression(db.$client, present);
 }
 

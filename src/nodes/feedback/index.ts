@@ -15,7 +15,7 @@ import type { RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
 import { FailingSteps } from '../../delivery/queue/failing-steps.ts';
 import { addRefusedMessages, type RefusedMessage } from '../../delivery/reporting/refused-messages.ts';
 import { unavailable } from '../../errors/failure.ts';
-import { SENTENCES } from '../../errors/sentences.ts';
+import { sentence } from '../../errors/sentences.ts';
 import { changesOf, PreferenceStore } from '../../pages/preferences.ts';
 import type { Clock } from '../../time/clock.ts';
 import { within } from '../bucket.ts';
@@ -244,7 +244,7 @@ async function keepErased({ connection, db, lock, clock }: Erasing): Promise<voi
   const client = db.$client;
   for (const { id, given } of notedWrites(client, 'erase-again')) {
     const { account, address }: ErasedPerson = JSON.parse(given);
-    await erasePerson(db, clock, account, address, { userId: null, name: SENTENCES.actor_operator, address: '' });
+    await erasePerson(db, clock, account, address, { userId: null, name: sentence('actor_operator'), address: '' });
     await lock.write(() => forgetWrite(client, id), ERASING_WAIT_MS);
   }
   for (const { id, given } of notedWrites(client, 'erase-choices')) {

@@ -47,7 +47,7 @@ export class RelayShares {
     if (!isAboutNode(outcome)) return null;
     const isNew = use.refusal === '';
     use.refusedAt = performance.now();
-    use.refusal = outcome.reply;
+    use.refusal = String(outcome.reply);
     return isNew ? 'refused' : 'still refused';
   }
 

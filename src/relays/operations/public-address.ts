@@ -5,7 +5,8 @@ import { inTransaction } from '../../database/transaction.ts';
 import { ADDRESS_SOURCES, publicAddress, savePublicAddress } from '../../delivery/links/public-address.ts';
 import { isLocal } from '../../delivery/transport/smtp/relay-urls.ts';
 import { conflict } from '../../errors/failure.ts';
-import { sentence, sentenceCode } from '../../errors/sentences.ts';
+import { sentence } from '../../errors/sentences.ts';
+import { codeOf } from '../../errors/stored.ts';
 import { findPublicAddress } from '../../health-checks/public-address.ts';
 import { choice, isoTimestampSchema, line, nullable, said } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
@@ -51,7 +52,7 @@ export const readPublicAddress = operation({
     if (seen === null) return { public_address: { ...address, seen } };
     const { state, found, advice = [] } = seen.finding;
     const at = isoTimestamp(new Date(seen.at));
-    return { public_address: { ...address, seen: { at, state, found, code: sentenceCode(found), advice } } };
+    return { public_address: { ...address, seen: { at, state, found, code: codeOf(found), advice } } };
   },
 });
 

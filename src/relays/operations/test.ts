@@ -12,8 +12,9 @@ import { relayOf } from '../../delivery/transport/relays/in-use.ts';
 import { TRIAL_STAGES, tryRelay } from '../../delivery/transport/relays/trial.ts';
 import { heloName } from '../../delivery/transport/smtp/helo.ts';
 import { conflict } from '../../errors/failure.ts';
-import { sentence, sentenceCode } from '../../errors/sentences.ts';
-import { choice, identifier, nullable, optionalIdentifier } from '../../http/requests/schemas.ts';
+import { sentence } from '../../errors/sentences.ts';
+import { codeOf } from '../../errors/stored.ts';
+import { choice, identifier, nullable, optionalIdentifier, said } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { auditBy } from '../../users/audit.ts';
 import { requireRelay } from './relays.ts';
@@ -23,9 +24,9 @@ const Test = Type.Object(
     stage: { ...choice(...TRIAL_STAGES), description: 'How far it came; done: a mail would be taken.' },
     from: Type.String({ description: 'The sender it was asked about.' }),
     to: Type.String({ description: 'The recipient it was asked about: who is signed in.' }),
-    found: Type.String({ description: 'What was found.' }),
+    found: said('What was found.'),
     code: nullable(Type.String({ description: 'What was found, for programs.' })),
-    advice: Type.Array(Type.String(), { description: 'What to do, in lines.' }),
+    advice: Type.Array(said(), { description: 'What to do, in lines.' }),
     reply: nullable(
       Type.String({ description: 'What the server said, or why it said nothing; null where all is well.' }),
     ),
@@ -58,7 +59,7 @@ export const testRelay = operation({
     if (testing.has(db)) throw conflict(sentence('relay_test_under_way'));
     testing.add(db);
     try {
-      const to = asciiAddress(actor.name) ?? '';
+      const to = asciiAddress(String(actor.name)) ?? '';
       const sender = sender_id ? findSender(context, sender_id) : undefined;
       const address = (sender && asciiAddress(sender.from_email)) ?? to;
       const relay = relayOf(db.$client, row);
@@ -71,7 +72,7 @@ export const testRelay = operation({
         auditBy(context, 'relay_tested', row.name);
       });
       const diagnosis = diagnose(trial, relay);
-      const test = { stage: trial.stage, from, to, ...diagnosis, code: sentenceCode(diagnosis.found), reply };
+      const test = { stage: trial.stage, from, to, ...diagnosis, code: codeOf(diagnosis.found), reply };
       return { test };
     } finally {
       testing.delete(db);

@@ -6,7 +6,7 @@ import { senders } from '../../database/schema/index.ts';
 import { stateName } from '../../delivery/reporting/mailing-report.ts';
 import { relaysInUse } from '../../delivery/transport/relays/in-use.ts';
 import { notFound } from '../../errors/failure.ts';
-import { sentenceCode } from '../../errors/sentences.ts';
+import { codeOf } from '../../errors/stored.ts';
 import { checkDomains } from '../../health-checks/dns.ts';
 import {
   DOMAIN_CHECKS,
@@ -14,6 +14,7 @@ import {
   findSeenDomain,
   recordSeenDomains,
 } from '../../health-checks/doctor-findings.ts';
+import { readFinding } from '../../health-checks/finding.ts';
 import { choice, integer, isoTimestampSchema, line, nullable, said, zeroOrOne } from '../../http/requests/schemas.ts';
 import { isOperatorsSession } from '../../operations/callers.ts';
 import { type Context, operation } from '../../operations/operation.ts';
@@ -151,9 +152,9 @@ function read(context: Context): Checks {
       }),
       may_sign: sender.keys.length === 0 && (isOperator || verified.has(sender.domain)) ? 1 : 0,
       checked_at: seen?.findings === undefined ? null : isoTimestamp(new Date(seen.at)),
-      checks: (seen?.findings ?? []).flatMap(({ state, found, advice = [], record = null }, at) => {
+      checks: (seen?.findings ?? []).map(readFinding).flatMap(({ state, found, advice = [], record = null }, at) => {
         const name = DOMAIN_CHECKS[at];
-        return name === undefined ? [] : [{ name, state, found, code: sentenceCode(found), advice, record }];
+        return name === undefined ? [] : [{ name, state, found, code: codeOf(found), advice, record }];
       }),
     };
   });

@@ -33,6 +33,7 @@ import {
   nullable,
   optionalReference,
   reference,
+  said,
   softStamps,
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
@@ -83,9 +84,9 @@ export const Verification = Type.Object({
   sent_at: nullable(isoTimestampSchema()),
   state: nullable(DeliveryState),
   attempts: integer(),
-  reply: nullable(Type.String()),
+  reply: nullable(said()),
   held_code: nullable(choice(...HELD_CODES)),
-  held_reason: nullable(Type.String()),
+  held_reason: nullable(said()),
 });
 /** What deleting a sender stops. */
 const Usage = Type.Object(

@@ -25,6 +25,7 @@ import {
   line,
   MAX_TEMPLATE_CHARACTERS,
   nullable,
+  said,
   stringList,
   text,
   unchangedSince,
@@ -134,7 +135,7 @@ const Draft = Type.Object({
   content: choice('none', 'template', 'json', 'html'),
   html_size: integer({ description: 'Bytes of the HTML that it was given; 0 without any.' }),
   status: integer(),
-  held_reason: nullable(Type.String()),
+  held_reason: nullable(said()),
   tracking: zeroOrOne(),
   variants: integer({ description: 'How many variants its A/B test has, A included; 1 without a test.' }),
   canary_percent: integer({ description: 'So many percent of the recipients get it first; 0: everybody at once.' }),
@@ -156,7 +157,7 @@ export type Draft = Static<typeof Draft>;
 
 const Audience = Type.Object({
   recipients: integer(),
-  left_out: Type.Array(Type.Object({ reason: Type.String(), count: integer() })),
+  left_out: Type.Array(Type.Object({ reason: said(), count: integer() })),
   with_zone: integer({ description: 'Of the recipients, those whose own time zone is known.' }),
 });
 export type Audience = Static<typeof Audience>;

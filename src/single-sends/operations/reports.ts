@@ -25,7 +25,7 @@ import { abTestReport } from '../../delivery/variants/report.ts';
 import { findWarmUpWait } from '../../delivery/warm-up/store.ts';
 import { findWatch } from '../../delivery/watch/watched-mailings.ts';
 import { notFound } from '../../errors/failure.ts';
-import { SENTENCES, sentenceCode } from '../../errors/sentences.ts';
+import { codeOf, readStored, storedSql } from '../../errors/stored.ts';
 import {
   choice,
   identifier,
@@ -35,6 +35,7 @@ import {
   listQuery,
   nullable,
   ShownDeliveryState,
+  said,
   text,
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
@@ -64,7 +65,7 @@ const Summary = Type.Object({
     ...choice(...SHOWN_STATES),
     description: 'What it is doing: its status and the state of its mailing in one word.',
   },
-  held_reason: nullable(Type.String()),
+  held_reason: nullable(said()),
   starts_at: Type.String(),
   created_at: Type.String(),
   recipients: integer({ description: 'Recipients so far; the number grows while the state is preparing.' }),
@@ -96,7 +97,7 @@ const Recipient = Type.Object({
   contact_id: nullable(integer()),
   state: ShownDeliveryState,
   attempts: integer(),
-  reply: nullable(Type.String()),
+  reply: nullable(said()),
   reason_code: nullable(Type.String()),
   opens: integer(),
   clicks: integer(),
@@ -123,7 +124,7 @@ const ListedRecipient = Type.Object({
   contact_id: nullable(integer()),
   state: ShownDeliveryState,
   attempts: integer(),
-  reply: nullable(Type.String()),
+  reply: nullable(said()),
   opens: integer(),
   updated_at: nullable(Type.String()),
 });
@@ -174,7 +175,7 @@ const Report = Type.Object({
     description: '0: saved, not queued; 1: queued; 2: being sent; 3: done, every recipient is in a final state.',
   }),
   held_code: nullable(choice(...HELD_CODES, ...COMMON_HELD_CODES)),
-  held_reason: nullable(Type.String()),
+  held_reason: nullable(said()),
   courier: choice(...COURIERS),
   tracking: zeroOrOne(),
   watch: nullable(Watch, 'Of a send with a canary, or one that was held because of its results; null of others.'),
@@ -198,7 +199,7 @@ const Report = Type.Object({
   reasons: Type.Array(
     Type.Object({
       state: Type.Unsafe<Shown>(Type.String({ description: 'State of the recipients counted here.' })),
-      reason: Type.String(),
+      reason: said(),
       count: integer(),
     }),
     {
@@ -276,8 +277,9 @@ export type Report = Static<typeof Report>;
 
 const record = recordObject(ListedRecipient, deliveries, {
   email: sql`ifnull((SELECT email FROM contacts WHERE id = ${deliveries.contact_id} AND address_id = ${deliveries.address_id}), normalized_email)`,
-  state: sql`CASE WHEN ${deliveries.state} = ${DELIVERY_STATE.accepted} AND ${deliveries.reply} = ${SENTENCES.kept_in_outbox} THEN 'kept' ELSE CASE ${deliveries.state} ${sql.join(stateNames, sql` `)} END END`,
+  state: sql`CASE WHEN ${deliveries.state} = ${DELIVERY_STATE.accepted} AND ${deliveries.reply} = ${sql.raw(storedSql('kept_in_outbox'))} THEN 'kept' ELSE CASE ${deliveries.state} ${sql.join(stateNames, sql` `)} END END`,
   attempts: sql`${deliveries.attempt}`,
+  reply: sql`english(${deliveries.reply})`,
   updated_at: sql`iif(${deliveries.updated_at} = 0, NULL, strftime('%Y-%m-%dT%H:%M:%S', ${deliveries.updated_at} / 1000, 'unixepoch') || '.000000Z')`,
 });
 
@@ -291,7 +293,10 @@ export const listSummaries = operation({
   run({ db, accountId }, { utr, state, search = '', limit = DEFAULT_ROWS, before_id }) {
     const only = utr === undefined ? null : requireSingleSend(db, accountId, utr).id;
     const rows = db.$client
-      .prepare<Record<string, string | number | null>, Static<typeof Summary> & { is_wanted: 0 | 1 }>(`
+      .prepare<
+        Record<string, string | number | null>,
+        Static<typeof Summary> & { held_reason: string | null; is_wanted: 0 | 1 }
+      >(`
         SELECT s.id, s.utr, s.single_send_name, s.subject, ${SHOWN_STATE} AS state, ifnull(m.held_reason, s.held_reason) AS held_reason,
           strftime('%Y-%m-%dT%H:%M:%S.000000Z', s.starts_at / 1000, 'unixepoch') AS starts_at, s.created_at,
           ifnull(m.recipients, 0) AS recipients, ifnull(${FINISHED}, 0) AS finished, ifnull(m.delivered, 0) AS delivered, ${keptMails('m')} AS kept,
@@ -313,7 +318,9 @@ export const listSummaries = operation({
         examined: state === undefined && search === '' ? limit + 1 : MAX_EXAMINED,
       });
     const wanted = rows.filter(({ is_wanted }) => is_wanted === 1);
-    const summaries = wanted.slice(0, limit).map(({ is_wanted: _, ...summary }) => summary);
+    const summaries = wanted
+      .slice(0, limit)
+      .map(({ is_wanted: _, ...summary }) => ({ ...summary, held_reason: readStored(summary.held_reason) }));
     const isCut = wanted.length > limit;
     const end = isCut ? summaries.at(-1) : rows.length === MAX_EXAMINED ? rows.at(-1) : undefined;
     return { summaries, next_before_id: end?.id ?? null };
@@ -410,7 +417,7 @@ export const findRecipientsOf = operation({
     const { recipients, next } = findRecipients(client, requireMailing(db, accountId, utr), filter, after, limit);
     const records = recipients.map(({ updated_at, ...recipient }) => ({
       ...recipient,
-      reason_code: sentenceCode(recipient.reply),
+      reason_code: codeOf(recipient.reply),
       updated_at: updated_at === null ? null : `${new Date(updated_at).toISOString().slice(0, -1)}000Z`,
     }));
     return { recipients: records, next, events_removed_before: eventsRemovedTime(client) };

@@ -5,7 +5,7 @@ import type { ContentFinding, SharedFinding } from '../../delivery/checks/conten
 import { designToken } from '../../designs/designs.ts';
 import { inShowingTurn, withinShare } from '../../http/account-share.ts';
 import { AddressList, checkTestAddresses, readAddressList } from '../../http/requests/address-list.ts';
-import { email, flag, identifier, integer, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
+import { email, flag, identifier, integer, nullable, said, zeroOrOne } from '../../http/requests/schemas.ts';
 import { type Context, operation, recordOperation } from '../../operations/operation.ts';
 import { asVariant } from '../launch.ts';
 import {
@@ -28,7 +28,7 @@ export const ShownMailRecord = Type.Object({
   text: Type.String({ description: 'The beginning of the text part, of 100 000 characters at most.' }),
   text_length: integer({ description: 'The characters of the whole text part.' }),
   placeholders_without_value: Type.Array(Type.String()),
-  problem: nullable(Type.String()),
+  problem: nullable(said()),
 });
 
 export type ShownMail = Static<typeof ShownMailRecord>;
@@ -56,7 +56,7 @@ export const CheckedMailRecord = Type.Object({
   text: Type.String({ description: 'The beginning of the text part, of 100 000 characters at most.' }),
   text_length: integer({ description: 'The characters of the whole text part.' }),
   findings: Type.Array(CheckFinding, { description: 'One for each check.' }),
-  problem: nullable(Type.String()),
+  problem: nullable(said()),
 });
 
 /** Which mail is looked at, and the address of the person of its audience who would see it; without one, anybody. */

@@ -13,6 +13,7 @@ import { ContentError } from '../../delivery/content/compiled-content.ts';
 import { PREFERENCES, WEB_COPY } from '../../delivery/content/merge.ts';
 import { findPerson, mergeValues } from '../../delivery/content/values.ts';
 import { notFound } from '../../errors/failure.ts';
+import type { Said } from '../../errors/sentences.ts';
 import { withinShare } from '../../http/account-share.ts';
 import {
   flag,
@@ -22,6 +23,7 @@ import {
   listQuery,
   nullable,
   reference,
+  said,
   stamps,
   stringList,
   trackingFlag,
@@ -118,7 +120,7 @@ const Utr = Type.Object({ utr: Type.String() });
 const Preview = Type.Object({
   audience: Type.Object({
     recipients: integer(),
-    left_out: Type.Array(Type.Object({ reason: Type.String(), count: integer() })),
+    left_out: Type.Array(Type.Object({ reason: said(), count: integer() })),
   }),
   mail: nullable(
     Type.Object({
@@ -129,7 +131,7 @@ const Preview = Type.Object({
       text_length: integer({ description: 'The characters of the whole text part.' }),
     }),
   ),
-  problem: nullable(Type.String()),
+  problem: nullable(said()),
   placeholders_without_value: Type.Array(Type.String()),
   warnings: ContentWarnings,
 });
@@ -265,7 +267,7 @@ async function preview(context: Context, input: SingleSendInput) {
     ignores_caps: input.ignores_caps ?? 0,
   });
   const audience = { recipients, left_out };
-  const without = (problem: string) => ({ audience, mail: null, problem, placeholders_without_value: [] });
+  const without = (problem: Said) => ({ audience, mail: null, problem, placeholders_without_value: [] });
   const sender = db.select().from(senders).where(eq(senders.id, input.sender_id)).get();
   if (sender === undefined) throw new Error('a sender passed the check and is gone');
   const code = { template_json: input.template_json || null, template_html: input.template_html || null };
@@ -287,6 +289,6 @@ async function preview(context: Context, input: SingleSendInput) {
     };
   } catch (error) {
     if (!(error instanceof ContentError)) throw error;
-    return without(error.message);
+    return without(error.said);
   }
 }

@@ -10,7 +10,7 @@ import { smallestDifference } from '../../delivery/variants/statistics.ts';
 import { findAbTestProblem, learnsOfPeople } from '../../delivery/variants/test-problem.ts';
 import { conflict, invalid } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
-import { SENTENCES, sentence } from '../../errors/sentences.ts';
+import { sentence } from '../../errors/sentences.ts';
 import { withinShare } from '../../http/account-share.ts';
 import {
   choice,
@@ -200,7 +200,7 @@ export const saveVariants = operation({
     const save = () => {
       const send = requireChangeable(db, accountId, utr, unchanged_since);
       const problem = findAbTestProblem(db, config, { ...send, ...changes });
-      if (problem !== null) throw invalid(FIELD_OF_PROBLEM[problem], SENTENCES[problem]);
+      if (problem !== null) throw invalid(FIELD_OF_PROBLEM[problem], sentence(problem));
       if (ab_test !== null) requireVariants(db, send, ab_test);
       const updated_at = isoTimestamp(clock.now());
       changeUnsent(db, send.id, { ...changes, changed_by: actor.userId, updated_at });

@@ -10,6 +10,7 @@ import type { ShownDeliveryState } from '../../delivery/reporting/kept-mails.ts'
 import type { ReportedHour } from '../../delivery/reporting/mailing-report.ts';
 import type { LocalWait } from '../../delivery/timing/local-times.ts';
 import type { WarmUpWait } from '../../delivery/warm-up/store.ts';
+import { stored } from '../../errors/stored.ts';
 import type { Report, Summary } from '../operations/reports.ts';
 
 const HOUR_MS = 3_600_000;
@@ -164,12 +165,12 @@ function Reasons({ utr, reasons }: { utr: string; reasons: Report['reasons'] }) 
       <Table
         caption={title}
         rows={reasons}
-        keyOf={({ state, reason }) => `${state} ${reason}`}
+        keyOf={({ state, reason }) => `${state} ${stored(reason)}`}
         columns={[
           {
             heading: language.say('mailings.reason'),
             cell: ({ state, reason }) => (
-              <a href={`/mailings/${utr}/recipients?${new URLSearchParams({ state, reason })}`}>
+              <a href={`/mailings/${utr}/recipients?${new URLSearchParams({ state, reason: stored(reason) })}`}>
                 <bdi class="opening">{language.sentence(reason)}</bdi>
               </a>
             ),

@@ -10,6 +10,7 @@ import { recordTime } from '../../dashboard/record-time.ts';
 import { withQuery } from '../../dashboard/with-query.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { SHOWN_DELIVERY_STATES, type ShownDeliveryState } from '../../delivery/reporting/kept-mails.ts';
+import { readStored } from '../../errors/stored.ts';
 import { sendLongCsv } from '../../http/list-response.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Clock } from '../../time/clock.ts';
@@ -141,7 +142,7 @@ function Recipients({
         <p class="small">
           {filter.reason && (
             <>
-              {language.say('mailings.reason')}: <bdi>{language.sentence(filter.reason)}</bdi>{' '}
+              {language.say('mailings.reason')}: <bdi>{language.sentence(readStored(filter.reason))}</bdi>{' '}
             </>
           )}
           {link && (

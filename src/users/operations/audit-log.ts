@@ -1,23 +1,26 @@
 /** The audit log of an account (addition): who signed in, who failed to, who changed users, keys and settings, and who erased people. */
-import { eq, sql } from 'drizzle-orm';
+import { and, desc, eq, lt, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { recordObject } from '../../database/record-json.ts';
 import { auditLog } from '../../database/schema/index.ts';
-import { choice, eitherOrderQuery, integer, isoTimestampSchema, nullable } from '../../http/requests/schemas.ts';
-import { listOperation } from '../../operations/operation.ts';
+import { choice, eitherOrderQuery, integer, isoTimestampSchema, nullable, said } from '../../http/requests/schemas.ts';
+import { listOperation, operation } from '../../operations/operation.ts';
 import { AUDIT_ACTIONS } from '../audit.ts';
 
 const Entry = Type.Object({
   id: integer(),
   user_id: nullable(integer(), 'Id of the user who did it; null for a key pair and the command line.'),
-  actor: Type.String({ description: 'Who did it: the e-mail address of a user, a public key, or command line.' }),
+  actor: said('Who did it: the e-mail address of a user, a public key, or command line.'),
   action: { ...choice(...AUDIT_ACTIONS), description: 'What was done.' },
-  subject: Type.String({ description: 'What was acted on, such as the address of a user or a public key.' }),
+  subject: said('What was acted on, such as the address of a user or a public key.'),
   address: Type.String({ description: 'Network address of the caller.' }),
   times: integer({ description: 'How often it happened: failed sign-ins from one address are counted in one entry.' }),
   created_at: isoTimestampSchema(),
 });
-const record = recordObject(Entry, auditLog);
+const record = recordObject(Entry, auditLog, {
+  actor: sql`english(${auditLog.actor})`,
+  subject: sql`english(${auditLog.subject})`,
+});
 
 export const listAudit = listOperation({
   name: 'List who signed in, who changed users, keys, settings and senders, and who erased people (addition)',
@@ -32,4 +35,19 @@ export const listAudit = listOperation({
     id: auditLog.id,
     part,
   }),
+});
+
+/** For the page of the log: the newest entries first. */
+export const readAuditLog = operation({
+  name: 'Read the audit log',
+  role: 'owner',
+  input: Type.Object({ limit: integer(), before_id: Type.Optional(integer()) }),
+  run: ({ db, accountId }, { limit, before_id: before }) =>
+    db
+      .select()
+      .from(auditLog)
+      .where(and(eq(auditLog.account_id, accountId), before === undefined ? undefined : lt(auditLog.id, before)))
+      .orderBy(desc(auditLog.id))
+      .limit(limit)
+      .all(),
 });

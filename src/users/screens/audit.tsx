@@ -1,24 +1,23 @@
 /** The audit log, newest first. */
 import type { FastifyInstance } from 'fastify';
-import type { Static } from 'typebox';
 import { Time } from '../../dashboard/components/figures.tsx';
 import { Empty } from '../../dashboard/components/surface.tsx';
 import { Pager, Table } from '../../dashboard/components/table.tsx';
 import { ask } from '../../dashboard/operations.ts';
 import { sendSettings } from '../../dashboard/screens/settings/frame.tsx';
 import { isWordKey, type Language, useLanguage } from '../../dashboard/words/index.ts';
-import { findSentence } from '../../errors/sentences.ts';
-import { listAudit } from '../operations/audit-log.ts';
+import type { auditLog } from '../../database/schema/index.ts';
+import { Sentence } from '../../errors/sentences.ts';
+import { readAuditLog } from '../operations/audit-log.ts';
 
 const PAGE_ROWS = 100;
 
-type Entry = Static<typeof listAudit.record>;
+type Entry = typeof auditLog.$inferSelect;
 
 export async function auditScreen(app: FastifyInstance): Promise<void> {
   app.get<{ Querystring: { before?: string } }>('/settings/audit', async (request, reply) => {
     const before = /^\d{1,15}$/.test(request.query.before ?? '') ? request.query.before : undefined;
-    const audit = await ask(request, listAudit, {
-      order: 'newest',
+    const audit = await ask(request, readAuditLog, {
       limit: PAGE_ROWS,
       ...(before && { before_id: before }),
     });
@@ -69,13 +68,14 @@ function Entries({ entries }: { entries: readonly Entry[] }) {
 
 /** What an entry is about. The log has a user's role and a person's settings by the names that the API has for them. */
 function subjectText(language: Language, { action, subject }: Entry): string {
+  if (subject instanceof Sentence) return language.sentence(subject);
   if (action === 'user_added' || action === 'user_changed') {
     return subject.replaceAll(/(?<=(?:: |\u2192 ))(?:viewer|editor|owner)\b/g, (role) =>
       knownText(language, `role.${role}`, role),
     );
   }
   // Most subjects are names that people chose, which are shown as they are, even where they look like numbers.
-  if (action !== 'settings_changed') return findSentence(subject) === null ? subject : language.sentence(subject);
+  if (action !== 'settings_changed') return subject;
   return subject
     .split(', ')
     .map((change) => {
@@ -93,6 +93,6 @@ function knownText(language: Language, key: string, otherwise: string): string {
 
 function What({ action, times }: Entry) {
   const language = useLanguage();
-  const text = language.say(`audit.${action}`);
+  const text = knownText(language, `audit.${action}`, action);
   return <>{times > 1 ? language.say('audit.times', { what: text, count: times }) : text}</>;
 }

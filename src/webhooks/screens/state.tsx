@@ -103,7 +103,7 @@ export function State({ webhook, now }: { webhook: Webhook; now: Date }) {
       {reason !== null && <span class="second-line">{language.sentence(reason)}</span>}
       {failures > 0 && failure !== '' && (
         <span class="second-line quiet-text browser">
-          <Time at={at} now={now} />: {failureText(language, failure)}
+          <Time at={at} now={now} />: {language.sentence(failure)}
         </span>
       )}
     </div>
@@ -124,11 +124,4 @@ function webhookState(
   if (state === 'disabled') return { tone: code === 'by_owner' ? 'plain' : 'bad', text: language.say('webhooks.off') };
   if (failures > 0) return { tone: 'warn', text: language.say('webhooks.fails') };
   return { tone: 'good', text: language.say('webhooks.on') };
-}
-
-/** Why an event was not taken: status and answer, with the service's own sentences in the reader's language. */
-function failureText(language: Language, failure: string): string {
-  const [, status, reply = ''] = /^(HTTP \d+)(?:: (.*))?$/s.exec(failure) ?? [];
-  if (status === undefined) return language.sentence(failure);
-  return reply === '' ? status : `${status}: ${language.sentence(reply)}`;
 }

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { deleteContacts, updateContact } from '../../../src/audience/contacts/contacts.ts';
-import { importContacts } from '../../../src/audience/import/import.ts';
+import { importContacts, inEnglish } from '../../../src/audience/import/import.ts';
 import { erasePerson, finishErasures } from '../../../src/audience/person/erase.ts';
 import { connect } from '../../../src/database/open.ts';
 import { purge } from '../../../src/database/purge.ts';
@@ -193,7 +193,7 @@ t.test('an erased address is refused as the second one of somebody else, however
   t.teardown(() => void own.$client.close());
   const job = { databasePath: app.path, path, accountId: 1, typeId: 1, fileName: 'people.csv' };
   const errors = [2, 3, 4].map((line) => ({ line, field: 'alt_email', text }));
-  const report = await importContacts(own, job, app.clock);
+  const report = inEnglish(await importContacts(own, job, app.clock));
   t.match(report, { rows: 4, created: 0, updated: 1, failed: 3, errors });
   // As if the erasure had not come to this record yet.
   app.db.prepare("UPDATE import_changes SET before = json_set(before, '$.alt_email', ?)").run(erased[0]);
@@ -214,13 +214,17 @@ t.test('an import that is under way brings nobody back who is erased meanwhile a
   writeFileSync(path, ['email,alt_email', ...people].join('\n'));
   const job = { databasePath: app.path, path, accountId: 1, typeId: 1, fileName: 'people.csv' };
   const erasures: Promise<void>[] = [];
-  const report = await importContacts(own, job, app.clock, {
-    read: () => undefined,
-    wrote: () => {
-      if (erasures.length > 0) return;
-      erasures.push(new Promise((done) => setImmediate(() => done(erasePerson(other, app.clock, 1, 1, COMMAND_LINE)))));
-    },
-  });
+  const report = inEnglish(
+    await importContacts(own, job, app.clock, {
+      read: () => undefined,
+      wrote: () => {
+        if (erasures.length > 0) return;
+        erasures.push(
+          new Promise((done) => setImmediate(() => done(erasePerson(other, app.clock, 1, 1, COMMAND_LINE)))),
+        );
+      },
+    }),
+  );
   await Promise.all(erasures);
   t.ok(report.failed > 0 && report.created > 0, JSON.stringify([report.created, report.failed]));
   t.equal(report.created + report.failed, 3000);
@@ -299,10 +303,12 @@ t.test('an import that is under way does not add whoever is erased meanwhile, an
   const path = join(t.testdir(), 'people.csv');
   writeFileSync(path, ['email', first, ...people, last].join('\n'));
   const job = { databasePath: app.path, path, accountId: 1, typeId: 1, fileName: 'people.csv' };
-  const report = await importContacts(own, job, app.clock, {
-    read: () => erase(first),
-    wrote: (written, whole) => void (written < whole && setImmediate(erase, last)),
-  });
+  const report = inEnglish(
+    await importContacts(own, job, app.clock, {
+      read: () => erase(first),
+      wrote: (written, whole) => void (written < whole && setImmediate(erase, last)),
+    }),
+  );
   await Promise.all(erasures);
   t.equal(erasures.length, 2);
   const text = 'The email belongs to a person who was erased, and is not accepted again.';

@@ -61,7 +61,10 @@ t.test('a campaign for a segment with a deleted field is held, and so is one tha
   app.db.prepare(INSERT_LIVE_AUTOMATION).run(segment_id, 'segments', '00000000-0000-4000-8000-000000000001');
   await mustAnswer(app, 'DELETE', '/custom-fields/delete', { query: { id: 1 } });
   for (const utr of [to, without]) t.strictSame(statusOf(app, utr), { status: 0, held_reason: reason });
-  t.strictSame(app.db.prepare('SELECT status, held_reason FROM automations').get(), { status: 0, held_reason: reason });
+  t.strictSame(app.db.prepare('SELECT status, english(held_reason) AS held_reason FROM automations').get(), {
+    status: 0,
+    held_reason: reason,
+  });
   const live = await app.one.call('GET', '/automations/set-live', {
     query: { utr: '00000000-0000-4000-8000-000000000001' },
   });
@@ -115,7 +118,7 @@ t.test(
     t.equal(gone.body.errors, 'Deleted Successfully');
     t.equal(await membersOf(t, app, segment_id), 'x');
     t.strictSame(statusOf(app, utr), { status: 0, held_reason: 'A contact type it names was deleted' });
-    t.strictSame(app.db.prepare('SELECT status, held_reason FROM automations').get(), {
+    t.strictSame(app.db.prepare('SELECT status, english(held_reason) AS held_reason FROM automations').get(), {
       status: 0,
       held_reason: 'Its contact type was deleted',
     });
@@ -134,7 +137,7 @@ t.test('a deleted contact type holds what names a segment of it, which has lost 
     status: 0,
     held_reason: 'The contact type of a segment it names was deleted',
   });
-  t.strictSame(app.db.prepare('SELECT status, held_reason FROM automations').get(), {
+  t.strictSame(app.db.prepare('SELECT status, english(held_reason) AS held_reason FROM automations').get(), {
     status: 0,
     held_reason: "Its segment's contact type was deleted",
   });

@@ -60,7 +60,7 @@ t.test(
     await switchOn(world);
     const states = app.db
       .prepare(
-        "SELECT group_concat(state || ' ' || ifnull(reply, '')) FROM (SELECT state, reply FROM deliveries WHERE mailing_id = (SELECT max(id) FROM mailings) ORDER BY address_id)",
+        "SELECT group_concat(state || ' ' || ifnull(english(reply), '')) FROM (SELECT state, reply FROM deliveries WHERE mailing_id = (SELECT max(id) FROM mailings) ORDER BY address_id)",
       )
       .pluck()
       .get();

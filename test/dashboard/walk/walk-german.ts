@@ -3,11 +3,16 @@ import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { de } from '../../../src/dashboard/words/de/index.ts';
 import { en } from '../../../src/dashboard/words/en/index.ts';
-import { sentenceCode } from '../../../src/errors/sentences.ts';
+import { SENTENCES } from '../../../src/errors/sentences.ts';
 import { excessWidth } from '../../support/dashboard/browser.ts';
 import { DESK } from '../../support/walked-pages.ts';
 import type { Screen } from './screens.ts';
 import type { Visit } from './visits.ts';
+
+/** The sentences of the service in English, with anything for their values. */
+const SAID = Object.values(SENTENCES)
+  .filter((text) => /[a-z]{2}.* /.test(text.replaceAll(/\{\w+\}/g, '')))
+  .map((text) => new RegExp(`^${text.replaceAll(/[.*+?^$()|[\]\\/]/g, '\\$&').replaceAll(/\{\w+\}/g, '.+')}$`, 's'));
 
 /** What the mail or the form on a screen says in English itself. */
 const OF_MAILS: Readonly<Record<string, readonly string[]>> = {
@@ -83,7 +88,7 @@ const GERMAN_PATTERNS = [...GERMAN].filter((text) => text.includes('{')).map(pat
 function englishIn(texts: readonly string[]): string[] {
   return texts.filter(
     (text) =>
-      sentenceCode(text) !== null ||
+      SAID.some((pattern) => pattern.test(text)) ||
       (ENGLISH.some((pattern) => pattern.test(text)) && !GERMAN_PATTERNS.some((pattern) => pattern.test(text))),
   );
 }

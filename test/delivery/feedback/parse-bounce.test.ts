@@ -39,7 +39,7 @@ t.test('reports', (t) => {
       t.equal(parseReturnPath([SECRET], KNOWN, toOf(raw)), delivery);
       if (report.kind === 'status') {
         t.equal(report.verdict?.kind ?? null, verdict ?? null);
-        if (reason !== undefined) t.equal(report.verdict?.reason, reason);
+        if (reason !== undefined) t.equal(report.verdict?.reason.toString(), reason);
         const [{ diagnostic: stored } = { diagnostic: '' }] = report.recipients;
         t.ok(stored.includes(diagnostic), stored);
       }

@@ -137,7 +137,7 @@ t.test('a mailing has so many reasons; later ones count as others, and each leav
   const change = (at: number, by: number) => ({ mailing_id: 1, state: 3, reply: reply(at), by });
   const everybody = Array.from({ length: 1200 }, (_, at) => at);
   count(everybody.map((at) => change(at, 2)));
-  const other = db.prepare<[], number>("SELECT count FROM delivery_reasons WHERE reason = 'Other replies'").pluck();
+  const other = db.prepare<[], number>("SELECT count FROM delivery_reasons WHERE reason = ':other_replies'").pluck();
   t.equal(db.prepare('SELECT count(*) FROM delivery_reasons').pluck().get(), 1001);
   t.equal(other.get(), 400);
   count(everybody.map((at) => change(at, -1)));

@@ -190,7 +190,7 @@ t.test(
     t.strictSame(mailsInBrief(app), ['01-15T09:00 ann one']);
     const { report } = (await get('/automations/report', { utr })).body.message;
     t.match(report.people, [{ state: 'finished', count: 1 }], 'who is not sent a mail does not leave');
-    const reasons = app.db.prepare('SELECT reply FROM deliveries WHERE state = 5').pluck().all();
+    const reasons = app.db.prepare('SELECT english(reply) FROM deliveries WHERE state = 5').pluck().all();
     const reason = 'already had the most mails allowed in a 20-day period: 1';
     t.strictSame(reasons, [reason, reason]);
   },

@@ -1,6 +1,7 @@
 /** The canary of a single send, and its hold by results, from the API to a relay. */
 import t from 'tap';
 import { recordBounce } from '../../../src/delivery/feedback/bounces/record.ts';
+import type { Outcome } from '../../../src/delivery/transport/courier.ts';
 import { replyOutcome } from '../../../src/delivery/transport/smtp/outcome.ts';
 import { Canaries } from '../../../src/delivery/watch/canary.ts';
 import type { TestApp } from '../../support/app.ts';
@@ -9,7 +10,7 @@ import { createSend, RECALL, readyToSend } from '../../support/single-sends.ts';
 import { begun, begunAndRun, DOMAINS, UNKNOWN } from './watched-send.ts';
 
 const MINUTE = 60_000;
-const LATER = replyOutcome('rcpt', { code: 450, text: '4.2.0 greylisted, try again later' });
+const LATER: Outcome = replyOutcome('rcpt', { code: 450, text: '4.2.0 greylisted, try again later' });
 
 const atDomains =
   (...numbers: number[]) =>

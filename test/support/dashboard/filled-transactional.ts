@@ -1,13 +1,14 @@
 /** Transactional mails in several states, for the pages that show them. */
 import { randomUUID } from 'node:crypto';
 import { DELIVERY_STATE, type DeliveryState } from '../../../src/database/schema/index.ts';
-import { SENTENCES } from '../../../src/errors/sentences.ts';
+import { sentence } from '../../../src/errors/sentences.ts';
+import { stored } from '../../../src/errors/stored.ts';
 import type { TestApp } from '../app.ts';
 import type { Naming } from './filled-account.ts';
 
 const REPLIES: readonly (readonly [DeliveryState, string])[] = [
   ['accepted', '250 2.0.0 OK'],
-  ['suppressed', SENTENCES.suppressed_bounce],
+  ['suppressed', stored(sentence('suppressed_bounce'))],
   ['bounced', '550 5.1.1 No such user here'],
 ];
 

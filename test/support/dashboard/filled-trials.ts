@@ -2,6 +2,7 @@
 
 import { DELIVERY_STATE } from '../../../src/database/schema/index.ts';
 import { sentence } from '../../../src/errors/sentences.ts';
+import { stored } from '../../../src/errors/stored.ts';
 import { isoTimestamp } from '../../../src/time/clock.ts';
 import type { TestApp } from '../app.ts';
 import type { Naming } from './filled-account.ts';
@@ -58,7 +59,7 @@ export function fillTrials(app: TestApp, naming: Naming, utrs: Readonly<Record<T
     .prepare(
       "UPDATE mailings SET state = 'held', acknowledged_state = 'held', held_code = 'too_many_bounces', held_reason = ? WHERE id = ?",
     )
-    .run(String(sentence('held_too_many_bounces', results)), stopped);
+    .run(stored(sentence('held_too_many_bounces', results)), stopped);
 }
 
 /** Addresses of people who have left since, for the test groups. */

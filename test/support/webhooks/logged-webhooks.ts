@@ -1,4 +1,6 @@
 /** Webhooks of an account to look at: one that works, one that was switched off, and what they were sent. */
+import { sentence } from '../../../src/errors/sentences.ts';
+import { stored } from '../../../src/errors/stored.ts';
 import { disableEndpoint } from '../../../src/webhooks/endpoints.ts';
 import type { TestApp } from '../app.ts';
 import { addWebhook } from './dispatching.ts';
@@ -16,7 +18,7 @@ export async function addLoggedWebhooks({ one, db, clock }: TestApp): Promise<nu
     const taken = { attempt: 1, taken: 1, status: 204, reply: '', took: 12 };
     log.run({ endpoint: working.id, event, type: 'contact.created', at: now - at * 60_000, ...taken });
     const refused = { attempt: 1 + (at % 11), taken: 0, status: at % 2 === 0 ? 302 : 0, took: 15_000 };
-    const reply = at % 2 === 0 ? 'It redirects elsewhere, which is not followed.' : 'It did not answer in time.';
+    const reply = stored(sentence(at % 2 === 0 ? 'webhook_redirect' : 'webhook_silent'));
     log.run({ endpoint: failing.id, event: 9000 + at, type: 'contact.unsubscribed', at: now - at, reply, ...refused });
   }
   db.prepare('UPDATE webhook_endpoints SET succeeded_at = ? WHERE id = ?').run(now - 90_000, working.id);

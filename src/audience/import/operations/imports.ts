@@ -5,6 +5,7 @@ import { ownedBy, ownedRecord, recordId } from '../../../database/ownership.ts';
 import { readRecord, recordObject, totalBytes } from '../../../database/record-json.ts';
 import { contactImports, contacts, importKept } from '../../../database/schema/index.ts';
 import { notFound } from '../../../errors/failure.ts';
+import { readStored } from '../../../errors/stored.ts';
 import {
   choice,
   eitherOrderQuery,
@@ -13,6 +14,7 @@ import {
   isoTimestampSchema,
   listQuery,
   nullable,
+  said,
   zeroOrOne,
 } from '../../../http/requests/schemas.ts';
 import { type Context, listOperation, operation, recordOperation } from '../../../operations/operation.ts';
@@ -23,7 +25,7 @@ import { isUndoable, undoImport } from '../undo.ts';
 export const RowProblem = Type.Object({
   line: integer(),
   field: Type.String({ description: 'Name of the invalid field.' }),
-  text: Type.String(),
+  text: said(),
 });
 export type RowProblem = Static<typeof RowProblem>;
 
@@ -35,7 +37,7 @@ const Import = Type.Object({
   created: integer(),
   updated: integer(),
   failed: integer(),
-  notes: Type.Array(Type.String()),
+  notes: Type.Array(said()),
   errors: Type.Array(RowProblem),
   state: {
     ...choice('writing', 'done', 'undoing', 'undone'),
@@ -70,8 +72,8 @@ const ById = { id: identifier('The import.') };
 
 const recordOf = ({ clock }: Context) =>
   recordObject(Import, contactImports, {
-    notes: sql`json(${contactImports.notes})`,
-    errors: sql`json(${contactImports.errors})`,
+    notes: sql`json((SELECT json_group_array(english(value)) FROM json_each(${contactImports.notes})))`,
+    errors: sql`json((SELECT json_group_array(json_set(value, '$.text', english(value ->> 'text'))) FROM json_each(${contactImports.errors})))`,
     is_undoable: sql.raw(isUndoable(`'${isoTimestamp(clock.now())}'`)),
   });
 
@@ -105,6 +107,31 @@ export const readImport = recordOperation({
       ownedRecord(contactImports, id, context.accountId),
     ),
 });
+
+/** For the page of an import. */
+export const readImportReport = operation({
+  name: 'Read the report of an import',
+  role: 'viewer',
+  input: Type.Object(ById),
+  async run(context, input) {
+    const found = context.db
+      .select({ notes: contactImports.notes, errors: contactImports.errors })
+      .from(contactImports)
+      .where(ownedRecord(contactImports, input.id, context.accountId))
+      .get();
+    const record = await readImport.run(context, input);
+    return {
+      ...record,
+      notes: (found?.notes ?? []).map((note) => readStored(note)),
+      errors: (found?.errors ?? []).map(readProblem),
+    };
+  },
+});
+
+/** Why a row was not imported, from its stored form. */
+export function readProblem(problem: { line: number; field: string; text: string }): RowProblem {
+  return { ...problem, text: readStored(problem.text) };
+}
 
 export const takeBackImport = operation({
   name: 'Take back what an import did, within 30 days (addition)',

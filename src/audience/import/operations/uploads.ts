@@ -9,6 +9,7 @@ import { contactImports } from '../../../database/schema/index.ts';
 import { conflict, Failure, invalid, notFound } from '../../../errors/failure.ts';
 import { messages } from '../../../errors/field-errors.ts';
 import { sentence } from '../../../errors/sentences.ts';
+import { english, readStored } from '../../../errors/stored.ts';
 import { readFileUpload } from '../../../http/requests/forms.ts';
 import { normalize } from '../../../http/requests/normalize.ts';
 import {
@@ -19,6 +20,7 @@ import {
   nullable,
   optionalReference,
   reference,
+  said,
   stringList,
   zeroOrOne,
 } from '../../../http/requests/schemas.ts';
@@ -39,7 +41,7 @@ import { plannedFields } from '../make-lists.ts';
 import { MAX_PREVIEWED, PREVIEW_KINDS, type PreviewKind } from '../preview.ts';
 import { guessColumns, MAX_MAPPED_COLUMNS, parseHeader } from '../rows.ts';
 import { makeUploadFolder, type PlannedImport, type UploadedFile } from '../uploads.ts';
-import { RowProblem } from './imports.ts';
+import { RowProblem, readProblem } from './imports.ts';
 
 const EMPTY_CELLS = 'keep (default): a contact keeps its value where the cell is empty; clear: the value is removed.';
 const START_AUTOMATIONS =
@@ -116,7 +118,7 @@ const Upload = Type.Object({
     }),
     { description: 'The columns of the file.' },
   ),
-  notes: Type.Array(Type.String()),
+  notes: Type.Array(said()),
   bytes_read: integer({ description: 'How many bytes of it were read and checked.' }),
   bytes: integer({ description: 'The size of the file; 0 before it is imported.' }),
   written: integer({ description: 'How many people were written.' }),
@@ -186,7 +188,7 @@ const Preview = Type.Object({
     }),
     { description: 'Of an export: those who left there, who are marked before anybody is added.' },
   ),
-  notes: Type.Array(Type.String()),
+  notes: Type.Array(said()),
   errors: Type.Array(RowProblem),
 });
 export type Preview = Static<typeof Preview>;
@@ -234,7 +236,8 @@ export const readPreview = operation({
     const upload = requireUpload(context, upload_id);
     if (upload.preview === null) return { preview: null, people: [] };
     const { people, ...preview } = upload.preview;
-    return { preview, people: people[kind] };
+    const notes = preview.notes.map((note) => readStored(note));
+    return { preview: { ...preview, notes, errors: preview.errors.map(readProblem) }, people: people[kind] };
   },
 });
 
@@ -275,7 +278,7 @@ export const failedRowsCsv = operation({
     const report = upload_id === undefined ? null : requireUpload(context, upload_id).report;
     const { failed, errors } = report?.id === 0 ? report : requireReport(context, report?.id ?? id);
     const csv = csvWriter(['line', 'field', 'text']);
-    for (const { line, field, text } of errors) csv.write([line, field, text]);
+    for (const { line, field, text } of errors) csv.write([line, field, english(text)]);
     const kept = new Set(errors.map(({ line }) => line)).size;
     if (kept < failed)
       csv.write([null, '', `These are the first ${kept} of ${failed} rows that failed. More are not kept.`]);
@@ -366,7 +369,7 @@ function uploadRecord(upload: UploadedFile): Upload {
     state,
     file_name: fileName,
     columns,
-    notes: report?.notes ?? notes,
+    notes: (report?.notes ?? notes).map((note) => readStored(note)),
     bytes_read,
     bytes,
     written,
@@ -375,7 +378,7 @@ function uploadRecord(upload: UploadedFile): Upload {
     migration: exported && migrationRecord(exported),
     import_id: report?.id || null,
     failed: failure?.failed ?? 0,
-    errors: failure?.errors ?? [],
+    errors: (failure?.errors ?? []).map(readProblem),
   };
 }
 
@@ -436,8 +439,12 @@ export async function importCsv({ db, config, accountId, importer }: Context, fo
       options: { ...DEFAULT_OPTIONS, emptyCells, startsAutomations: starts === 1 },
     });
     if (report.id !== 0) return report.id;
-    const first = report.errors.slice(0, 3).map(({ line, text }) => `Line ${line}: ${text}`);
-    throw new Failure(422, { file: [sentence('file_no_rows'), ...report.notes, ...first] });
+    const first = report.errors
+      .slice(0, 3)
+      .map(({ line, text }) => sentence('file_line', { line, text: readStored(text) }));
+    throw new Failure(422, {
+      file: [sentence('file_no_rows'), ...report.notes.map((note) => readStored(note)), ...first],
+    });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -471,14 +478,14 @@ export async function lookAtFile(context: Context, form: FastifyRequest): Promis
     return uploadRecord(await imports.add({ accountId, folder, fileName, ...look }, clock.now().getTime()));
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
-    throw error instanceof CsvError ? invalid('file', error.message) : error;
+    throw error instanceof CsvError ? invalid('file', error.said) : error;
   }
 }
 
 /** Reads an export in the import thread. Throws 422 where it is none. */
 async function readExport({ importer }: Context, job: ExportJob) {
   const read = await importer.read(job);
-  if ('refusal' in read) throw invalid('file', read.refusal);
+  if ('refusal' in read) throw invalid('file', readStored(read.refusal));
   const { path, columns, notes, ...exported } = read;
   await rm(job.path);
   return { path, columns, notes, exported };

@@ -19,7 +19,7 @@ import { fieldNameFor } from '../../contacts/contact-fields.ts';
 import { type Choices, readChoices } from '../../contacts/screens/filter.tsx';
 import { addField } from '../../fields/operations.ts';
 import type { VendorName } from '../../migrate/vendors/index.ts';
-import { listKept, readImport, takeBackImport } from '../operations/imports.ts';
+import { listKept, readImportReport, takeBackImport } from '../operations/imports.ts';
 import {
   failedRowsCsv,
   lookAtFile,
@@ -78,7 +78,7 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
       const { id } = request.params;
       if (PAST.test(id)) {
         const [past, kept] = await Promise.all([
-          ask(request, readImport, { id }),
+          ask(request, readImportReport, { id }),
           ask(request, listKept, { id, limit: SHOWN_KEPT }),
         ]);
         return send(request, reply, <PastImport past={past} kept={kept} />);
@@ -86,7 +86,7 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
       const { upload } = await ask(request, readUpload, { upload_id: id });
       const { state, plan, import_id } = upload;
       if (state !== 'looked' && state !== 'previewing') {
-        const report = import_id === null ? null : await ask(request, readImport, { id: import_id });
+        const report = import_id === null ? null : await ask(request, readImportReport, { id: import_id });
         return send(request, reply, <ImportProgress upload={upload} report={report} />);
       }
       const choices = await readChoices(request);
@@ -295,7 +295,7 @@ function Mapping({ upload, choices, type = '', newType, problems }: ColumnsForm)
   return (
     <form method="post" action={`/people/import/${upload.id}`} class="import-mapping stack">
       {upload.notes.map((note) => (
-        <Notice key={note}>{language.sentence(note)}</Notice>
+        <Notice key={String(note)}>{language.sentence(note)}</Notice>
       ))}
       {problems?.mapping && (
         <Notice tone="bad" isNews>
@@ -367,7 +367,7 @@ function MigrationPlan({
   return (
     <div class="stack">
       {upload.notes.map((note) => (
-        <Notice key={note} tone="warn">
+        <Notice key={String(note)} tone="warn">
           {language.sentence(note)}
         </Notice>
       ))}

@@ -8,6 +8,7 @@ import { Card, Notice } from '../../../dashboard/components/surface.tsx';
 import { Table } from '../../../dashboard/components/table.tsx';
 import { useLanguage } from '../../../dashboard/words/index.ts';
 import { fieldLabel } from '../../../dashboard/words/known.ts';
+import { stored } from '../../../errors/stored.ts';
 import type { Import, KeptContact, RowProblem } from '../operations/imports.ts';
 import type { Upload } from '../operations/uploads.ts';
 
@@ -52,7 +53,7 @@ export function ImportProgress({ upload, report }: { upload: Upload; report: Imp
     ? language.percent(Math.floor((100 * upload.bytes_read) / Math.max(upload.bytes, 1)) / 100)
     : language.say('people.job.of', { finished: upload.written, count: upload.whole });
   const { failed, errors } = report ?? upload;
-  const notes = [...new Set([...upload.notes, ...(report?.notes ?? [])])];
+  const notes = new Map([...upload.notes, ...(report?.notes ?? [])].map((note) => [stored(note), note]));
   return (
     <LivePart
       id="import-progress"
@@ -69,7 +70,7 @@ export function ImportProgress({ upload, report }: { upload: Upload; report: Imp
           />
         )}
         {figures && <Stats figures={figures} />}
-        {!isRunning && notes.map((note) => <Notice key={note}>{language.sentence(note)}</Notice>)}
+        {!isRunning && [...notes].map(([key, note]) => <Notice key={key}>{language.sentence(note)}</Notice>)}
         {!isRunning && report && <UndoUntil past={report} />}
         {!isRunning && (
           <div class="buttons">

@@ -166,9 +166,7 @@ function Consent({ person, groups }: { person: Person; groups: readonly Group[] 
   return (
     <Card title={language.say('person.mail')}>
       {suppression !== null && (
-        <Notice tone="warn">
-          {language.say('person.suppressed', { reason: whySuppressed(language, suppression) })}
-        </Notice>
+        <Notice tone="warn">{language.say('person.suppressed', { reason: language.sentence(suppression) })}</Notice>
       )}
       {unsubscribed.length === 0 && suppression === null && <p>{language.say('person.mailable')}</p>}
       {unsubscribed.length > 0 && (
@@ -200,12 +198,6 @@ function Consent({ person, groups }: { person: Person; groups: readonly Group[] 
       )}
     </Card>
   );
-}
-
-/** The reason in the reader's words, with what the mail server said: the API gives `bounce: 550 no such user`. */
-function whySuppressed(language: Language, suppression: string): string {
-  const [kind = ''] = suppression.split(':', 1);
-  return `${knownWord(language, 'suppression', kind)}: ${language.sentence(suppression.slice(kind.length + 2))}`;
 }
 
 function Erase({ person, contact_id }: { person: Person; contact_id: string }) {
@@ -348,8 +340,7 @@ function pageOf({ kind, utr, automation_utr }: Moment): string | null {
 }
 
 function reason(language: Language, { kind, reason }: Moment): string {
-  const text = reason ?? '';
   return kind === 'unsubscribed' || kind === 'resubscribed'
-    ? language.say('person.source', { source: knownWord(language, 'source', text) })
-    : language.sentence(text);
+    ? language.say('person.source', { source: knownWord(language, 'source', String(reason)) })
+    : language.sentence(reason ?? '');
 }

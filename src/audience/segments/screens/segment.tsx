@@ -12,6 +12,7 @@ import { ask, attempt, problemsAt } from '../../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../../dashboard/page.tsx';
 import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
+import type { Said } from '../../../errors/sentences.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { countUsesOfSegment, type SegmentUses } from '../../uses/operations.ts';
 import { CampaignsUsing } from '../../uses/screens/campaigns.tsx';
@@ -127,7 +128,7 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
 
 interface Props extends Given {
   segment: Segment;
-  problem: string | null;
+  problem: Said | null;
   choices: Choices;
   uses: SegmentUses;
   canChange: boolean;

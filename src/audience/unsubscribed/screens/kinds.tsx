@@ -6,9 +6,10 @@ import { ask } from '../../../dashboard/operations.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
 import { liftInactive, listInactive } from '../../sunset/operations.ts';
 import {
-  listSuppressed,
+  type listSuppressed,
   listUnsubscribedFromAll,
   listUnsubscribedFromGroup,
+  readSuppressed,
   removeFromGlobalList,
   removeFromGroup,
   removeFromSuppressionList,
@@ -49,7 +50,7 @@ const LISTS: Readonly<Record<ListName, List>> = {
     remove: (request, id) => ask(request, removeFromGroup, { id }),
   },
   blocked: {
-    read: (request, asked) => ask(request, listSuppressed, asked),
+    read: (request, asked) => ask(request, readSuppressed, asked),
     remove: (request, id) => ask(request, removeFromSuppressionList, { id }),
   },
   inactive: {

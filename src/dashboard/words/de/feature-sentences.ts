@@ -119,6 +119,8 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   webhook_many_waiting:
     'Für diesen Webhook warten schon Ereignisse, die noch einmal gesendet werden ({count}). Versuchen Sie es danach noch einmal.',
 
+  webhook_status: 'HTTP {status}',
+  webhook_answer: 'HTTP {status}: {reply}',
   webhook_private: 'Die Adresse ist nicht öffentlich, und private sind hier nicht erlaubt.',
   webhook_silent: 'Es kam nicht rechtzeitig eine Antwort.',
   webhook_redirect: 'Die Antwort leitet weiter; dem wird nicht gefolgt.',

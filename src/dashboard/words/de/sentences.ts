@@ -11,6 +11,8 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   excluded: 'Von diesem Versand ausgeschlossen',
   suppressed_bounce: 'Gesperrt, weil eine frühere Mail unzustellbar war',
   suppressed_complaint: 'Gesperrt nach einer früheren Beschwerde',
+  suppression_bounce: 'Mail unzustellbar: {diagnostic}',
+  suppression_complaint: 'Spam-Beschwerde: {diagnostic}',
   inactive: 'Seit Langem inaktiv',
   left_target: 'Nicht mehr in der Zielgruppe',
   removed_from_segment: 'Aus dem Segment genommen',
@@ -44,6 +46,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   cause_system: 'Der empfangende Server hat selbst eine Störung.',
   cause_other: 'Der empfangende Server hat die Mail abgelehnt.',
   cause_other_for_now: 'Der empfangende Server bittet um einen späteren Versuch.',
+  returned: '{cause} {reply}',
   complaint: 'Beschwerde: {kind}',
   given_up: 'Nach 4 Tagen aufgegeben: {reply}',
   not_built: 'Die Mail konnte nicht erstellt werden',
@@ -52,6 +55,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   other_replies: 'Andere Antworten',
   kept_in_outbox: 'Im Postausgang aufgehoben',
 
+  held_and: '{reason}; {more}',
   held_cancelled: 'Vor dem Versand abgesagt',
   held_copy: 'Eine Kopie: Speichern Sie sie, um sie einzuplanen',
   held_no_audience:
@@ -61,6 +65,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   held_mails_sender_deleted: 'Ein Absender ihrer Mails wurde gelöscht',
   held_not_prepared: 'Das Mailing konnte nicht vorbereitet werden: {problem}',
   held_not_launched: 'Es konnte nicht gestartet werden: {problem}',
+  held_stopped: 'Die Automation hielt an: {problem}',
   held_missed_time: 'Der Zeitpunkt wurde um {minutes} min verpasst: {cause}',
   missed_held: 'Der Versand war angehalten',
   missed_stopped: 'Der Dienst lief nicht',
@@ -125,6 +130,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   file_no_rows: 'In der Datei ist keine gültige Zeile.',
   file_not_csv: 'Die Datei muss eine CSV-Datei sein.',
   file_too_large: 'Die Datei darf höchstens {count} Bytes haben.',
+  file_line: 'Zeile {line}: {text}',
   file_empty: 'Die Datei ist leer.',
   file_windows: 'Die Datei ist kein gültiges UTF-8 und wurde deshalb als Windows-1252 gelesen.',
   file_imported: 'Die Datei ist schon importiert',
@@ -136,6 +142,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
     'Hinter dem Bild stehen in der Datei noch andere Daten. Speichern Sie das Bild neu und versuchen Sie es noch einmal.',
   picture_damaged: 'Das Bild ist beschädigt.',
   picture_pixels: 'Das Bild hat {width} × {height} Pixel. Das ist zu groß für eine Mail.',
+  column_folded: 'Adressen in mehreren Zeilen, zu einer verbunden: {count}',
   column_unknown: 'Unbekannte Spalte: {name}',
   column_email: 'Eine Spalte muss die E-Mail-Adresse sein.',
 

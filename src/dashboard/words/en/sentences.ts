@@ -4,10 +4,13 @@ import type { SentenceCode } from '../../../errors/sentences.ts';
 export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   suppressed_bounce: 'blocked because an earlier mail bounced',
   suppressed_complaint: 'blocked after an earlier complaint',
+  suppression_bounce: 'bounced mail: {diagnostic}',
+  suppression_complaint: 'spam complaint: {diagnostic}',
   left_target: 'no longer in its contact type or segment',
   not_in_target: 'not in its contact type or segment',
   contact_deleted: 'the person was deleted',
   kept_in_outbox: 'kept in the outbox',
+  returned: '{cause} {reply}',
   held_missed_time: 'Missed its time by {minutes} min: {cause}',
   group_used:
     'Mailings that are not finished ({single_sends}) and automations ({automations}) use the group: choose another one there first',

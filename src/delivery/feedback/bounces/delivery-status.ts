@@ -60,7 +60,7 @@ export function overallVerdict(recipients: readonly RecipientReport[]): Verdict 
   if (first === undefined) return null;
   if (usable === undefined) return first.verdict;
   const mild = failed.find(({ verdict }) => verdict?.kind === 'failed')?.verdict;
-  return mild ?? { kind: 'failed', reason: first.verdict?.reason ?? '' };
+  return mild ?? (first.verdict && { ...first.verdict, kind: 'failed' });
 }
 
 function recipientReport(kind: RecipientReport['kind'], fields: ReadonlyMap<string, string>): RecipientReport {

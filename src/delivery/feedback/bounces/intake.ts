@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../../../database/open.ts';
 import { ROLE_MAILBOXES, type RoleMailbox } from '../../../database/schema/index.ts';
-import { sentence } from '../../../errors/sentences.ts';
+import { type Said, sentence } from '../../../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../../../time/clock.ts';
 import { parseReturnPath, parseTransactionalReturnPath } from '../../links/return-paths.ts';
 import { ownReturnPathKeys, returnPathKeys } from '../../links/secrets.ts';
@@ -13,7 +13,6 @@ import { keepRoleMail } from './kept-mails.ts';
 import { type BounceListener, type ReturnedMail, startBounceListener } from './listener.ts';
 import { MAX_PARSED_BYTES, parseBounce, parseRoleMail } from './parse-bounce.ts';
 import { recordBounce } from './record.ts';
-import { sanitizeText } from './sanitize.ts';
 import { readTestReturnPath, recordTestArrival } from './test-arrival.ts';
 
 const MAX_BYTES = 10 * 1024 * 1024;
@@ -88,20 +87,18 @@ async function processReturnedMail(
   if (returned === null) return;
   const report = await parseBounce(mail);
   const now = clock.now();
-  const record = (kind: 'bounce' | 'complaint', suppress: boolean, given: string) => {
+  const record = (kind: 'bounce' | 'complaint', suppress: boolean, diagnostic: Said) => {
     const { id, isTransactional } = returned;
-    const diagnostic = sanitizeText(given);
     if (isTransactional) recordReturned(db.$client, { id, kind, suppress, diagnostic }, now);
     else recordBounce(db.$client, { deliveryId: id, kind, suppress, diagnostic }, now, isoTimestamp(now));
   };
-  if (report.kind === 'complaint')
-    record('complaint', true, String(sentence('complaint', { kind: report.feedbackType })));
+  if (report.kind === 'complaint') record('complaint', true, sentence('complaint', { kind: report.feedbackType }));
   if (report.kind !== 'status' || report.verdict === null || report.verdict.kind === 'deferred') return;
   const diagnostic = report.recipients.find((recipient) => recipient.kind === 'failed')?.diagnostic;
   record(
     'bounce',
     report.verdict.kind === 'bounce',
-    diagnostic ? `${report.verdict.reason}: ${diagnostic}` : report.verdict.reason,
+    diagnostic ? sentence('returned', { cause: report.verdict.reason, reply: diagnostic }) : report.verdict.reason,
   );
 }
 
@@ -140,7 +137,7 @@ function recordComplaint(
   const complaint = {
     kind: 'complaint',
     suppress: true,
-    diagnostic: String(sentence('complaint', { kind: feedbackType })),
+    diagnostic: sentence('complaint', { kind: feedbackType }),
   } as const;
   if (transactionalId !== null) recordReturned(client, { id: transactionalId, ...complaint }, now);
   if (delivery !== null) recordBounce(client, { deliveryId: delivery.id, ...complaint }, now, isoTimestamp(now));

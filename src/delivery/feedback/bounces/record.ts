@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { isErasedRow } from '../../../audience/contacts/address-rows.ts';
 import { suppressAddress } from '../../../audience/suppressions.ts';
 import { DELIVERY_STATE, MADE_BY } from '../../../database/schema/index.ts';
+import type { Said } from '../../../errors/sentences.ts';
 import { bounceDelivery, type ReturnedDelivery } from '../../queue/ledger/ended.ts';
 import { eventCounter } from '../event-counts.ts';
 
@@ -12,8 +13,8 @@ export interface Bounce {
   kind: 'bounce' | 'complaint';
   /** Whether to exclude the address from later mailings. */
   suppress: boolean;
-  /** One sanitized line for the owner. */
-  diagnostic: string;
+  /** A sentence, or one sanitized line. */
+  diagnostic: Said;
 }
 
 interface Delivery extends ReturnedDelivery {

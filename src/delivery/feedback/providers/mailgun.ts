@@ -1,6 +1,6 @@
 /** Mailgun's webhooks: one event in JSON with an HMAC of a time and a token (documentation.mailgun.com, Webhooks). */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { SENTENCES } from '../../../errors/sentences.ts';
+import type { SentenceCode } from '../../../errors/sentences.ts';
 import { classifyFinal } from '../../replies/classify.ts';
 import {
   diagnosticOf,
@@ -17,7 +17,7 @@ import {
 } from './provider-event.ts';
 
 /** Reasons that blame nobody else. */
-const UNCLEAR: readonly string[] = [SENTENCES.cause_other, SENTENCES.cause_route];
+const UNCLEAR: readonly SentenceCode[] = ['cause_other', 'cause_route'];
 
 /** The event of a request. Throws a Refusal when it is not signed with the webhook signing key. */
 export function* readMailgun({ body, secret, now }: ReceivedRequest): Generator<ProviderEvent> {
@@ -72,6 +72,6 @@ function effectOf(name: string, event: Fields, status: Fields): Effect | null {
   const said = /^(?:\d{3}[ -])?#?([245]\.\d{1,3}\.\d{1,3}) /.exec(reply)?.[1];
   const code = numberAt(status, 'code') ?? 0;
   const verdict = classifyFinal({ code, enhanced: enhanced ?? said ?? null, reply });
-  const isUnclear = code >= 500 && UNCLEAR.includes(verdict.reason);
+  const isUnclear = code >= 500 && UNCLEAR.includes(verdict.reason.code);
   return verdict.kind === 'bounce' || isUnclear ? 'permanent' : 'returned';
 }

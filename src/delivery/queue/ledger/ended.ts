@@ -1,6 +1,8 @@
 /** Changes of deliveries whose hand-off has ended: their mail comes back, they are queued again or removed, or a person is erased from them. */
 import type { Database } from 'better-sqlite3';
 import { BY_PERSON, DELIVERY_STATE } from '../../../database/schema/index.ts';
+import type { Said } from '../../../errors/sentences.ts';
+import { stored } from '../../../errors/stored.ts';
 import { advanceEnrolments } from '../enrolment-state.ts';
 import { type ReasonChange, reasonCounter } from './reasons.ts';
 
@@ -16,18 +18,19 @@ export interface ReturnedDelivery {
  * or sending was sent too: its acceptance was lost or is not on disk yet, and it must not be sent again. False for deliveries
  * in another final state. Call inside a transaction; `now` is epoch milliseconds.
  */
-export function bounceDelivery(client: Database, delivery: ReturnedDelivery, diagnostic: string, now: number): boolean {
+export function bounceDelivery(client: Database, delivery: ReturnedDelivery, diagnostic: Said, now: number): boolean {
+  const reply = stored(diagnostic);
   const { id, mailing_id } = delivery;
   const before = client.prepare<[number], string | null>('SELECT reply FROM deliveries WHERE id = ?').pluck().get(id);
   const { changes } = client
     .prepare(`
       UPDATE deliveries SET state = ${DELIVERY_STATE.bounced}, reply = ?, updated_at = ?
       WHERE id = ? AND state IN (${DELIVERY_STATE.queued}, ${DELIVERY_STATE.sending}, ${DELIVERY_STATE.accepted})`)
-    .run(diagnostic, now, id);
+    .run(reply, now, id);
   if (changes === 0) return false;
   reasonCounter(client)([
     { mailing_id, state: delivery.state, reply: before ?? null, by: -1 },
-    { mailing_id, state: DELIVERY_STATE.bounced, reply: diagnostic, by: 1 },
+    { mailing_id, state: DELIVERY_STATE.bounced, reply, by: 1 },
   ]);
   const wasAccepted = Number(delivery.state === DELIVERY_STATE.accepted);
   // An opened mail can bounce too, for example at a member of an alias, and then no longer counts as opened. A bounce with

@@ -7,7 +7,8 @@ import type { Database, Statement } from 'better-sqlite3';
 import { suppressAddress } from '../../../audience/suppressions.ts';
 import { prepared } from '../../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
-import { SENTENCES } from '../../../errors/sentences.ts';
+import { sentence } from '../../../errors/sentences.ts';
+import { stored } from '../../../errors/stored.ts';
 import { findCapped, findMailingCaps } from '../../timing/mail-caps.ts';
 import { MAX_WAIT_MS } from '../backoff.ts';
 import { Candidates, type Claim, type WantedClaim } from '../candidates.ts';
@@ -200,25 +201,14 @@ export class Ledger {
         const reasons: ReasonChange[] = [];
         const ended: number[] = [];
         for (const result of results) {
-          const { changes } = this.#finish.run(
-            DELIVERY_STATE[result.state],
-            result.reply,
-            result.due_at,
-            now,
-            result.id,
-          );
+          const reply = stored(result.reply);
+          const { changes } = this.#finish.run(DELIVERY_STATE[result.state], reply, result.due_at, now, result.id);
           if (result.suppress) {
             const { user_id, address_id, reply: diagnostic } = result;
             suppressAddress(this.#client, { user_id, address_id, kind: 'bounce', diagnostic, created_at: timestamp });
           }
           if (changes === 0) continue;
-          if (result.state !== 'accepted' || result.reply === SENTENCES.kept_in_outbox)
-            reasons.push({
-              mailing_id: result.mailing_id,
-              state: DELIVERY_STATE[result.state],
-              reply: result.reply,
-              by: 1,
-            });
+          reasons.push({ mailing_id: result.mailing_id, state: DELIVERY_STATE[result.state], reply, by: 1 });
           if (result.state === 'queued') continue;
           ended.push(result.id);
           if (result.in_series) {
@@ -264,12 +254,13 @@ export class Ledger {
         const queued = this.#queued.all(mailingId, limit);
         if (queued.length === 0) return 0;
         const ids = queued.map(({ id }) => id);
-        this.#cancelAll.run({ now, ids: JSON.stringify(ids), reply: SENTENCES.mailing_cancelled });
+        const cancelled = stored(sentence('mailing_cancelled'));
+        this.#cancelAll.run({ now, ids: JSON.stringify(ids), reply: cancelled });
         this.#count(mailingId, { cancelled: ids.length });
         const change = { mailing_id: mailingId };
         this.#countReasons([
           ...queued.map(({ reply }) => ({ ...change, state: DELIVERY_STATE.queued, reply, by: -1 })),
-          { ...change, state: DELIVERY_STATE.cancelled, reply: SENTENCES.mailing_cancelled, by: ids.length },
+          { ...change, state: DELIVERY_STATE.cancelled, reply: cancelled, by: ids.length },
         ]);
         advanceEnrolments(this.#client, mailingId, ids, 'cancelled', now);
         return ids.length;

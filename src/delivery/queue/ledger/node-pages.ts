@@ -7,6 +7,8 @@ import { isErasedRow } from '../../../audience/contacts/address-rows.ts';
 import { findNamedValue, writeNamedValue } from '../../../database/named-values.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
 import { isTransientSqliteError } from '../../../database/sqlite-errors.ts';
+import type { Said } from '../../../errors/sentences.ts';
+import { stored } from '../../../errors/stored.ts';
 import type { Claim } from '../candidates.ts';
 import { advanceEnrolments } from '../enrolment-state.ts';
 import type { OpenMailing } from '../mailing-state.ts';
@@ -23,7 +25,7 @@ export interface StoredPage {
 /** An acceptance of a delivery that is no longer on the page it was reported for. */
 export interface LateAcceptance {
   id: number;
-  reply: string;
+  reply: Said;
 }
 
 const POSITION = 'node_results_position';
@@ -122,7 +124,7 @@ export class NodePages {
       const found = read.get(id);
       if (found === undefined) return [];
       // Of an erased person, what the server said may name them.
-      this.#accept.run({ id, reply: isErasedRow(this.#client, found.address) ? null : reply, now });
+      this.#accept.run({ id, reply: isErasedRow(this.#client, found.address) ? null : stored(reply), now });
       count.run(found.is_unmeasured, found.attempt === 0 ? 1 : 0, found.mailing);
       countReasons([{ mailing_id: found.mailing, state: found.state, reply: found.reply, by: -1 }]);
       if (found.in_series === 1) advanceEnrolments(this.#client, found.mailing, [id], 'through', now);

@@ -1,17 +1,22 @@
 /** Counts the deliveries of a mailing by state and by what their replies say. */
 import type { Database } from 'better-sqlite3';
-import { replyKind } from '../../../database/functions/reply-kind.ts';
+import { reasonKind } from '../../../database/functions/reply-kind.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
-import { SENTENCES } from '../../../errors/sentences.ts';
+import { sentence } from '../../../errors/sentences.ts';
+import { stored } from '../../../errors/stored.ts';
 
 /** Bounds the rows of a mailing when a relay replies with a different text to every mail. */
 const MAX_REASONS = 1000;
+
+const OTHER = stored(sentence('other_replies'));
+const KEPT = stored(sentence('kept_in_outbox'));
 
 /** So many deliveries of a mailing that come into a state with this reply, or leave it where `by` is negative. */
 export interface ReasonChange {
   mailing_id: number;
   /** A `DELIVERY_STATE`. */
   state: number;
+  /** In its stored form. */
   reply: string | null;
   by: number;
 }
@@ -43,7 +48,7 @@ export function reasonCounter(client: Database): (changes: readonly ReasonChange
 
   function change(row: Row, by: number): void {
     const before = known.get(row);
-    const other = { ...row, reason: SENTENCES.other_replies };
+    const other = { ...row, reason: OTHER };
     if (by > 0) {
       const isNamed = before !== undefined || (reasons.get(row.mailing) ?? 0) < MAX_REASONS;
       add.run({ ...(isNamed ? row : other), by });
@@ -65,8 +70,8 @@ export function reasonCounter(client: Database): (changes: readonly ReasonChange
     const sums = new Map<string, Row & { by: number }>();
     for (const { mailing_id, state, reply, by } of changes) {
       if (reply === null || state === DELIVERY_STATE.sending) continue;
-      if (state === DELIVERY_STATE.accepted && reply !== SENTENCES.kept_in_outbox) continue;
-      const reason = replyKind(reply);
+      if (state === DELIVERY_STATE.accepted && reply !== KEPT) continue;
+      const reason = reasonKind(reply);
       const key = `${mailing_id} ${state} ${reason}`;
       const sum = sums.get(key) ?? { mailing: mailing_id, state, reason, by: 0 };
       sum.by += by;

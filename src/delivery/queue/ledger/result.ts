@@ -1,4 +1,5 @@
 /** What becomes of a recipient's hand-off in the ledger. */
+import type { Said } from '../../../errors/sentences.ts';
 
 export const FINAL_STATES = ['accepted', 'bounced', 'failed', 'suppressed', 'cancelled'] as const;
 export type FinalState = (typeof FINAL_STATES)[number];
@@ -10,7 +11,7 @@ export interface Result {
   address_id: number;
   user_id: number;
   state: FinalState | 'queued';
-  reply: string;
+  reply: Said;
   due_at: number;
   /** Whether the address does not exist, so that no later mailing may try it. */
   suppress: boolean;

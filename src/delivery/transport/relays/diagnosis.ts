@@ -1,13 +1,13 @@
 /** What the trial of a relay found, in words, and what to do about it. */
-import { SENTENCES, type SentenceCode } from '../../../errors/sentences.ts';
+import { type Sentence, type SentenceCode, sentence } from '../../../errors/sentences.ts';
 import type { Relay } from '../smtp/relay-urls.ts';
 import type { Trial } from './trial.ts';
 
 export interface Diagnosis {
   /** The sentence on what was found. */
-  found: string;
+  found: Sentence;
   /** What to do; empty where all is well. */
-  advice: string[];
+  advice: Sentence[];
 }
 
 /** Codes of Node and of OpenSSL, and what they mean. */
@@ -37,9 +37,9 @@ type Cause = CauseOf<SentenceCode>;
 
 /** Says what a trial found. */
 export function diagnose(trial: Trial, relay: Relay): Diagnosis {
-  if (trial.stage === 'done') return { found: SENTENCES.relay_test_passed, advice: [] };
+  if (trial.stage === 'done') return { found: sentence('relay_test_passed'), advice: [] };
   const cause = causeOf(trial, relay);
-  return { found: SENTENCES[`relay_test_${cause}`], advice: [SENTENCES[`relay_test_${cause}_cure`]] };
+  return { found: sentence(`relay_test_${cause}`), advice: [sentence(`relay_test_${cause}_cure`)] };
 }
 
 function causeOf({ stage, outcome, error, isSilent }: Trial, { tls, port }: Relay): Cause {

@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import type { Config } from '../../../config.ts';
 import { prepared } from '../../../database/prepared.ts';
 import type { RelaySecurity } from '../../../database/schema/index.ts';
-import { SENTENCES } from '../../../errors/sentences.ts';
+import { type Sentence, sentence } from '../../../errors/sentences.ts';
 import { publicAddress } from '../../links/public-address.ts';
 import { isLocal, parseRelays, type Relay } from '../smtp/relay-urls.ts';
 import { openPassword } from './sealing.ts';
@@ -35,9 +35,9 @@ export function hasRelay(client: Database, { SMTP_URL }: Config): boolean {
 }
 
 /** Why nothing may be sent: links in mails would point at this machine, where recipients cannot reach them. Null when links are fine. */
-export function linksFault(client: Database, config: Config): string | null {
+export function linksFault(client: Database, config: Config): Sentence | null {
   const leaves = courierInUse(client, config) !== 'outbox';
-  return leaves && publicAddress(client, config).source === 'none' ? SENTENCES.held_settings : null;
+  return leaves && publicAddress(client, config).source === 'none' ? sentence('held_settings') : null;
 }
 
 /** Whether senders must be verified before their mail leaves: as SENDER_VERIFICATION says, else where mail leaves this machine. */
