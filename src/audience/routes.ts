@@ -46,7 +46,7 @@ import {
   startImport,
   startPreview,
 } from './import/operations/uploads.ts';
-import { erase, exportPerson, KnownOfPerson, readPerson, readTimeline } from './person/operations.ts';
+import { erase, exportPerson, PersonExport, readPerson, readTimeline } from './person/operations.ts';
 import { City, Country, findPlaces, listCountries, placesBody, placesEtag, State } from './places/operations.ts';
 import { findContacts } from './search/operations.ts';
 import {
@@ -216,7 +216,7 @@ export const audienceRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps)
   contacts.read('GET /contacts/search', findContacts);
   contacts.read('GET /contacts/person', readPerson);
   contacts.read('GET /contacts/timeline', readTimeline);
-  contacts.send('GET /contacts/person/export', exportPerson, successWith(KnownOfPerson.properties), (known, reply) =>
+  contacts.send('GET /contacts/person/export', exportPerson, successWith(PersonExport.properties), (known, reply) =>
     sendMessage(reply.header('content-disposition', 'attachment; filename="person.json"'), known),
   );
   contacts.change('POST /contacts/person/erase', erase, 'Erased Successfully');

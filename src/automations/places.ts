@@ -1,7 +1,7 @@
 /**
- * Where people are in an automation when its mails or their addresses change: whoever waits keeps their place, and nobody gets a mail twice.
- * A few people are moved in the transaction of the change. For many, the change stores what is to be done, and the background moves them in
- * short transactions before it enqueues another mail of the automation.
+ * Moves enrolments when the mails of an automation or the addresses of its contacts change: each keeps its place, and no contact gets a mail
+ * twice. A few enrolments are moved in the transaction of the change. If there are many, the change stores the moves, and the background thread
+ * carries them out in short transactions before it enqueues another mail of the automation.
  */
 import { setTimeout } from 'node:timers/promises';
 import type { Database, Statement } from 'better-sqlite3';
@@ -155,8 +155,8 @@ async function waitOrMove(client: Database, automationId: number, note: Statemen
 }
 
 /**
- * The moves after a mail was added at the end or its wait was changed: whoever waits for it does so from the time of their last mail.
- * Call inside the transaction of the change.
+ * The moves after a mail was added at the end or the wait before it was changed. The wait of an enrolment counts from the time of its
+ * last mail. Call inside the transaction of the change.
  */
 export function movesTo(client: Database, automationId: number, position: number): Moves {
   const before = client
@@ -168,7 +168,7 @@ export function movesTo(client: Database, automationId: number, position: number
   return { places: { low: before ?? 0, high: position }, isRemoval: false };
 }
 
-/** A position behind every mail and every place of an automation, also of mails that were removed. */
+/** A position after all mails of an automation, including removed ones, and after the positions of all its enrolments. */
 export function nextPosition(client: Database, automationId: number): number {
   const last = client
     .prepare<Record<string, number>, number | null>(`
@@ -179,23 +179,23 @@ export function nextPosition(client: Database, automationId: number): number {
   return (last ?? 0) + 1;
 }
 
-interface Placed {
+interface PositionedMail {
   id: number;
   position: number;
 }
 
 /**
- * Puts the mails of an automation in this order of ids; gives the moves of its people. They get what was ahead of them in the new order,
- * from the first of it on, and nothing that they have had. `added`: a mail that is new at its place; it is for people who have not come
- * past that place, which are those who wait for the mail behind it or for one before it. Call inside the transaction of the change.
+ * Puts the mails of an automation in this order of ids; returns the moves of its enrolments. An enrolment continues at the first mail, in the
+ * new order, that was still to come for it, and gets no mail twice. `added` is the id of a newly inserted mail. Only enrolments get it that
+ * wait for the mail after it or for an earlier one. Call inside the transaction of the change.
  */
 export function orderMails(client: Database, automationId: number, order: readonly number[], added?: number): Moves {
   const before = client
-    .prepare<[number], Placed>(
+    .prepare<[number], PositionedMail>(
       'SELECT id, position FROM automation_schedules WHERE automation_id = ? ORDER BY position',
     )
     .all(automationId);
-  // The mails get positions that are higher than every place until now, so that who is moved already can be told from who is not.
+  // The new positions are higher than all positions until now. So a position tells whether its enrolment has been moved already.
   const end = nextPosition(client, automationId);
   const after = order.map((id, at) => ({ id, position: end + 1 + at }));
   const move = client.prepare('UPDATE automation_schedules SET position = ? WHERE id = ?');

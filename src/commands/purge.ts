@@ -1,4 +1,4 @@
-/** `sendlark purge`: removes for good what was deleted. */
+/** `sendlark purge`: removes deleted records for good. */
 import type { Database } from 'better-sqlite3';
 import { mayHaveErasedCopies, noteRewritten } from '../audience/contacts/address-rows.ts';
 import { lockForServer } from '../database/open.ts';
@@ -8,8 +8,8 @@ import { type Command, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';
 import { startProgress } from './progress-bar.ts';
 
-/** Less free space than this is not mentioned. */
-const MIN_TOLD = 1e6;
+/** The answer mentions free space in the file from this size on. */
+const MIN_REPORTED_BYTES = 1e6;
 
 export const purge: Command = {
   forms: ['purge'],
@@ -35,7 +35,7 @@ what named them.`,
     const lines = removed.map(([table, count]) => `${table.replaceAll('_', ' ')}: ${count} removed`);
     if (lines.length === 0) lines.push('Nothing was deleted: nothing to purge');
     if (freed > 0) lines.push(`${megabytes(freed)} given back to the disk`);
-    if (left > MIN_TOLD) {
+    if (left > MIN_REPORTED_BYTES) {
       lines.push(
         `${megabytes(left)} of the file are free and used again; to give them back, stop the service and run this once more`,
       );
@@ -50,8 +50,8 @@ what named them.`,
 };
 
 /**
- * Returns free space of the file to the disk; gives the number of bytes. If no service uses it, writes a file anew that an earlier release
- * made, or in which copies of what named erased people may be.
+ * Releases the free space of the file to the disk; returns the number of bytes. Rewrites the whole file if an earlier release made it or it
+ * may still hold copies of data that named erased contacts, and if no service uses it.
  */
 async function giveBack(client: Database, path: string): Promise<number> {
   const isDue = !isShrinkable(client) || mayHaveErasedCopies(client);
@@ -66,7 +66,7 @@ async function giveBack(client: Database, path: string): Promise<number> {
   }
 }
 
-/** Locks the file so that no server can start on it; null when one is running. */
+/** Locks the file so that no server can start on it; null if a server is running. */
 function lockUnlessServed(path: string): { release(): void } | null {
   try {
     return lockForServer(path);

@@ -42,9 +42,9 @@ function askToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply
 }
 
 /** How many pages of a user are made at a time: as many as a browser asks for at once. */
-const MOST_AT_ONCE = 6;
+const MAX_AT_ONCE = 6;
 /** How many of them are made or wait; a page beyond that is answered with 503. */
-const MOST_WAITING = 100;
+const MAX_WAITING = 100;
 
 /**
  * Makes the pages of a user a few at a time, so that somebody who asks for hundreds takes neither the memory for all of them nor the time of
@@ -52,7 +52,7 @@ const MOST_WAITING = 100;
  * routes registered after this call.
  */
 export function limitPages(app: FastifyInstance): void {
-  const inTurn = turns(MOST_WAITING, undefined, MOST_AT_ONCE);
+  const inTurn = turns(MAX_WAITING, undefined, MAX_AT_ONCE);
   app.addHook('onRoute', (route) => {
     const { handler, config } = route;
     // A file may take an hour to arrive, and is passed on as it comes.

@@ -13,7 +13,7 @@ const ALGORITHM = 'PBKDF2/SHA-256';
 const COST = 1000;
 /** The solution is among so many tries, and never among the first ones. */
 const FEWEST_TRIES = 500;
-const MOST_TRIES = 3500;
+const MAX_TRIES = 3500;
 /** How long a page may stay open before it is sent. */
 const CHALLENGE_MS = 60 * 60 * 1000;
 /** Nobody fills in a form faster. */
@@ -36,7 +36,7 @@ export class Challenges {
     const challenge = await createChallenge({
       algorithm: ALGORITHM,
       cost: COST,
-      counter: randomInt(FEWEST_TRIES, MOST_TRIES),
+      counter: randomInt(FEWEST_TRIES, MAX_TRIES),
       deriveKey,
       data: { form: formId, at: now },
       ...this.#secrets,

@@ -15,8 +15,8 @@ const { request: requestHttp } = process.getBuiltinModule('node:http');
 const NAME = 'Public address';
 const PATIENCE_MS = 10_000;
 /** What is read of an answer, and shown of somebody else's text. */
-const MOST_BYTES = 4096;
-const MOST_SHOWN = 200;
+const MAX_BYTES = 4096;
+const MAX_SHOWN = 200;
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** A certificate that ends sooner was not renewed when it should have been: 30 days before its end. */
 const SOON_MS = 14 * DAY_MS;
@@ -85,7 +85,7 @@ function readBody(response: IncomingMessage, done: (body: string) => void): void
   response.setEncoding('utf8');
   response.on('data', (part: string) => {
     body += part;
-    if (body.length > MOST_BYTES) done(body);
+    if (body.length > MAX_BYTES) done(body);
   });
   response.on('end', () => done(body));
 }
@@ -165,7 +165,7 @@ function shortened(text: string): string {
   return text
     .replaceAll(/[\p{C}\s]+/gu, ' ')
     .trim()
-    .slice(0, MOST_SHOWN);
+    .slice(0, MAX_SHOWN);
 }
 
 interface Seen {

@@ -14,7 +14,7 @@ import { SmtpRefusal, talkSmtp } from './smtp-talk.ts';
 const NAME = 'Returned mail';
 const SMTP_PORT = 25;
 /** How many of the servers that the DNS names are tried, and for how long each. */
-const MOST_SERVERS = 2;
+const MAX_SERVERS = 2;
 const PATIENCE_MS = 5000;
 /** How long the mail may take once it was accepted, because another server may pass it on. */
 const ARRIVAL_MS = 5000;
@@ -56,7 +56,7 @@ async function serversOf(resolver: Way['resolver'], domain: string): Promise<str
   return records
     .filter(({ exchange }) => exchange !== '')
     .sort((one, other) => one.priority - other.priority)
-    .slice(0, MOST_SERVERS)
+    .slice(0, MAX_SERVERS)
     .map(({ exchange }) => exchange);
 }
 

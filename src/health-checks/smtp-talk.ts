@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { createInterface, type Interface } from 'node:readline';
 
 /** What a server may say altogether. */
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 
 /** The server answered, but not as it should. The message is the first line of its reply. */
 export class SmtpRefusal extends Error {}
@@ -31,7 +31,7 @@ export async function talkSmtp<Result>(
     // readline emits the errors of the socket again. They are handled by `failure`.
     lines.on('error', () => undefined);
     socket.on('data', () => {
-      if (socket.bytesRead > MOST_BYTES) socket.destroy(new Error('it says too much'));
+      if (socket.bytesRead > MAX_BYTES) socket.destroy(new Error('it says too much'));
     });
     const replies = repliesOf(lines);
     const result = await talk(async (command, expected) => {

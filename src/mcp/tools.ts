@@ -16,10 +16,10 @@ export interface Tool {
   input: TObject;
 }
 
-const MOST_ROWS = 50;
+const MAX_ROWS = 50;
 
 const utr = Type.String({ description: 'The single send, by its utr.' });
-const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_ROWS, description: 'At most so many.' }));
+const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ROWS, description: 'At most so many.' }));
 const nothing = Type.Object({});
 
 const read = (tool: Omit<Tool, 'isForDrafts'>): Tool => ({ ...tool, isForDrafts: false });

@@ -28,8 +28,8 @@ interface GivenMail extends GivenContent {
 }
 
 /** What may wait for an account. */
-const MOST_WAITING = 10_000;
-const MOST_WAITING_BYTES = 1024 * 1024 * 1024;
+const MAX_WAITING = 10_000;
+const MAX_WAITING_BYTES = 1024 * 1024 * 1024;
 const MIB = 1024 * 1024;
 /** How long a write waits for its turn. */
 const PATIENCE_MS = 10_000;
@@ -166,7 +166,7 @@ function checkRoom(client: Database, accountId: number, size: number): void {
     `SELECT count(*) AS mails, ifnull(sum(size), 0) AS bytes FROM transactional_mails INDEXED BY transactional_mails_queue
      WHERE user_id = ? AND state = ${DELIVERY_STATE.queued}`,
   ).get(accountId);
-  if ((waiting?.mails ?? 0) >= MOST_WAITING || (waiting?.bytes ?? 0) + size > MOST_WAITING_BYTES)
+  if ((waiting?.mails ?? 0) >= MAX_WAITING || (waiting?.bytes ?? 0) + size > MAX_WAITING_BYTES)
     throw new Failure(TOO_MANY_REQUESTS, sentence('transactional_waiting'));
 }
 

@@ -90,12 +90,12 @@ interface Entry {
   subject?: Said;
 }
 
-/** Failed sign-ins of one user from one address within this time are one row, and so are all beyond MOST_PER_HOUR. */
+/** Failed sign-ins of one user from one address within this time are one row, and so are all beyond MAX_PER_HOUR. */
 const SAME_MS = 15 * 60_000;
 const HOUR_MS = 60 * 60_000;
-const MOST_PER_HOUR = 100;
+const MAX_PER_HOUR = 100;
 /** The most failed sign-ins kept for an account; older ones are removed. */
-const MOST_FAILURES = 10_000;
+const MAX_FAILURES = 10_000;
 
 /** Writes one entry. To be called within the transaction of what it records. */
 export function audit(db: Db, { accountId, actor, action, subject = '' }: Entry, now: Date): void {
@@ -142,13 +142,13 @@ export function auditFailedSignIn(
       .from(auditLog)
       .where(and(failures, since(HOUR_MS)))
       .orderBy(desc(auditLog.id))
-      .limit(MOST_PER_HOUR)
+      .limit(MAX_PER_HOUR)
       .all();
     const oldest = isoTimestamp(new Date(now.getTime() - SAME_MS));
     const same = recent.find(
       (row) => row.user_id === (user?.id ?? null) && row.address === address && row.created_at > oldest,
     );
-    const row = same ?? (recent.length === MOST_PER_HOUR ? recent[0] : undefined);
+    const row = same ?? (recent.length === MAX_PER_HOUR ? recent[0] : undefined);
     if (row !== undefined) {
       tx.update(auditLog)
         .set({ times: row.times + 1 })
@@ -164,7 +164,7 @@ export function auditFailedSignIn(
       .where(failures)
       .orderBy(desc(auditLog.id))
       .limit(1)
-      .offset(MOST_FAILURES);
+      .offset(MAX_FAILURES);
     tx.delete(auditLog)
       .where(and(failures, lte(auditLog.id, sql`(${beyond})`)))
       .run();

@@ -16,8 +16,8 @@ const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
 /** Each hash takes 128 MiB while it is made, so few are made at once, and only so many wait. */
-const MOST_AT_ONCE = 2;
-const MOST_WAITING = 20;
+const MAX_AT_ONCE = 2;
+const MAX_WAITING = 20;
 const TOO_MANY = 503;
 
 /** How soon a hash is made when others wait: `first` is for people we know, who must not wait behind strangers. */
@@ -73,9 +73,9 @@ function derive(password: string, salt: Buffer, { logN, r, p }: Cost): Promise<B
 }
 
 async function inTurn<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
-  if (running < MOST_AT_ONCE) running++;
+  if (running < MAX_AT_ONCE) running++;
   else {
-    if (waiting.length >= (turn === 'first' ? 2 * MOST_WAITING : MOST_WAITING))
+    if (waiting.length >= (turn === 'first' ? 2 * MAX_WAITING : MAX_WAITING))
       throw new Failure(TOO_MANY, sentence('too_many_sign_ins'));
     // A hash that ends starts this one in its place, so `running` stays the same.
     await new Promise<void>((resolve) => (turn === 'first' ? waiting.unshift(resolve) : waiting.push(resolve)));

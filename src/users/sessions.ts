@@ -14,7 +14,7 @@ export const SESSION_MS = 30 * 24 * HOUR_MS;
 /** `last_seen_at` is rewritten only when older than this, since each write waits for the disk. */
 const SEEN_MS = 5 * 60_000;
 /** The most sessions of one user; with more, those unused for longest end. */
-const MOST_SESSIONS = 50;
+const MAX_SESSIONS = 50;
 const MAX_USER_AGENT = 255;
 
 /** A person who has signed in, as far as every request needs to know them. */
@@ -54,7 +54,7 @@ export function createSession(db: Db, userId: number, { address, userAgent }: Ca
       .where(eq(sessions.user_id, userId))
       .orderBy(sessions.last_seen_at)
       .all();
-    for (const { id } of older.slice(0, Math.max(0, older.length - MOST_SESSIONS + 1)))
+    for (const { id } of older.slice(0, Math.max(0, older.length - MAX_SESSIONS + 1)))
       tx.delete(sessions).where(eq(sessions.id, id)).run();
     tx.insert(sessions)
       .values({

@@ -13,7 +13,7 @@ type Kind = keyof typeof LONGEST_MS;
 /** A count is forgotten when nothing was tried for this long. */
 const FORGET_MS = 60 * 60_000;
 /** The most counts kept of each kind; beyond that, those unused for longest are forgotten. */
-const MOST_COUNTS = 10_000;
+const MAX_COUNTS = 10_000;
 
 interface Count {
   attempts: number;
@@ -68,7 +68,7 @@ export class Throttle {
     counts.delete(key);
     counts.set(key, { attempts, lastAt: now, waitUntil: now + wait });
     const [oldest] = counts.keys();
-    if (counts.size > MOST_COUNTS && oldest !== undefined) counts.delete(oldest);
+    if (counts.size > MAX_COUNTS && oldest !== undefined) counts.delete(oldest);
   }
 }
 

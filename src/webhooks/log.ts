@@ -13,7 +13,7 @@ export interface LoggedAttempt extends Attempt {
   is_kept: 0 | 1;
 }
 
-const MOST_COUNTED = 1000;
+const MAX_COUNTED = 1000;
 /** The most tests and replays that may wait for one endpoint. */
 export const MAX_MANUAL = 100;
 
@@ -21,12 +21,12 @@ export const MAX_MANUAL = 100;
 export function countWaiting(client: Database, { id, user_id, position, events }: Endpoint): number {
   const waiting = client
     .prepare<[Record<string, unknown>], number>(`
-      SELECT (SELECT count(*) FROM (SELECT 1 FROM webhook_waiting WHERE endpoint_id = @id LIMIT ${MOST_COUNTED}))
+      SELECT (SELECT count(*) FROM (SELECT 1 FROM webhook_waiting WHERE endpoint_id = @id LIMIT ${MAX_COUNTED}))
         + (SELECT count(*) FROM (SELECT type FROM webhook_events INDEXED BY webhook_events_user
-          WHERE user_id = @user_id AND id > @position LIMIT ${MOST_COUNTED}) WHERE type IN (SELECT value FROM json_each(@events)))`)
+          WHERE user_id = @user_id AND id > @position LIMIT ${MAX_COUNTED}) WHERE type IN (SELECT value FROM json_each(@events)))`)
     .pluck()
     .get({ id, user_id, position, events: JSON.stringify(events) });
-  return Math.min(waiting ?? 0, MOST_COUNTED);
+  return Math.min(waiting ?? 0, MAX_COUNTED);
 }
 
 /** The attempts of an endpoint, the newest first: those before an id, failed ones alone or those of one event if asked for. */

@@ -26,7 +26,7 @@ const ADDITIONS: Endpoint[] = [
   },
 ];
 /** All of it, but for lists such as that of all cities. */
-const MOST_CHARACTERS = 20_000;
+const MAX_CHARACTERS = 20_000;
 
 /** The requests whose answers are recorded, by what they are. */
 function requestsOf(endpoint: Endpoint, world: World): [what: string, changes: Changes][] {
@@ -61,7 +61,7 @@ t.test(
         for (const [what, changes] of requestsOf(endpoint, world)) {
           const options = callOptions(endpoint, changed(validValues(endpoint, world), changes));
           const { status, text } = await one.call(method, endpoint.path, options);
-          answers += `${method} ${endpoint.path}, ${what}: ${status}, ${asRecorded(text, MOST_CHARACTERS)}\n\n`;
+          answers += `${method} ${endpoint.path}, ${what}: ${status}, ${asRecorded(text, MAX_CHARACTERS)}\n\n`;
           tables.rewind();
         }
       }

@@ -10,7 +10,7 @@ import { pathIn, solvedProof, TYPING_MS } from '../support/forms.ts';
 import { SHOP_SENDER } from '../support/sender.ts';
 import { Service, type Sink, startSink } from '../support/service.ts';
 
-const MOST_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 
 async function startForm(t: Test) {
   const sink = await startSink(t);
@@ -49,7 +49,7 @@ async function send(
 
 /** The mails that ask for a confirmation, once there are as many and a moment longer. */
 async function asked({ mails }: Sink, count: number) {
-  const until = Date.now() + MOST_WAIT_MS;
+  const until = Date.now() + MAX_WAIT_MS;
   const ours = () => mails.filter(({ raw }) => raw.includes('Subject: Please confirm your subscription'));
   while (ours().length < count && Date.now() < until) await setTimeout(50);
   await setTimeout(500);

@@ -12,7 +12,7 @@ import { Tables } from '../support/tables.ts';
 import { GOOD, namesOf, requestOf } from './requests.ts';
 import { newAccount, SETTINGS } from './world.ts';
 
-const MOST_CHARACTERS = 2000;
+const MAX_CHARACTERS = 2000;
 const WRONG = 'x'.repeat(300);
 
 /** What depends on the machine, on the moment of the run, and on when the mails of the set-up left. */
@@ -61,7 +61,7 @@ t.test('every operation answers what is recorded, byte for byte', async (t) => {
         headers: { ...request.headers, 'accept-encoding': 'identity' },
       });
       const isSettled = statusCode !== 200 || !IN_ORDER_OF_MAILS.has(operation.path);
-      const answer = isSettled ? asRecorded(payload.replace(OF_THE_RUN, 'of this run'), MOST_CHARACTERS) : '';
+      const answer = isSettled ? asRecorded(payload.replace(OF_THE_RUN, 'of this run'), MAX_CHARACTERS) : '';
       answers += `${operation.method} ${operation.path}, ${what}: ${statusCode}, ${answer}\n\n`;
       tables.rewind();
     }

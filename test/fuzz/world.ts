@@ -39,7 +39,7 @@ export interface Account {
   renew(operation: Operation): Promise<void>;
 }
 
-const MOST_TURNS = 30;
+const MAX_TURNS = 30;
 /** How many names that are unique in an application were made there. */
 const namesMade = new WeakMap<TestApp, number>();
 
@@ -126,7 +126,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
     (await ask('GET', '/single-send/details', { query: { utr } })).singleSend.status;
   // The relay is slow, so that the later sends keep running; the clock moves on until these are done.
   let isDone = false;
-  for (let turn = 0; turn < MOST_TURNS && !isDone; turn++) {
+  for (let turn = 0; turn < MAX_TURNS && !isDone; turn++) {
     app.clock.advance(11_000);
     await app.background();
     isDone = (await statusOf(failed)) === 3 && (await statusOf(completed)) === 3;

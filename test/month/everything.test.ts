@@ -12,7 +12,7 @@ import { DAY, HOMES, HOUR, Shop } from './everything-world.ts';
 const SEED = Number(process.env.SEED ?? 20_261_123);
 const PEOPLE = process.env.SEED === undefined ? 360 : 1100;
 /** The most mails of campaigns that a person gets in 7 days. */
-const MOST_MAILS = 2;
+const MAX_MAILS = 2;
 const WEEK_DAYS = 7;
 /** One more than the month after which the sunset rule finds somebody inactive. */
 const DAYS = 34;
@@ -34,7 +34,7 @@ t.test('with every feature on each keeps its promises, and every recipient has o
   const shop = await Shop.open(t, SEED, PEOPLE);
   const { app, left, hits, leavers, receipts } = shop;
   const firstPeople = shop.people;
-  await shop.post('/sending/caps/save', { caps: [`${MOST_MAILS}/${WEEK_DAYS}`] });
+  await shop.post('/sending/caps/save', { caps: [`${MAX_MAILS}/${WEEK_DAYS}`] });
   await shop.post('/sending/window/save', { days: [1, 2, 3, 4, 5, 6, 7], opens: '08:00', closes: '20:00' });
   await shop.post('/sunset/save', { is_on: 1, months: 1, least_mails: 2, action: 'stop' });
   let asked = 0;
@@ -136,7 +136,7 @@ t.test('with every feature on each keeps its promises, and every recipient has o
   const again = startOf('Send 2 again');
   const slept = named('Send 2').filter(({ to }) => !readers(again, 'Send 2').has(to));
   const free = slept.filter(
-    ({ to }) => (leavers.get(to) ?? shop.now) > again && inWeekOf(to, again).length < MOST_MAILS,
+    ({ to }) => (leavers.get(to) ?? shop.now) > again && inWeekOf(to, again).length < MAX_MAILS,
   );
   t.strictSame(
     sorted(named('Send 2 again')),
@@ -157,8 +157,8 @@ t.test('with every feature on each keeps its promises, and every recipient has o
     [...hours].every((hour) => hour >= 8 && hour < 20),
     `mail of campaigns left at ${[...hours]}`,
   );
-  const tooMany = campaigns.filter(({ to, at }) => inWeekOf(to, at).length > MOST_MAILS);
-  t.strictSame(tooMany.map(key), [], `nobody got more than ${MOST_MAILS} mails in ${WEEK_DAYS} days`);
+  const tooMany = campaigns.filter(({ to, at }) => inWeekOf(to, at).length > MAX_MAILS);
+  t.strictSame(tooMany.map(key), [], `nobody got more than ${MAX_MAILS} mails in ${WEEK_DAYS} days`);
   const since = campaigns.filter(({ at }) => at > asked);
   const isMeasured = ({ html }: Left) => html.includes('/o/');
   t.strictSame(

@@ -3,7 +3,7 @@
 import { isGone } from './model.ts';
 import type { Doing, People, Step } from './people.ts';
 
-const MOST_CONTACTS = 400;
+const MAX_CONTACTS = 400;
 
 export class ContactSteps {
   readonly #people: People;
@@ -28,7 +28,7 @@ export class ContactSteps {
   };
 
   #add(): Doing | null {
-    if (this.#people.model.contacts.size >= MOST_CONTACTS) return null;
+    if (this.#people.model.contacts.size >= MAX_CONTACTS) return null;
     const [email, type, isVip] = [
       this.#people.newAddress(),
       this.#people.world.between(1, 2),
@@ -58,7 +58,7 @@ export class ContactSteps {
   }
 
   #import(): Doing | null {
-    if (this.#people.model.contacts.size >= MOST_CONTACTS) return null;
+    if (this.#people.model.contacts.size >= MAX_CONTACTS) return null;
     const type = this.#people.world.between(1, 2);
     const fresh = Array.from({ length: this.#people.world.between(3, 15) }, () => this.#people.newAddress());
     const erased = [...this.#people.model.erased].slice(-2);

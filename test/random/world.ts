@@ -22,7 +22,7 @@ import { startRelay } from './relay.ts';
 
 const CONNECTIONS = 5;
 /** What may come twice for a kill: what every connection has in hand, and what was answered within the 50 ms before a result is on disk. */
-const MOST_TWICE = CONNECTIONS + 50;
+const MAX_TWICE = CONNECTIONS + 50;
 /** Longer than the service waits before it tries again to listen for returned mail on a port that was taken. */
 const PATIENCE_MS = 30_000;
 const HOUR = 3_600_000;
@@ -214,7 +214,7 @@ export class World {
     await compareLists(this);
     compareErased(this);
     const { duplicates } = this.model;
-    if (duplicates > this.kills * MOST_TWICE)
+    if (duplicates > this.kills * MAX_TWICE)
       this.model.problems.push(`${duplicates} duplicates after ${this.kills} kills`);
   }
 

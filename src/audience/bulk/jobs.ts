@@ -19,7 +19,7 @@ import { applyAction, type Job, undoAction } from './apply.ts';
 const UNDO_MS = 3_600_000;
 const UNDOABLE: readonly Job['action'][] = ['move', 'delete'];
 /** The most actions of an account that have not ended. */
-const MOST_UNFINISHED = 20;
+const MAX_UNFINISHED = 20;
 const TOO_MANY_REQUESTS = 429;
 
 /** Stores an action for the background thread. Throws 429 while too many of the account have not ended. */
@@ -51,7 +51,7 @@ function requireRoom(db: Db, accountId: number): void {
     )
     .pluck()
     .get(accountId);
-  if ((unfinished ?? 0) >= MOST_UNFINISHED) throw new Failure(TOO_MANY_REQUESTS, sentence('too_many_actions'));
+  if ((unfinished ?? 0) >= MAX_UNFINISHED) throw new Failure(TOO_MANY_REQUESTS, sentence('too_many_actions'));
 }
 
 /** The job of the account with this id. Throws 404. */

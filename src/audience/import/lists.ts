@@ -99,17 +99,18 @@ function lastId(db: Db, table: 'segment_recipients' | 'unsubscribers'): number {
   return Number(db.$client.prepare(`SELECT ifnull(max(id), 0) FROM ${table}`).pluck().get());
 }
 
+/** The leavers of one kind: addresses that unsubscribed, bounced or complained at the previous service. `name` is the group of the kind `group`. */
 interface List {
   kind: LeavingKind;
   name: string;
-  /** The rows of temp.leavers that it has. */
+  /** The range of rowids in temp.leavers. */
   first: number;
   last: number;
 }
 
 /**
- * Stages the people of a migration who left, in the table temp.leavers by list and address, and counts them. Without a migration there is
- * nobody. Whoever was erased is not among them: nothing about them may be stored again, and they cannot be added.
+ * Stages the leavers of a migration in the table temp.leavers, ordered by list and address, and counts them by list. Empty without a migration.
+ * Erased addresses are skipped, since nothing about them may be stored again.
  */
 export async function stageLeavers(db: Db, job: ImportJob): Promise<LeavingCount[]> {
   const { accountId, migration } = job;
@@ -163,7 +164,7 @@ function count(db: Db, accountId: number, { kind, name, first, last }: List): Le
 
 const NOTES = { all: 'migrated_all', bounce: 'migrated_bounce', complaint: 'migrated_complaint' } as const;
 
-/** What the report of an import says of those who left, in its stored form. */
+/** The sentences about leavers in the report of an import, as they are stored. */
 export function leavingNotes(leaving: readonly LeavingCount[]): string[] {
   return leaving.map(({ kind, name, people, added }) => {
     const values = { count: people, added };
@@ -171,10 +172,10 @@ export function leavingNotes(leaving: readonly LeavingCount[]): string[] {
   });
 }
 
-/** The import for which they are marked: its id, ISO timestamp and recorder. */
+/** The import for which leavers are marked: its id, ISO timestamp and recorder. */
 type Marking = { id: number; now: string; recorder: UndoRecorder };
 
-/** Marks those who left, in short transactions, before any contact is written. Throws a `CsvError` when the import is undone meanwhile. */
+/** Unsubscribes or suppresses leavers, in short transactions, before contacts are written. Throws a `CsvError` if the import is undone meanwhile. */
 export async function markLeavers(db: Db, job: ImportJob, marking: Marking): Promise<void> {
   if (job.migration === undefined) return;
   for (const list of listsOf(db)) await mark(db, job, list, marking);

@@ -1,4 +1,4 @@
-/** One person: everything that happened with them, all that is known about them, and erasing them. */
+/** Operations on the person behind a contact: read the record and the timeline, export all stored data, erase. */
 import { and, asc, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { ownedBy } from '../../database/ownership.ts';
@@ -116,7 +116,7 @@ export const readTimeline = operation({
   async run(context, { contact_id, limit = DEFAULT_MOMENTS, after }) {
     const { db, accountId } = context;
     const address = requireAddress(context, contact_id);
-    // One more than is shown tells whether there is another page.
+    // Read one more than the page has, to know whether there is a next page.
     const range = { before: after || undefined, limit: limit + 1 };
     const moments = await personTimeline(db.$client, accountId, address, range);
     const page = moments.slice(0, limit);
@@ -125,8 +125,8 @@ export const readTimeline = operation({
   },
 });
 
-/** What is known of a person, as an export has it. */
-export const KnownOfPerson = Type.Object({
+/** An export of all data about a person. */
+export const PersonExport = Type.Object({
   exported_at: isoTimestampSchema('When this was read, UTC.'),
   person: Person,
   is_complete: zeroOrOne('1: all that is known; 0: only the newest of very many moments.'),
@@ -138,9 +138,9 @@ export const exportPerson = operation({
   name: 'Download all that is known about the person of a contact (addition)',
   role: 'viewer',
   input: Type.Object(ById),
-  /** The parts of the JSON text of a `KnownOfPerson`: a person can have thousands of moments. */
+  /** The parts of the JSON text of a `PersonExport`: a person can have thousands of moments. */
   run(context, { contact_id }): AsyncGenerator<string> {
-    return knownOf(context, requireAddress(context, contact_id));
+    return exportParts(context, requireAddress(context, contact_id));
   },
 });
 
@@ -157,7 +157,7 @@ export const erase = operation({
   },
 });
 
-/** The person of an address: their contacts of every type, and the lists and segments they are on. */
+/** The person of an address: the contacts of every type, unsubscriptions, segments and suppression. */
 function personOf(context: Context, addressId: number): Person {
   const { db, accountId } = context;
   const client = db.$client;
@@ -204,7 +204,7 @@ function segmentsNaming({ db, accountId }: Context, addresses: readonly string[]
     .map(({ id: segment_id, segment_name }) => ({ segment_id, segment_name }));
 }
 
-async function* knownOf(context: Context, addressId: number): AsyncGenerator<string> {
+async function* exportParts(context: Context, addressId: number): AsyncGenerator<string> {
   const { db, clock, accountId } = context;
   const known = {
     exported_at: isoTimestamp(clock.now()),

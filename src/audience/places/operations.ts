@@ -12,7 +12,7 @@ import { integer, line, nullable, optionalReference } from '../../http/requests/
 import { operation } from '../../operations/operation.ts';
 
 /** The most cities that a search by name gives: more than there are of one name in a country. */
-const MOST_FOUND = 50;
+const MAX_FOUND = 50;
 
 export const Country = Type.Object({ id: integer(), name: Type.String(), iso2: Type.String() });
 export const State = Type.Object({
@@ -46,7 +46,7 @@ export const listCountries = operation({
 
 export const findPlaces = operation({
   name: 'List the states of a country, and the cities of one of them (addition)',
-  description: `Without a state: the cities that belong to none. With \`city\`: the first ${MOST_FOUND} of the country whose name begins so, whatever their state. Without a country there is nothing.`,
+  description: `Without a state: the cities that belong to none. With \`city\`: the first ${MAX_FOUND} of the country whose name begins so, whatever their state. Without a country there is nothing.`,
   role: 'viewer',
   input: Type.Object({
     country_id: optionalReference(),
@@ -70,7 +70,7 @@ export const findPlaces = operation({
           : start === ''
             ? found.orderBy(asc(cities.name)).all()
             : // The shortest first, so that the name itself is among them.
-              found.orderBy(sql`length(${cities.name})`, asc(cities.name)).limit(MOST_FOUND).all(),
+              found.orderBy(sql`length(${cities.name})`, asc(cities.name)).limit(MAX_FOUND).all(),
     };
   },
 });

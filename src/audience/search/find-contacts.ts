@@ -124,7 +124,7 @@ function findSmallSet({ $client }: Db, { accountId, typeId, segmentId, state }: 
 
 const FIRST = 200;
 const LEAST = 5;
-const MOST = 2000;
+const MAX_CANDIDATES = 2000;
 /** A step that took longer halves the next one, one that took less than half of it doubles that. */
 const STEP_MS = 8;
 
@@ -143,7 +143,7 @@ export class Pace {
     const result = work(this.#candidates);
     const took = performance.now() - started;
     if (took > STEP_MS) this.#candidates = Math.max(LEAST, Math.floor(this.#candidates / 2));
-    else if (took < STEP_MS / 2) this.#candidates = Math.min(MOST, this.#candidates * 2);
+    else if (took < STEP_MS / 2) this.#candidates = Math.min(MAX_CANDIDATES, this.#candidates * 2);
     return result;
   }
 }
@@ -374,7 +374,7 @@ function parsePlace(text: string): Place {
 }
 
 /** At most so many contacts are found in a step: making their records takes as long as comparing some thousands. */
-const MOST_FOUND = 500;
+const MAX_FOUND = 500;
 
 interface ListSearch {
   accountId: number;
@@ -404,7 +404,7 @@ export function listSearch(
   return (afterId, limit) =>
     pace.step((count) => {
       const { ids, next } = candidates(afterId, count);
-      const most = Math.min(limit, MOST_FOUND);
+      const most = Math.min(limit, MAX_FOUND);
       const found = matching.all({ ...condition.values, ids: JSON.stringify(ids), text, limit: most });
       return { ids: found, next: found.length === most ? (found.at(-1) ?? next) : next };
     });

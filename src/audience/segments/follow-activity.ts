@@ -21,7 +21,7 @@ const BACKGROUND_MS = 50;
 /** With more new events than this, a send to a segment waits until they are read. Fewer come while a step of the background works. */
 const MANY_EVENTS = 1000;
 /** Events times segments of one write, which take some milliseconds: each of the people of an event is looked at for each segment. */
-const MOST_LOOKUPS = 2000;
+const MAX_LOOKUPS = 2000;
 const FOLLOWED = 'activity_followed_to';
 /** How long after an open or click another one may show that a machine made both: the ten seconds of the trap link, and until it is written. */
 const UNSETTLED_MS = 10_500;
@@ -71,7 +71,7 @@ function followSome(db: Db, rows: number, clock: Clock): boolean {
   const client = db.$client;
   const now = isoTimestamp(clock.now());
   const after = followedTo(client);
-  const events = Math.min(rows, Math.ceil(MOST_LOOKUPS / Math.max(1, mostSegments(client))));
+  const events = Math.min(rows, Math.ceil(MAX_LOOKUPS / Math.max(1, mostSegments(client))));
   const next = prepared<[object], { last: number | null; count: number }>(
     client,
     `WITH next AS (SELECT id, ${IS_UNSETTLED} AS is_unsettled FROM events WHERE id > @after ORDER BY id LIMIT @events)

@@ -283,7 +283,7 @@ const Recipient = Type.Object({
 });
 export type Recipient = Static<typeof Recipient>;
 
-// A recipient who is a contact has the contact's values instead of those given when they were added by hand.
+// If a recipient is a contact, the contact's values are used, not those entered when the recipient was added by hand.
 const name = (column: 'first_name' | 'last_name' | 'email') =>
   sql`ifnull(${contacts[column]}, ${segmentRecipients[column]})`;
 const recipient = recordObject(Recipient, segmentRecipients, {

@@ -1,4 +1,4 @@
-/** The sunset rule of an account: what it says, since when somebody must have done nothing to be inactive, what it did, and letting people get mail again. */
+/** The sunset rule of an account, the date by which it finds inactive contacts, its effects, and ending the inactivity of contacts. */
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
@@ -7,13 +7,13 @@ import { type sunsetDays, sunsets } from '../../database/schema/index.ts';
 export const MAX_SUNSET_MONTHS = 36;
 export const MAX_LEAST_MAILS = 50;
 
-/** A rule with how far its daily look is. */
+/** A rule with the progress of its daily run. */
 export type Sunset = typeof sunsets.$inferSelect;
-/** Who is inactive, and what is done with them. */
+/** Which contacts are inactive, and what is done with them. A contact is inactive if both `months` and `least_mails` apply. */
 export type SunsetRule = Pick<Sunset, 'is_on' | 'months' | 'least_mails' | 'action' | 'segment_id' | 'contact_type_id'>;
 
-/** What an account has before it stores a rule. */
-const USUAL: SunsetRule = {
+/** The rule of an account that has not stored one. */
+const DEFAULT_RULE: SunsetRule = {
   is_on: 0,
   months: 12,
   least_mails: 5,
@@ -22,16 +22,16 @@ const USUAL: SunsetRule = {
   contact_type_id: null,
 };
 
-/** The rule of an account, or the usual one, switched off. */
+/** The rule of an account, or the default rule, which is off. */
 export function readRule(client: Database, account: number): SunsetRule {
   const stored = prepared<[number], SunsetRule>(
     client,
     'SELECT is_on, months, least_mails, action, segment_id, contact_type_id FROM sunsets WHERE user_id = ?',
   ).get(account);
-  return stored ?? USUAL;
+  return stored ?? DEFAULT_RULE;
 }
 
-/** Stores the rule of an account. The background begins with it at once. */
+/** Stores the rule of an account. The background thread applies it at once. */
 export function saveRule(db: Db, user_id: number, rule: SunsetRule): void {
   db.insert(sunsets)
     .values({ user_id, ...rule })
@@ -39,7 +39,7 @@ export function saveRule(db: Db, user_id: number, rule: SunsetRule): void {
     .run();
 }
 
-/** Whether the segment or contact type of a rule is there, or it needs none. */
+/** True if the segment or contact type of a rule exists, or its action needs none. */
 export function hasTarget(
   client: Database,
   account: number,
@@ -55,8 +55,8 @@ export function hasTarget(
 }
 
 /**
- * The moment (epoch milliseconds) before which the last act of an inactive person is: the start of the day, in UTC, so many months before
- * this one; the last day of its month where that is shorter.
+ * A contact whose last activity is before this time (epoch milliseconds) is inactive: the start of the day, in UTC, that is `months` months
+ * before `now`. If that month is too short, it is the last day of the month.
  */
 export function cutoffOf(now: Date, months: number): number {
   const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1));
@@ -64,12 +64,12 @@ export function cutoffOf(now: Date, months: number): number {
   return first.setUTCDate(Math.min(now.getUTCDate(), days));
 }
 
-/** How many days are told. */
+/** The number of days that are reported. */
 const SUNSET_DAYS = 30;
 
 /**
- * What the rule of an account did: how many people get no mail because of it, whether contacts are being looked at or people let go at this
- * moment, and the newest days (`YYYY-MM-DD`, UTC) on which something happened, the newest first.
+ * The effects of an account's rule: `stopped` contacts get no mail because of it, and `is_working` is 1 while the rule is being applied or
+ * contacts are being released from it. `days` are the latest days (`YYYY-MM-DD`, UTC) on which something happened, newest first.
  */
 export function readSunsetState(client: Database, account: number) {
   const stopped = client
@@ -87,7 +87,7 @@ export function readSunsetState(client: Database, account: number) {
   return { stopped: stopped ?? 0, is_working: isWorking === undefined ? (0 as const) : (1 as const), days };
 }
 
-/** Lets people (address ids) get mail again whose newest open or click is after what they were found inactive for. `now` is an ISO timestamp. */
+/** Lets contacts (address ids) get mail again if they opened or clicked since the rule's cutoff. `now` is an ISO timestamp. */
 export function liftActive(client: Database, people: readonly number[], now: string): void {
   prepared(
     client,

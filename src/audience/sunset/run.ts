@@ -22,7 +22,7 @@ const DAY_MS = 86_400_000;
 /** How long one call works. */
 const BACKGROUND_MS = 50;
 /** With so many found inactive, they are written before others are looked at. */
-const MOST_FOUND = 250;
+const MAX_FOUND = 250;
 
 /** Does what is due for a short time; gives whether there is more to do. */
 export async function continueSunsets(db: Db, clock: Clock): Promise<boolean> {
@@ -65,7 +65,7 @@ async function look(db: Db, sunset: Sunset, clock: Clock, until: number): Promis
   let place: number | null = sunset.after_id;
   const inactive = new InactiveContacts(client, sunset.user_id, sunset, cutoff);
   if (hasTarget(client, sunset.user_id, sunset)) {
-    for (const pace = new Pace(); place !== null && found.length < MOST_FOUND; await setImmediate()) {
+    for (const pace = new Pace(); place !== null && found.length < MAX_FOUND; await setImmediate()) {
       const after: number = place;
       const { contacts, last } = pace.step((rows) => inactive.step(after, rows));
       found.push(...contacts);
@@ -171,7 +171,7 @@ interface FoundInactive {
 }
 
 /** Mails that are looked up in one step at most, which takes some milliseconds. */
-const MOST_LOOKUPS = 10_000;
+const MAX_LOOKUPS = 10_000;
 
 export class InactiveContacts {
   readonly #client: Database;
@@ -189,7 +189,7 @@ export class InactiveContacts {
       segmentType: typeOfSegment(client, rule.segment_id),
       mailings: JSON.stringify(mailings),
     };
-    this.#mostRows = Math.ceil(MOST_LOOKUPS / (mailings.length + 1));
+    this.#mostRows = Math.ceil(MAX_LOOKUPS / (mailings.length + 1));
   }
 
   /** Looks at the next `rows` contacts after an id, or fewer where each may cost much. */

@@ -1,4 +1,4 @@
-/** Backups of the installation, for its operators: making one, and restoring one that is uploaded after a question. */
+/** Backups of the installation, for its operators: download a new backup, or upload one and restore it after confirmation. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button } from '../../dashboard/components/button.tsx';
 import { Confirm } from '../../dashboard/components/confirm.tsx';
@@ -29,7 +29,7 @@ export async function backupScreen(app: FastifyInstance): Promise<void> {
   app.get('/settings/backup', (request, reply) => show(request, reply));
 
   app.get('/settings/backup/file', async (request, reply) => {
-    // Another site could make the browser ask for it again and again.
+    // Otherwise another site could make the browser request backups again and again.
     if (!isSameOrigin(request)) throw new Failure(FORBIDDEN, sentence('other_site'));
     const made = await makeUntilClosed(reply, app.deps.backups, () => attempt(request, makeBackup, {}));
     if ('problem' in made) return show(request, reply, made.status, sentenceOf(made));
@@ -65,13 +65,13 @@ export async function backupScreen(app: FastifyInstance): Promise<void> {
 function Backups({ problem, ...state }: BackupState & { problem: string }) {
   return (
     <>
-      {state.restore === null ? <MakeOne {...state} /> : <RestoreQuestion {...state.restore} />}
+      {state.restore === null ? <MakeBackup {...state} /> : <RestoreQuestion {...state.restore} />}
       {state.restore === null && <ChooseFile problem={problem} />}
     </>
   );
 }
 
-function MakeOne({ last_backup_at, database_bytes, free_bytes }: BackupState) {
+function MakeBackup({ last_backup_at, database_bytes, free_bytes }: BackupState) {
   const language = useLanguage();
   const last = recordTime(last_backup_at);
   return (
@@ -94,7 +94,7 @@ function MakeOne({ last_backup_at, database_bytes, free_bytes }: BackupState) {
   );
 }
 
-/** The form for a backup to restore; `problem` says why the file before was refused. */
+/** The form to upload a backup to restore; `problem` says why the previous file was refused. */
 function ChooseFile({ problem }: { problem: string }) {
   const language = useLanguage();
   return (
@@ -112,7 +112,7 @@ function ChooseFile({ problem }: { problem: string }) {
   );
 }
 
-/** What is shown while the service starts again; the script goes on by itself when it has. */
+/** The page shown while the service restarts. Its script leaves the page once the service is back. */
 function Restarting({ title }: { title: string }) {
   const language = useLanguage();
   return (

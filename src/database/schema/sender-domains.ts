@@ -1,11 +1,11 @@
-/** Tables of the domains of senders: the keys that sign their mails, and their warm-up. */
+/** Tables of sending domains: their DKIM keys and their warm-up plans. */
 
 import { sql } from 'drizzle-orm';
 import { integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
 import { count, id } from './columns.ts';
 
-/** DKIM keys by sender domain (ASCII form). The newest that does not wait for its record signs; receivers may still look up older ones. */
+/** DKIM keys by sending domain (ASCII form). The newest key with `awaits_record` 0 signs; receivers may still look up older keys. */
 export const dkimKeys = sqliteTable(
   'dkim_keys',
   {
@@ -13,7 +13,7 @@ export const dkimKeys = sqliteTable(
     domain: text().notNull(),
     selector: text().notNull(),
     private_key: text().notNull(),
-    /** 1: signs once its record was seen in the DNS, so that the key before it signs until then. */
+    /** 1 until the DNS record of this key has been seen; until then the previous key signs. */
     awaits_record: integer().$type<0 | 1>().notNull().default(0),
     created_at: text().notNull(),
   },
@@ -31,21 +31,21 @@ export const warmUps = sqliteTable(
     starts_on: text().notNull(),
     /** Mails of the first day. */
     volume: integer().notNull(),
-    /** So many percent more on each day. */
+    /** The increase from one day to the next, in percent. */
     growth: integer().notNull(),
-    /** The plan is over on the day that would have so many mails. */
+    /** The plan ends on the day whose volume would reach this number of mails. */
     until_volume: integer().notNull(),
-    /** The day on which it was over. */
+    /** The day on which the plan ended; null while it runs. */
     ended_on: text(),
   },
   (table) => [
     uniqueIndex('warm_ups_domain').on(table.user_id, table.domain),
-    // The worker asks before each claim whether there is any.
+    // Before each claim the worker looks up whether any plan is running.
     uniqueIndex('warm_ups_on').on(table.user_id, table.domain).where(sql`ended_on IS NULL`),
   ],
 );
 
-/** What left on a day of a plan. */
+/** The number of mails per day of a plan. */
 export const warmUpDays = sqliteTable(
   'warm_up_days',
   {
@@ -53,9 +53,9 @@ export const warmUpDays = sqliteTable(
       .notNull()
       .references(() => warmUps.id, { onDelete: 'cascade' }),
     day: text().notNull(),
-    /** How many might. */
+    /** The most mails allowed on this day. */
     volume: integer().notNull(),
-    /** How many have left or are being handed over. */
+    /** How many mails were sent or are being sent. */
     mails: count(),
   },
   (table) => [primaryKey({ columns: [table.warm_up_id, table.day] })],

@@ -33,7 +33,7 @@ export interface CheckContext {
 
 /** The address of the preference page in a mail that nobody got yet. */
 const PREFERENCES_PREVIEW = '/u/preview';
-const MOST_NAMES = 5;
+const MAX_NAMES = 5;
 const MAX_NAME = 80;
 
 /** What a mail of the outbox is checked for, too. */
@@ -70,7 +70,7 @@ export function checkContent(
 }
 
 function named(all: readonly string[]): Named {
-  return { count: all.length, names: all.slice(0, MOST_NAMES).map((name) => name.slice(0, MAX_NAME) || '–') };
+  return { count: all.length, names: all.slice(0, MAX_NAMES).map((name) => name.slice(0, MAX_NAME) || '–') };
 }
 
 /** Counts pictures of a design, too, of which nobody said that they are decoration: MJML gives them an empty text. */

@@ -9,7 +9,7 @@ export interface ContentWarning {
   names: string[];
 }
 
-const MOST_NAMES = 5;
+const MAX_NAMES = 5;
 const MAX_NAME = 80;
 /** Tags of other services are looked for so far into each text, which bounds what hostile text costs. */
 const MAX_SEARCHED = 128 * 1024;
@@ -29,5 +29,5 @@ export function contentWarnings(texts: readonly string[], known: readonly string
 }
 
 function warning(code: ContentWarning['code'], names: readonly string[]): ContentWarning {
-  return { code, count: names.length, names: names.slice(0, MOST_NAMES).map((name) => name.slice(0, MAX_NAME)) };
+  return { code, count: names.length, names: names.slice(0, MAX_NAMES).map((name) => name.slice(0, MAX_NAME)) };
 }

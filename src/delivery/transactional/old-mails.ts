@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000;
 /** How long a request with the same key is known again. */
 const KEYS_MS = DAY_MS;
 /** The most keys of all accounts that are known; the oldest go first. */
-const MOST_KEYS = 1_000_000;
+const MAX_KEYS = 1_000_000;
 /** How long the record of a mail is kept. */
 const RECORDS_MS = 90 * DAY_MS;
 /** Rows of one transaction, which takes some milliseconds. */
@@ -22,7 +22,7 @@ const FORGET_KEYS = `
 /** The time of the newest key that is one too many. */
 const ONE_TOO_MANY = `
   SELECT created_at FROM transactional_mails INDEXED BY transactional_mails_keyed
-  WHERE idempotency_key IS NOT NULL ORDER BY created_at DESC LIMIT 1 OFFSET ${MOST_KEYS}`;
+  WHERE idempotency_key IS NOT NULL ORDER BY created_at DESC LIMIT 1 OFFSET ${MAX_KEYS}`;
 /** Only the oldest are looked at, so that it costs the same however many there are; one that is still queued is so for 4 days at most. */
 const REMOVE_OLD = `
   DELETE FROM transactional_mails WHERE id IN (

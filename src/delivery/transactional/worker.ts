@@ -1,6 +1,6 @@
 /**
- * Hands transactional mail to the courier. It has a queue of its own and is woken by each request, beside the steps of the background, so
- * that it waits for no campaign; accounts take turns.
+ * Hands transactional mail to the courier. Transactional mail has its own queue, and each request wakes this worker, so that no mail waits
+ * for a campaign. The background thread also runs the worker as one of its steps. Accounts take turns.
  */
 import type { Database } from 'better-sqlite3';
 import { asciiAddress } from '../../audience/contacts/addresses.ts';
@@ -22,13 +22,13 @@ import type { WarmUps } from '../warm-up/warm-ups.ts';
 import { type ClaimedMail, type DueMail, type MailResult, TransactionalLedger } from './ledger.ts';
 import { buildMail } from './mail.ts';
 
-/** The most mails in hand-off, in all and of one account, and their bytes; one that is larger goes alone. */
-const MOST_IN_FLIGHT = 16;
-const MOST_OF_ACCOUNT = 8;
-const MOST_BYTES = 24 * 1024 * 1024;
-/** The wait for a rate before the queue is looked at again. */
+/** The most mails handed over at the same time, in total and per account, and their total bytes. A larger mail is handed over alone. */
+const MAX_IN_FLIGHT = 16;
+const MAX_OF_ACCOUNT = 8;
+const MAX_BYTES = 24 * 1024 * 1024;
+/** If a rate limit allows no mail, the queue is read again after this time. */
 const RATE_WAIT_MS = 20;
-/** How long a mail waits whose sender is not verified any more, before it is looked at again. */
+/** A mail whose sender is no longer verified is tried again after this time. */
 const UNVERIFIED_WAIT_MS = 60_000;
 
 interface TransactionalDeps {
@@ -37,15 +37,15 @@ interface TransactionalDeps {
   courier: Courier;
   rates: Rates;
   warmUps: WarmUps;
-  /** Domain of return paths; '' when mail comes back to the sender itself. */
+  /** The domain of return paths; '' if bounces go to the sender's own address. */
   bounceDomain: string;
   mustBeVerified(): boolean;
-  /** Whether this process has what mail leaves by. With sender nodes it may have none. */
+  /** True if this process can send mail itself. In an installation with sender nodes it may have no relay. */
   canSend(): boolean;
   log(fields: object, text: string): void;
 }
 
-/** A claimed mail with what it is sent with. */
+/** A claimed mail with its sender and its relay; `relayId` is null for any relay. */
 interface Start {
   mail: ClaimedMail;
   sender: SenderFacts;
@@ -61,10 +61,10 @@ export class TransactionalWorker {
   readonly #inFlight = new Map<number, ClaimedMail>();
   #results: MailResult[] = [];
   #withdrawn: ClaimedMail[] = [];
-  /** Which account is first. */
+  /** Grows with each claim, so that another account is first each time. */
   #rotation = 0;
   #isStopping = false;
-  #isPlanned = false;
+  #isScheduled = false;
   #timer: NodeJS.Timeout | null = null;
   #onEnd: () => void = () => undefined;
 
@@ -78,12 +78,12 @@ export class TransactionalWorker {
     if (recovered > 0) deps.log({ recovered }, 'unfinished transactional mails of an earlier run were put back');
   }
 
-  /** How many mails are in hand-off or have a result that is not on disk. */
+  /** How many mails are being handed over or have a result that is not stored yet. */
   get unfinished(): number {
     return this.#inFlight.size + this.#results.length + this.#withdrawn.length;
   }
 
-  /** Records results and begins what is due. Throws when the disk fails; the results are then kept for the next call. */
+  /** Records results and starts to send due mails. Throws if the disk fails; the results are then kept for the next call. */
   run(): void {
     const { client, clock, canSend } = this.#deps;
     const mayClaim = !this.#isStopping && canSend() && sendingHeldReason(client) === null;
@@ -108,7 +108,7 @@ export class TransactionalWorker {
     }
   }
 
-  /** Resolves when a mail in hand-off has ended, or after `ms`. */
+  /** Resolves when the hand-off of a mail has ended, or after `ms`. */
   async waitForOne(ms: number): Promise<void> {
     if (this.#inFlight.size === 0) return;
     await new Promise<void>((resolve) => {
@@ -120,30 +120,30 @@ export class TransactionalWorker {
     });
   }
 
-  /** From now on no hand-off starts. */
+  /** Starts no further hand-offs from now on. */
   stop(): void {
     this.#isStopping = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  /** Waits until every hand-off has ended, which closing the courier brings about, and records the results. */
+  /** Waits until every hand-off has ended, and records the results. Close the courier first, which ends them. */
   async finish(): Promise<void> {
     this.stop();
     while (this.#inFlight.size > 0) await this.waitForOne(1000);
     this.run();
   }
 
-  /** Takes mails of these accounts in turn, as many as rates and room allow. Call inside a transaction. */
+  /** Claims mails of these accounts in turn, as many as the rates and the limits above allow. Call inside a transaction. */
   #claim(accounts: readonly number[], steady: number, now: Date): Start[] {
     const started: Start[] = [];
     const busy = [...this.#inFlight.values()];
     let bytes = busy.reduce((sum, { size }) => sum + size, 0);
     for (let at = 0; at < accounts.length; at++) {
       const account = accounts[(this.#rotation + at) % accounts.length] ?? 0;
-      const share = Math.ceil((MOST_IN_FLIGHT - busy.length) / (accounts.length - at));
-      const left = MOST_OF_ACCOUNT - busy.filter(({ user_id }) => user_id === account).length;
+      const share = Math.ceil((MAX_IN_FLIGHT - busy.length) / (accounts.length - at));
+      const left = MAX_OF_ACCOUNT - busy.filter(({ user_id }) => user_id === account).length;
       for (const mail of this.#ledger.due(account, steady, Math.max(0, Math.min(share, left)))) {
-        if (busy.length > 0 && bytes + mail.size > MOST_BYTES) break;
+        if (busy.length > 0 && bytes + mail.size > MAX_BYTES) break;
         const start = this.#claimOne(mail, steady, now);
         if (start === 'later') break;
         if (start === null) continue;
@@ -168,7 +168,7 @@ export class TransactionalWorker {
     }
     const sender = this.#senders.get(mail.sender_id);
     if ('held_code' in sender) {
-      // Nobody may ever verify it again, and mails that wait for ever would keep the records of others from being removed.
+      // The sender may never be verified again, and a mail that waits for ever would keep older records from being removed.
       const isTooOld = now.getTime() - mail.created_at >= GIVE_UP_AFTER_MS;
       if (sender.held_code === 'sender_deleted' || isTooOld) end('cancelled', sender.held_reason);
       else ledger.putOff(mail, steady + UNVERIFIED_WAIT_MS);
@@ -178,7 +178,7 @@ export class TransactionalWorker {
       this.#runAfter(RATE_WAIT_MS);
       return 'later';
     }
-    // This books a place at the domain, so it is asked last.
+    // The call reserves a place in the rate of the domain, so it comes last.
     const wait = rates.waitForFirst(mail.normalized_email.slice(mail.normalized_email.lastIndexOf('@') + 1));
     if (wait > 0) {
       rates.giveBack(1);
@@ -211,7 +211,7 @@ export class TransactionalWorker {
       this.#results.push({ mail, ...meaning(outcome, () => retryAt(mail.attempt + 1, mail.first_tried_at, now)) });
     }
     this.#onEnd();
-    this.#plan();
+    this.#schedule();
   }
 
   async #send({ mail, sender, relayId }: Start): Promise<Outcome | 'withdrawn'> {
@@ -252,12 +252,12 @@ export class TransactionalWorker {
     return message.withField(await key.signer.signInThreadPool(message.bytes, this.#deps.clock.now()));
   }
 
-  /** Runs once in the next turn of the event loop, with the results that have come until then. */
-  #plan(): void {
-    if (this.#isPlanned) return;
-    this.#isPlanned = true;
+  /** Runs once in the next turn of the event loop, with all results that arrived until then. */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
     setImmediate(() => {
-      this.#isPlanned = false;
+      this.#isScheduled = false;
       this.#runSafely();
     });
   }
@@ -271,7 +271,7 @@ export class TransactionalWorker {
     this.#timer.unref();
   }
 
-  /** Like `run`; a failed write, for example on a full disk, is logged and tried again with the next step of the background. */
+  /** Like `run`, but logs a failed write, for example on a full disk. The next step of the background thread tries it again. */
   #runSafely(): void {
     try {
       this.run();

@@ -11,7 +11,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const LONG_BYTES = 32 * 1024;
 /** Texts that are looked at. What comes after them is parsed as it is. */
-const MOST_TEXTS = 10_000;
+const MAX_TEXTS = 10_000;
 
 /** The texts cut out of each body, by what stands in their place: a name that nobody can guess. */
 const cutOut = new WeakMap<FastifyRequest, Map<string, Buffer>>();
@@ -69,7 +69,7 @@ function cutLongTexts(body: Buffer): { rest: Buffer; texts: Map<string, Buffer> 
   const kept: Buffer[] = [];
   let from = 0;
   let at = 0;
-  for (let seen = 0; seen < MOST_TEXTS; seen++) {
+  for (let seen = 0; seen < MAX_TEXTS; seen++) {
     const start = body.indexOf(QUOTE, at) + 1;
     const end = start === 0 ? -1 : endOfText(body, start);
     if (end === -1) break;

@@ -19,7 +19,7 @@ import { Contents } from './contents.ts';
 import { FleetRecord } from './fleet-record.ts';
 import { NodeHandoffs } from './node-handoffs.ts';
 import { PageSender } from './page-sender.ts';
-import { nodeInSubject, readBeat, readContentQuestion, readReport } from './read-messages.ts';
+import { nodeInSubject, readBeat, readContentRequest, readReport } from './read-messages.ts';
 import type { Place } from './silent-nodes.ts';
 
 const RETRY_MS = 500;
@@ -154,7 +154,7 @@ export class Brain {
       return beat && handoffs.beat(beat);
     });
     serve(BRAIN.content, 'question', (message) => {
-      const asked = readContentQuestion(message.data);
+      const asked = readContentRequest(message.data);
       return asked && this.#contents.part(asked.name, asked.from);
     });
     serve(BRAIN.settings, 'question', () => {

@@ -1,23 +1,23 @@
-/** Checks messages of nodes whole, before anything of them is taken: a node may be of another release, wrong, or in somebody else's hands. */
+/** Validates messages of sender nodes completely before using any part. A node may run another release, have a bug, or be controlled by an attacker. */
 import { type Beat, type Ended, isRunOf, MAX_ENDED, type RelayShare, type Report } from '../protocol.ts';
 
-/** What NATS takes in a message unless it was set up otherwise. */
+/** The default limit of NATS for the size of a message. */
 const MAX_BYTES = 1024 * 1024;
 const MAX_NAME = 200;
 const MAX_WORD = 20;
 const MAX_VERSION = 100;
-/** Longer than what a relay says is kept. */
+/** More characters than are stored of a relay's reply. */
 const MAX_REPLY = 4000;
 const MAX_RELAYS = 1000;
-/** Withdrawals and pages that a node has at a time. */
+/** The most withdrawals or pages that a node has at a time. */
 const MAX_LISTED = 100_000;
 
-/** The node's name in a subject, by which NATS knows who may speak there. */
+/** The node's name in a subject. NATS permissions allow each node only the subjects with its own name. */
 export function nodeInSubject(subject: string): string {
   return subject.slice(subject.lastIndexOf('.') + 1);
 }
 
-/** The report in a message, or null when anything of it is malformed. */
+/** The report in a message, or null if any part of it is malformed. */
 export function readReport(bytes: Uint8Array): Report | null {
   const given = parsed(bytes);
   if (!isRecord(given)) return null;
@@ -28,7 +28,7 @@ export function readReport(bytes: Uint8Array): Report | null {
   return { protocol, run, brain, ended, ...(has && { has }), ...(isLast !== undefined && { isLast }) };
 }
 
-/** The sign of life in a message of the node with this name, or null when anything of it is malformed or of another node. */
+/** The heartbeat in a message of the node with this name, or null if any part of it is malformed or names another node. */
 export function readBeat(bytes: Uint8Array, node: string): Beat | null {
   const given = parsed(bytes);
   if (!isRecord(given)) return null;
@@ -54,8 +54,8 @@ export function readBeat(bytes: Uint8Array, node: string): Beat | null {
   };
 }
 
-/** Which content a node asks for, and from which byte on; null when the question is malformed. */
-export function readContentQuestion(bytes: Uint8Array): { name: string; from: number } | null {
+/** The name of the content that a node requests, and the offset in bytes; null if the request is malformed. */
+export function readContentRequest(bytes: Uint8Array): { name: string; from: number } | null {
   const given = parsed(bytes);
   if (!isRecord(given)) return null;
   const { name, from } = given;
@@ -72,7 +72,7 @@ function isEndedPages(given: unknown): given is Report['ended'] {
   });
 }
 
-/** Of kinds and stages only the length is checked: those that only a newer release knows count as withdrawn. */
+/** Only the length of kinds and stages is checked: a newer release may send unknown ones, which count as withdrawn. */
 function isEnded(given: unknown): given is Ended {
   if (!Array.isArray(given)) return false;
   const [id, kind, stage, code, enhanced, reply, proof]: unknown[] = given;
@@ -128,8 +128,8 @@ function isAmount(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
 
-function isText(value: unknown, most: number): value is string {
-  return typeof value === 'string' && value.length <= most;
+function isText(value: unknown, max: number): value is string {
+  return typeof value === 'string' && value.length <= max;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -1,42 +1,44 @@
-/** How much this node takes for each of its relays, and which of them take no mail from it. */
+/** The capacity of this node for each of its relays, and the relays that refuse its mail. */
 import type { Outcome } from '../../delivery/transport/courier.ts';
 import { isAboutNode } from '../about-node.ts';
 import type { RelayShare } from '../protocol.ts';
 
-/** Relays that refused this node get one mail after this time. */
+/** After this time, a relay that refused this node gets one mail as a trial. */
 const TRIAL_AFTER_MS = 15_000;
 const MIN_CAPACITY = 200;
-/** A node takes what it sends in so many seconds, so that it never waits for the brain. */
+/** In seconds. A node asks for as many mails as it sends in this time, so that it never waits for the brain. */
 const CAPACITY_SECONDS = 1;
 
-interface Use {
+interface RelayUse {
   sent: number;
-  /** Mails a second, between the last two signs of life. */
+  /** Mails per second between the last two heartbeats. */
   rate: number;
+  /** The reply with which the relay refuses this node; '' if it does not. */
   refusal: string;
+  /** On the clock of `performance.now`. */
   refusedAt: number;
 }
 
-/** A relay of the service's file by its id, or null: any. */
+/** The id of a relay in the main service's database; null for any relay. */
 type RelayKey = number | null;
 
 export class RelayShares {
-  readonly #uses = new Map<RelayKey, Use>();
+  readonly #uses = new Map<RelayKey, RelayUse>();
   #ids: ReadonlySet<number> = new Set();
   #countedAt = performance.now();
 
-  /** What a page's relay counts as: relays of this node's own have no ids, and any of them may be used. */
+  /** The key under which a page's relay is counted: null if this node has relays of its own, which have no ids and are interchangeable. */
   keyOf(relayId: number | null): RelayKey {
     return relayId !== null && this.#ids.size > 0 ? relayId : null;
   }
 
-  /** Forgets the relays there were. */
+  /** Replaces all relays, and forgets what was counted for the old ones. */
   replace(ids: readonly number[]): void {
     this.#ids = new Set(ids);
     this.#uses.clear();
   }
 
-  /** Notes an outcome; whether it says that relays refuse this node, for the first time or still. */
+  /** Records an outcome. The result says whether the relay refuses this node, and whether it already did before. */
   note(relayId: number | null, outcome: Outcome | 'withdrawn'): 'refused' | 'still refused' | null {
     if (outcome === 'withdrawn') return null;
     const use = this.#use(this.keyOf(relayId));
@@ -51,7 +53,7 @@ export class RelayShares {
     return isNew ? 'refused' : 'still refused';
   }
 
-  /** Counts what was sent since the last call. */
+  /** Computes the rates since the last call. */
   measure(): void {
     const now = performance.now();
     for (const use of this.#uses.values()) {
@@ -61,17 +63,17 @@ export class RelayShares {
     this.#countedAt = now;
   }
 
-  /** Mails a second over all relays. */
+  /** Mails per second over all relays. */
   get rate(): number {
     return [...this.#uses.values()].reduce((sum, { rate }) => sum + rate, 0);
   }
 
-  /** How many recipients it takes at a time for mail over any relay, and why it takes none. */
+  /** The number of recipients that this node takes at a time for mail over any relay, and the reply of the relay if it is refused. */
   get general(): Omit<RelayShare, 'id'> {
     return this.#share(null);
   }
 
-  /** The same for each relay by itself; undefined when the relays have no ids. */
+  /** The same for each relay; undefined if the relays have no ids. */
   get named(): RelayShare[] | undefined {
     return this.#ids.size === 0 ? undefined : [...this.#ids].map((id) => ({ id, ...this.#share(id) }));
   }
@@ -84,7 +86,7 @@ export class RelayShares {
     return { capacity, refusal };
   }
 
-  #use(key: RelayKey): Use {
+  #use(key: RelayKey): RelayUse {
     const known = this.#uses.get(key);
     if (known !== undefined) return known;
     const made = { sent: 0, rate: 0, refusal: '', refusedAt: 0 };

@@ -23,11 +23,11 @@ interface PublicDeps {
 
 export interface PublicPages {
   origin: string;
-  /** Answers open requests, publishes the last opens and clicks, and ends, all within the time of SHUTDOWN_SECONDS. */
+  /** Answers open requests, publishes the last opens and clicks, and closes the server, each within SHUTDOWN_SECONDS. */
   close(): Promise<void>;
 }
 
-/** Serves the pages. Throws when HOST and PORT cannot be listened on. */
+/** Serves the pages. Throws if the server cannot listen on HOST and PORT. */
 export async function servePublicPages(deps: PublicDeps): Promise<PublicPages> {
   const { connection, config } = deps;
   const hits = new PublishedHits(jetstream(connection));
@@ -60,11 +60,11 @@ async function buildPublicApp(
   installPageRules(app);
   const source = nodeSource({ connection, hits, tokens: links.tokens, publicUrl: links.publicUrl });
   await recipientPages(app, source, clock);
-  // For load balancers: a node that has lost NATS can keep nothing, so visitors are better served by another.
+  // For load balancers: `/readyz` fails without NATS, since the node then cannot store anything and another node should serve the visitors.
   app.get('/healthz', () => ({ alive: true }));
   let isConnected = true;
-  void watchConnection(connection, (is) => {
-    isConnected = is;
+  void watchConnection(connection, (connected) => {
+    isConnected = connected;
   });
   app.get('/readyz', (_request, reply) => {
     const ready = links.isKnown() && isConnected;

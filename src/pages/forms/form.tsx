@@ -1,6 +1,6 @@
 /**
- * The page of a public form. Whoever sends it is answered in the same way whether the address is known or not. It works without scripts,
- * for a few people an hour: a proof of work needs one.
+ * The page of a public form. The answer does not reveal whether an address is already known. The form works without scripts too, but only
+ * for a few visitors per hour, since the proof of work needs a script.
  */
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -19,7 +19,7 @@ import type { Clock } from '../../time/clock.ts';
 import { networkOf } from '../../users/throttle.ts';
 import { filledForm, readFilled } from './read-filled.ts';
 
-interface Addressed {
+interface FormRequest {
   Params: { token: string };
   Body: FormBody | undefined;
 }
@@ -27,20 +27,20 @@ interface Addressed {
 type Notice = 'again' | 'faulty' | 'busy' | 'unproven';
 const STATUSES = { again: 200, faulty: 422, busy: 429, unproven: 429 };
 const CONFLICT = 409;
-/** When to come back after a limit was reached: the flood's is by the minute, the others by the hour. */
+/** Seconds for the Retry-After header: the limit of `FloodLimit` is per minute, the others are per hour. */
 const MINUTE_S = 60;
 const HOUR_S = 60 * 60;
-/** How long a form waits for its turn to be written, while many are sent at once. */
-const PATIENCE_MS = 10_000;
+/** How long a submitted form waits for the write lock while many are submitted at once. */
+const LOCK_WAIT_MS = 10_000;
 
 export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
   const { db, lock, config, clock, tokens, wake } = deps;
   const challenges = new Challenges(tokens);
   const shown = new ShownCounts(app, deps);
-  const flood = new Flood(clock);
+  const flood = new FloodLimit(clock);
   const find = (token: string) => findFormByToken(db, tokens, token);
 
-  app.route<Addressed>({
+  app.route<FormRequest>({
     method: READ,
     url: '/f/:token',
     handler: async (request, reply) => {
@@ -52,16 +52,16 @@ export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void
     },
   });
 
-  app.post<Addressed>('/f/:token', async (request, reply) => {
+  app.post<FormRequest>('/f/:token', async (request, reply) => {
     const { token } = request.params;
     const form = find(token);
     if (form === undefined) return unknownPage(reply);
     if (isOff(form)) return statePage(reply.code(CONFLICT), form, form.off_text);
     const body: FormBody = request.body ?? Object.create(null);
     const filled = readFilled(readShown(db, form), body);
-    if (flood.isTooMuch(networkOf(request.ip)))
+    if (flood.isExceeded(networkOf(request.ip)))
       return ask(reply.header('retry-after', MINUTE_S), form, filled.values, new Map(), 'busy');
-    // A robot is to think that it is done.
+    // A bot filled the hidden trap field. It gets the same answer as an accepted form.
     if (body[TRAP] !== undefined && body[TRAP] !== '') return reply.redirect(`/f/${token}/sent`, 303);
     if (filled.address === null || filled.faults.size > 0)
       return ask(reply, form, filled.values, filled.faults, 'faulty');
@@ -72,7 +72,7 @@ export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void
     return reply.redirect(`/f/${token}/sent`, 303);
   });
 
-  app.route<Addressed>({
+  app.route<FormRequest>({
     method: READ,
     url: '/f/:token/sent',
     handler: async (request, reply) => {
@@ -81,15 +81,15 @@ export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void
     },
   });
 
-  // For the script of websites that embed the form: a challenge is no secret, and nothing else may be read from another origin.
-  app.get<Addressed>('/f/:token/challenge', async (request, reply) => {
+  // For the script on websites that embed the form. A challenge is not secret; other origins may read nothing else.
+  app.get<FormRequest>('/f/:token/challenge', async (request, reply) => {
     const form = find(request.params.token);
     if (form === undefined || isOff(form)) return unknownPage(reply);
     reply.header('access-control-allow-origin', '*').type('application/json; charset=utf-8');
     return reply.send(JSON.stringify({ proof: await challenges.create(form.id, clock.now().getTime()) }));
   });
 
-  // Under a name that does not change, because websites have it in their pages.
+  // The URL must not change, because websites refer to it.
   let script: Buffer | null = null;
   app.get('/f/form.js', (_request, reply) => {
     script ??= builtFile('form');
@@ -114,10 +114,10 @@ export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void
     const proof = await challenges.judge(typeof given === 'string' ? given : '', form.id, now.getTime());
     if (proof.kind === 'none' || filled.address === null) return 'used';
     const asked = filledForm(filled.address, filled.values, readShown(db, form), networkOf(request.ip), proof);
-    return lock.write(() => takeRequest(deps, form, asked, now), PATIENCE_MS);
+    return lock.write(() => takeRequest(deps, form, asked, now), LOCK_WAIT_MS);
   }
 
-  /** The form with what was filled in, and a new challenge. */
+  /** Sends the form with the values filled in and a new challenge. */
   async function ask(
     reply: FastifyReply,
     form: Form,
@@ -150,12 +150,12 @@ export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void
 }
 
 const WINDOW_MS = 60_000;
-const MOST = 60;
-/** The most networks remembered; beyond that, those seen first are forgotten. */
-const MOST_NETWORKS = 10_000;
+const MAX_PER_WINDOW = 60;
+/** The most networks in memory; beyond that, the oldest is forgotten. */
+const MAX_NETWORKS = 10_000;
 
-/** Bounds how many forms a network can send in a minute, before their proof is judged and the file is written. */
-class Flood {
+/** Limits how many forms a network can submit per minute. It is checked before the costly steps: proof of work and database write. */
+class FloodLimit {
   readonly #clock: Clock;
   readonly #seen = new Map<string, { times: number; since: number }>();
 
@@ -163,34 +163,34 @@ class Flood {
     this.#clock = clock;
   }
 
-  /** Counts a form that a network sent; gives whether it sent too many in the last minute. */
-  isTooMuch(network: string): boolean {
+  /** Counts a form that a network submitted; returns true if the network submitted too many in the current minute. */
+  isExceeded(network: string): boolean {
     const now = this.#clock.monotonic();
     const seen = this.#seen.get(network);
-    if (seen !== undefined && now - seen.since < WINDOW_MS) return ++seen.times > MOST;
+    if (seen !== undefined && now - seen.since < WINDOW_MS) return ++seen.times > MAX_PER_WINDOW;
     this.#seen.delete(network);
     this.#seen.set(network, { times: 1, since: now });
     const [first] = this.#seen.keys();
-    if (this.#seen.size > MOST_NETWORKS && first !== undefined) this.#seen.delete(first);
+    if (this.#seen.size > MAX_NETWORKS && first !== undefined) this.#seen.delete(first);
     return false;
   }
 }
 
 const WRITE_MS = 2000;
 
-/** How often forms are shown: counted in memory and written now and then, since anyone can open a page any number of times. */
+/** Counts the views of forms in memory and stores them every two seconds, since anyone can open a page any number of times. */
 class ShownCounts {
   readonly #deps: Pick<Deps, 'db' | 'lock'>;
   #unwritten = new Map<number, number>();
   #isWaiting = false;
 
-  /** Whatever is not written yet is written before `app` has closed. */
+  /** Counts that are not stored yet are stored while `app` closes. */
   constructor(app: FastifyInstance, deps: Pick<Deps, 'db' | 'lock'>) {
     this.#deps = deps;
     app.addHook('onClose', () => this.#write());
   }
 
-  /** Counts that a form was shown. A kill loses the last seconds of these counts. */
+  /** Counts a view of a form. If the process is killed, the counts of the last seconds are lost. */
   add(formId: number): void {
     this.#unwritten.set(formId, (this.#unwritten.get(formId) ?? 0) + 1);
     if (this.#isWaiting) return;
@@ -204,7 +204,7 @@ class ShownCounts {
     this.#isWaiting = false;
     if (shown.size === 0) return;
     const { db, lock } = this.#deps;
-    // While another process holds the lock for long, these counts are lost: they are not worth to wait for.
+    // If another process holds the lock for long, these counts are lost: they are not worth waiting for.
     await lock.write(() => countShown(db.$client, shown), WRITE_MS).catch(() => undefined);
   }
 }

@@ -6,7 +6,7 @@ import { Island } from '../../dashboard/components/island.tsx';
 import { ask } from '../../dashboard/operations.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 
-const MOST_OFFERED = 20;
+const MAX_OFFERED = 20;
 
 /** What is stored of a city; 0 for none. */
 export interface CityIds {
@@ -87,7 +87,7 @@ export async function cityOffers(app: FastifyInstance): Promise<void> {
         /^\d{1,9}$/.test(country_id) ? Number(country_id) : 0,
         city.slice(0, 255),
       );
-      return reply.send(found.cities.slice(0, MOST_OFFERED).map((one) => cityName(one, found)));
+      return reply.send(found.cities.slice(0, MAX_OFFERED).map((one) => cityName(one, found)));
     },
   );
 }

@@ -96,7 +96,7 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
 
 /** What the form has; variants without anything of their own are left out. */
 function givenTest(request: FastifyRequest): GivenTest {
-  const variants = Array.from({ length: MOST_VARIANTS }, (_, at) => {
+  const variants = Array.from({ length: MAX_VARIANTS }, (_, at) => {
     const given = (own: (typeof OWN_FIELDS)[number]) => field(request, `${own}_${at + 1}`).trim();
     return {
       subject: given('subject'),
@@ -126,7 +126,7 @@ interface PageProps {
 function VariantsPage({ draft, stored: { ab_test: test, plan }, templates, given, problems = {} }: PageProps) {
   const language = useLanguage();
   const shown = given ?? (test === null ? NEW_TEST : asGiven(test));
-  const numbers = Array.from({ length: MOST_VARIANTS }, (_, at) => at + 1);
+  const numbers = Array.from({ length: MAX_VARIANTS }, (_, at) => at + 1);
   return (
     <div class="compose">
       <div class="stack">
@@ -261,7 +261,7 @@ function Variant({ number, own, isNext, templates }: VariantProps) {
 type StoredTest = Static<typeof readVariants.output>;
 
 /** Besides A: B, C and D. */
-const MOST_VARIANTS = 3;
+const MAX_VARIANTS = 3;
 /** What a variant may have of its own. */
 const OWN_FIELDS = ['subject', 'preheader', 'sender_name', 'template_id'] as const;
 

@@ -11,7 +11,7 @@ const NONCE_BYTES = 16;
 const UNTIL_BYTES = 6;
 const MAC_BYTES = 32;
 /** The used challenges remembered. When there are more, which takes as many attempts within five minutes, none is accepted. */
-const MOST_USED = 10_000;
+const MAX_USED = 10_000;
 
 export type PasskeyPurpose = 'registration' | 'sign-in';
 
@@ -48,7 +48,7 @@ export class PasskeyChallenges {
       if (ends > now) break;
       this.#used.delete(used);
     }
-    if (until <= now || this.#used.has(challenge) || this.#used.size >= MOST_USED) return false;
+    if (until <= now || this.#used.has(challenge) || this.#used.size >= MAX_USED) return false;
     this.#used.set(challenge, now + ANSWER_MS);
     return true;
   }

@@ -23,7 +23,7 @@ export type PasskeyVerdict = { added: NewPasskey } | { counter: number } | { ref
 const TIME_LIMIT_MS = 30_000;
 const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 6 };
 const TOO_MANY = 503;
-const MOST_WAITING = 20;
+const MAX_WAITING = 20;
 
 let last: Promise<unknown> = Promise.resolve();
 let waiting = 0;
@@ -46,7 +46,7 @@ export async function checkSignature(
 
 /** One check at a time. Throws 503 when too many wait. */
 async function inTurn(task: PasskeyTask): Promise<PasskeyVerdict> {
-  if (waiting >= MOST_WAITING) throw new Failure(TOO_MANY, 'Too many people are signing in at the moment');
+  if (waiting >= MAX_WAITING) throw new Failure(TOO_MANY, 'Too many people are signing in at the moment');
   waiting++;
   const result = last.then(() => check(task)).finally(() => waiting--);
   last = result.catch(() => undefined);

@@ -8,7 +8,7 @@ import { type Actor, audit } from '../audit.ts';
 import type { User } from '../users.ts';
 
 /** The most passkeys of one user. */
-const MOST_PASSKEYS = 20;
+const MAX_PASSKEYS = 20;
 
 export type Passkey = typeof passkeys.$inferSelect;
 
@@ -39,7 +39,7 @@ export function findPasskey(db: Db, credentialId: string): { passkey: Passkey; u
 export function addPasskey(db: Db, user: User, name: string, added: NewPasskey, actor: Actor, now: Date): boolean {
   return inTransaction(db, (tx) => {
     const isKnown = findPasskey(db, added.credentialId) !== undefined;
-    if (isKnown || passkeysOf(db, user.id).length >= MOST_PASSKEYS) return false;
+    if (isKnown || passkeysOf(db, user.id).length >= MAX_PASSKEYS) return false;
     tx.insert(passkeys)
       .values({
         user_id: user.id,

@@ -1,4 +1,4 @@
-/** The users of the account: invite, change role, make a new link, remove. */
+/** The page of the account's users: invite a user, change a role, make a new sign-in link, remove a user. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { Button } from '../../dashboard/components/button.tsx';
@@ -27,7 +27,7 @@ interface ById {
   Params: { id: string };
 }
 
-/** What is shown above the list after a form was sent. */
+/** What the page shows after a form was submitted: a new link, the refused form, or a problem. */
 interface Outcome {
   link?: { email: string; url: string };
   form?: Pick<Shown, 'values' | 'problems'>;
@@ -155,7 +155,7 @@ function State({ user, now }: { user: UserRow; now: Date }) {
   );
 }
 
-/** The role, and the dialog in which it is changed. */
+/** The role, and the dialog to change it. */
 function RoleOf({ user }: { user: UserRow }) {
   const language = useLanguage();
   const { id, email, role } = user;

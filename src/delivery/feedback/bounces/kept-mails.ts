@@ -9,7 +9,7 @@ import type { RoleMail } from './parse-bounce.ts';
 import { sanitizeText } from './sanitize.ts';
 
 /** How many are kept. */
-const MOST = 200;
+const MAX_ROWS = 200;
 const MAX_LINES = 100;
 const MAX_CHARACTERS = 4000;
 const MAX_LINE = 500;
@@ -39,7 +39,7 @@ export function keepRoleMail(client: Database, mailbox: RoleMailbox, mail: RoleM
         .run(row);
       client
         .prepare('DELETE FROM role_mails WHERE id <= (SELECT id FROM role_mails ORDER BY id DESC LIMIT 1 OFFSET ?)')
-        .run(MOST);
+        .run(MAX_ROWS);
     })
     .immediate();
 }

@@ -6,13 +6,13 @@ import type { Download } from './sns.ts';
 const TIMEOUT_MS = 8000;
 const MAX_BYTES = 64 * 1024;
 /** At most so many at a time; certificates are kept, so more are only needed by somebody who names addresses that do not exist. */
-const MOST_AT_ONCE = 4;
+const MAX_AT_ONCE = 4;
 
 /** Downloads over TLS, without following redirects. It throws 503 when that fails, so that Amazon sends its request again. */
 export function amazonDownload(agent: Agent = new Agent()): Download {
   let underWay = 0;
   return async (url) => {
-    if (underWay >= MOST_AT_ONCE) throw unreachable();
+    if (underWay >= MAX_AT_ONCE) throw unreachable();
     underWay++;
     try {
       return await download(url, agent);

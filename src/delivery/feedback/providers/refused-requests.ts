@@ -7,9 +7,9 @@ import type { RefusalCode } from './provider-event.ts';
 
 const WINDOW_MS = 60_000;
 /** How many requests of a network, and to an intake, may fail in a minute. */
-const MOST_FAILURES = 30;
+const MAX_FAILURES = 30;
 /** The most of them remembered; beyond that, those seen first are forgotten. */
-const MOST_CALLERS = 10_000;
+const MAX_CALLERS = 10_000;
 /** The count of an intake is written at most this often. */
 const WRITE_MS = 1000;
 
@@ -32,7 +32,7 @@ export class RefusedRequests {
   /** How many milliseconds a network, or who asks at an intake, has to wait before the next request is looked at; 0: none. */
   waitMs(caller: string): number {
     const seen = this.#callers.get(caller);
-    if (seen === undefined || seen.failures < MOST_FAILURES) return 0;
+    if (seen === undefined || seen.failures < MAX_FAILURES) return 0;
     return Math.max(0, seen.since + WINDOW_MS - this.#clock.monotonic());
   }
 
@@ -46,7 +46,7 @@ export class RefusedRequests {
       this.#callers.set(caller, { failures: 1, since: now });
     }
     const [first] = this.#callers.keys();
-    if (this.#callers.size > MOST_CALLERS && first !== undefined) this.#callers.delete(first);
+    if (this.#callers.size > MAX_CALLERS && first !== undefined) this.#callers.delete(first);
   }
 
   /** Counts a refused request at an intake, for its owner. */

@@ -39,7 +39,7 @@ const TOPIC = /^arn:aws[\w-]*:sns:([a-z0-9-]{1,30}):\d{1,20}:[\w.-]{1,256}$/;
 
 /** Keys of certificates that were fetched, by address. A certificate's address never gets another content. */
 export class SnsCertificates {
-  static readonly #MOST = 20;
+  static readonly #MAX_KNOWN = 20;
   readonly #download: Download;
   readonly #known = new Map<string, X509Certificate>();
 
@@ -57,7 +57,7 @@ export class SnsCertificates {
     if (!isValid) throw new Refusal('signature');
     this.#known.set(url.href, certificate);
     const [oldest] = this.#known.keys();
-    if (this.#known.size > SnsCertificates.#MOST && oldest !== undefined) this.#known.delete(oldest);
+    if (this.#known.size > SnsCertificates.#MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
     return certificate.publicKey;
   }
 }

@@ -27,9 +27,9 @@ const LOCK_WAIT_MS = 3000;
 /** Longer than providers repeat an event, and than a signed request is accepted. */
 const REMEMBERED_MS = 3 * 24 * 60 * 60_000;
 /** The most events remembered for an intake. Beyond that the oldest are forgotten; one that comes again then finds its effect in place. */
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 /** The same where a signature could be used for another event: two a second for as long as a signature is accepted. */
-const MOST_SIGNED_REMEMBERED = 200_000;
+const MAX_SIGNED_REMEMBERED = 200_000;
 const FORGOTTEN_AT_ONCE = 500;
 const KEY_BYTES = 16;
 const MAX_NAME_CHARACTERS = 100;
@@ -123,7 +123,7 @@ function takeInSome(db: Db, intake: Intake, events: readonly ProviderEvent[], fr
       counts[COUNTED[event.effect]]++;
     }
   }
-  const most = events[from]?.signedAt === undefined ? MOST_REMEMBERED : MOST_SIGNED_REMEMBERED;
+  const most = events[from]?.signedAt === undefined ? MAX_REMEMBERED : MAX_SIGNED_REMEMBERED;
   remembered -= forget(db, intake.id, { added: remembered, most }, now);
   countEvents(client, intake.id, counts, { name, remembered, now });
   return at - from;
@@ -170,7 +170,7 @@ function oldestRemembered(client: Database, intakeId: number): number {
     client,
     `SELECT (SELECT min(seen_at) FROM provider_event_keys WHERE intake_id = i.id) AS at
      FROM provider_intakes i WHERE id = ? AND remembered >= ?`,
-  ).get(intakeId, MOST_SIGNED_REMEMBERED);
+  ).get(intakeId, MAX_SIGNED_REMEMBERED);
   return oldest?.at ?? Number.NEGATIVE_INFINITY;
 }
 

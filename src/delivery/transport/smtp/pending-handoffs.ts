@@ -23,7 +23,7 @@ export type PendingHandoff = {
 };
 
 /** After so many urgent hand-offs in a row one of the others is next, so that urgent ones never stop a campaign. */
-const MOST_URGENT_IN_A_ROW = 8;
+const MAX_URGENT_IN_A_ROW = 8;
 
 /** The queue of one relay, or of all. */
 export class PendingHandoffs {
@@ -61,7 +61,7 @@ export class PendingHandoffs {
   /** The list whose turn it is. */
   get #next(): LinkedList {
     if (this.#urgent.length === 0) return this.#others;
-    const isTurnOfOthers = this.#urgentInARow >= MOST_URGENT_IN_A_ROW && this.#others.length > 0;
+    const isTurnOfOthers = this.#urgentInARow >= MAX_URGENT_IN_A_ROW && this.#others.length > 0;
     return isTurnOfOthers ? this.#others : this.#urgent;
   }
 

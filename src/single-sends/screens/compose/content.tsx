@@ -200,7 +200,7 @@ const PHONE_CHARACTERS = 40;
 const LONG_CHARACTERS = 60;
 /** A placeholder without a default is about as long as a first name. */
 const NAME = 'Johanna';
-const MOST_WORDS = 3;
+const MAX_WORDS = 3;
 
 /** A short list, English and German: words that filters weigh and that honest mails rarely need. */
 const SPAM_WORDS = [
@@ -261,4 +261,4 @@ function withNames(text: string): string {
   return text.replaceAll(/\(\([ \t]{0,8}\w{1,255}[ \t]{0,8}(?:\|([^()|]{0,1000}))?\)\)/g, (_, given) => given ?? NAME);
 }
 
-const listed = (words: readonly string[]) => [...new Set(words)].slice(0, MOST_WORDS).join(', ');
+const listed = (words: readonly string[]) => [...new Set(words)].slice(0, MAX_WORDS).join(', ');
