@@ -32,8 +32,9 @@ Settings come from the environment and from a file .env in the working directory
     if (server.courier === 'nodes') lines.push('Campaign mail leaves from the sender nodes of NATS_URL');
     if (server.courier === 'outbox')
       lines.push('No relay: mail stays in the built-in outbox, nothing leaves this machine');
-    console.log(lines.join('\n'));
+    // First, because whoever reads the lines may stop the service at once.
     stopOnSignal(() => server.close());
+    console.log(lines.join('\n'));
     void server.restart.then(async () => {
       await server.close().catch((error) => console.error(error));
       startAnew({ PORT: new URL(server.apiUrl).port });
