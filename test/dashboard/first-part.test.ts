@@ -1,5 +1,7 @@
 /** The first part of a mailing in the dashboard: its choice, its progress, and the table of a mailing that is held. */
 import t from 'tap';
+import { sentence } from '../../src/errors/sentences.ts';
+import { stored } from '../../src/errors/stored.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
@@ -38,9 +40,11 @@ t.test(
     app.db.exec("UPDATE mailings SET delivered = 1 WHERE owner_kind = 'single'");
     t.match(await page(), '300 mails of the first part were kept in the test outbox.');
     app.db.exec("UPDATE mailings SET delivered = 0 WHERE owner_kind = 'single'");
-    app.db.exec(
-      "UPDATE mailings SET state = 'held', held_code = 'too_many_bounces', held_reason = 'Among the first 300 mails 240 bounced. More than 5 % is a sign that addresses are old or invented, and harms the trust in the sender.' WHERE owner_kind = 'single'",
-    );
+    app.db
+      .prepare(
+        "UPDATE mailings SET state = 'held', held_code = 'too_many_bounces', held_reason = ? WHERE owner_kind = 'single'",
+      )
+      .run(stored(sentence('held_too_many_bounces', { results: 300, bounces: 240 })));
     const held = await page();
     t.match(held, 'Among the first 300 mails 240 bounced.');
     t.match(held, 'Nobody else gets it while it is held.');
