@@ -13,7 +13,7 @@ import nodemailer from 'nodemailer';
 import { launchMailing, sampleHtml } from '../../fixtures/mailing.ts';
 import { connect, type Db } from '../../src/database/open.ts';
 import { MailData } from '../../src/delivery/mime/mail-data.ts';
-import type * as poolModule from '../../src/delivery/transport/smtp/pool.ts';
+import { SmtpPool } from '../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays } from '../../src/delivery/transport/smtp/relay-urls.ts';
 import { inFolder, ranApart, row, served, startedSink, type Taken, taken, takenBy } from './measure.ts';
 import { report } from './report.ts';
@@ -82,10 +82,6 @@ function prebuilt(): string {
 
 async function floor(): Promise<Taken> {
   const message = MailData.of(prebuilt());
-  // As built, like the service it stands beside: the loader of TypeScript costs every closure.
-  const { SmtpPool }: typeof poolModule = await import(
-    new URL('../../dist/delivery/transport/smtp/pool.js', import.meta.url).href
-  );
   const pool = new SmtpPool(parseRelays(url), { connections: CONNECTIONS });
   const result = await taken(recipients, () =>
     flood(recipients, async (to) => {
