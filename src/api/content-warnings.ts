@@ -1,7 +1,7 @@
 /** Addition: what of a mail will stay empty or as it is for everybody, in answers and as a header of those to saves. */
 import type { FastifyInstance } from 'fastify';
 import type { Db } from '../database/open.ts';
-import type { ContentWarning } from '../delivery/checks/content-warnings.ts';
+import type { ContentWarning } from '../delivery/checks/content-checks.ts';
 import { warnings } from '../delivery/compiling/show.ts';
 import { knownPlaceholders } from '../templates/content-warnings.ts';
 

@@ -8,7 +8,7 @@ import { inChunks } from '../database/bulk.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import type { unfinishedWrites } from '../database/schema/index.ts';
-import { isTransientSqliteError } from '../database/sqlite-errors.ts';
+import { isTransientSqliteError } from '../database/write-lock.ts';
 import { type Address, parseAddress } from './contacts/addresses.ts';
 import { deleteContacts } from './contacts/contacts.ts';
 import { addUnsubscribers, type ListChange, removeUnsubscribers } from './unsubscribes.ts';

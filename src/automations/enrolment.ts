@@ -8,15 +8,17 @@ import { eq, sql } from 'drizzle-orm';
 import { ineligibilityReason, isLiveContact } from '../audience/eligibility.ts';
 import { prepared } from '../database/prepared.ts';
 import { AUTOMATION_STATUS, automationSchedules, automations } from '../database/schema/index.ts';
-import { isTransientSqliteError } from '../database/sqlite-errors.ts';
 import { inTransaction } from '../database/transaction.ts';
+import { isTransientSqliteError } from '../database/write-lock.ts';
 import {
+  enrolmentEnd,
+  enrolmentMoves,
+  finishDueEnrolments,
   isMember,
   NEXT_SCHEDULE,
   POSITION_BEFORE_UNSENT,
   WAIT_FOR_UNSENT,
-} from '../delivery/queue/automation-waits.ts';
-import { enrolmentEnd, enrolmentMoves, finishDueEnrolments } from '../delivery/queue/enrolment-state.ts';
+} from '../delivery/queue/enrolment-state.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { saidBy, sentence } from '../errors/sentences.ts';
 import { storedSql } from '../errors/stored.ts';

@@ -11,11 +11,11 @@ import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { withWriteSetAside } from '../database/write-turns.ts';
-import { isMember } from '../delivery/queue/automation-waits.ts';
 import {
   type AddressRange,
   addReaddressed,
   type Enrolment,
+  isMember,
   joinEnrolments,
   type Moves,
   moveEnrolments,

@@ -2,7 +2,7 @@
 import { and, eq, isNull, type SQL } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { AUTOMATION_STATUS, automations } from '../database/schema/index.ts';
-import { type Held, NOT_HELD } from '../delivery/queue/held.ts';
+import { type Held, NOT_HELD } from '../delivery/queue/holds.ts';
 import { pauseMailingsOfAutomations } from '../delivery/queue/mailing-state.ts';
 import { isoTimestamp, plainTimestamp } from '../time/clock.ts';
 

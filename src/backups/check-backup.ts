@@ -16,7 +16,7 @@ import {
   schemaState,
 } from '../database/open.ts';
 import { allSecrets } from '../delivery/links/secrets.ts';
-import { latestBeatAt } from '../delivery/queue/sending-hold.ts';
+import { latestBeatAt } from '../delivery/queue/holds.ts';
 import { SaidError, type Sentence, sentence } from '../errors/sentences.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import { copiedAt } from './copies.ts';

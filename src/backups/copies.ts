@@ -5,7 +5,7 @@
 import { randomInt } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { addNamedValue, findNamedValue, removeNamedValue } from '../database/named-values.ts';
-import { holdSending } from '../delivery/queue/sending-hold.ts';
+import { holdSending } from '../delivery/queue/holds.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 import { stored } from '../errors/stored.ts';
 import { isoTimestamp, systemClock } from '../time/clock.ts';

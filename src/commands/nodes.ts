@@ -1,6 +1,6 @@
 /** `sendlark nodes`: lists the sender nodes. */
 
-import { mailWaitsReason } from '../delivery/queue/sending-hold.ts';
+import { mailWaitsReason } from '../delivery/queue/holds.ts';
 import { listSenderNodes } from '../delivery/reporting/sender-nodes.ts';
 import { recordOf } from '../installation/operations.ts';
 import { type Command, requireWords } from './command.ts';

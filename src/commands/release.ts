@@ -1,6 +1,6 @@
 /** `sendlark release`: ends the hold of all sending. */
 
-import { releaseSending, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
+import { releaseSending, sendingHeldReason } from '../delivery/queue/holds.ts';
 import { systemClock } from '../time/clock.ts';
 import { type Command, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';

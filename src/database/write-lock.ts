@@ -84,3 +84,8 @@ export class WriteLock {
     this.#isLooking = false;
   }
 }
+
+/** Whether the disk is full or failing or the file is locked: nothing can be written now, but the same write may work later. */
+export function isTransientSqliteError(error: unknown): boolean {
+  return error instanceof SqliteError && /^SQLITE_(FULL|IOERR|BUSY)/.test(error.code);
+}

@@ -22,9 +22,9 @@ import {
 import { inTransaction } from '../database/transaction.ts';
 import { senderAddress } from '../delivery/compiling/freeze.ts';
 import type { Values } from '../delivery/content/merge.ts';
+import { findContactValues } from '../delivery/content/values.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
 import { findAudienceContact } from '../delivery/queue/enqueue-recipients.ts';
-import { findContactValues } from '../delivery/queue/recipient-values.ts';
 import { conflict, Failure, notFound } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 import type { SingleSendActionDeps } from '../single-sends/single-sends.ts';

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../config.ts';
 import { publicAddress } from '../delivery/links/public-address.ts';
-import { latestBeatAt, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
+import { latestBeatAt, sendingHeldReason } from '../delivery/queue/holds.ts';
 import { courierInUse, linksFault } from '../delivery/transport/relays/in-use.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 import { RELEASED } from '../time/clock.ts';

@@ -2,8 +2,8 @@
 import type { FastifyInstance } from 'fastify';
 import { writeNamedValue } from '../database/named-values.ts';
 import { failingSteps } from '../delivery/queue/failing-steps.ts';
+import { lastBeatAt, mailWaitsReason, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/holds.ts';
 import { relayFailing } from '../delivery/queue/relay-use.ts';
-import { lastBeatAt, mailWaitsReason, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import { oldestDueAt } from '../delivery/reporting/gauges.ts';
 import { courierInUse, hasRelay } from '../delivery/transport/relays/in-use.ts';
 import type { Said } from '../errors/sentences.ts';

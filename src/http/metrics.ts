@@ -5,12 +5,11 @@ import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { NODE_STATES } from '../database/schema/index.ts';
 import { pacingGauges } from '../delivery/pacing/paced-groups.ts';
-import { FINAL_STATES } from '../delivery/queue/ledger/result.ts';
+import { mailWaitsReason, sendingHeldReason } from '../delivery/queue/holds.ts';
+import { FINAL_STATES } from '../delivery/queue/ledger/ledger.ts';
 import { relayFailing } from '../delivery/queue/relay-use.ts';
-import { mailWaitsReason, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import { oldestDueAt, readGauges } from '../delivery/reporting/gauges.ts';
-import { refusedMessages } from '../delivery/reporting/refused-messages.ts';
-import { listSenderNodes } from '../delivery/reporting/sender-nodes.ts';
+import { listSenderNodes, refusedMessages } from '../delivery/reporting/sender-nodes.ts';
 import type { Deps } from '../operations/deps.ts';
 import { countHeld } from '../senders/list-holds.ts';
 

@@ -7,7 +7,7 @@ import { prepared } from '../database/prepared.ts';
 import { DELIVERY_STATE, NODE_STATES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { publicAddress } from '../delivery/links/public-address.ts';
-import { isReleasable, mailWaitsReason, releaseSending, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
+import { isReleasable, mailWaitsReason, releaseSending, sendingHeldReason } from '../delivery/queue/holds.ts';
 import { listSenderNodes, type SenderNode } from '../delivery/reporting/sender-nodes.ts';
 import { COURIERS, courierInUse, relaysInUse } from '../delivery/transport/relays/in-use.ts';
 import { relayName } from '../delivery/transport/smtp/relay-urls.ts';

@@ -1,6 +1,6 @@
 /** Counts and logs what nodes sent and was refused. However much of it comes, the log gets few lines. */
 import type { Database } from 'better-sqlite3';
-import { addRefusedMessages, type RefusedMessage } from '../delivery/reporting/refused-messages.ts';
+import { addRefusedMessages, type RefusedMessage } from '../delivery/reporting/sender-nodes.ts';
 
 /** A line about a kind of message follows the one before after this time, and says how many there were. */
 const SAY_MS = 10_000;

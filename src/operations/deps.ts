@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import type { WriteLock } from '../database/write-lock.ts';
 import type { Choice } from '../delivery/feedback/choice.ts';
-import type { Download } from '../delivery/feedback/providers/sns.ts';
+import type { Download } from '../delivery/feedback/providers/amazon.ts';
 import type { RecipientIds, Tokens } from '../delivery/links/tokens.ts';
 import type { Clock } from '../time/clock.ts';
 

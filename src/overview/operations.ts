@@ -8,15 +8,15 @@ import { listAutomationSummaries } from '../automations/operations/reports.ts';
 import { lastBackupAt } from '../backups/files.ts';
 import { HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { publicAddress } from '../delivery/links/public-address.ts';
-import { COMMON_HELD_CODES } from '../delivery/queue/held.ts';
 import {
+  COMMON_HELD_CODES,
   lastBeatAt,
   latestBeatAt,
   mailWaitsReason,
   STALLED_AFTER_MS,
   sendingHeldReason,
-} from '../delivery/queue/sending-hold.ts';
-import { keptMails } from '../delivery/reporting/kept-mails.ts';
+} from '../delivery/queue/holds.ts';
+import { keptMails } from '../delivery/reporting/mailing-report.ts';
 import { COURIERS, courierInUse } from '../delivery/transport/relays/in-use.ts';
 import { readStored } from '../errors/stored.ts';
 import { DOMAIN_CHECKS } from '../health-checks/doctor-findings.ts';

@@ -2,10 +2,10 @@
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { isBusy } from '../database/write-lock.ts';
+import { deliveryValues } from '../delivery/content/values.ts';
 import { HitBuffer } from '../delivery/feedback/opens-and-clicks.ts';
 import { readShared } from '../delivery/links/shared-links.ts';
 import { readFrozen } from '../delivery/queue/mailings.ts';
-import { deliveryValues } from '../delivery/queue/recipient-values.ts';
 import { RecipientVariants } from '../delivery/variants/recipient-variants.ts';
 import { unavailable } from '../errors/failure.ts';
 import type { Deps } from '../operations/deps.ts';

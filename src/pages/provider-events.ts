@@ -2,15 +2,20 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { MAIL_PROVIDERS, type MailProvider } from '../database/schema/index.ts';
+import { eventWithoutEffect, readSes, readSns, SnsCertificates } from '../delivery/feedback/providers/amazon.ts';
 import { readBrevo } from '../delivery/feedback/providers/brevo.ts';
-import { findIntake, type Intake, keepTopic, openIntakeSecret } from '../delivery/feedback/providers/intakes.ts';
+import {
+  findIntake,
+  type Intake,
+  intakeCaller,
+  keepTopic,
+  openIntakeSecret,
+  RefusedRequests,
+} from '../delivery/feedback/providers/intakes.ts';
 import { readMailgun } from '../delivery/feedback/providers/mailgun.ts';
 import { readPostmark } from '../delivery/feedback/providers/postmark.ts';
 import { type ProviderEvent, type ReceivedRequest, Refusal } from '../delivery/feedback/providers/provider-event.ts';
-import { intakeCaller, RefusedRequests } from '../delivery/feedback/providers/refused-requests.ts';
 import { readSendgrid } from '../delivery/feedback/providers/sendgrid.ts';
-import { eventWithoutEffect, readSes } from '../delivery/feedback/providers/ses.ts';
-import { readSns, SnsCertificates } from '../delivery/feedback/providers/sns.ts';
 import { readSparkpost } from '../delivery/feedback/providers/sparkpost.ts';
 import { readAll, takeIn } from '../delivery/feedback/providers/take-in.ts';
 import { Failure } from '../errors/failure.ts';

@@ -1,7 +1,7 @@
 /** What is held right now and why, for the log and for /metrics. It reads the rows, so it does not matter which code held them. */
 import type { Database } from 'better-sqlite3';
 import { AUTOMATION_STATUS, type HeldCode, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
-import { sendingHeldReason } from '../delivery/queue/sending-hold.ts';
+import { sendingHeldReason } from '../delivery/queue/holds.ts';
 import { english } from '../errors/stored.ts';
 import { isHeld } from '../single-sends/status.ts';
 

@@ -12,14 +12,13 @@ import {
   singleSends,
   type Variant,
 } from '../database/schema/index.ts';
-import { isTransientSqliteError } from '../database/sqlite-errors.ts';
 import { inTransaction } from '../database/transaction.ts';
+import { isTransientSqliteError } from '../database/write-lock.ts';
 import { type Frozen, freezeContent } from '../delivery/compiling/freeze.ts';
 import { type EnqueueProgress, hasAudience } from '../delivery/queue/enqueue-recipients.ts';
-import { type Held, held } from '../delivery/queue/held.ts';
+import { type Held, held, releasedAt } from '../delivery/queue/holds.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
 import type { FrozenVariant } from '../delivery/queue/ready-mailing.ts';
-import { releasedAt } from '../delivery/queue/sending-hold.ts';
 import { variantName } from '../delivery/queue/variant-groups.ts';
 import { verificationRequired } from '../delivery/transport/relays/in-use.ts';
 import { findAbTestProblem } from '../delivery/variants/test-problem.ts';

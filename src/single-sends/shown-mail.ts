@@ -6,7 +6,7 @@ import { listCustomFields } from '../audience/contacts/contact-fields.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { senders, type singleSends } from '../database/schema/index.ts';
-import type { FrozenText } from '../delivery/compiling/compile-threads.ts';
+import type { FrozenText } from '../delivery/compiling/compile.ts';
 import { freezeText } from '../delivery/compiling/freeze.ts';
 import { check, show, showHtml } from '../delivery/compiling/show.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';

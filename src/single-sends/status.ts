@@ -4,8 +4,8 @@ import { publishSent } from '../archive/archive.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { SINGLE_SEND_STATUS, singleSends } from '../database/schema/index.ts';
-import { type Held, held, NOT_HELD } from '../delivery/queue/held.ts';
-import { keptMails } from '../delivery/reporting/kept-mails.ts';
+import { type Held, held, NOT_HELD } from '../delivery/queue/holds.ts';
+import { keptMails } from '../delivery/reporting/mailing-report.ts';
 import { sentence } from '../errors/sentences.ts';
 import { type Clock, isoTimestamp, plainTimestamp } from '../time/clock.ts';
 

@@ -11,7 +11,7 @@ import type { Db } from '../database/open.ts';
 import { senders } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { freezeText } from '../delivery/compiling/freeze.ts';
-import { held } from '../delivery/queue/held.ts';
+import { held } from '../delivery/queue/holds.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
 import { courierInUse, verificationRequired } from '../delivery/transport/relays/in-use.ts';

@@ -2,7 +2,7 @@
 import { listCustomFields } from '../audience/contacts/contact-fields.ts';
 import type { Db } from '../database/open.ts';
 import { dynamicContents } from '../database/schema/index.ts';
-import type { ContentWarning } from '../delivery/checks/content-warnings.ts';
+import type { ContentWarning } from '../delivery/checks/content-checks.ts';
 import { warnings } from '../delivery/compiling/show.ts';
 import { WEB_COPY } from '../delivery/content/merge.ts';
 

@@ -1,14 +1,13 @@
 /** Entry point of the compile threads, which work on whole mails, one at a time. */
 import { parentPort } from 'node:worker_threads';
 import { findPictureIds } from '../database/functions/picture-ids.ts';
-import { contentWarnings } from '../delivery/checks/content-warnings.ts';
-import type { Answer, Jobs, Order } from '../delivery/compiling/compile-threads.ts';
+import { contentWarnings } from '../delivery/checks/content-checks.ts';
+import type { Answer, Jobs, Order } from '../delivery/compiling/compile.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { parseMjml, renderMjml } from '../delivery/content/mjml.ts';
 import { editedTemplate, editorView } from '../delivery/content/mjml-editor.ts';
 import { buildContent } from '../delivery/mime/build.ts';
-import { linkNames } from '../delivery/shown/click-map.ts';
-import { frameMail } from '../delivery/shown/mail-frame.ts';
+import { frameMail, linkNames } from '../delivery/shown/mail-frame.ts';
 import { checkShown, mergeShown, showContent, showCopy } from '../delivery/shown/shown-content.ts';
 import { stored } from '../errors/stored.ts';
 

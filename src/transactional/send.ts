@@ -10,7 +10,7 @@ import { prepared } from '../database/prepared.ts';
 import { type Attachment, DELIVERY_STATE, type senders } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { WriteLock } from '../database/write-lock.ts';
-import { held } from '../delivery/queue/held.ts';
+import { held } from '../delivery/queue/holds.ts';
 import { addMail } from '../delivery/transactional/ledger.ts';
 import { hasRelay, verificationRequired } from '../delivery/transport/relays/in-use.ts';
 import { conflict, Failure, invalid, unavailable } from '../errors/failure.ts';

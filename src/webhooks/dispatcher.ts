@@ -1,6 +1,6 @@
 /** Tells all endpoints what happened. It has a thread of its own, so that no endpoint delays requests or mail. */
 import type { Database } from 'better-sqlite3';
-import { sendingHeldReason } from '../delivery/queue/sending-hold.ts';
+import { sendingHeldReason } from '../delivery/queue/holds.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Resolve } from './addresses.ts';
 import { EndpointQueue } from './endpoint-queue.ts';

@@ -1,6 +1,6 @@
 /** The audit log: every change that only owners may make, or people to their own sign-in, and every erasing, leaves an entry. */
 import t from 'tap';
-import { holdSending } from '../../src/delivery/queue/sending-hold.ts';
+import { holdSending } from '../../src/delivery/queue/holds.ts';
 import { COMMAND_LINE } from '../../src/users/audit.ts';
 import { addPasskey } from '../../src/users/passkeys/passkeys.ts';
 import { type CallOptions, startApp } from '../support/app.ts';

@@ -1,6 +1,6 @@
 /** The light list of automations: states, people and results, found by name and state, in pages. */
 import t from 'tap';
-import { holdSending } from '../../src/delivery/queue/sending-hold.ts';
+import { holdSending } from '../../src/delivery/queue/holds.ts';
 import { DAY, HOUR, withWelcomeSeries } from '../support/automations.ts';
 
 type Series = Awaited<ReturnType<typeof withWelcomeSeries>>;

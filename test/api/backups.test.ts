@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { Backups } from '../../src/backups/backups.ts';
 import { putWaitingInPlace } from '../../src/backups/put-in-place.ts';
 import { connect } from '../../src/database/open.ts';
-import { sendingHeldReason } from '../../src/delivery/queue/sending-hold.ts';
+import { sendingHeldReason } from '../../src/delivery/queue/holds.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { addPerson, callerOf } from '../support/people.ts';
 

@@ -2,8 +2,8 @@
 import { chmodSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { recordBackup } from '../../src/backups/files.ts';
+import { holdSending } from '../../src/delivery/queue/holds.ts';
 import { RelayUse } from '../../src/delivery/queue/relay-use.ts';
-import { holdSending } from '../../src/delivery/queue/sending-hold.ts';
 import type { Finding } from '../../src/health-checks/finding.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { addPerson, callerOf } from '../support/people.ts';

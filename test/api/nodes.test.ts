@@ -2,7 +2,7 @@
 import t from 'tap';
 import { relayChecks } from '../../src/commands/doctor/relay.ts';
 import { readConfig } from '../../src/config.ts';
-import { noteMailWaits } from '../../src/delivery/queue/sending-hold.ts';
+import { noteMailWaits } from '../../src/delivery/queue/holds.ts';
 import { SENTENCES, sentence } from '../../src/errors/sentences.ts';
 import { VERSION } from '../../src/version.ts';
 import { startApp } from '../support/app.ts';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { createAccount } from '../../src/database/accounts.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
-import { holdSending } from '../../src/delivery/queue/sending-hold.ts';
+import { holdSending } from '../../src/delivery/queue/holds.ts';
 import { parseRelays } from '../../src/delivery/transport/smtp/relay-urls.ts';
 import { checkReturnPath } from '../../src/health-checks/dns.ts';
 import { findDoctorFindings } from '../../src/health-checks/doctor-findings.ts';

@@ -1,7 +1,7 @@
 /** Previews, tests and limits of a design. */
 import fc from 'fast-check';
 import t from 'tap';
-import { fromMarkup, toMarkup } from '../../src/delivery/content/mjml-markup.ts';
+import { fromMarkup, toMarkup } from '../../src/delivery/content/mjml-editor.ts';
 import { startApp } from '../support/app.ts';
 import { mustSucceed, sendCampaign } from '../support/campaign.ts';
 import { mail, withSchedule } from '../support/dashboard/designed-mails.ts';

@@ -1,7 +1,7 @@
 /** HTML in the designer: switching between blocks and HTML, parts kept as they are, and HTML that means harm. */
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
-import { fromMarkup } from '../../src/delivery/content/mjml-markup.ts';
+import { fromMarkup } from '../../src/delivery/content/mjml-editor.ts';
 import { launch, openTab } from '../support/dashboard/browser.ts';
 import { mail, withSchedule } from '../support/dashboard/designed-mails.ts';
 import { skipWithout } from '../support/tools.ts';

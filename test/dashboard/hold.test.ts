@@ -1,6 +1,6 @@
 /** The hold of all sending in the dashboard: said on every page, released by operators alone. */
 import t from 'tap';
-import { holdForSettings, holdSending, sendingHeldReason } from '../../src/delivery/queue/sending-hold.ts';
+import { holdForSettings, holdSending, sendingHeldReason } from '../../src/delivery/queue/holds.ts';
 import { sentence } from '../../src/errors/sentences.ts';
 import { startApp } from '../support/app.ts';
 import { addPerson, cookieOf } from '../support/people.ts';

@@ -1,6 +1,6 @@
 /** The sender nodes in the dashboard: their page, and the notice on every page that mail waits. */
 import t from 'tap';
-import { noteMailWaits } from '../../src/delivery/queue/sending-hold.ts';
+import { noteMailWaits } from '../../src/delivery/queue/holds.ts';
 import { sentence } from '../../src/errors/sentences.ts';
 import { startApp } from '../support/app.ts';
 import { addPerson, cookieOf } from '../support/people.ts';

@@ -5,7 +5,7 @@ import { mailingCounters } from '../../fixtures/mailing-counters.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
 import { DELIVERY_STATE } from '../../src/database/schema/index.ts';
 import { enqueueRecipients, mailingsToEnqueue } from '../../src/delivery/queue/enqueue-recipients.ts';
-import { mailWaitsReason, sendingHeldReason } from '../../src/delivery/queue/sending-hold.ts';
+import { mailWaitsReason, sendingHeldReason } from '../../src/delivery/queue/holds.ts';
 import { SENTENCES } from '../../src/errors/sentences.ts';
 import { findDoctorFindings } from '../../src/health-checks/doctor-findings.ts';
 import { findPublicAddress } from '../../src/health-checks/public-address.ts';

@@ -1,6 +1,6 @@
 /** An account with records in every state an operation asks for, and the value each parameter needs to find them. */
 import { createAccount, createKeys } from '../../src/database/accounts.ts';
-import { holdSending } from '../../src/delivery/queue/sending-hold.ts';
+import { holdSending } from '../../src/delivery/queue/holds.ts';
 import { createSession } from '../../src/users/sessions.ts';
 import { buildWorld } from '../support/account-records.ts';
 import { type Caller, callerWith, type TestApp } from '../support/app.ts';

@@ -1,9 +1,9 @@
 /** What supervisors and collectors ask. */
 import t from 'tap';
 import { DELIVERY_STATE } from '../../src/database/schema/index.ts';
+import { holdSending, releaseSending } from '../../src/delivery/queue/holds.ts';
 import { bounceDelivery } from '../../src/delivery/queue/ledger/ended.ts';
 import { RelayUse } from '../../src/delivery/queue/relay-use.ts';
-import { holdSending, releaseSending } from '../../src/delivery/queue/sending-hold.ts';
 import { startApp } from '../support/app.ts';
 
 const MINUTE = 60_000;

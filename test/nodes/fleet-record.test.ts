@@ -1,6 +1,6 @@
 /** What the service writes down of its nodes, and when it says that mail waits. */
 import t, { type Test } from 'tap';
-import { mailWaitsReason } from '../../src/delivery/queue/sending-hold.ts';
+import { mailWaitsReason } from '../../src/delivery/queue/holds.ts';
 import { listSenderNodes } from '../../src/delivery/reporting/sender-nodes.ts';
 import { SENTENCES } from '../../src/errors/sentences.ts';
 import { Fleet, type FleetNode } from '../../src/nodes/brain/fleet.ts';

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
-import { mailWaitsReason } from '../../src/delivery/queue/sending-hold.ts';
+import { mailWaitsReason } from '../../src/delivery/queue/holds.ts';
 import { listSenderNodes } from '../../src/delivery/reporting/sender-nodes.ts';
 import { SENTENCES } from '../../src/errors/sentences.ts';
 import { skipWithout } from '../support/tools.ts';

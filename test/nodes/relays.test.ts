@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import { SMTPServer } from 'smtp-server';
 import t from 'tap';
 import { readConfig } from '../../src/config.ts';
-import { holdSending, releaseSending } from '../../src/delivery/queue/sending-hold.ts';
+import { holdSending, releaseSending } from '../../src/delivery/queue/holds.ts';
 import { RELAY_FAILS, RELAY_WORKS } from '../../src/delivery/transport/relays/failing-relays.ts';
 import { NodeRelays } from '../../src/nodes/node/relays.ts';
 import { MESSAGE } from '../support/smtp/pools.ts';

@@ -1,7 +1,7 @@
 /** A single send from its creation to its last recipient, and what holds it before it starts. */
 import PostalMime from 'postal-mime';
 import t from 'tap';
-import { holdSending, releaseSending } from '../../src/delivery/queue/sending-hold.ts';
+import { holdSending, releaseSending } from '../../src/delivery/queue/holds.ts';
 import {
   addContact,
   createSend,

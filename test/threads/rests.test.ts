@@ -5,7 +5,7 @@ import t, { type Test } from 'tap';
 import { readConfig } from '../../src/config.ts';
 import { connect } from '../../src/database/open.ts';
 import { WriteLock } from '../../src/database/write-lock.ts';
-import { holdForSettings, holdSending, lastBeatAt, sendingHeldReason } from '../../src/delivery/queue/sending-hold.ts';
+import { holdForSettings, holdSending, lastBeatAt, sendingHeldReason } from '../../src/delivery/queue/holds.ts';
 import { KeptThread } from '../../src/threads/kept-thread.ts';
 import { nextWorkAt } from '../../src/threads/next-work.ts';
 import { seededCopy, startApp, type TestApp } from '../support/app.ts';

@@ -294,7 +294,7 @@ t.test('a redirect is not followed, and a large or endless answer is not read to
 
 t.test('while all sending is held, as after a restore, webhooks wait too', async (t) => {
   const { app, receiver, untilIdle } = await withWebhook(t);
-  const { holdSending, releaseSending } = await import('../../src/delivery/queue/sending-hold.ts');
+  const { holdSending, releaseSending } = await import('../../src/delivery/queue/holds.ts');
   holdSending(app.db, 'Held');
   await add(app);
   await untilIdle();

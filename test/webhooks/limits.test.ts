@@ -1,6 +1,6 @@
 /** How much may wait for an endpoint, and that what waits does not keep a test from it. */
 import t, { type Test } from 'tap';
-import { holdSending } from '../../src/delivery/queue/sending-hold.ts';
+import { holdSending } from '../../src/delivery/queue/holds.ts';
 import { startApp } from '../support/app.ts';
 import { addWebhook, ON_THIS_MACHINE, startDispatcher } from '../support/webhooks/dispatching.ts';
 import { startReceiver } from '../support/webhooks/receiver.ts';

@@ -8,7 +8,7 @@ import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
 import type { contactImports } from '../../database/schema/index.ts';
-import { isTransientSqliteError } from '../../database/sqlite-errors.ts';
+import { isTransientSqliteError } from '../../database/write-lock.ts';
 import { conflict, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';

@@ -5,8 +5,13 @@ import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
-import { isMember } from '../../delivery/queue/automation-waits.ts';
-import { type AddressRange, type MovedPeople, type Moves, plannedMoves } from '../../delivery/queue/enrolment-state.ts';
+import {
+  type AddressRange,
+  isMember,
+  type MovedPeople,
+  type Moves,
+  plannedMoves,
+} from '../../delivery/queue/enrolment-state.ts';
 import { integer, isoTimestampSchema, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { areFew, isMoving, moveOrNote, nextRange, untilMoved, wholeRange } from '../places.ts';

@@ -5,7 +5,7 @@ import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { ineligibilityReason } from '../../audience/eligibility.ts';
 import type { Db } from '../../database/open.ts';
 import { AUTOMATION_STATUS, DELIVERY_STATE } from '../../database/schema/index.ts';
-import { PLACE, waitMs } from '../../delivery/queue/automation-waits.ts';
+import { PLACE, waitMs } from '../../delivery/queue/enrolment-state.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { codeOf, readStored } from '../../errors/stored.ts';
 import { choice, email, flag, isoTimestampSchema, nullable, said } from '../../http/requests/schemas.ts';

@@ -6,7 +6,7 @@ import { isOwned } from '../../database/ownership.ts';
 import { recordObject, totalBytes } from '../../database/record-json.ts';
 import { automationSchedules, senders } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import { PLACE } from '../../delivery/queue/automation-waits.ts';
+import { PLACE } from '../../delivery/queue/enrolment-state.ts';
 import { designToken } from '../../designs/designs.ts';
 import { withinShare } from '../../http/account-share.ts';
 import { AddressList, checkTestAddresses, readAddressList } from '../../http/requests/address-list.ts';

@@ -4,9 +4,8 @@ import Type, { type Static } from 'typebox';
 import { fold } from '../../database/functions/fold.ts';
 import type { Db } from '../../database/open.ts';
 import { AUTOMATION_STATUS, HELD_CODES } from '../../database/schema/index.ts';
-import { COMMON_HELD_CODES, reportedHold } from '../../delivery/queue/held.ts';
-import { mailWaitsReason, sendingHeldReason } from '../../delivery/queue/sending-hold.ts';
-import { keptMails } from '../../delivery/reporting/kept-mails.ts';
+import { COMMON_HELD_CODES, mailWaitsReason, reportedHold, sendingHeldReason } from '../../delivery/queue/holds.ts';
+import { keptMails } from '../../delivery/reporting/mailing-report.ts';
 import { notFound } from '../../errors/failure.ts';
 import { codeOf, readStored, stored } from '../../errors/stored.ts';
 import {

@@ -1,5 +1,5 @@
 /** The states of single sends, automations and single mails, as badges. */
-import type { ShownDeliveryState } from '../../delivery/reporting/kept-mails.ts';
+import type { ShownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
 import type { SHOWN_STATES } from '../../single-sends/status.ts';
 import { useLanguage } from '../words/index.ts';
 import { Badge, type Tone } from './surface.tsx';

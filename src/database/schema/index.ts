@@ -1,11 +1,8 @@
 /** Every table. A column that the API shows has the name it has there, so a row is the record. */
 
 export * from './accounts.ts';
-export * from './archive.ts';
 export * from './audience.ts';
 export * from './campaigns.ts';
-export * from './campaigns.ts';
-export * from './contact-jobs.ts';
 export * from './delivery.ts';
 export * from './feeds.ts';
 export * from './forms.ts';
@@ -14,9 +11,7 @@ export * from './pictures.ts';
 export * from './reference.ts';
 export * from './relays.ts';
 export * from './sender-domains.ts';
-export * from './sender-domains.ts';
 export * from './states.ts';
-export * from './sunset.ts';
 export * from './templates.ts';
 export * from './transactional.ts';
 export * from './users.ts';

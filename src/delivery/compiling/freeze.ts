@@ -9,8 +9,7 @@ import { ContentError, type ContentSource } from '../content/compiled-content.ts
 import { publicAddress } from '../links/public-address.ts';
 import type { FrozenContent } from '../queue/ready-mailing.ts';
 import { addressLine } from '../queue/sender.ts';
-import { compileContent, compileFrozen } from './compile.ts';
-import type { FrozenText } from './compile-threads.ts';
+import { compileContent, compileFrozen, type FrozenText } from './compile.ts';
 
 type Sender = typeof senders.$inferSelect;
 

@@ -3,9 +3,8 @@
  * because starting that thread would take longer. Each function is told for which account it works; accounts take turns.
  */
 import { findPictureIds } from '../../database/functions/picture-ids.ts';
-import { type ContentWarning, contentWarnings } from '../checks/content-warnings.ts';
-import { linkNames, type MarkedLink } from '../shown/click-map.ts';
-import { type Framing, frameMail, type MailFrame } from '../shown/mail-frame.ts';
+import { type ContentWarning, contentWarnings } from '../checks/content-checks.ts';
+import { type Framing, frameMail, linkNames, type MailFrame, type MarkedLink } from '../shown/mail-frame.ts';
 import {
   type CheckedContent,
   type Checking,
@@ -16,7 +15,7 @@ import {
   showContent,
   showCopy,
 } from '../shown/shown-content.ts';
-import { compiling, showing } from './compile-threads.ts';
+import { compiling, showing } from './compile.ts';
 
 /** Characters of a mail that is looked at at once, which takes a few milliseconds. */
 const MAX_SMALL = 64 * 1024;

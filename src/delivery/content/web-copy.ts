@@ -1,4 +1,7 @@
-/** The copy of a mail in a browser. People share its URL, so nothing in it may act for the recipient of the mail. */
+/**
+ * The forms of a mail without the links of one person: its copy in a browser, whose URL people share, so that nothing in it may act for the
+ * recipient; and mails of accounts that learn nothing, or only totals, of opens and clicks. Each is made from the compiled content.
+ */
 import { TRAP_LINK, trapHtml } from '../links/trap-link.ts';
 import type { Content } from './compiled-content.ts';
 import { CLICK_URL, escapeHtml, OPEN_URL, scan, type Template } from './merge.ts';
@@ -71,4 +74,30 @@ function withDestinations(
 function isTrap(template: Template, at: number): boolean {
   const [slot, after] = [template[at], template[at + 1]];
   return typeof slot === 'object' && slot.name === CLICK_URL && `${after}`.startsWith(`${TRAP_LINK}${TRAP_END}`);
+}
+
+/** Whether the content was compiled with a pixel. */
+export function hasPixel({ html }: Pick<Content, 'html'>): boolean {
+  return html.some((piece) => typeof piece !== 'string' && piece.name === OPEN_URL);
+}
+
+/** The content without a pixel, every link leading straight to where it leads. */
+export function withoutTracking(content: Content): Content {
+  return { ...content, links: [], html: withoutPixel(untracked(content)) };
+}
+
+/**
+ * The content with a pixel and links that are the same for everybody. `click` is the URL of a click up to the number of the link. Links
+ * with placeholders are not counted, because where they lead depends on the person.
+ */
+export function withSharedTracking(content: Content, urls: { open: string; click: string }): Content {
+  const links = content.links.map((link, number) => (link.includes('((') ? link : `${urls.click}${number}`));
+  return {
+    ...content,
+    html: untracked({ html: content.html, links }).map((piece) => (isPixel(piece) ? escapeHtml(urls.open) : piece)),
+  };
+}
+
+function isPixel(piece: Template[number] | undefined): boolean {
+  return typeof piece === 'object' && piece.name === OPEN_URL;
 }

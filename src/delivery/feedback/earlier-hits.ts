@@ -8,8 +8,14 @@ import { inChunks } from '../../database/bulk.ts';
 import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import { prepared } from '../../database/prepared.ts';
 import { BY_PERSON, MADE_BY } from '../../database/schema/index.ts';
-import { type CountedEvent, eventCounter } from './event-counts.ts';
-import { addChange, type FigureChanges, figureCounter, type Reading } from './figures.ts';
+import {
+  addChange,
+  type CountedEvent,
+  eventCounter,
+  type FigureChanges,
+  figureCounter,
+  type Reading,
+} from './event-counts.ts';
 import { isTooSoonForPerson } from './readers.ts';
 import { type RecordedHit, RecordedHits, readingOf } from './recorded-hits.ts';
 

@@ -6,8 +6,15 @@ import { withAnnouncedWrite } from '../../database/write-turns.ts';
 import { NOBODY } from '../links/shared-links.ts';
 import type { RecipientIds } from '../links/tokens.ts';
 import { TRAP_LINK } from '../links/trap-link.ts';
-import { type CountedEvent, eventCounter } from './event-counts.ts';
-import { addChange, changesOf, type FigureChanges, figureCounter, type Reading } from './figures.ts';
+import {
+  addChange,
+  type CountedEvent,
+  changesOf,
+  eventCounter,
+  type FigureChanges,
+  figureCounter,
+  type Reading,
+} from './event-counts.ts';
 import { madeBy, type Reader } from './readers.ts';
 import { BURST_MS, type RecordedHit, RecordedHits } from './recorded-hits.ts';
 

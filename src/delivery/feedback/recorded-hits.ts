@@ -1,7 +1,7 @@
 /** Opens and clicks that are recorded: what a delivery says by them, and those of a burst that turn out to be a machine's. */
 import type { Database } from 'better-sqlite3';
 import { BY_PERSON, MADE_BY, type MadeBy } from '../../database/schema/index.ts';
-import type { Reading } from './figures.ts';
+import type { Reading } from './event-counts.ts';
 
 export interface RecordedHit extends TimedHit {
   id: number;

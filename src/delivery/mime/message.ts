@@ -14,8 +14,7 @@ import {
   WEB_COPY,
 } from '../content/merge.ts';
 import { dateField, mailboxField, plainField, unstructuredField } from './header-fields.ts';
-import { MailData } from './mail-data.ts';
-import { MailForm } from './mail-form.ts';
+import { MailData, MailForm } from './mail-data.ts';
 import { MergedSize } from './merged-size.ts';
 import { quotedPrintable } from './quoted-printable.ts';
 

@@ -6,13 +6,11 @@ import { ineligibilityReason, isInTargets, POSSIBLY_INELIGIBLE } from '../../aud
 import { isMeasuredWith } from '../../audience/tracking-choice.ts';
 import { inChunks } from '../../database/bulk.ts';
 import { prepared } from '../../database/prepared.ts';
-import type { Target, TrackingMode } from '../../database/schema/index.ts';
-import { DELIVERY_STATE } from '../../database/schema/index.ts';
+import { DELIVERY_STATE, type Target, type TrackingMode } from '../../database/schema/index.ts';
 import type { Said } from '../../errors/sentences.ts';
 import { readStored, storedSql } from '../../errors/stored.ts';
-import { type LocalTime, localTimes } from '../timing/local-times.ts';
+import { findZone, type LocalTime, localTimes, type Place, placeColumns } from '../timing/local-times.ts';
 import { type CapPeriods, capReasonOf } from '../timing/mail-caps.ts';
-import { findZone, type Place, placeColumns } from '../timing/place-zones.ts';
 import { enqueueStatement } from './ledger/enqueue.ts';
 import { type ReasonChange, reasonCounter } from './ledger/reasons.ts';
 import { endEnqueueing } from './mailing-state.ts';

@@ -8,7 +8,7 @@ import { sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { DELIVERY_STATE, mailings, RESULT_HELD_CODES } from '../../database/schema/index.ts';
 import { stored } from '../../errors/stored.ts';
-import type { Held } from './held.ts';
+import type { Held } from './holds.ts';
 
 interface NewMailing
   extends Omit<

@@ -6,13 +6,13 @@ import { prepared } from '../../database/prepared.ts';
 import type { TrackingMode } from '../../database/schema/index.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Content } from '../content/compiled-content.ts';
+import { hasPixel, withoutTracking, withSharedTracking } from '../content/web-copy.ts';
 import { returnPathKeys } from '../links/secrets.ts';
 import { sharedUrls } from '../links/shared-links.ts';
 import type { Tokens } from '../links/tokens.ts';
 import { DkimKeys } from '../mime/dkim.ts';
-import { hasPixel, withoutTracking, withSharedTracking } from '../mime/tracking-forms.ts';
 import type { WantedClaim } from './candidates.ts';
-import type { Held } from './held.ts';
+import type { Held } from './holds.ts';
 import { type FrozenContent, type ReadyMailing, readyMailing, senderDomain } from './ready-mailing.ts';
 import { type SenderFacts, Senders } from './sender.ts';
 

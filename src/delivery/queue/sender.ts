@@ -1,6 +1,6 @@
 /** The sender of a mailing's mails, read when they are claimed, so that a change applies to all later mails. */
 import type { Database, Statement } from 'better-sqlite3';
-import { type Held, held } from './held.ts';
+import { type Held, held } from './holds.ts';
 
 /** What a mail says about its sender. */
 export interface SenderFacts {

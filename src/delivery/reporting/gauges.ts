@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
-import type { FinalState } from '../queue/ledger/result.ts';
+import type { FinalState } from '../queue/ledger/ledger.ts';
 
 export interface Gauges {
   /** Recipients that wait to be handed to the relay. */

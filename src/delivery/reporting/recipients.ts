@@ -8,8 +8,7 @@ import { reasonKind } from '../../database/functions/reply-kind.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import type { Said } from '../../errors/sentences.ts';
 import { english, readStored } from '../../errors/stored.ts';
-import { type ShownDeliveryState, shownDeliveryState } from './kept-mails.ts';
-import { stateName } from './mailing-report.ts';
+import { type ShownDeliveryState, shownDeliveryState, stateName } from './mailing-report.ts';
 
 /** Which recipients are wanted: those to whom all that is given applies. */
 export interface RecipientFilter {

@@ -1,5 +1,7 @@
-/** The sender nodes as they were last written down, for lists, checks and metrics. */
+/** The sender nodes as they were last written down, for lists, checks and metrics, and how many of their messages were refused. */
+
 import type { Database } from 'better-sqlite3';
+import { findNamedValue } from '../../database/named-values.ts';
 import { prepared } from '../../database/prepared.ts';
 import type { NodeState } from '../../database/schema/index.ts';
 
@@ -37,4 +39,30 @@ export function listSenderNodes(client: Database, now: number): SenderNode[] {
      FROM sender_nodes n LEFT JOIN node_days d ON d.name = n.name AND d.day = @today
      ORDER BY n.name, n.heard_at DESC LIMIT ${MAX_NODES}`,
   ).all({ silent: now - SILENT_AFTER_MS, today: new Date(now).toISOString().slice(0, 10) });
+}
+
+/**
+ * report: a malformed one; result: of a delivery that the node never had; sign_of_life: malformed, or in the name of another node; choice and
+ * hits: malformed, or not of this installation; question: malformed.
+ */
+export const REFUSED_MESSAGES = ['report', 'result', 'sign_of_life', 'choice', 'hits', 'question'] as const;
+export type RefusedMessage = (typeof REFUSED_MESSAGES)[number];
+
+const NAME = 'refused_node_messages';
+
+/** Adds to how many were refused. One statement, so that threads that write at the same time lose nothing. */
+export function addRefusedMessages(client: Database, kind: RefusedMessage, count: number): void {
+  const path = `$.${kind}`;
+  prepared(
+    client,
+    `INSERT INTO installation (name, value) VALUES (@name, json_object(@kind, @count))
+     ON CONFLICT (name) DO UPDATE SET value = json_set(value, @path, ifnull(json_extract(value, @path), 0) + @count)`,
+  ).run({ name: NAME, kind, path, count: BigInt(count) });
+}
+
+/** How many were refused of each kind. */
+export function refusedMessages(client: Database): Record<RefusedMessage, number> {
+  const stored: Partial<Record<RefusedMessage, number>> = JSON.parse(findNamedValue(client, NAME) ?? '{}');
+  const { report = 0, result = 0, sign_of_life = 0, choice = 0, hits = 0, question = 0 } = stored;
+  return { report, result, sign_of_life, choice, hits, question };
 }

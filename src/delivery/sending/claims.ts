@@ -3,7 +3,7 @@
 import { saidBy, sentence } from '../../errors/sentences.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Claim } from '../queue/candidates.ts';
-import type { Held } from '../queue/held.ts';
+import type { Held } from '../queue/holds.ts';
 import type { Ledger } from '../queue/ledger/ledger.ts';
 import type { MailingStates, OpenMailing } from '../queue/mailing-state.ts';
 import type { Mailings, PreparedMailing } from '../queue/mailings.ts';

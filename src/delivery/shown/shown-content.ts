@@ -1,6 +1,12 @@
 /** Shows an owner a mail as one recipient would see it. */
-import { type CheckContext, type ContentFinding, checkContent, type SharedFinding } from '../checks/content-checks.ts';
-import { type ContentWarning, contentWarnings } from '../checks/content-warnings.ts';
+import {
+  type CheckContext,
+  type ContentFinding,
+  type ContentWarning,
+  checkContent,
+  contentWarnings,
+  type SharedFinding,
+} from '../checks/content-checks.ts';
 import { mergeHtml, mergeLine, mergeText, type Values } from '../content/merge.ts';
 import { untracked, untrackedText, withMarkedLinks } from '../content/web-copy.ts';
 import { MergedSize } from '../mime/merged-size.ts';

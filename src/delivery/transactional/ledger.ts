@@ -10,7 +10,7 @@ import type { Said } from '../../errors/sentences.ts';
 import { stored } from '../../errors/stored.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { MAX_WAIT_MS } from '../queue/backoff.ts';
-import type { FinalState } from '../queue/ledger/result.ts';
+import type { FinalState } from '../queue/ledger/ledger.ts';
 
 /** A mail to add. */
 export interface NewMail {

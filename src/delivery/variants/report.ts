@@ -4,7 +4,7 @@ import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { type AbTest, type abTests, BY_PERSON, DELIVERY_STATE, type Variant } from '../../database/schema/index.ts';
 import { storedSql } from '../../errors/stored.ts';
-import { keptMails } from '../reporting/kept-mails.ts';
+import { keptMails } from '../reporting/mailing-report.ts';
 import { type Group, rateInterval } from './statistics.ts';
 
 /** A rate from 0 to 1 with its interval of 95 %. */

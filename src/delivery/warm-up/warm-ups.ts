@@ -6,8 +6,7 @@ import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { OpenMailing } from '../queue/mailing-state.ts';
-import { dayAfter, dayOf, volumeAfter } from './plan.ts';
-import { countMails, endWarmUp, findWarmUp, isAnyWarmingUp } from './store.ts';
+import { countMails, dayAfter, dayOf, endWarmUp, findWarmUp, isAnyWarmingUp, volumeAfter } from './plans.ts';
 
 const HOUR_MS = 3_600_000;
 /** What is left of a day is spread over the rest of it, but a whole day's mails over no less than this. */

@@ -10,7 +10,7 @@ import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE, type watchedMailings } from '../../database/schema/index.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { DUE } from '../queue/due.ts';
-import type { Held } from '../queue/held.ts';
+import type { Held } from '../queue/holds.ts';
 import { MailingStates } from '../queue/mailing-state.ts';
 import { countResults } from './limits.ts';
 import { continuesAt, findResultHold, readResults, releaseCanary } from './watched-mailings.ts';

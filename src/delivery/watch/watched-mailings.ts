@@ -11,7 +11,7 @@ import {
 } from '../../database/schema/index.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import type { Held } from '../queue/held.ts';
+import type { Held } from '../queue/holds.ts';
 import type { DomainCount, SeenDomains } from './domain-counts.ts';
 import { countResults, exceededLimit, type Results } from './limits.ts';
 

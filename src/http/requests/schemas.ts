@@ -1,7 +1,7 @@
 /** Schemas for the kinds of parameters and fields in the API, which routes combine. app.ts registers their keywords with Ajv. */
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
 import { DELIVERY_STATE_NAMES } from '../../database/schema/index.ts';
-import { SHOWN_DELIVERY_STATES } from '../../delivery/reporting/kept-mails.ts';
+import { SHOWN_DELIVERY_STATES } from '../../delivery/reporting/mailing-report.ts';
 import type { Said } from '../../errors/sentences.ts';
 
 export const MAX_LINE_CHARACTERS = 255;

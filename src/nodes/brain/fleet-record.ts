@@ -1,7 +1,7 @@
 /** Keeps in the database which nodes there are and why mail waits for one, since lists and screens are made by another thread. */
 import type { Database, Statement } from 'better-sqlite3';
 import type { NodeState } from '../../database/schema/index.ts';
-import { mailWaitsReason, noteMailWaits } from '../../delivery/queue/sending-hold.ts';
+import { mailWaitsReason, noteMailWaits } from '../../delivery/queue/holds.ts';
 import { type Sentence, sentence } from '../../errors/sentences.ts';
 import { isUnderstood, NODE_LEASE_MS } from '../protocol.ts';
 import type { FleetNode } from './fleet.ts';

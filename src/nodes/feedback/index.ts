@@ -13,7 +13,7 @@ import { type Choice, type ErasedPerson, notKept } from '../../delivery/feedback
 import { HitBuffer } from '../../delivery/feedback/opens-and-clicks.ts';
 import type { RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
 import { FailingSteps } from '../../delivery/queue/failing-steps.ts';
-import { addRefusedMessages, type RefusedMessage } from '../../delivery/reporting/refused-messages.ts';
+import { addRefusedMessages, type RefusedMessage } from '../../delivery/reporting/sender-nodes.ts';
 import { unavailable } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { changesOf, PreferenceStore } from '../../pages/preferences.ts';

@@ -2,8 +2,14 @@
 import Type, { type Static } from 'typebox';
 import { asciiDomain } from '../../audience/contacts/addresses.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import { dayAfter, dayOf } from '../../delivery/warm-up/plan.ts';
-import { listWarmUps, removeWarmUp, saveWarmUp, WARM_UP_STATES } from '../../delivery/warm-up/store.ts';
+import {
+  dayAfter,
+  dayOf,
+  listWarmUps,
+  removeWarmUp,
+  saveWarmUp,
+  WARM_UP_STATES,
+} from '../../delivery/warm-up/plans.ts';
 import { invalid, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { choice, integer, line } from '../../http/requests/schemas.ts';

@@ -14,15 +14,14 @@ import {
 } from '../../database/schema/index.ts';
 import { eventsRemovedTime } from '../../delivery/feedback/old-events.ts';
 import { pacedGroupsOf } from '../../delivery/pacing/paced-groups.ts';
-import { COMMON_HELD_CODES, reportedHold } from '../../delivery/queue/held.ts';
-import { keptMails, type ShownDeliveryState as Shown } from '../../delivery/reporting/kept-mails.ts';
-import { mailingReport } from '../../delivery/reporting/mailing-report.ts';
+import { COMMON_HELD_CODES, reportedHold } from '../../delivery/queue/holds.ts';
+import { keptMails, mailingReport, type ShownDeliveryState as Shown } from '../../delivery/reporting/mailing-report.ts';
 import { exportRecipients, findRecipients } from '../../delivery/reporting/recipients.ts';
 import { findLocalWait } from '../../delivery/timing/local-times.ts';
 import { findWaitsUntil } from '../../delivery/timing/send-window.ts';
 import { COURIERS, courierInUse } from '../../delivery/transport/relays/in-use.ts';
 import { abTestReport } from '../../delivery/variants/report.ts';
-import { findWarmUpWait } from '../../delivery/warm-up/store.ts';
+import { findWarmUpWait } from '../../delivery/warm-up/plans.ts';
 import { findWatch } from '../../delivery/watch/watched-mailings.ts';
 import { notFound } from '../../errors/failure.ts';
 import { codeOf, readStored, storedSql } from '../../errors/stored.ts';

@@ -11,7 +11,7 @@ import { viewerOf } from '../../dashboard/signed-in.ts';
 import { withQuery } from '../../dashboard/with-query.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { namesOfLinks } from '../../delivery/compiling/show.ts';
-import type { MarkedLink } from '../../delivery/shown/click-map.ts';
+import type { MarkedLink } from '../../delivery/shown/mail-frame.ts';
 import { Failure } from '../../errors/failure.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Clock } from '../../time/clock.ts';

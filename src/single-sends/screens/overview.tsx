@@ -6,10 +6,9 @@ import { numberColumn, Table } from '../../dashboard/components/table.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';
 import { type Language, useLanguage } from '../../dashboard/words/index.ts';
 import type { PacedGroup } from '../../delivery/pacing/paced-groups.ts';
-import type { ShownDeliveryState } from '../../delivery/reporting/kept-mails.ts';
-import type { ReportedHour } from '../../delivery/reporting/mailing-report.ts';
+import type { ReportedHour, ShownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
 import type { LocalWait } from '../../delivery/timing/local-times.ts';
-import type { WarmUpWait } from '../../delivery/warm-up/store.ts';
+import type { WarmUpWait } from '../../delivery/warm-up/plans.ts';
 import { stored } from '../../errors/stored.ts';
 import type { Report, Summary } from '../operations/reports.ts';
 

@@ -9,7 +9,7 @@ import { ask } from '../../dashboard/operations.ts';
 import { recordTime } from '../../dashboard/record-time.ts';
 import { withQuery } from '../../dashboard/with-query.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import { SHOWN_DELIVERY_STATES, type ShownDeliveryState } from '../../delivery/reporting/kept-mails.ts';
+import { SHOWN_DELIVERY_STATES, type ShownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
 import { readStored } from '../../errors/stored.ts';
 import { sendLongCsv } from '../../http/list-response.ts';
 import { pageRoute } from '../../http/pages/layout.ts';

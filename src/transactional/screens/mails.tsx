@@ -14,7 +14,7 @@ import { viewerOf } from '../../dashboard/signed-in.ts';
 import { withQuery } from '../../dashboard/with-query.ts';
 import { type PlainKey, useLanguage } from '../../dashboard/words/index.ts';
 import { DELIVERY_STATE_NAMES, type DeliveryState } from '../../database/schema/index.ts';
-import { shownDeliveryState } from '../../delivery/reporting/kept-mails.ts';
+import { shownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
 import { listMails, type Mail, readMail } from '../operations.ts';
 

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
 import nodemailer from 'nodemailer';
 import t, { type Test } from 'tap';
-import { Visitors } from '../../../src/delivery/feedback/bounces/connection-limits.ts';
 import {
   type BounceListenerOptions,
   type ReturnedMail,
   startBounceListener,
+  Visitors,
 } from '../../../src/delivery/feedback/bounces/listener.ts';
 import { parseReturnPath } from '../../../src/delivery/links/return-paths.ts';
 import { KNOWN, mails, pathOf, SECRET, toOf, withCrlf } from '../../support/mails/returned-mails.ts';

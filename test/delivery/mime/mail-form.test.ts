@@ -1,8 +1,7 @@
 /** A form filled in for a recipient: the same bytes as if every piece and every value were written one after the other. */
 import fc from 'fast-check';
 import t from 'tap';
-import { MailData } from '../../../src/delivery/mime/mail-data.ts';
-import { MailForm } from '../../../src/delivery/mime/mail-form.ts';
+import { MailData, MailForm } from '../../../src/delivery/mime/mail-data.ts';
 
 const valueAt = (values: readonly string[], number: number | undefined) =>
   number === undefined ? '' : (values[number] ?? '');

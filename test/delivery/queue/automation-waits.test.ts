@@ -1,7 +1,7 @@
 /** The wait before a mail of an automation is worked out in SQL and in TypeScript. */
 import Database from 'better-sqlite3';
 import t from 'tap';
-import { SCHEDULE_WAIT, waitMs } from '../../../src/delivery/queue/automation-waits.ts';
+import { SCHEDULE_WAIT, waitMs } from '../../../src/delivery/queue/enrolment-state.ts';
 
 t.test('the wait that a forecast shows is the wait after which the mail leaves', async (t) => {
   const client = new Database(':memory:');

@@ -2,7 +2,7 @@
 
 import { Writable } from 'node:stream';
 import t, { type Test } from 'tap';
-import { holdSending, releaseSending, sendingHeldReason } from '../../../src/delivery/queue/sending-hold.ts';
+import { holdSending, releaseSending, sendingHeldReason } from '../../../src/delivery/queue/holds.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { mustSucceed } from '../../support/campaign.ts';
 import { SENDER } from '../../support/sender.ts';

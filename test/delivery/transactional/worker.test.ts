@@ -1,7 +1,7 @@
 /** What becomes of transactional mail: suppression, retries, rates, holds, turns of accounts, bounces and complaints. */
 import t from 'tap';
 import { recipientFinder } from '../../../src/delivery/feedback/providers/take-in.ts';
-import { holdSending, releaseSending } from '../../../src/delivery/queue/sending-hold.ts';
+import { holdSending, releaseSending } from '../../../src/delivery/queue/holds.ts';
 import { QUEUE_QUERIES } from '../../../src/delivery/transactional/ledger.ts';
 import { recordReturned } from '../../../src/delivery/transactional/returned.ts';
 import type { Outcome } from '../../../src/delivery/transport/courier.ts';

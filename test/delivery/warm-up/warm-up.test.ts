@@ -2,8 +2,16 @@
 import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import type { Outcome } from '../../../src/delivery/transport/courier.ts';
-import { expectedDay, lastDay, volumeAfter } from '../../../src/delivery/warm-up/plan.ts';
-import { countMails, endWarmUp, findWarmUpWait, listWarmUps, saveWarmUp } from '../../../src/delivery/warm-up/store.ts';
+import {
+  countMails,
+  endWarmUp,
+  expectedDay,
+  findWarmUpWait,
+  lastDay,
+  listWarmUps,
+  saveWarmUp,
+  volumeAfter,
+} from '../../../src/delivery/warm-up/plans.ts';
 import { ACCEPTED, addMailing, launch, Relay } from '../../support/launched-mailing.ts';
 import { gate } from '../../support/smtp/pools.ts';
 

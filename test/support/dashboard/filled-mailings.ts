@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Test } from 'tap';
 import { recountReasons } from '../../../fixtures/mailing-counters.ts';
-import { releaseSending } from '../../../src/delivery/queue/sending-hold.ts';
+import { releaseSending } from '../../../src/delivery/queue/holds.ts';
 import type { TestApp } from '../app.ts';
 import { mustSucceed, readOutbox } from '../campaign.ts';
 import { untilFlushed } from '../recipient-links.ts';

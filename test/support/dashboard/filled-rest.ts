@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { contactImports, importKept } from '../../../src/database/schema/index.ts';
-import { releaseSending } from '../../../src/delivery/queue/sending-hold.ts';
+import { releaseSending } from '../../../src/delivery/queue/holds.ts';
 import { sentence } from '../../../src/errors/sentences.ts';
 import { addFeed, holdFeed } from '../../../src/feeds/feeds.ts';
 import { isoTimestamp } from '../../../src/time/clock.ts';

@@ -13,7 +13,7 @@ import { texts } from '../../../dashboard/sign-in/fields.ts';
 import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
 import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
 import { fieldLabel, knownWord } from '../../../dashboard/words/known.ts';
-import { shownDeliveryState } from '../../../delivery/reporting/kept-mails.ts';
+import { shownDeliveryState } from '../../../delivery/reporting/mailing-report.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { RESERVED_FIELDS } from '../../contacts/contact-fields.ts';
 import type { Contact } from '../../contacts/operations.ts';

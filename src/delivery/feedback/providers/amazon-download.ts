@@ -1,7 +1,7 @@
 /** Fetches certificates and confirms subscriptions at Amazon SNS: the only address that events from providers lead to. */
 import { Agent, get } from 'node:https';
 import { Failure } from '../../../errors/failure.ts';
-import type { Download } from './sns.ts';
+import type { Download } from './amazon.ts';
 
 const TIMEOUT_MS = 8000;
 const MAX_BYTES = 64 * 1024;

@@ -3,22 +3,21 @@
  * state. Each change is one short immediate transaction that also updates the mailing's counters, so the counters always agree with
  * the rows. This file has what the worker does: claims, results and cancels.
  */
+
 import type { Database, Statement } from 'better-sqlite3';
 import { suppressAddress } from '../../../audience/suppressions.ts';
 import { prepared } from '../../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
-import { sentence } from '../../../errors/sentences.ts';
+import { type Said, sentence } from '../../../errors/sentences.ts';
 import { stored } from '../../../errors/stored.ts';
-import { findCapped, findMailingCaps } from '../../timing/mail-caps.ts';
+import { type Capped, findCapped, findMailingCaps } from '../../timing/mail-caps.ts';
 import { MAX_WAIT_MS } from '../backoff.ts';
-import { Candidates, type Claim, type WantedClaim } from '../candidates.ts';
+import { type Candidate, Candidates, type Claim, type WantedClaim } from '../candidates.ts';
 import { DUE } from '../due.ts';
 import { advanceEnrolments } from '../enrolment-state.ts';
 import { type OpenMailing, retryHeldMailings } from '../mailing-state.ts';
 import { markEarlierMails } from './earlier-mails.ts';
-import { LeftOut } from './left-out.ts';
 import { type ReasonChange, reasonCounter } from './reasons.ts';
-import type { FinalState, Result } from './result.ts';
 
 /** What is counted of the results of a mailing. */
 type Counter = FinalState | 'unmeasured';
@@ -305,3 +304,84 @@ const WRITE_MAIL_EVENTS = `
     CROSS JOIN addresses a ON a.id = d.address_id
     LEFT JOIN single_sends s ON m.owner_kind = 'single' AND s.id = m.owner_id LEFT JOIN automations au ON au.id = m.automation_id
   WHERE m.owner_kind IN ('single', 'schedule') ORDER BY ids.key`;
+
+/** A recipient and why they get no mail. */
+interface LeftOutPerson {
+  id: number;
+  reason: string;
+}
+
+/** Its methods are to be called inside the claim's transaction, which has taken the recipients' former replies from the counts. */
+export class LeftOut {
+  readonly #client: Database;
+  readonly #suppress: Statement<[string, number, number]>;
+  readonly #count: Statement<[number, number]>;
+  readonly #putOff: Statement<[number, string, number]>;
+  readonly #countReasons: (changes: readonly ReasonChange[]) => void;
+
+  constructor(client: Database) {
+    this.#client = client;
+    this.#suppress = client.prepare(
+      `UPDATE deliveries SET state = ${DELIVERY_STATE.suppressed}, reply = ?, updated_at = ? WHERE id = ?`,
+    );
+    this.#count = client.prepare('UPDATE mailings SET suppressed = suppressed + ? WHERE id = ?');
+    this.#putOff = client.prepare('UPDATE deliveries SET due_at = ?, reply = ? WHERE id = ?');
+    this.#countReasons = reasonCounter(client);
+  }
+
+  /** Gives people who may not get their mail the final state `suppressed`. In an automation they leave. `now` is epoch milliseconds. */
+  ineligible(mailingId: number, people: readonly Candidate[], now: number): void {
+    const reasons = people.map(({ id, ineligible_because }) => ({ id, reason: ineligible_because ?? '' }));
+    this.#suppressAll(mailingId, reasons, now, 'suppressed');
+  }
+
+  /**
+   * The same for those whom the limits per person allow no further mail, who in an automation go on to the next one; or lets them wait.
+   * Waits are measured by `steady`, epoch milliseconds.
+   */
+  capped(mailingId: number, people: readonly Capped<Candidate>[], now: number, steady: number): void {
+    const out = people.filter(({ until }) => until === null);
+    const reasons = out.map(({ recipient, reason }) => ({ id: recipient.id, reason }));
+    this.#suppressAll(mailingId, reasons, now, 'through');
+    for (const { recipient, reason, until } of people) {
+      if (until === null) continue;
+      this.#putOff.run(steady + until - now, reason, recipient.id);
+      this.#countReasons([{ mailing_id: mailingId, state: DELIVERY_STATE.queued, reply: reason, by: 1 }]);
+    }
+  }
+
+  #suppressAll(
+    mailingId: number,
+    people: readonly LeftOutPerson[],
+    now: number,
+    outcome: 'suppressed' | 'through',
+  ): void {
+    if (people.length === 0) return;
+    for (const { id, reason } of people) this.#suppress.run(reason, now, id);
+    this.#count.run(people.length, mailingId);
+    const state = DELIVERY_STATE.suppressed;
+    this.#countReasons(people.map(({ reason }) => ({ mailing_id: mailingId, state, reply: reason, by: 1 })));
+    const ids = people.map(({ id }) => id);
+    advanceEnrolments(this.#client, mailingId, ids, outcome, now);
+  }
+}
+
+export const FINAL_STATES = ['accepted', 'bounced', 'failed', 'suppressed', 'cancelled'] as const;
+export type FinalState = (typeof FINAL_STATES)[number];
+
+/** The result of a hand-off: a final state, or back in the queue until `due_at` (steady epoch milliseconds). */
+export interface Result {
+  id: number;
+  mailing_id: number;
+  address_id: number;
+  user_id: number;
+  state: FinalState | 'queued';
+  reply: Said;
+  due_at: number;
+  /** Whether the address does not exist, so that no later mailing may try it. */
+  suppress: boolean;
+  /** 1: it is not known of the mail whether it was opened. */
+  is_unmeasured: 0 | 1;
+  /** Whether it is a mail of an automation, whose next mail waits for this one. */
+  in_series: boolean;
+}

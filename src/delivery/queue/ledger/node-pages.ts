@@ -6,7 +6,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import { isErasedRow } from '../../../audience/contacts/address-rows.ts';
 import { findNamedValue, writeNamedValue } from '../../../database/named-values.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
-import { isTransientSqliteError } from '../../../database/sqlite-errors.ts';
+import { isTransientSqliteError } from '../../../database/write-lock.ts';
 import type { Said } from '../../../errors/sentences.ts';
 import { stored } from '../../../errors/stored.ts';
 import type { Claim } from '../candidates.ts';

@@ -1,8 +1,8 @@
 /** One socket to a relay: writes commands, reads replies, and limits every wait with a deadline. */
 import net from 'node:net';
 import tls from 'node:tls';
-import { isMailText } from '../../mime/mail-form.ts';
-import { type Reply, ReplyReader } from './reply.ts';
+import { isMailText } from '../../mime/mail-data.ts';
+import { type Reply, ReplyReader } from './outcome.ts';
 
 export interface ConnectionListener {
   /** A complete reply arrived. */

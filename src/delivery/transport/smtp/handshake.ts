@@ -1,10 +1,8 @@
 /** The SMTP handshake, from TCP connection to the first MAIL FROM: greeting, EHLO, TLS, login. */
 import { isIPv6 } from 'node:net';
-import type { SmtpConnection } from './connection.ts';
-import { Dialogue } from './dialogue.ts';
-import { type Outcome, replyOutcome, type Stage, withoutReply } from './outcome.ts';
+import type { ConnectionListener, SmtpConnection } from './connection.ts';
+import { type Outcome, type Reply, replyOutcome, type Stage, withoutReply } from './outcome.ts';
 import { type Relay, relayName } from './relay-urls.ts';
-import type { Reply } from './reply.ts';
 import type { Timeouts } from './timeouts.ts';
 
 /** The extensions announced by the relay that matter to a transaction. */
@@ -198,4 +196,60 @@ function addressLiteral(address: string): string {
 
 function base64(text: string): string {
   return Buffer.from(text).toString('base64');
+}
+
+export class Dialogue implements ConnectionListener {
+  readonly #connection: SmtpConnection;
+  readonly #totalMs: number;
+  #waiting: { for: 'reply' | 'event'; resolve: (reply: Reply) => void; reject: (error: Error) => void } | null = null;
+  #lost: Error | null = null;
+
+  /** `totalMs`: the most time from the start of the connection to the end of the dialogue. */
+  constructor(connection: SmtpConnection, totalMs: number) {
+    this.#connection = connection;
+    this.#totalMs = totalMs;
+    connection.listener = this;
+  }
+
+  /** Waits at most `ms` until `start` calls back; rejects if the connection is lost or too slow. */
+  async event(ms: number, start: (done: () => void) => void): Promise<void> {
+    const answer = this.#wait('event', ms);
+    start(() => this.#resolve({ code: 0, text: '' }));
+    await answer;
+  }
+
+  /** Writes `command` (null: none) and returns the reply; rejects if the connection is lost or too slow. */
+  ask(ms: number, command: string | null): Promise<Reply> {
+    const answer = this.#wait('reply', ms);
+    if (command !== null && this.#lost === null) this.#connection.write(`${command}\r\n`);
+    return answer;
+  }
+
+  reply(reply: Reply): void {
+    if (this.#waiting?.for === 'reply') this.#resolve(reply);
+    else this.#connection.fail(new Error(`unexpected reply: ${reply.code} ${reply.text}`));
+  }
+
+  expired(): void {
+    this.#connection.fail(new Error(`no reply within ${Math.round(this.#connection.waited / 100) / 10} s`));
+  }
+
+  lost(error: Error): void {
+    this.#lost = error;
+    this.#waiting?.reject(error);
+    this.#waiting = null;
+  }
+
+  #wait(what: 'reply' | 'event', ms: number): Promise<Reply> {
+    if (this.#lost !== null) return Promise.reject(this.#lost);
+    this.#connection.within(Math.max(0, Math.min(ms, this.#totalMs - this.#connection.age)));
+    return new Promise((resolve, reject) => {
+      this.#waiting = { for: what, resolve, reject };
+    });
+  }
+
+  #resolve(reply: Reply): void {
+    this.#waiting?.resolve(reply);
+    this.#waiting = null;
+  }
 }

@@ -1,11 +1,10 @@
 /** One open connection that sends mail after mail: passes replies to the transactions and does what they say. */
 import type { ConnectionListener, SmtpConnection } from '../connection.ts';
 import type { Extensions } from '../handshake.ts';
-import type { Outcome } from '../outcome.ts';
+import type { Outcome, Reply } from '../outcome.ts';
 import type { PendingHandoff } from '../pending-handoffs.ts';
 import type { RelayState } from '../relay-state.ts';
 import { relayName } from '../relay-urls.ts';
-import type { Reply } from '../reply.ts';
 import type { Timeouts } from '../timeouts.ts';
 import { MessageWriter } from './message-writer.ts';
 import {
