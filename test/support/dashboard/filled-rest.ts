@@ -115,7 +115,7 @@ function heldFeed(app: TestApp, naming: Naming): string {
     ...{ subject: '((item_title))', weekday: 1, time_of_day: '08:00', time_zone: 'Europe/Berlin' },
   };
   const id = addFeed(app.drizzle, 1, { ...input, rhythm: 'weekly' }, app.clock.now());
-  holdFeed(app.drizzle, id, String(sentence('feed_many_items', { count: 53 })), app.clock.now());
+  holdFeed(app.drizzle, id, sentence('feed_many_items', { count: 53 }), app.clock.now());
   return String(id);
 }
 
