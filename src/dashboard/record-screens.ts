@@ -1,6 +1,6 @@
 /** The addresses at which records of a kind are added, changed and deleted. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { READ } from '../http/pages/layout.ts';
+import { pageRoute } from '../http/pages/layout.ts';
 import type { FormValues } from './components/form.tsx';
 import { type Attempt, type Refusal, sentenceOf } from './operations.ts';
 
@@ -35,12 +35,7 @@ export function recordScreens<Added>(app: FastifyInstance, screens: RecordScreen
     show(request, reply.code(shown.status), id, shown);
 
   const toNew = addsInList ? path : `${path}/new`;
-  if (!addsInList)
-    app.route({
-      method: READ,
-      url: toNew,
-      handler: async (request, reply) => show(request, reply, null, {}),
-    });
+  if (!addsInList) pageRoute(app, toNew, async (request, reply) => show(request, reply, null, {}));
 
   app.post(toNew, async (request, reply) => {
     const values = form.read(request);
@@ -51,11 +46,7 @@ export function recordScreens<Added>(app: FastifyInstance, screens: RecordScreen
     return done(reply, 'Added', { request, values, id, added: output });
   });
 
-  app.route<ById>({
-    method: READ,
-    url: one,
-    handler: async (request, reply) => show(request, reply, request.params.id, {}),
-  });
+  pageRoute<ById>(app, one, async (request, reply) => show(request, reply, request.params.id, {}));
 
   app.post<ById>(one, async (request, reply) => {
     const { id } = request.params;
