@@ -148,6 +148,52 @@ t.test(
   },
 );
 
+t.test('the page before an import has the first 20 rows with every column, old values beside new ones', async (t) => {
+  const app = await startApp(t);
+  const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  await app.one.call('POST', '/custom-fields/save', { form: { field_name: 'shoe_size', field_type: 'number' } });
+  const zoe = {
+    contact_type_id: 1,
+    email: 'zoe@example.org',
+    first_name: 'Zoe',
+    last_name: 'M',
+    city: 'Graz',
+    country: 1,
+  };
+  await app.one.call('POST', '/contacts/add', { form: zoe });
+  const others = Array.from({ length: 30 }, (_, at) => `row${at}@example.org,Linz,Row ${at},`);
+  const content = ['email,city,first_name,shoe_size', 'zoe@example.org,,Zoë,38', ...others].join('\n');
+  const file = { filename: 'readers.csv', content };
+  const looked = await app.page('POST', '/people/import', { headers, multipart: [['file', file]] });
+  const path = String(looked.headers.location);
+  const mapping = { column0: 'email', column1: 'city', column2: 'first_name', column3: 'shoe_size' };
+  await app.page('POST', path, { headers, form: { contact_type_id: '1', ...mapping } });
+  await reached(app, path, 'looked');
+  const rows = async () => {
+    const { text } = await app.page('GET', path, { headers });
+    const table = /<caption[^>]*>The first 20 rows.*?<\/table>/s.exec(text)?.[0] ?? '';
+    return [...table.matchAll(/<tr.*?<\/tr>/gs)].map(([row]) =>
+      [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs)].map(([, cell = '']) =>
+        cell.replaceAll(/<\/?(?:bdi|span)>/g, ''),
+      ),
+    );
+  };
+  const shown = await rows();
+  t.equal(shown.length, 21);
+  t.strictSame(shown.slice(0, 3), [
+    ['Person', 'What happens', 'City', 'First name', 'Shoe size'],
+    ['zoe@example.org', 'Changed', 'Graz', '<del>Zoe</del> <ins>Zoë</ins>', '38'],
+    ['row0@example.org', 'New', 'Linz', 'Row 0', ''],
+  ]);
+  await app.page('POST', `${path}/preview`, { headers, form: { empty_cells: 'clear' } });
+  await reached(app, path, 'looked');
+  t.equal((await rows())[1]?.[2], '<del>Graz</del> <ins>empty</ins>');
+  await app.page('POST', `${path}/preview`, { headers, form: { existing: 'keep' } });
+  await reached(app, path, 'looked');
+  t.strictSame((await rows())[1], ['zoe@example.org', 'Stays as it is', 'Graz', 'Zoe', '']);
+});
+
 t.test('an import is undone on its page, which says whom that is about and who stays', async (t) => {
   const app = await startApp(t);
   const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };

@@ -15,17 +15,33 @@ import {
 import { stageLeavers } from './lists.ts';
 import { plannedFields } from './make-lists.ts';
 import type { RowError } from './rows.ts';
-import { dropStaged, stage } from './staging.ts';
+import { dropStaged, type Staged, stage } from './staging.ts';
 
 export const PREVIEW_KINDS = ['new', 'changed', 'unchanged', 'skipped', 'left'] as const;
 export type PreviewKind = (typeof PREVIEW_KINDS)[number];
+
+/** The value of a field that a contact has and the one it would get; null: none. */
+interface FieldValue {
+  field: string;
+  before: string | null;
+  after: string | null;
+}
 
 /** A person in the file. */
 interface PreviewPerson {
   line: number;
   email: string;
   /** The fields whose value would change, at most 20, and the beginnings of their values; empty for a new contact. */
-  changes: { field: string; before: string | null; after: string | null }[];
+  changes: FieldValue[];
+}
+
+/** One of the first rows of the file. */
+interface SampleRow {
+  line: number;
+  email: string;
+  kind: Exclude<PreviewKind, 'left'>;
+  /** The fields of the file without the address, in the order of its columns, and the beginnings of their values. */
+  values: FieldValue[];
 }
 
 export interface ImportPreview {
@@ -50,8 +66,12 @@ export interface ImportPreview {
   leaving: LeavingCount[];
   /** The first people of each kind. */
   people: Record<PreviewKind, PreviewPerson[]>;
+  /** The first rows of the file that would be imported. */
+  sample: SampleRow[];
 }
 
+/** So many of the first rows are kept with the values of all their fields. */
+const SAMPLE_ROWS = 20;
 /** So many people of each kind are kept to be looked at. */
 export const MAX_PREVIEWED = 100;
 /** So many changes of one person, and so many characters of a value, are kept to be looked at. */
@@ -85,13 +105,15 @@ export async function previewImport(db: Db, job: ImportJob, progress?: ImportPro
     fields: [],
     leaving: [],
     people: perKind(() => []),
+    sample: [],
   };
   try {
-    const { columns, rows, failed, notes, errors } = await stage(db, job, told);
+    const staged = await stage(db, job, told);
+    const { rows, failed, notes, errors } = staged;
     const leaving = await stageLeavers(db, job);
     const is_possible = rows > failed || leaving.length > 0 ? 1 : 0;
     Object.assign(preview, { rows, failed, notes, errors, leaving, is_possible });
-    if (rows > failed) await compare(db, job, columns, preview, told);
+    if (rows > failed) await compare(db, job, staged, preview, told);
     return preview;
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
@@ -104,7 +126,7 @@ export async function previewImport(db: Db, job: ImportJob, progress?: ImportPro
 async function compare(
   db: Db,
   job: ImportJob,
-  columns: readonly string[],
+  { columns, fields }: Pick<Staged, 'columns' | 'fields'>,
   preview: ImportPreview,
   progress: ImportProgress | undefined,
 ): Promise<void> {
@@ -112,8 +134,9 @@ async function compare(
   const options = job.options ?? DEFAULT_OPTIONS;
   const after = (column: string) =>
     column === 'email' ? 'ifnull(s.email, s.normalized)' : valueAfter(column, options, 's', 'c');
-  const people = client
-    .prepare<unknown[], Cell[]>(`
+  const select = (rows: string) =>
+    client
+      .prepare<unknown[], Cell[]>(`
       SELECT s.last_line, ifnull(s.email, s.normalized), c.id,
         EXISTS (SELECT 1 FROM unsubscribers u WHERE u.address_id = a.id AND u.unsubscribe_groups_id IS NULL)
           OR EXISTS (SELECT 1 FROM unsubscribers u WHERE u.address_id = a.id AND u.unsubscribe_groups_id IS NOT NULL)
@@ -121,10 +144,16 @@ async function compare(
         ${columns.map((column) => `c.${column}, ${after(column)}`).join(', ')}
       FROM sorted s LEFT JOIN addresses a ON a.user_id = ? AND a.normalized_email = s.normalized
         LEFT JOIN contacts c ON c.contact_type_id = ? AND c.address_id = a.id AND c.deleted_at IS NULL
-      WHERE s.rowid > ? AND s.rowid <= ? ORDER BY s.rowid`)
-    .raw();
+      WHERE ${rows}`)
+      .raw();
+  const people = select('s.rowid > ? AND s.rowid <= ? ORDER BY s.rowid');
   const whole = Number(client.prepare('SELECT max(rowid) FROM sorted').pluck().get());
-  const changesOf = changeReader(db, job, columns);
+  const valuesOf = valueReader(db, job, columns);
+  const kindOf = (isThere: boolean, changes: readonly FieldValue[]) => {
+    if (!isThere) return 'new';
+    if (options.existing === 'keep') return 'skipped';
+    return changes.length > 0 ? 'changed' : 'unchanged';
+  };
   const automations = automationCounter(db, job);
   const perField = new Map<string, number>();
   const add = (kind: PreviewKind, person: PreviewPerson) => {
@@ -138,20 +167,37 @@ async function compare(
       from,
       from + CHUNK,
     )) {
-      const isThere = contact !== null && contact !== undefined;
-      const changes = isThere && options.existing === 'update' ? changesOf(cells) : [];
+      const isThere = contact !== null;
+      const changes = isThere && options.existing === 'update' ? valuesOf(cells).filter(isChange) : [];
       for (const { field, after } of changes) {
         perField.set(field, (perField.get(field) ?? 0) + 1);
         if (after === null) preview.removed++;
       }
       const person = { line: Number(line), email: String(email), changes };
-      const present = options.existing === 'keep' ? 'skipped' : changes.length > 0 ? 'changed' : 'unchanged';
-      add(isThere ? present : 'new', person);
+      add(kindOf(isThere, changes), person);
       if (isLeft === 1) add('left', person);
     }
     automations.count(from, from + CHUNK);
     progress?.wrote(Math.min(from + CHUNK, whole), whole);
     await setImmediate();
+  }
+  const first = select(
+    `s.rowid IN (SELECT rowid FROM sorted ORDER BY last_line LIMIT ${SAMPLE_ROWS}) ORDER BY s.last_line`,
+  );
+  for (const [line, email, contact, , ...cells] of first.iterate(job.accountId, job.typeId)) {
+    const values = valuesOf(cells, true);
+    const kind = kindOf(contact !== null, values.filter(isChange));
+    const shown = new Map(values.map((value) => [value.field, shortenedValue(value)]));
+    preview.sample.push({
+      line: Number(line),
+      email: String(email),
+      kind,
+      values: fields.flatMap((field) => {
+        const value = field === 'email' ? undefined : shown.get(field);
+        if (value === undefined) return [];
+        return [kind === 'skipped' ? { ...value, after: value.before } : value];
+      }),
+    });
   }
   preview.automations = automations.found(preview.counts);
   preview.repeated = preview.rows - preview.failed - whole;
@@ -160,36 +206,38 @@ async function compare(
 
 /** What is kept of a person: a contact may have a megabyte of values. */
 function shortened({ changes, ...person }: PreviewPerson): PreviewPerson {
-  const cut = (text: string | null) =>
-    text !== null && text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
-  const kept = changes
-    .slice(0, MAX_CHANGES)
-    .map(({ field, before, after }) => ({ field, before: cut(before), after: cut(after) }));
-  return { ...person, changes: kept };
+  return { ...person, changes: changes.slice(0, MAX_CHANGES).map(shortenedValue) };
 }
 
-/** Gives a function that compares the values of a contact, each followed by the one it would get. */
-function changeReader(db: Db, job: ImportJob, columns: readonly string[]) {
+function shortenedValue({ field, before, after }: FieldValue): FieldValue {
+  const cut = (text: string | null) =>
+    text !== null && text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
+  return { field, before: cut(before), after: cut(after) };
+}
+
+const isChange = ({ before, after }: FieldValue) => before !== after;
+
+/**
+ * Gives a function that reads the values of a contact, each followed by the one it would get. Columns without a change are left out unless
+ * all are asked for.
+ */
+function valueReader(db: Db, job: ImportJob, columns: readonly string[]) {
   const custom = new Map(plannedFields(db, job).map(({ id, field_name }) => [String(id), field_name]));
   const countryName = db.$client.prepare<[Cell], string>('SELECT name FROM countries WHERE id = ?').pluck();
   const shown = (column: string, value: Cell) =>
     value === null || value === '' ? null : column === 'country_id' ? (countryName.get(value) ?? null) : String(value);
-  return (cells: readonly Cell[]): PreviewPerson['changes'] =>
+  return (cells: readonly Cell[], hasAll = false): FieldValue[] =>
     columns.flatMap((column, at) => {
       const before = cells[2 * at] ?? null;
       const after = cells[2 * at + 1] ?? null;
-      if (before === after) return [];
+      if (before === after && !hasAll) return [];
       if (column !== 'custom_values') {
         const field = column === 'country_id' ? 'country' : column;
-        const change = { field, before: shown(column, before), after: shown(column, after) };
         // No value can be an empty text or null.
-        return change.before === change.after ? [] : [change];
+        return [{ field, before: shown(column, before), after: shown(column, after) }];
       }
       const [old, given] = [before, after].map((json): Record<string, string> => JSON.parse(String(json ?? '{}')));
-      return [...custom].flatMap(([id, field]) => {
-        const change = { field, before: old?.[id] || null, after: given?.[id] || null };
-        return change.before === change.after ? [] : [change];
-      });
+      return [...custom].map(([id, field]) => ({ field, before: old?.[id] || null, after: given?.[id] || null }));
     });
 }
 

@@ -75,6 +75,8 @@ export function parseHeader(cells: readonly string[], customFields: readonly Cus
 export class RowReader {
   /** The contact columns this file sets. */
   readonly columns: string[];
+  /** The fields of contacts that this file has, in the order of its columns. */
+  readonly fields: string[];
   /** Whether the file says of whom opens and clicks may be recorded. */
   readonly hasTracking: boolean;
   readonly #trackingAt: number;
@@ -103,6 +105,9 @@ export class RowReader {
           key: `"${column.custom.id}":`,
         });
     });
+    this.fields = columns.flatMap((column, at) =>
+      column === null || at === this.#trackingAt ? [] : [column.custom?.field_name ?? column.field],
+    );
     this.columns = this.#plain.map(({ field }) => (field === 'country' ? 'country_id' : field));
     if (this.#custom.length > 0) this.columns.push('custom_values');
   }

@@ -17,6 +17,8 @@ import { parseHeader, type RowError, RowReader, type StagedRow } from './rows.ts
 export interface Staged {
   /** The contact columns that the file has. */
   columns: string[];
+  /** The fields of contacts that the file has, in the order of its columns. */
+  fields: string[];
   /** Whether it says of whom opens and clicks may be recorded, in the column `tracking` of temp.sorted. */
   hasTracking: boolean;
   /** How many addresses of the account were erased when it was read. None of these is in temp.sorted. */
@@ -70,6 +72,7 @@ async function read(db: Db, job: ImportJob, progress: ImportProgress | undefined
   const reader = new RowReader(header, erasedTest(client, job.accountId), emptyCells);
   const found: Staged = {
     columns: reader.columns,
+    fields: reader.fields,
     hasTracking: reader.hasTracking,
     erased,
     rows: 0,

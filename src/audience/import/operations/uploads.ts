@@ -132,6 +132,12 @@ const Upload = Type.Object({
 export type Upload = Static<typeof Upload>;
 export const OneUpload = Type.Object({ upload: Upload });
 
+const FieldValue = Type.Object({
+  field: Type.String({ description: 'The field.' }),
+  before: nullable(Type.String(), 'The value that the contact has; null: none.'),
+  after: nullable(Type.String(), 'The value that the contact would get; null: none.'),
+});
+
 const PEOPLE = 'How many they are; of an automation, how many would enter it.';
 const KIND =
   'Whom to list: new (default), changed, unchanged, skipped, or left: people of any of these who had unsubscribed or are suppressed.';
@@ -188,6 +194,20 @@ const Preview = Type.Object({
     }),
     { description: 'Of an export: those who left there, who are marked before anybody is added.' },
   ),
+  sample: Type.Array(
+    Type.Object({
+      line: integer(),
+      email: Type.String(),
+      kind: {
+        ...choice('new', 'changed', 'unchanged', 'skipped'),
+        description: 'What the row would do, as in `counts`.',
+      },
+      values: Type.Array(FieldValue, {
+        description: 'The fields of the file without the address, in the order of its columns.',
+      }),
+    }),
+    { description: 'The first rows that would be imported, with all their fields.' },
+  ),
   notes: Type.Array(said()),
   errors: Type.Array(RowProblem),
 });
@@ -195,14 +215,7 @@ export type Preview = Static<typeof Preview>;
 const PreviewedPerson = Type.Object({
   line: integer(),
   email: Type.String(),
-  changes: Type.Array(
-    Type.Object({
-      field: Type.String({ description: 'The field.' }),
-      before: nullable(Type.String(), 'The value that the contact has; null: none.'),
-      after: nullable(Type.String(), 'The value that the contact would get; null: none.'),
-    }),
-    { description: 'The values that would be changed.' },
-  ),
+  changes: Type.Array(FieldValue, { description: 'The values that would be changed.' }),
 });
 export type PreviewedPerson = Static<typeof PreviewedPerson>;
 

@@ -23,7 +23,7 @@ import { FailedRows, LivePart, spoken } from './progress.tsx';
 const LOOK_MS = 500;
 /** So many people of a kind are shown. */
 const SHOWN = 20;
-const SHOWN_KINDS = ['new', 'changed', 'left'] as const;
+const SHOWN_KINDS = ['changed', 'left'] as const;
 type ShownKind = (typeof SHOWN_KINDS)[number];
 
 interface Previewed {
@@ -35,11 +35,8 @@ interface Previewed {
 /** Reads what importing an upload would do, with the first people of each kind that is shown. */
 export async function readPreviewed(request: FastifyRequest, upload_id: string): Promise<Previewed> {
   const read = (kind: ShownKind) => ask(request, readPreview, { upload_id, kind });
-  const [added, changed, left] = await Promise.all([read('new'), read('changed'), read('left')]);
-  return {
-    preview: added.preview,
-    people: { new: added.people, changed: changed.people, left: left.people },
-  };
+  const [changed, left] = await Promise.all([read('changed'), read('left')]);
+  return { preview: changed.preview, people: { changed: changed.people, left: left.people } };
 }
 
 export function PreviewPage({
@@ -199,6 +196,7 @@ function Samples({ preview, people }: { preview: Preview; people: Previewed['peo
   const language = useLanguage();
   return (
     <>
+      <FirstRows rows={preview.sample} />
       {preview.fields.length > 0 && (
         <Card title={language.say('import.preview.fields')}>
           <Table
@@ -220,7 +218,47 @@ function Samples({ preview, people }: { preview: Preview; people: Previewed['peo
   );
 }
 
-const TITLES = { new: 'import.created', changed: 'import.preview.changed', left: 'import.preview.left' } as const;
+/** The first rows as the file has them: of a contact that is there already, each value that changes beside the new one. */
+function FirstRows({ rows }: { rows: Preview['sample'] }) {
+  const language = useLanguage();
+  const [first] = rows;
+  if (first === undefined) return null;
+  const title = language.say('import.sample', { count: rows.length });
+  return (
+    <Card title={title}>
+      <Table
+        caption={title}
+        rows={rows}
+        keyOf={({ line }) => line}
+        columns={[
+          { heading: language.say('import.kept.person'), cell: ({ email }) => <bdi>{email}</bdi> },
+          { heading: language.say('import.sample.kind'), cell: ({ kind }) => language.say(`import.sample.${kind}`) },
+          ...first.values.map(({ field }, at) => ({
+            heading: fieldLabel(language, field),
+            cell: ({ values }: (typeof rows)[number]) => <SampleValue {...values[at]} />,
+          })),
+        ]}
+      />
+    </Card>
+  );
+}
+
+function SampleValue({ before = null, after = null }: { before?: string | null; after?: string | null }) {
+  const language = useLanguage();
+  if (before === null || before === after) return <bdi>{after ?? ''}</bdi>;
+  return (
+    <span>
+      <del>
+        <bdi>{before}</bdi>
+      </del>{' '}
+      <ins>
+        <bdi>{after ?? language.say('import.preview.empty')}</bdi>
+      </ins>
+    </span>
+  );
+}
+
+const TITLES = { changed: 'import.preview.changed', left: 'import.preview.left' } as const;
 
 function People({ kind, whole, people }: { kind: ShownKind; whole: number; people: readonly PreviewedPerson[] }) {
   const language = useLanguage();
@@ -236,21 +274,17 @@ function People({ kind, whole, people }: { kind: ShownKind; whole: number; peopl
         keyOf={({ line }) => line}
         columns={[
           { heading: language.say('import.kept.person'), cell: ({ email }) => <bdi>{email}</bdi> },
-          ...(kind === 'new'
-            ? []
-            : [
-                {
-                  heading: language.say('import.preview.changes'),
-                  cell: ({ changes }: PreviewedPerson) =>
-                    changes.length === 0
-                      ? '–'
-                      : changes.map(({ field, before, after }) => (
-                          <div key={field}>
-                            {fieldLabel(language, field)}: <bdi>{value(before)}</bdi> → <bdi>{value(after)}</bdi>
-                          </div>
-                        )),
-                },
-              ]),
+          {
+            heading: language.say('import.preview.changes'),
+            cell: ({ changes }: PreviewedPerson) =>
+              changes.length === 0
+                ? '–'
+                : changes.map(({ field, before, after }) => (
+                    <div key={field}>
+                      {fieldLabel(language, field)}: <bdi>{value(before)}</bdi> → <bdi>{value(after)}</bdi>
+                    </div>
+                  )),
+          },
           numberColumn(language, 'import.rows.line', 'line'),
         ]}
       />
