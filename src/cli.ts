@@ -4,7 +4,7 @@
  * too old, and static imports are loaded before the first statement of a file runs.
  */
 import { setFlagsFromString } from 'node:v8';
-import { startWithOneArena } from './commands/start-anew.ts';
+import { restartWithOneArena } from './commands/restart-in-place.ts';
 
 /** The same as `engines` in package.json. */
 const OLDEST = { major: 22, minor: 18 };
@@ -16,7 +16,7 @@ if (major < OLDEST.major || (major === OLDEST.major && minor < OLDEST.minor)) {
   );
   process.exitCode = 1;
 } else {
-  startWithOneArena();
+  restartWithOneArena();
   // Requests, rows and mails are short-lived: more room for them before they are collected takes memory (hundreds of MB on Node 24)
   // and saves no time. The main thread's room can no longer be limited once Node runs, but it can be kept from growing.
   setFlagsFromString('--semi-space-growth-factor=1');

@@ -17,10 +17,10 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { getAsset } from 'node:sea';
-import { startWithOneArena } from '../../src/commands/start-anew.ts';
+import { restartWithOneArena } from '../../src/commands/restart-in-place.ts';
 
 // Before the files are looked at, which takes longer.
-startWithOneArena();
+restartWithOneArena();
 
 const list = getAsset('list', 'utf8');
 const hashes: [name: string, hash: string][] = Object.entries(JSON.parse(list));

@@ -1,11 +1,14 @@
-/** Addition: what of a mail will stay empty or as it is for everybody, in answers and as a header of those to saves. */
+/**
+ * Addition to the contract: warns about placeholders of a mail that will stay empty or unreplaced for every recipient, in a
+ * header of the answer.
+ */
 import type { FastifyInstance } from 'fastify';
 import type { Db } from '../database/open.ts';
 import type { ContentWarning } from '../delivery/checks/content-checks.ts';
 import { warnings } from '../delivery/compiling/show.ts';
 import { knownPlaceholders } from '../templates/content-warnings.ts';
 
-/** What saves or shows a mail with the placeholders of contacts. */
+/** Endpoints that save or show a mail with the placeholders of contacts. */
 const OF_CONTACTS = new Set([
   '/single/send/create',
   '/single/send/update',
@@ -17,12 +20,12 @@ const OF_CONTACTS = new Set([
   '/templates/create',
   '/templates/update',
 ]);
-/** Its values come with the request, and one without a value for each placeholder is refused. */
+/** The endpoint whose values come with the request. It refuses a request without a value for each placeholder. */
 const WITH_DATA = '/transactional/send';
 const TEXTS = ['subject', 'preheader', 'template_json', 'template_html', 'text'];
 const OK = 200;
 
-/** Sets `Sendlark-Warnings` on successful answers to requests with a mail: a JSON list in ASCII, of at most 6 kB. */
+/** Sets `Sendlark-Warnings` on successful answers to requests with a mail: a JSON list in ASCII, at most 6 kB long. */
 export function warnOfContent(app: FastifyInstance, { db }: { db: Db }): void {
   app.addHook('onSend', async (request, reply, payload) => {
     const path = request.routeOptions.url?.replace(/^\/api/, '') ?? '';
@@ -35,7 +38,7 @@ export function warnOfContent(app: FastifyInstance, { db }: { db: Db }): void {
         const found = await warnings(request.accountId, texts, known);
         if (found.length > 0) reply.header('sendlark-warnings', asciiJson(found));
       } catch (error) {
-        // What was asked for is done, and must not be repeated because nothing can be said about it.
+        // The request itself has succeeded. It must not fail, and be repeated, because the warnings could not be made.
         request.log.warn({ err: error }, 'the texts of a mail could not be looked at for warnings');
       }
     }
@@ -43,7 +46,7 @@ export function warnOfContent(app: FastifyInstance, { db }: { db: Db }): void {
   });
 }
 
-/** JSON for a header field (RFC 9110, 5.5): other characters than ASCII are escaped. */
+/** Returns JSON for a header field (RFC 9110, 5.5): characters other than ASCII are escaped. */
 function asciiJson(warnings: readonly ContentWarning[]): string {
   return JSON.stringify(warnings).replace(
     /[^ -~]/g,

@@ -37,7 +37,8 @@ import { warnOfContent } from './content-warnings.ts';
 /** Registers all endpoints under /api. */
 export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   app.addHook('onRoute', (route) => {
-    // Fastify validates before preHandler. The result is only attached, and answered after the key check, so that a caller without keys learns nothing about fields.
+    // Fastify validates before preHandler. The result is only attached, and answered after the key check, so that a caller
+    // without keys learns nothing about the fields.
     route.attachValidation = true;
   });
   app.addHook('onSend', (_request, reply, _payload, next) => {
@@ -50,7 +51,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   installValidation(app);
   warnOfContent(app, deps);
 
-  // Each is a plugin, so that a hook or a body parser of one resource concerns no other.
+  // Each resource is a plugin, so that its hooks and body parsers do not affect other resources.
   await app.register(overviewRoutes, deps);
   await app.register(healthRoutes, deps);
   await app.register(backupRoutes, deps);

@@ -10,7 +10,7 @@ import { inChunks } from '../database/bulk.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { withWriteSetAside } from '../database/write-turns.ts';
+import { withWriteWithdrawn } from '../database/write-turns.ts';
 import {
   type AddressRange,
   addReaddressed,
@@ -139,7 +139,7 @@ export function isMoving(client: Database, automationId: number): boolean {
 export async function untilMoved(client: Database, automationId: number): Promise<void> {
   const note = prepared<[number], Noted>(client, NOTE);
   if (!isMoving(client, automationId)) return;
-  await withWriteSetAside(() => waitOrMove(client, automationId, note));
+  await withWriteWithdrawn(() => waitOrMove(client, automationId, note));
 }
 
 async function waitOrMove(client: Database, automationId: number, note: Statement<[number], Noted>): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * The backups of a running service. What reads or writes whole databases runs in a thread of its own, so that it holds up no request: one
- * backup is made, checked or confirmed at a time. An uploaded one waits to be confirmed; a restart of the service drops it.
+ * The backups of a running service. A thread of its own reads and writes whole databases, so that requests do not wait. Only one
+ * backup at a time is made, checked or confirmed. An uploaded backup waits for its confirmation; a restart of the service removes it.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,19 +12,19 @@ import { SaidError, sentence } from '../errors/sentences.ts';
 import { readStored } from '../errors/stored.ts';
 import { threadFile } from '../thread-files.ts';
 import type { Comparison } from './check-backup.ts';
-import { diskUse, realPath, removeWhole, roomFor, unfinishedName } from './files.ts';
+import { diskUse, realPath, removeWhole, requireRoom, unfinishedName } from './files.ts';
 
-/** What the thread is to do, as its data. `path` is the file of the backup. */
+/** The task of the thread, passed as its workerData. `path` is the file of the backup. */
 export type BackupTask = { databasePath: string; path: string } & (
   | { what: 'make' }
   | { what: 'check'; name: string }
   | { what: 'confirm' /** In its stored form. */; who: string }
 );
 
-/** The thread's reply: nothing but for a check. A refusal says what is wrong with the file, in its stored form. */
+/** The thread's reply. Only a check returns a comparison. `refused` is the reason why the file cannot be used, in its stored form. */
 export type BackupReply = { comparison: Comparison } | { refused: string } | { done: true };
 
-/** A checked backup that waits to be confirmed. */
+/** A checked backup that waits for its confirmation. */
 type Uploaded = Comparison & { upload_id: string; file_name: string };
 
 const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 6 };
@@ -32,7 +32,7 @@ const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 6 };
 export class Backups {
   readonly #path: string;
   #thread: Worker | null = null;
-  /** What the thread does. */
+  /** The running task of the thread. */
   #what: BackupTask['what'] | null = null;
   #isTaken = false;
   #uploaded: { path: string; record: Uploaded } | null = null;
@@ -41,19 +41,19 @@ export class Backups {
     this.#path = realPath(databasePath);
   }
 
-  /** The size of the database and the free space beside it, in bytes, and the backup that waits to be confirmed. */
+  /** Returns the sizes of the database and of the free space on its disk in bytes, and the backup that waits for its confirmation. */
   async state(): Promise<{ database: number; free: number; uploaded: Uploaded | null }> {
     return { ...(await diskUse(this.#path)), uploaded: this.#uploaded?.record ?? null };
   }
 
   /**
-   * Makes a backup and gives its file, which has no name any more, so that nothing is left of it when it was read or its reader is gone.
-   * Throws 409 while another one is made or checked, and without room for it.
+   * Makes a backup and returns its open file. The file has no name any more, so that it disappears once it is closed. Throws
+   * 409 while another backup is made or checked, and if there is not enough free space.
    */
   make(): Promise<FileHandle> {
-    return this.#alone(async () => {
+    return this.#exclusively(async () => {
       const { database } = await diskUse(this.#path);
-      await roomFor(database, this.#path);
+      await requireRoom(database, this.#path);
       const path = unfinishedName(this.#path);
       try {
         const reply = await this.#run({ what: 'make', databasePath: this.#path, path });
@@ -66,12 +66,12 @@ export class Backups {
   }
 
   /**
-   * Takes a backup in, in place of an earlier one: `write` writes at most so many bytes to a path and gives the name of the file. Throws 409
-   * as `make` does, and a field error of `file` where it cannot be restored.
+   * Stores and checks an uploaded backup, replacing an earlier one. `write` writes the file to a path, at most `room` bytes,
+   * and returns the file's name. Throws 409 as `make` does, and a field error of `file` if the backup cannot be restored.
    */
   take(bytes: number, write: (path: string, room: number) => Promise<string>): Promise<Uploaded> {
-    return this.#alone(async () => {
-      const room = await roomFor(bytes, this.#path);
+    return this.#exclusively(async () => {
+      const room = await requireRoom(bytes, this.#path);
       const path = unfinishedName(this.#path);
       try {
         makePrivateFile(path);
@@ -90,17 +90,19 @@ export class Backups {
     });
   }
 
-  /** Removes the uploaded backup with this id. Throws 404 where none waits. */
+  /** Removes the uploaded backup with this id. Throws 404 if there is none. */
   drop(uploadId: unknown): Promise<void> {
-    return this.#alone(async () => {
+    return this.#exclusively(async () => {
       this.#require(uploadId);
       this.#drop();
     });
   }
 
-  /** Makes the uploaded backup the one that the next start puts in place; `note` is called with its name first. Throws 404 as `drop` does. */
+  /**
+   * Confirms the uploaded backup, so that the next start restores it. Calls `note` with the file's name first. Throws 404 as `drop` does.
+   */
   confirm(uploadId: unknown, who: string, note: (fileName: string) => void): Promise<void> {
-    return this.#alone(async () => {
+    return this.#exclusively(async () => {
       const { path, record } = this.#require(uploadId);
       note(record.file_name);
       const reply = await this.#run({ what: 'confirm', databasePath: this.#path, path, who });
@@ -109,12 +111,12 @@ export class Backups {
     });
   }
 
-  /** Ends the making of a backup. What else is under way goes on, because it is done for somebody else. */
+  /** Stops a backup that is being made. A running check or confirmation continues, because it belongs to another request. */
   async stopMaking(): Promise<void> {
     if (this.#what === 'make') await this.#thread?.terminate();
   }
 
-  /** Ends what is under way, and removes the backup that waits. */
+  /** Stops the running task and removes the waiting backup. */
   async close(): Promise<void> {
     await this.#thread?.terminate();
     this.#drop();
@@ -130,8 +132,8 @@ export class Backups {
     this.#uploaded = null;
   }
 
-  /** Takes the only place for `work` to the end of it. Throws 409 while it is taken. */
-  async #alone<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs `work` while no other task runs. Throws 409 if one does. */
+  async #exclusively<T>(work: () => Promise<T>): Promise<T> {
     if (this.#isTaken) throw conflict(sentence('backup_under_way'));
     this.#isTaken = true;
     try {

@@ -9,7 +9,7 @@ import {
   type Db,
   dropTriggers,
   hasTriggers,
-  hasTriggersApart,
+  hasTriggersOutsideMigrations,
   MIGRATIONS,
   migrateAndSeed,
   newestMigration,
@@ -22,27 +22,33 @@ import { isoTimestamp } from '../time/clock.ts';
 import { copiedAt } from './copies.ts';
 import { checkIntegrity } from './make-backup.ts';
 
-/** What a restore would bring back, and what it would lose. */
+/** What a restore would bring back and what it would lose. */
 export interface Comparison {
-  /** When the backup was made, as an ISO timestamp; null where the file does not say. */
+  /** When the backup was made, as an ISO timestamp; null if unknown. */
   made_at: string | null;
-  /** 1: a copy of the database that it would replace, however old. */
+  /** 1: a copy of the current database, however old. */
   is_own: 0 | 1;
   people: number;
   mailings: number;
-  /** What there is now. */
+  /** The numbers of contacts and mailings in the current database. */
   people_now: number;
   mailings_now: number;
-  /** What was added since, and would be lost; everything where the backup is of another installation. */
+  /**
+   * The numbers of contacts and mailings added after the backup, which a restore would lose; all of them if the backup is from
+   * another installation.
+   */
   people_lost: number;
   mailings_lost: number;
-  /** Addresses that left or were blocked since. The backup does not know, so they would get mail again. */
+  /**
+   * The number of addresses that unsubscribed or were suppressed after the backup. The backup does not know about them, so they
+   * would get mail again.
+   */
   left_since: number;
 }
 
 /**
- * Opens a file as a database of Sendlark, checked as a whole. Throws a SaidError, which calls the file `name`, when it is
- * damaged, something else or of a newer release. Opening it changes it, so it must be a copy.
+ * Opens a file as a database of Sendlark after checking all of it. Throws a SaidError, which calls the file `name`, if the file
+ * is damaged, not a database of Sendlark or from a newer release. Opening changes the file, so it must be a copy.
  */
 export function openBackup(path: string, name: string): Db {
   const db = opened(path, name);
@@ -52,7 +58,10 @@ export function openBackup(path: string, name: string): Db {
   throw new SaidError(problem);
 }
 
-/** Why a file cannot be restored, in one line; null where it can. The file's schema comes first, because the rest may run what is in it. */
+/**
+ * Returns why a file cannot be restored; null if it can. The schema is checked first, because the other checks may run triggers
+ * and expressions of the schema.
+ */
 function problemOf(db: Db, file: string): Sentence | null {
   const damaged = (reason: string) => sentence('backup_damaged', { file, reason });
   const tables = ['installation', 'accounts', 'contacts', 'mailings'];
@@ -61,19 +70,19 @@ function problemOf(db: Db, file: string): Sentence | null {
     if (schemaState(db.$client) === 'newer') return sentence('backup_newer', { file });
     const foreign = findForeignPart(db.$client);
     if (foreign !== null) return damaged(`${foreign} is not as Sendlark made it`);
-    // Its triggers may be those of another release, or of somebody who wants them to run. The upgrade installs those of this release.
-    if (hasTriggersApart(db.$client) && !hasTriggers(db.$client)) dropTriggers(db.$client);
+    // The triggers may be from another release, or malicious. The upgrade installs those of this release.
+    if (hasTriggersOutsideMigrations(db.$client) && !hasTriggers(db.$client)) dropTriggers(db.$client);
     const integrity = checkIntegrity(db);
     return integrity === 'ok' ? null : damaged(integrity);
   } catch (error) {
-    // A file can be too damaged for the checks.
+    // A file can be so damaged that a check throws.
     return damaged(reasonOf(error));
   }
 }
 
 /**
- * Checks an uploaded file, brings it up to date, so that the start after the restore cannot fail on it, and compares it with the
- * database at `databasePath`. Throws as `openBackup` does. Leaves one file.
+ * Checks an uploaded file, upgrades its schema, so that the start after the restore cannot fail on it, and compares it with the
+ * database at `databasePath`. Throws as `openBackup` does. Leaves the database in one file, without a write-ahead log.
  */
 export function checkBackup(path: string, name: string, databasePath: string): Comparison {
   const backup = openBackup(path, name);
@@ -99,7 +108,7 @@ function compare(backup: Database, present: Database): Comparison {
   const isOwn = allSecrets(backup).some((secret) => allSecrets(present).includes(secret));
   const beat = latestBeatAt(backup);
   const made = copiedAt(backup) ?? (beat === 0 ? null : isoTimestamp(new Date(beat)));
-  // Ids are never used again, so what has a higher one was added since.
+  // Ids are never used twice, so rows with higher ids were added after the backup.
   const since = (table: string) => count(present, table, isOwn ? lastId(backup, table) : 0);
   return {
     made_at: made,
@@ -138,34 +147,37 @@ function lastId(client: Database, table: string): number {
   return Number(client.prepare('SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = ?').pluck().get(table));
 }
 
-/** Rows with an id beyond `after`. Deleted contacts do not count. */
+/** Counts the rows with an id beyond `after`. Deleted contacts do not count. */
 function count(client: Database, table: string, after = 0): number {
   const alive = table === 'contacts' ? 'AND deleted_at IS NULL' : '';
   return Number(client.prepare(`SELECT count(*) FROM ${table} WHERE id > ? ${alive}`).pluck().get(after));
 }
 
-/** SQLite's own tables, and the list of migrations, which Drizzle makes. */
-const OTHERS = ['sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4', '__drizzle_migrations'];
-/** What Litestream adds to a database that it replicates, so that its copies have it too: two tables on which nothing runs. */
-const OF_LITESTREAM = new Map([
+/** SQLite's own tables, and Drizzle's list of migrations. */
+const IGNORED_TABLES = ['sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4', '__drizzle_migrations'];
+/** The two tables that Litestream adds to a database that it replicates. They are in backups too, and have no triggers. */
+const LITESTREAM_TABLES = new Map([
   ['the table _litestream_lock', 'CREATE TABLE _litestream_lock (id INTEGER)'],
   ['the table _litestream_seq', 'CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)'],
 ]);
 
 /**
- * The first part that is another one than the file's release made, or is missing, such as `the trigger spy`; null where there is none.
- * It runs nothing of the file. Triggers that are no part of a migration are not compared. Throws where the schema cannot be read.
+ * Returns the first part of the schema that is missing or differs from the schema of the file's own release, such as `the
+ * trigger spy`; null if there is none. Runs nothing from the file. Compares triggers only if they are part of migrations.
+ * Throws if the schema cannot be read.
  */
 export function findForeignPart(client: Database): string | null {
   const [found, made] = [partsOf(client), partsMadeUntil(newestMigration(client))];
-  for (const [name, definition] of OF_LITESTREAM) if (found.get(name) === definition) found.delete(name);
-  const isCompared = hasTriggersApart(client) ? (name: string) => !name.startsWith('the trigger ') : () => true;
+  for (const [name, definition] of LITESTREAM_TABLES) if (found.get(name) === definition) found.delete(name);
+  const isCompared = hasTriggersOutsideMigrations(client)
+    ? (name: string) => !name.startsWith('the trigger ')
+    : () => true;
   for (const name of new Set([...found.keys(), ...made.keys()]))
     if (isCompared(name) && found.get(name) !== made.get(name)) return name;
   return null;
 }
 
-/** The schema of the release whose newest migration is of this time, epoch milliseconds. */
+/** Returns the parts of the schema after all migrations up to this one, by its time in epoch milliseconds. */
 function partsMadeUntil(newest: number): Map<string, string> {
   const client = new Sqlite(':memory:');
   try {
@@ -179,13 +191,13 @@ function partsMadeUntil(newest: number): Map<string, string> {
   }
 }
 
-/** Each part of a schema, such as `the index contacts_type`, with its definition. Those without one are SQLite's own indexes. */
+/** Returns each part of a schema, such as `the index contacts_type`, with its SQL. SQLite's automatic indexes have none. */
 function partsOf(client: Database): Map<string, string> {
   const rows = client
     .prepare<[], { type: string; name: string; sql: string }>(
       'SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL',
     )
     .all();
-  const own = rows.filter(({ type, name }) => type !== 'table' || !OTHERS.includes(name));
+  const own = rows.filter(({ type, name }) => type !== 'table' || !IGNORED_TABLES.includes(name));
   return new Map(own.map(({ type, name, sql }) => [`the ${type} ${name}`, sql]));
 }

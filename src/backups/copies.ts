@@ -1,6 +1,7 @@
 /**
- * Copies of the database, such as a restored backup. The service may have mailed people and handed out ids after the copy was made, so
- * a copy that replaces the database holds all sending and continues every id sequence far beyond those ids. Everybody signs in anew.
+ * Copies of the database, such as a restored backup. The service may have sent mail and assigned ids after the copy was made. A
+ * copy that replaces the database therefore holds all sending and continues every id sequence far beyond the assigned ids. All
+ * users must sign in again.
  */
 import { randomInt } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
@@ -11,16 +12,16 @@ import { stored } from '../errors/stored.ts';
 import { isoTimestamp, systemClock } from '../time/clock.ts';
 
 /**
- * How far ids skip ahead: more than are handed out between a backup and its restore; at random, so that two restores of one backup
- * do not hand out the same ids; and little enough that dozens of restores leave ids below 2^31, for clients that store 32 bits.
+ * How far ids skip ahead: by more ids than are assigned between a backup and its restore; at random, so that two restores of one backup
+ * assign different ids; and little enough that after dozens of restores ids stay below 2^31, because some clients store 32 bits.
  */
 const MIN_LEAP = 1_000_000;
 const MAX_LEAP = 60_000_000;
 
-/** The name of the time at which this copy was made. */
+/** The name of the value that marks a copy and says when it was made. */
 const IS_COPY = 'is_copy';
 
-/** The last id of each table with an AUTOINCREMENT id, by table name. */
+/** Returns the last id of each table with an AUTOINCREMENT id, by table name. */
 export function lastIds(client: Database): Map<string, number> {
   const rows = client
     .prepare<[], { name: string; last: number }>(`
@@ -30,25 +31,29 @@ export function lastIds(client: Database): Map<string, number> {
   return new Map(rows.map(({ name, last }) => [name, last]));
 }
 
-/** Marks a file as a copy, so that a service started on it notices even when nobody ran `sendlark restore`. */
+/** Marks a file as a copy, so that a service that starts on it notices even without `sendlark restore`. */
 export function markAsCopy(client: Database, now: Date): void {
   addNamedValue(client, IS_COPY, isoTimestamp(now));
 }
 
-/** When this copy was made, as an ISO timestamp; null when it is none, or was made by a release that did not write the time. */
+/**
+ * Returns when this copy was made, as an ISO timestamp; null if the file is not a copy, or was made by a release that did not
+ * write the time.
+ */
 export function copiedAt(client: Database): string | null {
   const value = findNamedValue(client, IS_COPY);
   return value?.includes('T') ? value : null;
 }
 
-/** Whether this file is a copy that has not replaced a database yet. */
+/** Returns true if this file is a copy that has not replaced a database yet. */
 export function isCopy(client: Database): boolean {
   return findNamedValue(client, IS_COPY) !== null;
 }
 
 /**
- * Prepares a copy to replace a database, in one transaction: holds sending, ends all sessions, and hands out no id that may have been handed out after
- * the copy was made. `replaced` are the last ids of the database it replaces, as far as they are known; `who` restores it.
+ * Prepares a copy to replace a database, in one transaction: holds sending, ends all sessions, and moves id sequences beyond
+ * all ids that may have been assigned after the copy was made. `replaced` has the last ids of the replaced database, as far as
+ * known; `who` restores the copy.
  */
 export function continueFromCopy(
   client: Database,
@@ -65,10 +70,10 @@ export function continueFromCopy(
         start.run(table, Math.max(last, replaced.get(table) ?? 0) + leap);
       }
       removeNamedValue(client, IS_COPY);
-      // Those that were ended after the copy was made must not work again. A copy of an earlier release has none.
+      // Sessions that were ended after the copy was made must not work again. A copy from an early release has no table of sessions.
       const tables = lastIds(client);
       for (const table of ['sessions', 'login_links']) if (tables.has(table)) client.exec(`DELETE FROM ${table}`);
-      // Owners read there why everybody has to sign in again.
+      // The audit log tells owners why all users must sign in again.
       if (tables.has('audit_log'))
         client
           .prepare(`

@@ -1,4 +1,7 @@
-/** The files that backing up and restoring make beside the database: their names, the room for them, and removing what a killed service left. */
+/**
+ * The files that backups and restores create next to the database: their names, the free space for them, and the removal of
+ * those that a killed service left.
+ */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { stat, statfs } from 'node:fs/promises';
@@ -8,10 +11,10 @@ import { findNamedValue, writeNamedValue } from '../database/named-values.ts';
 import { conflict } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 
-/** What SQLite puts beside a file, by the end of the name. */
-const BESIDE = ['-wal', '-shm', '-journal'];
+/** The endings of the files that SQLite creates next to a database. */
+const COMPANION_SUFFIXES = ['-wal', '-shm', '-journal'];
 
-/** The path with symbolic links resolved; only those of its folder when the file does not exist. */
+/** Returns the path with symbolic links resolved; only those of its folder if the file does not exist. */
 export function realPath(path: string): string {
   const full = resolve(path);
   if (existsSync(full)) return realpathSync(full);
@@ -19,19 +22,19 @@ export function realPath(path: string): string {
   return existsSync(folder) ? join(realpathSync(folder), basename(full)) : full;
 }
 
-/** A new name for a file that is not complete yet, in the same folder, so that it can be renamed to `path`. */
+/** Returns a new name for an unfinished file in the same folder, so that the file can be renamed to `path`. */
 export function unfinishedName(path: string): string {
   return `${path}.${randomBytes(6).toString('hex')}.unfinished`;
 }
 
-/** Removes a file with what SQLite put beside it. */
+/** Removes a file and the files that SQLite created next to it. */
 export function removeWhole(path: string): void {
-  for (const end of ['', ...BESIDE]) rmSync(path + end, { force: true });
+  for (const end of ['', ...COMPANION_SUFFIXES]) rmSync(path + end, { force: true });
 }
 
 /**
- * Removes the unfinished files of this database that a killed service or command left behind. Only the server that holds the database
- * may call this, before it makes any.
+ * Removes the unfinished files of this database that a killed service or command left. Only the server that holds the lock of
+ * the database may call this, before it creates such files itself.
  */
 export function removeUnfinished(databasePath: string): void {
   const path = realPath(databasePath);
@@ -43,17 +46,17 @@ export function removeUnfinished(databasePath: string): void {
   for (const name of left) rmSync(join(dirname(path), name), { force: true });
 }
 
-/** What stays free for the service itself. */
+/** The free space that is reserved for the service itself. */
 const RESERVE_BYTES = 128 * 2 ** 20;
 
-/** The size of the database with its write-ahead log, and the free space beside it, in bytes. */
+/** Returns the size of the database with its write-ahead log, and the free space on its disk, in bytes. */
 export async function diskUse(databasePath: string): Promise<{ database: number; free: number }> {
   const { bavail, bsize } = await statfs(dirname(databasePath));
   return { database: (await sizeOf(databasePath)) + (await sizeOf(`${databasePath}-wal`)), free: bavail * bsize };
 }
 
-/** The bytes that another file beside the database may have. Throws 409 when they are fewer than `needed`. */
-export async function roomFor(needed: number, databasePath: string): Promise<number> {
+/** Returns how many bytes another file next to the database may have. Throws 409 if this is less than `needed`. */
+export async function requireRoom(needed: number, databasePath: string): Promise<number> {
   const { free } = await diskUse(databasePath);
   const room = free - RESERVE_BYTES;
   if (room < needed) {
@@ -64,19 +67,19 @@ export async function roomFor(needed: number, databasePath: string): Promise<num
   return room;
 }
 
-/** The size of a file; 0 if it does not exist, such as a write-ahead log that was merged into the database. */
+/** Returns the size of a file; 0 if it does not exist, such as a write-ahead log that was merged into the database. */
 async function sizeOf(file: string): Promise<number> {
   return (await stat(file).catch(() => ({ size: 0 }))).size;
 }
 
 const NAME = 'last_backup_at';
 
-/** Remembers that a backup was finished at this time (ISO timestamp). */
+/** Records when a backup was finished (ISO timestamp). */
 export function recordBackup(client: Database, at: string): void {
   writeNamedValue(client, NAME, at);
 }
 
-/** When the last backup was finished, as an ISO timestamp; null when there was none. */
+/** Returns when the last backup was finished, as an ISO timestamp; null if there was none. */
 export function lastBackupAt(client: Database): string | null {
   return findNamedValue(client, NAME);
 }

@@ -1,4 +1,4 @@
-/** Copies of databases: a checked backup of one moment, made while others write. */
+/** Copies databases, and makes checked backups of one moment while others write. */
 import type { Database } from 'better-sqlite3';
 import { connect, type Db } from '../database/open.ts';
 import { makePrivateFile } from '../database/private-file.ts';
@@ -6,7 +6,7 @@ import { markAsCopy } from './copies.ts';
 
 const PAGES_AT_ONCE = 1000;
 
-/** Called with the pages that are copied and with all there are. */
+/** Called with the number of copied pages and of all pages. */
 type Progress = (copied: number, all: number) => void;
 
 /** Copies a database into a new private file at `path`. */
@@ -21,11 +21,11 @@ export async function copyPages(source: Database, path: string, onProgress?: Pro
 }
 
 /**
- * Makes a backup at `path`, one file, which says of itself that it is a copy made at `now`. Throws when the copy is damaged; what is at
- * `path` then has to be removed.
+ * Makes a backup at `path`: one file that is marked as a copy made at `now`. Throws if the copy is damaged; the caller must
+ * then remove the file at `path`.
  */
 export async function makeBackup({ $client }: Db, path: string, now: Date, onProgress?: Progress): Promise<void> {
-  // A read transaction keeps the copy at one moment: without one, each write of the service starts it again.
+  // A read transaction makes the copy one of a single moment. Without it, each write of the service would restart the copy.
   $client.exec('BEGIN');
   try {
     $client.prepare('SELECT count(*) FROM sqlite_master').get();
@@ -44,7 +44,7 @@ export async function makeBackup({ $client }: Db, path: string, now: Date, onPro
   }
 }
 
-/** `ok`, or what is wrong with the file's structure, a few lines at most. Reads the whole file. */
+/** Reads the whole file. Returns `ok`, or a few lines about damage to the file's structure. */
 export function checkIntegrity({ $client }: Db): string {
   return $client.prepare<[], string>('PRAGMA integrity_check(5)').pluck().all().join('; ');
 }

@@ -1,4 +1,7 @@
-/** Backups of the whole installation (additions), for its operators: making one, and restoring one that is uploaded. */
+/**
+ * Operations for backups of the whole installation, which are additions to the contract: making a backup, and restoring an
+ * uploaded one. Only operators may perform them.
+ */
 import type { ReadStream } from 'node:fs';
 import Type, { type Static } from 'typebox';
 import { inTransaction } from '../database/transaction.ts';
@@ -9,7 +12,7 @@ import { isoTimestamp } from '../time/clock.ts';
 import { auditBy } from '../users/audit.ts';
 import { lastBackupAt, recordBackup } from './files.ts';
 
-/** How long the note that a backup was made waits for the write lock. */
+/** How long recording a finished backup waits for the write lock. */
 const NOTE_MS = 5000;
 
 export const Restore = Type.Object(
@@ -44,7 +47,7 @@ const State = Type.Object(
 export type Restore = Static<typeof Restore>;
 export type BackupState = Static<typeof State>;
 
-/** A backup that was made, to be sent. */
+/** A finished backup, ready to be sent. */
 export interface BackupFile {
   name: string;
   size: number;
@@ -108,7 +111,8 @@ export const restoreBackup = operation({
     await backups.confirm(upload_id, stored(actor.name), (fileName) =>
       inTransaction(db, () => auditBy(context, 'restore_confirmed', fileName)),
     );
-    // Also when whoever confirmed it has hung up: a file that waits any longer would be a surprise at some later start.
+    // Even if the user who confirmed it has disconnected, because otherwise the restore would happen at some later start and
+    // surprise everyone.
     restart();
   },
 });

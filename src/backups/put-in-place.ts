@@ -1,6 +1,6 @@
 /**
- * Putting a checked backup in the place of the database, while no service runs on it. A restore that was confirmed in the dashboard
- * waits as a file beside the database, since the file under open connections cannot be exchanged; the next start puts it in place.
+ * Puts a checked backup in the place of the database while no service runs on it. A restore confirmed in the dashboard waits as
+ * a file next to the database, because a database that is open cannot be replaced. The next start puts that file in place.
  */
 import {
   closeSync,
@@ -19,10 +19,10 @@ import { connect, schemaState } from '../database/open.ts';
 import { continueFromCopy, lastIds } from './copies.ts';
 import { realPath, removeWhole } from './files.ts';
 
-/** The row of `installation` that says who confirmed the restore. */
+/** The name of the stored value that says who confirmed the restore. */
 const CONFIRMED_BY = 'restore_confirmed_by';
 
-/** Makes a checked backup the one that the next start puts in place of the database; `who` is for the audit log. */
+/** Marks a checked backup as confirmed, so that the next start puts it in place. `who` is for the audit log. */
 export function confirmRestore(path: string, databasePath: string, who: string): void {
   const { $client } = connect(path);
   try {
@@ -36,9 +36,10 @@ export function confirmRestore(path: string, databasePath: string, who: string):
 }
 
 /**
- * Puts the backup in place that waits beside the database, if there is one; gives the name under which the replaced file is kept, or null.
- * A kill at any moment leaves either file at the database's path, and the next start goes on. A backup that cannot be used is set aside:
- * the service then starts with the database it has. To be called by whoever holds the lock of the database, before it is opened.
+ * Puts the confirmed backup, if there is one, in the place of the database. Returns the name under which the replaced file is
+ * kept, or why the backup cannot be used, or null if no backup waits. After a kill at any moment there is a database at the
+ * path, and the next start continues. A backup that cannot be used is renamed, and the service starts with its present
+ * database. Call this while holding the lock of the database, before opening it.
  */
 export function putWaitingInPlace(databasePath: string, now: Date): { kept: string } | { refused: string } | null {
   const path = realPath(databasePath);
@@ -52,23 +53,23 @@ export function putWaitingInPlace(databasePath: string, now: Date): { kept: stri
     removeWhole(waiting);
     return { refused: `${aside} could not be restored: ${error instanceof Error ? error.message : error}` };
   }
-  foldIn(path);
+  mergeWriteAheadLog(path);
   const kept = keep(path, now);
   renameSync(waiting, path);
   syncFolder(path);
   return { kept };
 }
 
-/** Makes the file one with which the service goes on where the replaced one stopped: sending held, ids beyond those handed out. */
+/** Prepares the file so that the service can continue with it: sending is held, and new ids begin beyond those already assigned. */
 function prepare(waiting: string, path: string): void {
   const { $client } = connect(waiting);
   try {
     if (schemaState($client) === 'newer') throw new Error('it is of a newer release');
     const who = findNamedValue($client, CONFIRMED_BY);
-    // Without the row, a start that was killed has done this already.
+    // Without this value, an earlier start has done this already and was then killed.
     if (who !== null) {
       $client.transaction(() => {
-        continueFromCopy($client, idsHandedOut(path), who);
+        continueFromCopy($client, readLastIds(path), who);
         removeNamedValue($client, CONFIRMED_BY);
       })();
     }
@@ -78,25 +79,27 @@ function prepare(waiting: string, path: string): void {
   }
 }
 
-/** Gives the replaced file a second name, so that there is a database at its path at every moment. */
+/** Gives the replaced file a second name (a hard link), so that there is a database at its path at every moment. */
 function keep(path: string, now: Date): string {
   const start = `${basename(path)}.before-restore-`;
   const kept = join(dirname(path), start + stamp(now));
   if (!existsSync(path)) return kept;
-  // A kill after this and before the exchange: the next start keeps it under one name all the same.
+  // After a kill between this link and the replacement, the file already has its second name.
   for (const name of readdirSync(dirname(path)).filter((one) => one.startsWith(start)))
     if (isSameFile(join(dirname(path), name), path)) return join(dirname(path), name);
   try {
     linkSync(path, kept);
   } catch {
-    // The file system has no hard links.
+    // The file system does not support hard links.
     renameSync(path, kept);
   }
   return kept;
 }
 
-/** The highest ids of the database that is replaced. None when it is missing or cannot be read, which may be why it is replaced. */
-export function idsHandedOut(path: string): Map<string, number> {
+/**
+ * Returns the last ids of the replaced database. Returns none if it is missing or cannot be read, which may be the reason for the restore.
+ */
+export function readLastIds(path: string): Map<string, number> {
   if (!existsSync(path)) return new Map();
   try {
     const { $client } = connect(path);
@@ -110,12 +113,12 @@ export function idsHandedOut(path: string): Map<string, number> {
   }
 }
 
-/** Removes the old write-ahead log: SQLite would apply it to the new file. */
-export function foldIn(path: string): void {
+/** Merges and removes the old write-ahead log, because SQLite would apply it to the new file. */
+export function mergeWriteAheadLog(path: string): void {
   try {
     if (existsSync(path)) connect(path).$client.close();
   } catch {
-    // The file is damaged, which may be why it is replaced.
+    // The file is damaged, which may be the reason for the restore.
   }
   for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true });
 }
@@ -124,12 +127,12 @@ function waitingPath(databasePath: string): string {
   return `${realPath(databasePath)}.to-restore`;
 }
 
-/** A moment as a part of a file name, such as 20260115T090000Z. */
+/** Formats a time for a file name, such as 20260115T090000Z. */
 function stamp(now: Date): string {
   return now.toISOString().replace(/[-:]|\.\d+/g, '');
 }
 
-/** Waits until the folder of a file has the names it was given on disk, so that a power cut does not undo them. */
+/** Waits until the renamed files of a folder are on the disk, so that a power failure does not undo the renaming. */
 function syncFolder(path: string): void {
   const folder = openSync(dirname(realPath(path)), 'r');
   try {

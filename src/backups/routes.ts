@@ -69,7 +69,7 @@ export const backupRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =
   routes.change('POST /backups/restore', restoreBackup, 'Restored Successfully');
 };
 
-/** Stores and checks an uploaded backup; returns what restoring it would add and remove. Throws 413 and 422. */
+/** Stores and checks an uploaded backup. Returns what restoring it would bring back and lose. Throws 413 and 422. */
 export function takeBackup(backups: Backups, form: FastifyRequest): ReturnType<Backups['take']> {
   return backups.take(Number(form.headers['content-length'] ?? 0), async (path, room) => {
     const { fileName, errors } = await readFileUpload(form, path, room);
@@ -89,7 +89,7 @@ export async function makeUntilClosed<T>({ raw }: FastifyReply, backups: Backups
   }
 }
 
-/** Sends a backup to be stored as a file. */
+/** Sends a backup as a download. */
 export function sendBackup(reply: FastifyReply, { name, size, body }: BackupFile): FastifyReply {
   reply.headers({
     'content-type': 'application/vnd.sqlite3',

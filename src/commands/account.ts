@@ -1,4 +1,4 @@
-/** `sendlark account`: lists and makes accounts, each with contacts and campaigns of its own. */
+/** `sendlark account`: lists and creates accounts, each with contacts and campaigns of its own. */
 import { asc } from 'drizzle-orm';
 import { createAccount } from '../database/accounts.ts';
 import { accounts } from '../database/schema/index.ts';

@@ -1,4 +1,4 @@
-/** `sendlark backup`: a checked copy of the database at one moment, made while the service runs. */
+/** `sendlark backup`: makes a checked copy of the database at one moment while the service runs. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { recordBackup } from '../backups/files.ts';

@@ -1,10 +1,10 @@
-/** What a command is, and how the words after its name are read. */
+/** The type of a command, and the parser for the words after its name. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 
 export interface Command {
   /** The ways to call it, each without the leading `sendlark `. */
   forms: readonly string[];
-  /** One sentence for the list of commands. */
+  /** One sentence for the overview of commands. */
   about: string;
   /** Further advice, shown by the help of this command. */
   help: string;
@@ -12,25 +12,25 @@ export interface Command {
   run(call: Call): Promise<void> | void;
 }
 
-/** The command line is wrong: the program ends with exit code 2 and names the help. */
+/** Thrown if the command line is wrong. The program then ends with exit code 2 and points to the help. */
 export class UsageError extends Error {}
 
 /** One call of a command. */
 export interface Call {
   /** The words that are not options, without the command's name. */
   words: readonly string[];
-  /** Whether the answer is to be one JSON value on standard output. */
+  /** True if the answer must be one JSON value on standard output. */
   json: boolean;
   flag(name: string): boolean;
-  /** The text of an option, or undefined when it is not given. */
+  /** The text of an option, or undefined if it is not given. */
   option(name: string): string | undefined;
-  /** Prints a line that is meant for people; with --json it prints nothing. */
+  /** Prints a line for human readers. Prints nothing with --json. */
   say(line: string): void;
-  /** Prints the result: as JSON with --json, otherwise as the given lines, or `none` when there are no lines. */
+  /** Prints the result: as JSON with --json, otherwise as the given lines, or `none` if there are no lines. */
   answer(value: unknown, lines: readonly string[], none?: string): void;
 }
 
-/** Reads the words after a command's name; throws UsageError for an option it does not have. */
+/** Parses the words after a command's name. Throws UsageError for an unknown option. */
 export function parseCall(command: Command, args: string[]): Call {
   const { values, positionals } = parse(command, args);
   const json = values.json === true;
@@ -54,12 +54,12 @@ function parse({ options }: Command, args: string[]): { values: Record<string, u
   try {
     return parseArgs({ args, options: { ...options, json: { type: 'boolean' } }, allowPositionals: true });
   } catch (error) {
-    // Keep the first sentence, which says what is wrong. Node's long advice on quoting follows.
+    // Keep the first sentence, which names the error. Node's long advice on quoting follows it.
     throw new UsageError(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error));
   }
 }
 
-/** The words of a call, one for each of `names`. Throws UsageError when one is missing or there are more. */
+/** Returns the words of a call, one for each of `names`. Throws UsageError if a word is missing or there are more words. */
 export function requireWords(call: Call, ...names: string[]): string[] {
   const missing = names[call.words.length];
   if (missing !== undefined) throw new UsageError(`${missing} is missing`);
@@ -68,13 +68,13 @@ export function requireWords(call: Call, ...names: string[]): string[] {
   return [...call.words];
 }
 
-/** The number that an option or word gives. Throws UsageError unless it is a positive whole number. */
+/** Parses the number of an option or word. Throws UsageError unless it is a positive whole number. */
 export function requireNumber(text: string, name: string): number {
   if (!/^[1-9]\d{0,15}$/.test(text)) throw new UsageError(`${name} must be a number`);
   return Number(text);
 }
 
-/** Runs the one of `forms` that the first word names; throws UsageError when there is none. */
+/** Runs the entry of `forms` that the first word names. Throws UsageError if there is none. */
 export function choose(call: Call, forms: Record<string, (call: Call) => Promise<void> | void>): Promise<void> | void {
   const [word = '', ...words] = call.words;
   const form = Object.hasOwn(forms, word) ? forms[word] : undefined;

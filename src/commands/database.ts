@@ -1,4 +1,7 @@
-/** What commands work on: the database, opened with or without a running server and never created, since the path may be wrong; and the contact type given by --type. */
+/**
+ * Opens the database for commands, with or without a running server, and finds the contact type of --type. Never creates a
+ * database, because the path may be wrong.
+ */
 import { existsSync } from 'node:fs';
 import { and, eq, isNull } from 'drizzle-orm';
 import { type Config, readConfig, readEnvironment } from '../config.ts';
@@ -7,7 +10,7 @@ import { contactTypes } from '../database/schema/index.ts';
 import { type Call, requireNumber, UsageError } from './command.ts';
 import { misspelt } from './misspelt-settings.ts';
 
-/** The settings as the server reads them. Names that look like misspelt settings are reported on standard error. */
+/** Reads the settings as the server does. Reports names that look like misspelt settings on standard error. */
 export function settings(): Config {
   const environment = readEnvironment();
   for (const hint of misspelt(environment)) console.error(hint);
@@ -15,8 +18,8 @@ export function settings(): Config {
 }
 
 /**
- * Runs `work` on the database of the settings and closes it. A file of an older release is brought up to date first, which
- * needs the server to be stopped. Throws an Error of one line when there is no file, or it is of a newer release.
+ * Runs `work` on the database of the settings and closes it. First upgrades a file of an older release, for which the server
+ * must be stopped. Throws a one-line Error if there is no file, or if the file is from a newer release.
  */
 export async function withDatabase<T>(work: (db: Db, config: Config) => Promise<T> | T): Promise<T> {
   const config = settings();
@@ -42,14 +45,14 @@ function upgrade(db: Db, path: string): void {
   }
 }
 
-/** The number after --type; throws UsageError without one. */
+/** Returns the number given with --type. Throws UsageError without one. */
 export function typeOption(call: Call): number {
   const given = call.option('type');
   if (given === undefined) throw new UsageError('--type N is missing: the number of a contact type');
   return requireNumber(given, '--type');
 }
 
-/** The account that owns the contact type; throws an Error of one line when there is no such type. */
+/** Returns the account that owns the contact type. Throws a one-line Error if there is no such type. */
 export function requireContactType(db: Db, typeId: number): { accountId: number } {
   const type = db
     .select({ accountId: contactTypes.user_id })

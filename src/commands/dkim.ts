@@ -1,4 +1,4 @@
-/** `sendlark dkim`: the keys that sign the mail of a sender domain. */
+/** `sendlark dkim`: manages the keys that sign the mail of a sender domain. */
 import { and, asc, eq } from 'drizzle-orm';
 import { asciiDomain } from '../audience/contacts/addresses.ts';
 import type { Db } from '../database/open.ts';

@@ -1,4 +1,4 @@
-/** `sendlark doctor`: checks everything that sending depends on and says how to fix what is wrong. */
+/** `sendlark doctor`: checks everything that sending depends on and explains how to fix each problem. */
 import type { Resolver } from 'node:dns/promises';
 import { checkIntegrity } from '../backups/make-backup.ts';
 import type { Config } from '../config.ts';
@@ -67,7 +67,7 @@ async function returnedMail(db: Db, config: Config, resolver: Resolver): Promise
   return finding;
 }
 
-/** Keeps what was seen for the dashboard. A database that cannot be written to is among the findings, so this does not end the command. */
+/** Records findings for the dashboard. An error does not end the command, because a read-only database is already among the findings. */
 function remember(record: () => void): void {
   try {
     record();

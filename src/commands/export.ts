@@ -1,4 +1,4 @@
-/** `sendlark export`: the contacts of a type as a CSV file that the import takes back. */
+/** `sendlark export`: writes the contacts of a type to a CSV file that can be imported again. */
 import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -37,7 +37,7 @@ interface Wanted {
   file: string;
 }
 
-/** Gives the number of contacts written. */
+/** Returns the number of contacts written. */
 async function writeFile(db: Db, { accountId, typeId, file }: Wanted, call: Call): Promise<number> {
   const whole = contactsOf(db, typeId);
   const progress = startProgress(call, 'Exporting', 'contacts');

@@ -1,4 +1,4 @@
-/** `sendlark import`: contacts from a CSV file, as the upload of the API takes them. */
+/** `sendlark import`: imports contacts from a CSV file in the same way as an upload to the API. */
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { importContacts, inEnglish } from '../audience/import/import.ts';
@@ -24,7 +24,7 @@ Whoever is new enters the live automations of the contact type and its segments;
     if (found === undefined) throw new Error(`There is no file ${file}`);
     if (found.isDirectory()) throw new Error(`${file} is a folder: name a file in it`);
     call.say(`Importing ${file}`);
-    const progress = shown(call);
+    const progress = progressBars(call);
     const report = await withDatabase((db, config) => {
       const { accountId } = requireContactType(db, typeId);
       const options = { ...DEFAULT_OPTIONS, startsAutomations: !call.flag('no-automations') };
@@ -54,8 +54,8 @@ Whoever is new enters the live automations of the contact type and its segments;
   },
 };
 
-/** A bar for reading the file, then one for writing. */
-function shown(call: Call): ImportProgress & { end(): void } {
+/** Shows one progress bar for reading the file, then one for writing the contacts. */
+function progressBars(call: Call): ImportProgress & { end(): void } {
   let bar = startProgress(call, 'Reading', 'kB');
   let isWriting = false;
   return {

@@ -54,7 +54,7 @@ function help(name: string | undefined): void {
   console.log(name === undefined ? overview([...COMMANDS.values()]) : manual(requireCommand(name)));
 }
 
-/** The command of this name; throws UsageError when there is none. */
+/** Returns the command of this name. Throws UsageError if there is none. */
 function requireCommand(name: string): Command {
   const command = COMMANDS.get(name);
   if (command === undefined) throw new UsageError(`There is no command ${name}`);
@@ -71,7 +71,7 @@ main(words).catch((error: unknown) => {
   process.exitCode = error instanceof UsageError ? 2 : 1;
 });
 
-/** The list of commands, each with its purpose. */
+/** Returns the list of commands, each with its purpose. */
 function overview(commands: readonly Command[]): string {
   const forms = commands.map(({ forms, about }) => ({ form: forms[0]?.split(' ')[0] ?? '', about }));
   const width = Math.max(...forms.map(({ form }) => form.length));
@@ -88,7 +88,7 @@ function overview(commands: readonly Command[]): string {
   ].join('\n');
 }
 
-/** The help of one command: how to call it, what it does, what to know. */
+/** Returns the help of one command: its forms, its purpose and further advice. */
 function manual({ forms, about, help }: Command): string {
   return [...forms.map((form) => `sendlark ${form}`), '', about, '', help].join('\n');
 }

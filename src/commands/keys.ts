@@ -1,4 +1,4 @@
-/** `sendlark keys`: the key pairs by which programs call the API. */
+/** `sendlark keys`: manages the key pairs with which programs call the API. */
 import { asc, eq } from 'drizzle-orm';
 import { createKeys, revokeKeys } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';

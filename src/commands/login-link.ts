@@ -1,4 +1,4 @@
-/** `sendlark login-link`: a one-time link by which a person chooses a password, without mail. */
+/** `sendlark login-link`: creates a one-time link for choosing a password, without sending mail. */
 import { asc, eq } from 'drizzle-orm';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { localOrigin } from '../config.ts';
@@ -32,7 +32,7 @@ and passkeys stay, unless --without-second-factor takes them off for somebody wh
     const resetsSecondFactor = call.flag('without-second-factor');
     if (resetsSecondFactor && email === undefined) throw new UsageError('--without-second-factor needs --user EMAIL');
     const { url, expiresAt, person } = await withDatabase((db, config) => {
-      const target = email === undefined ? ownerOf(db, accountId) : userOf(db, email);
+      const target = email === undefined ? soleUser(db, accountId) : userOf(db, email);
       const made = createLoginLink(db, { ...target, resetsSecondFactor }, COMMAND_LINE, systemClock.now());
       const url =
         (publicAddress(db.$client, config).url || localOrigin(config.HOST, config.PORT)) + loginLinkPath(made.secret);
@@ -53,8 +53,11 @@ function userOf(db: Db, email: string): NewLink {
   return { accountId: user.account_id, user };
 }
 
-/** The one user of an account, or nobody, where the link makes the first owner. */
-function ownerOf(db: Db, accountId: number): NewLink {
+/**
+ * Returns the account's only user, or null as the user if it has none; the link then creates its first owner. Throws if it has
+ * several users.
+ */
+function soleUser(db: Db, accountId: number): NewLink {
   const account = db.select().from(accounts).where(eq(accounts.id, accountId)).get();
   if (account === undefined) throw new Error(`There is no account ${accountId}; see: sendlark account list`);
   const [user, another] = db

@@ -1,4 +1,4 @@
-/** `sendlark mcp`: lets a language model read an account, and with --drafts prepare mails, by the Model Context Protocol. */
+/** `sendlark mcp`: lets a language model read an account, and with --drafts prepare mails, over the Model Context Protocol. */
 import { type Command, requireWords, UsageError } from './command.ts';
 
 export const mcp: Command = {
@@ -26,7 +26,7 @@ drafted and changed; sending them needs a person in the dashboard.`,
 function requireSetting(name: string): string {
   const value = process.env[name]?.trim();
   if (!value) throw new UsageError(`${name} is missing in the environment`);
-  // It becomes the value of a header.
+  // The value is sent in a header.
   if (!/^[\x21-\x7e]+$/.test(value)) throw new UsageError(`${name} has characters that it must not have`);
   return value;
 }

@@ -1,4 +1,4 @@
-/** `sendlark migrate`: people from the export of another service, those who left first. */
+/** `sendlark migrate`: imports contacts from the export of another service, unsubscribed and suppressed ones first. */
 import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';

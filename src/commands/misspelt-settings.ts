@@ -1,9 +1,9 @@
-/** Finds settings that are misspelt. */
+/** Finds misspelt settings in the environment. */
 import { SETTINGS } from '../config.ts';
 
 /**
- * One sentence for each name in `environment` that looks like a misspelt setting, which would otherwise be ignored without a word.
- * Values are never repeated.
+ * Returns one sentence for each name in `environment` that looks like a misspelt setting, because such names would otherwise be
+ * ignored silently. The sentences never contain values.
  */
 export function misspelt(environment: Readonly<Record<string, string | undefined>>): string[] {
   const names = Object.keys(SETTINGS);
@@ -20,10 +20,13 @@ export function misspelt(environment: Readonly<Record<string, string | undefined
 }
 
 const MAX_NAME_LENGTH = 40;
-/** What npm sets for the scripts that it runs (npm, "scripts", Environment). */
+/** Names that npm sets for the scripts that it runs (npm, "scripts", Environment). */
 const SET_BY_NPM = /^(NODE$|npm_)/;
 
-/** How many letters must be inserted, removed, replaced or swapped with their neighbour to turn one text into the other. */
+/**
+ * Returns how many letters must be inserted, removed, replaced or swapped with their neighbour to turn one text into the other
+ * (the optimal string alignment distance).
+ */
 function distance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, at) => at);

@@ -45,7 +45,7 @@ Below the list stands why mail waits, if it does, and what relays answered to no
   },
 };
 
-/** Rows as lines, with columns as wide as their longest text. */
+/** Formats rows as lines, with columns as wide as their longest text. */
 function table(rows: readonly string[][]): string[] {
   const widths = HEADINGS.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
   return rows.map((row) =>
@@ -56,7 +56,7 @@ function table(rows: readonly string[][]): string[] {
   );
 }
 
-/** What a node or relay said, without what could move the cursor of a terminal. */
+/** Returns a text of a node or relay without control characters, which could move the cursor of a terminal. */
 function oneLine(text: string): string {
   return text.replaceAll(/\p{Cc}+/gu, ' ');
 }

@@ -1,19 +1,19 @@
-/** Shows the progress of long work: on a terminal a bar with rate and time left, elsewhere a line for every ten per cent. */
+/** Shows the progress of long work: on a terminal a bar with the rate and the remaining time, elsewhere a line for every ten per cent. */
 import type { Call } from './command.ts';
 
 const WIDTH = 24;
 const REDRAW_MS = 100;
-/** The rate is shown after this time, when it means something. */
+/** The rate is shown after this time, because before it would mean little. */
 const MIN_SECONDS = 0.5;
 
 export interface Progress {
-  /** Shows how much is done. */
+  /** Updates the display. */
   update(done: number, whole: number): void;
   /** Ends the bar's line. */
   end(): void;
 }
 
-/** A progress display on standard output; with --json there is none. `unit` names what is counted. */
+/** Starts a progress display on standard output; with --json nothing is shown. `unit` names the counted things. */
 export function startProgress({ json }: Call, label: string, unit: string): Progress {
   if (json) return { update: () => undefined, end: () => undefined };
   return process.stdout.isTTY ? bar(label, unit) : plainLines(label, unit);
@@ -33,11 +33,11 @@ function bar(label: string, unit: string): Progress {
   };
 }
 
-/** The bar for `done` of `whole` after that many seconds: share, rate, time left. */
+/** Returns the bar for `done` of `whole` after this number of seconds: share, rate, remaining time. */
 export function progressBar(done: number, whole: number, seconds: number, unit: string): string {
   const share = whole === 0 ? 1 : Math.min(1, done / whole);
   const filled = Math.round(share * WIDTH);
-  // At the very start the rate would be what was done divided by almost no time.
+  // Earlier the rate would be divided by almost no time.
   const rate = seconds >= MIN_SECONDS ? done / seconds : 0;
   const left = rate > 0 ? `${Math.ceil((whole - done) / rate)} s left` : '';
   const pace = rate > 0 ? `${Math.round(rate)} ${unit}/s  ${left}` : '';

@@ -1,4 +1,4 @@
-/** `sendlark purge`: removes deleted records for good. */
+/** `sendlark purge`: removes deleted records from the file. */
 import type { Database } from 'better-sqlite3';
 import { mayHaveErasedCopies, noteRewritten } from '../audience/contacts/address-rows.ts';
 import { lockForServer } from '../database/open.ts';
@@ -8,7 +8,7 @@ import { type Command, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';
 import { startProgress } from './progress-bar.ts';
 
-/** The answer mentions free space in the file from this size on. */
+/** The result mentions free space in the file from this size on. */
 const MIN_REPORTED_BYTES = 1e6;
 
 export const purge: Command = {
@@ -28,7 +28,7 @@ what named them.`,
     const { counts, freed, left, hasCopies } = await withDatabase(async ({ $client }, { DATABASE_PATH }) => {
       const removed = await purgeDeleted($client, progress.update);
       progress.end();
-      const freed = await giveBack($client, DATABASE_PATH);
+      const freed = await releaseSpace($client, DATABASE_PATH);
       return { counts: removed, freed, left: freeBytes($client), hasCopies: mayHaveErasedCopies($client) };
     });
     const removed = Object.entries(counts).filter(([, count]) => count > 0);
@@ -50,10 +50,10 @@ what named them.`,
 };
 
 /**
- * Releases the free space of the file to the disk; returns the number of bytes. Rewrites the whole file if an earlier release made it or it
- * may still hold copies of data that named erased contacts, and if no service uses it.
+ * Returns the free space of the file to the disk. Returns the number of bytes. If no service uses the file, and an earlier
+ * release made it or it may still hold copies of erased contacts' data, rewrites the whole file.
  */
-async function giveBack(client: Database, path: string): Promise<number> {
+async function releaseSpace(client: Database, path: string): Promise<number> {
   const isDue = !isShrinkable(client) || mayHaveErasedCopies(client);
   const lock = isDue ? lockUnlessServed(path) : null;
   if (lock === null) return shrink(client);
@@ -66,7 +66,7 @@ async function giveBack(client: Database, path: string): Promise<number> {
   }
 }
 
-/** Locks the file so that no server can start on it; null if a server is running. */
+/** Locks the file so that no server can start on it. Returns null if a server is running. */
 function lockUnlessServed(path: string): { release(): void } | null {
   try {
     return lockForServer(path);

@@ -1,4 +1,4 @@
-/** `sendlark release`: ends the hold of all sending. */
+/** `sendlark release`: ends the hold of all sending after a restore. */
 
 import { releaseSending, sendingHeldReason } from '../delivery/queue/holds.ts';
 import { systemClock } from '../time/clock.ts';

@@ -1,4 +1,7 @@
-/** `sendlark restore`: replaces the database by a backup, with sending held, since the backup does not know what was sent since. */
+/**
+ * `sendlark restore`: replaces the database by a backup and holds sending, because the backup does not know which mails were
+ * sent after it was made.
+ */
 import { chmodSync, chownSync, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
@@ -6,7 +9,7 @@ import { openBackup } from '../backups/check-backup.ts';
 import { continueFromCopy } from '../backups/copies.ts';
 import { realPath } from '../backups/files.ts';
 import { copyPages } from '../backups/make-backup.ts';
-import { foldIn, idsHandedOut } from '../backups/put-in-place.ts';
+import { mergeWriteAheadLog, readLastIds } from '../backups/put-in-place.ts';
 import { lockForServer } from '../database/open.ts';
 import { DELIVERY_STATE } from '../database/schema/index.ts';
 import { type Call, type Command, requireWords } from './command.ts';
@@ -42,12 +45,12 @@ Ids continue far beyond those handed out after the copy was made: links in mails
   },
 };
 
-/** Gives the number of mails that wait in the copy. */
+/** Restores the file. Returns the number of mails that wait to be sent in the restored database. */
 async function put(file: string, path: string, owner: Owner, call: Call): Promise<number> {
   return writeWhole(path, async (unfinished) => {
     await copy(file, unfinished, call);
-    const queued = prepare(unfinished, file, idsHandedOut(path));
-    foldIn(path);
+    const queued = prepare(unfinished, file, readLastIds(path));
+    mergeWriteAheadLog(path);
     giveTo(unfinished, owner);
     if (owner.mode !== null) chmodSync(unfinished, owner.mode);
     return queued;
@@ -57,18 +60,18 @@ async function put(file: string, path: string, owner: Owner, call: Call): Promis
 interface Owner {
   uid: number;
   gid: number;
-  /** The permissions of the file that is replaced; null where there is none. */
+  /** The permissions of the file that is replaced; null if there is none. */
   mode: number | null;
 }
 
-/** Who owns the database that is replaced, or the folder where there is none. */
+/** Returns the owner of the database that is replaced, or of its folder if there is none. */
 function ownerOf(path: string): Owner {
   const present = statSync(path, { throwIfNoEntry: false });
   const { uid, gid } = present ?? statSync(dirname(path));
   return { uid, gid, mode: present === undefined ? null : present.mode & 0o777 };
 }
 
-/** Gives a file to this owner, so that a service under its own user can open what root has made. Only root can do that. */
+/** Changes the owner of a file, so that a service under its own user can open what root has created. Only root can do that. */
 function giveTo(file: string, { uid, gid }: Owner): void {
   if (process.getuid?.() === 0) chownSync(file, uid, gid);
 }

@@ -1,8 +1,8 @@
-/** `sendlark serve` and `sendlark node`: run the service or a sender node until it is told to stop. */
+/** `sendlark serve` and `sendlark node`: run the service or a sender node until the process is told to stop. */
 import type { NodeLog } from '../nodes/node/reporter.ts';
 import { type Command, requireWords } from './command.ts';
 import { settings } from './database.ts';
-import { startAnew } from './start-anew.ts';
+import { restartInPlace } from './restart-in-place.ts';
 
 export const serve: Command = {
   forms: ['serve'],
@@ -15,7 +15,7 @@ Settings come from the environment and from a file .env in the working directory
   async run(call) {
     requireWords(call);
     const config = settings();
-    // Imported only here, because the other commands start in a fraction of the time without it.
+    // Imported only here, because without this import the other commands start in a fraction of the time.
     const { serve: startServer } = await import('../server.ts');
     const server = await startServer(config);
     const lines = [`Sendlark serves ${server.apiUrl}`, `Dashboard: ${new URL('/', server.apiUrl)}`];
@@ -32,13 +32,13 @@ Settings come from the environment and from a file .env in the working directory
     if (server.courier === 'nodes') lines.push('Campaign mail leaves from the sender nodes of NATS_URL');
     if (server.courier === 'outbox')
       lines.push('No relay: mail stays in the built-in outbox, nothing leaves this machine');
-    // First, because whoever reads the lines may stop the service at once.
+    // Before the lines are printed, because a program that reads them may stop the service at once.
     stopOnSignal(() => server.close());
     console.log(lines.join('\n'));
     void server.restart.then(async () => {
       await server.close().catch((error) => console.error(error));
-      startAnew({ PORT: new URL(server.apiUrl).port });
-      // Where the system cannot do that, whoever watches over the service starts it again.
+      restartInPlace({ PORT: new URL(server.apiUrl).port });
+      // If the system cannot do that, the process manager starts the service again.
       process.exit(0);
     });
     if (server.keys !== null) await server.keysShown();
@@ -58,7 +58,7 @@ It answers the pages of recipients at HOST and PORT. It keeps nothing on disk an
     if (config.NATS_URL.length === 0)
       throw new Error('A sender node needs NATS_URL, the servers it shares with the service');
     const { startNode } = await import('../nodes/node/start.ts');
-    // As the log of the service has it.
+    // In the format of the service's log.
     const log: NodeLog = (fields, text, level) =>
       console.log(JSON.stringify({ level: level === 'warn' ? 40 : 30, time: Date.now(), ...fields, msg: text }));
     const running = startNode(config, log, { servesPages: true });
@@ -66,12 +66,12 @@ It answers the pages of recipients at HOST and PORT. It keeps nothing on disk an
   },
 };
 
-/** How long something forgotten may keep a closed command running. */
+/** How long a forgotten timer or socket may keep the process alive after the service was closed. */
 const FORGOTTEN_MS = 2000;
 
 /**
- * At SIGTERM or Ctrl-C closes once and ends the process: with 0, or with 1 and the error when closing fails. Node leaves by itself
- * once nothing is open. process.exit is only the second resort, because it waits for ever when at that moment one of Node's compiler
+ * At SIGTERM or Ctrl-C, closes once and ends the process: with 0, or with 1 and the error if closing fails. Node ends by itself
+ * once nothing is open. process.exit is only the second resort, because it can wait for ever while one of Node's compiler
  * threads waits for the main thread (https://github.com/nodejs/node/issues/54918).
  */
 function stopOnSignal(close: () => Promise<void>): void {

@@ -1,11 +1,11 @@
-/** The file that a command writes: it never replaces a database in use, and gets its name only when it is complete. */
+/** Writes the output file of a command. It never replaces a database in use, and the file gets its name only once it is complete. */
 import { closeSync, existsSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { realPath, removeWhole, unfinishedName } from '../backups/files.ts';
 
-/** The ends of the names of files beside a database: SQLite's own and the service's lock. */
-const BESIDE = /-(wal|shm|journal|lock)$/;
-/** The first bytes of a database, and where its header says that it uses a write-ahead log (SQLite, "Database File Format" 1.3). */
+/** The name endings of files next to a database: SQLite's own and the service's lock. */
+const COMPANION_SUFFIX = /-(wal|shm|journal|lock)$/;
+/** The first bytes of a database file. Its header also says whether it uses a write-ahead log (SQLite, "Database File Format" 1.3). */
 const MAGIC = 'SQLite format 3\0';
 const WRITE_VERSION_AT = 18;
 const WAL = 2;
@@ -14,17 +14,17 @@ const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
 interface Target {
   /** The path as the user gave it. */
   file: string;
-  /** Whether a file of that name may be replaced. */
+  /** Whether an existing file may be replaced. */
   force: boolean;
   /** The path of the database that the settings name. */
   database: string;
-  /** Which files `force` may replace: all but databases, or copies of a database too. */
+  /** The files that `force` may replace: all but databases, or copies of a database as well. */
   replaces: 'no database' | 'copies of a database';
 }
 
 /**
- * Throws an Error of one line unless the file may be written: its folder exists; it is not a database in use, under this or another name
- * or link, nor a file that belongs to one; and it is new, unless `force` is given.
+ * Throws a one-line Error unless the file may be written: its folder exists; it is neither a database in use, under any name or
+ * link, nor a file that belongs to one; and it is new, unless `force` is given.
  */
 export function assertWritable({ file, force, database, replaces }: Target): void {
   const folder = dirname(resolve(file));
@@ -33,7 +33,7 @@ export function assertWritable({ file, force, database, replaces }: Target): voi
     throw new Error(`${file} is a folder: name a file in it`);
   const path = realPath(file);
   if (isSame(path, database)) throw new Error(`${file} is the database itself`);
-  const beside = path.replace(BESIDE, '');
+  const beside = path.replace(COMPANION_SUFFIX, '');
   if (beside !== path && (isSame(beside, database) || headerOf(beside) !== null)) {
     throw new Error(`${file} belongs to the database ${beside}`);
   }
@@ -46,7 +46,7 @@ export function assertWritable({ file, force, database, replaces }: Target): voi
 }
 
 /**
- * Lets `write` make the file under a temporary name in the same folder, then renames it. When `write` fails or the process is told to
+ * Calls `write` with a temporary name in the same folder, then renames the file. If `write` fails or the process is told to
  * stop, the temporary file is removed.
  */
 export async function writeWhole<T>(file: string, write: (unfinished: string) => Promise<T>): Promise<T> {
@@ -66,14 +66,14 @@ export async function writeWhole<T>(file: string, write: (unfinished: string) =>
   }
 }
 
-/** Whether both paths lead to the same file: the same path, a symbolic link or a hard link. */
+/** Returns true if both paths lead to the same file: the same path, a symbolic link or a hard link. */
 export function isSame(one: string, other: string): boolean {
   if (realPath(one) === realPath(other)) return true;
   const [a, b] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
   return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
 }
 
-/** The first bytes of a database; null where there is none. */
+/** Returns the first bytes of a database; null if the file is missing or no database. */
 function headerOf(path: string): Buffer | null {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return null;
   const header = Buffer.alloc(WRITE_VERSION_AT + 1);

@@ -1,4 +1,4 @@
-/** `sendlark users`: the people who sign in to the dashboard, for scripts, since no key pair may add or change them. */
+/** `sendlark users`: manages the users of the dashboard from scripts, because no key pair may add or change users. */
 import { asc, eq } from 'drizzle-orm';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import type { Db } from '../database/open.ts';

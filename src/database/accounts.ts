@@ -8,7 +8,7 @@ import type { Db } from './open.ts';
 import { accounts, apiKeys, type CapProgress, type MailCap, type SendWindow } from './schema/index.ts';
 import { inTransaction } from './transaction.ts';
 
-/** The id of the account that the first start makes. */
+/** The id of the account that the first start creates. */
 export const FIRST_ACCOUNT = 1;
 
 /** The row of `installation` that exists until the first key pair has been shown. */
@@ -37,8 +37,8 @@ export function createKeys(db: Db, clock: Clock, accountId: number): KeyPair {
 }
 
 /**
- * Creates account 1 in a new file. Returns a key pair to show when the file is new, or when an earlier start ended before
- * `firstKeysShown`; otherwise null, also when the settings contain a key pair.
+ * Creates account 1 in a new file. Returns a key pair to show if the file is new, or if an earlier start ended before it called
+ * `firstKeysShown`. Otherwise returns null; also returns null if the settings contain a key pair.
  */
 export function firstKeys(db: Db, clock: Clock, isPairInSettings: boolean): KeyPair | null {
   return inTransaction(db, () => {
@@ -56,7 +56,7 @@ export function firstKeysShown(db: Db): void {
   removeNamedValue(db.$client, UNSHOWN);
 }
 
-/** Revokes the pair with this public key: within a second, requests that use it are refused. False when there is no valid pair. */
+/** Revokes the pair with this public key. Requests that use it are refused within a second. Returns false if there is no valid pair. */
 export function revokeKeys(db: Db, clock: Clock, publicKey: string): boolean {
   const { changes } = db
     .update(apiKeys)
@@ -66,7 +66,10 @@ export function revokeKeys(db: Db, clock: Clock, publicKey: string): boolean {
   return changes > 0;
 }
 
-/** The account a pair belongs to, or null. Takes the same time whichever half is wrong, so that timing reveals nothing. */
+/**
+ * Returns the id of the account that a pair belongs to, or null. Takes the same time whichever half is wrong, so that timing
+ * reveals nothing. `always` is the pair from the settings, which is valid without a row.
+ */
 export function findAccount(db: Db, given: KeyPair, always: KeyPair): number | null {
   const hash = secretHash(given.secretKey);
   const isAlways = equalTexts(given.publicKey, always.publicKey) && equalTexts(hash, secretHash(always.secretKey));
@@ -93,27 +96,30 @@ export function createAccount(db: Db, clock: Clock, name: string): number {
     .get().id;
 }
 
-/** Whether single sends of an account without a canary are held because of their results. */
+/** Returns true if auto-pause applies to the account's single sends without a canary: bad results hold them. */
 export function isAutoHoldOn(db: Db, accountId: number): boolean {
   const where = eq(accounts.id, accountId);
   return db.select({ auto_hold: accounts.auto_hold }).from(accounts).where(where).get()?.auto_hold === 1;
 }
 
-/** Changes that; 1: they are held. */
+/** Switches auto-pause on (1) or off (0) for the account's single sends without a canary. */
 export function saveAutoHold(db: Db, accountId: number, autoHold: 0 | 1): void {
   db.update(accounts).set({ auto_hold: autoHold }).where(eq(accounts.id, accountId)).run();
 }
 
-/** The limits of mails per person of an account. */
+/** Returns the frequency caps of an account. */
 export function readMailCaps(db: Db, accountId: number): MailCap[] {
   const where = eq(accounts.id, accountId);
   return db.select({ caps: accounts.mail_caps }).from(accounts).where(where).get()?.caps ?? [];
 }
 
-/** Before all mailings. */
+/** The progress before the first mailing has been looked at. */
 const NO_MAILING_YET: CapProgress = { ended: '9', mailing: Number.MAX_SAFE_INTEGER, delivery: 0 };
 
-/** Changes them. With the first limits, what people had before begins to be looked for. */
+/**
+ * Changes the frequency caps of an account. When caps are set for the first time, the background thread starts to count the
+ * mails that recipients got before.
+ */
 export function changeMailCaps(db: Db, accountId: number, caps: readonly MailCap[]): void {
   const change =
     caps.length === 0
@@ -125,13 +131,13 @@ export function changeMailCaps(db: Db, accountId: number, caps: readonly MailCap
   db.update(accounts).set(change).where(eq(accounts.id, accountId)).run();
 }
 
-/** When mail of an account may leave; null at any time. */
+/** Returns the sending hours of an account; null: mail may leave at any time. */
 export function readSendWindow(db: Db, accountId: number): SendWindow | null {
   const where = eq(accounts.id, accountId);
   return db.select({ window: accounts.send_window }).from(accounts).where(where).get()?.window ?? null;
 }
 
-/** Changes that. */
+/** Changes the sending hours of an account. */
 export function changeSendWindow(db: Db, accountId: number, send_window: SendWindow | null): void {
   db.update(accounts).set({ send_window }).where(eq(accounts.id, accountId)).run();
 }

@@ -20,8 +20,8 @@ export const MIGRATIONS = new URL('../../drizzle/', import.meta.url);
 const MIN_SQLITE = [3, 51, 3] as const;
 
 /**
- * Opens a connection with the pragmas that durability depends on. A missing file is created, readable by its owner only. Throws
- * when the file system or this build of SQLite does not support them.
+ * Opens a connection with the pragmas that durability depends on. Creates a missing file, readable by its owner only. Throws if
+ * the file system or this build of SQLite does not support the pragmas.
  */
 export function connect(path: string): Db {
   const client = opened(path);
@@ -31,7 +31,8 @@ export function connect(path: string): Db {
   client.pragma('journal_mode = WAL');
   client.pragma('synchronous = FULL');
   client.pragma('foreign_keys = ON');
-  // What is changed or removed is overwritten in the file, so that nobody reads in its bytes who was erased (for what stays see `mayHaveErasedCopies`).
+  // SQLite overwrites changed and removed content in the file, so that no personal data of erased contacts remains in its bytes
+  // (`mayHaveErasedCopies` tells about the exceptions).
   client.pragma('main.secure_delete = ON');
   const found = [
     client.pragma('journal_mode', { simple: true }),
@@ -64,7 +65,7 @@ export function addFunctions(client: Database.Database): void {
   client.function('english', { deterministic: true }, (text) => (typeof text === 'string' ? english(text) : null));
 }
 
-/** Like `new Database`, but when a file cannot be opened the Error names the file and the reason. */
+/** Like `new Database`, but if a file cannot be opened, the Error names the file and the reason. */
 function opened(path: string, options?: Database.Options): Database.Database {
   const failure = (reason: string) => new Error(`The database ${path} cannot be opened: ${reason}`);
   const folder = dirname(resolve(path));
@@ -78,19 +79,22 @@ function opened(path: string, options?: Database.Options): Database.Database {
   }
 }
 
-/** Throws for a version of SQLite, such as `3.51.2`, that is older than the release which fixed the corruption of databases in WAL mode. */
+/** Throws if the version of SQLite, such as `3.51.2`, is older than the release that fixed the corruption of databases in WAL mode. */
 export function assertVersion(version: string): void {
   const parts = version.split('.').map(Number);
   const difference = MIN_SQLITE.map((oldest, at) => (parts[at] ?? 0) - oldest).find((delta) => delta !== 0) ?? 0;
   if (difference < 0) throw new Error(`SQLite ${version} is too old: ${MIN_SQLITE.join('.')} or newer is needed`);
 }
 
-/** When the newest migration with triggers was made. Up to it, migrations make and drop triggers; later ones run while there are none. */
+/**
+ * When the last migration with triggers was made. Migrations up to this one create and drop triggers themselves; later ones run
+ * without any triggers.
+ */
 const LAST_WITH_TRIGGERS = 1795452498184;
 
 /**
- * Upgrades the schema with its triggers to this release, in one transaction, and loads the reference data. Throws when a newer release has
- * written the file.
+ * Upgrades the schema and the triggers to this release in one transaction, and loads the reference data. Throws if a newer
+ * release has written the file.
  */
 export function migrateAndSeed(db: Db): void {
   const client = db.$client;
@@ -102,7 +106,7 @@ export function migrateAndSeed(db: Db): void {
 }
 
 function upgrade(client: Database.Database): void {
-  // Letter by letter as Drizzle made it in files of earlier releases.
+  // The same text that Drizzle used in files of earlier releases, letter by letter.
   client.exec(
     'CREATE TABLE IF NOT EXISTS "__drizzle_migrations" (\n\t\t\t\tid SERIAL PRIMARY KEY,\n\t\t\t\thash text NOT NULL,\n\t\t\t\tcreated_at numeric\n\t\t\t)',
   );
@@ -110,7 +114,7 @@ function upgrade(client: Database.Database): void {
   const newest = newestMigration(client);
   for (const { sql, hash, folderMillis } of readMigrationFiles({ migrationsFolder: fileURLToPath(MIGRATIONS) })) {
     if (folderMillis <= newest) continue;
-    // Triggers of the release before may read what a migration changes.
+    // Triggers of the previous release may read what a migration changes.
     if (folderMillis > LAST_WITH_TRIGGERS) dropTriggers(client);
     for (const statement of sql) client.prepare(statement).run();
     note.run(hash, folderMillis);
@@ -118,7 +122,10 @@ function upgrade(client: Database.Database): void {
   if (!hasTriggers(client)) installTriggers(client);
 }
 
-/** Whether a file's schema is older or newer than this release's, judged by its newest migration and its triggers. A file without migrations is older. */
+/**
+ * Returns whether a file's schema is older or newer than this release's, judged by its newest migration and its triggers. A
+ * file without migrations is older.
+ */
 export function schemaState(client: Database.Database): 'older' | 'current' | 'newer' {
   const table = client.prepare("SELECT 1 FROM sqlite_master WHERE name = '__drizzle_migrations'").get();
   if (table === undefined) return 'older';
@@ -131,19 +138,19 @@ export function schemaState(client: Database.Database): 'older' | 'current' | 'n
   return newest < known || !hasTriggers(client) ? 'older' : 'current';
 }
 
-/** Whether a file's triggers are no part of its migrations, so that they can be removed until it is upgraded. */
-export function hasTriggersApart(client: Database.Database): boolean {
+/** Returns true if a file's triggers are not part of its migrations, so that they can be removed until the file is upgraded. */
+export function hasTriggersOutsideMigrations(client: Database.Database): boolean {
   return newestMigration(client) >= LAST_WITH_TRIGGERS;
 }
 
-/** When a file's newest migration was made, epoch milliseconds; 0: it has none. */
+/** Returns when a file's newest migration was made, in epoch milliseconds; 0 if the file has no migration. */
 export function newestMigration(client: Database.Database): number {
   return Number(client.prepare('SELECT max(created_at) FROM __drizzle_migrations').pluck().get());
 }
 
 /**
- * Locks the file for this process until it ends, even by a crash. Throws when another server has locked it; the message ends with
- * `advice`, if given.
+ * Locks the file for this process until the process ends, even by a crash. Throws if another server has locked it; the message
+ * ends with `advice`, if given.
  */
 export function lockForServer(path: string, advice?: string): { release(): void } {
   // SQLite follows symbolic links, so two names of one file must share one lock.
@@ -161,25 +168,25 @@ export function lockForServer(path: string, advice?: string): { release(): void 
   return { release: () => lock.close() };
 }
 
-/** The triggers of this release as SQLite keeps their text, in the order in which they are made. */
+/** The triggers of this release, with the text that SQLite stores for them, in the order of their creation. */
 const TRIGGERS: readonly string[] =
   readFileSync(new URL('../../drizzle/triggers.sql', import.meta.url), 'utf8').match(
     /^CREATE TRIGGER [\s\S]*?^END(?=;$)/gm,
   ) ?? [];
 
-/** Whether a database has the triggers of this release, in their order, and no others. */
+/** Returns true if a database has exactly the triggers of this release, in their order. */
 export function hasTriggers(client: Database.Database): boolean {
   const found = client.prepare("SELECT sql FROM sqlite_master WHERE type = 'trigger' ORDER BY rowid").pluck().all();
   return found.length === TRIGGERS.length && TRIGGERS.every((sql, at) => sql === found[at]);
 }
 
-/** Gives a database the triggers of this release in place of those that it has. Call inside a transaction. */
+/** Replaces the triggers of a database by those of this release. Call inside a transaction. */
 function installTriggers(client: Database.Database): void {
   dropTriggers(client);
   for (const sql of TRIGGERS) client.prepare(sql).run();
 }
 
-/** Removes all triggers of a database, whoever made them. */
+/** Removes all triggers of a database, also those that this program did not create. */
 export function dropTriggers(client: Database.Database): void {
   const names = client.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'trigger'").pluck().all();
   for (const name of names) client.prepare(`DROP TRIGGER "${name.replaceAll('"', '""')}"`).run();

@@ -11,7 +11,7 @@ interface OwnedTable {
   deleted_at?: SQLiteColumn;
 }
 
-/** An identifier as a number: plain decimal digits, at most 2^53−1. Anything else gives 0, which is no record's id. */
+/** Parses an identifier as a number: plain decimal digits, at most 2^53−1. Returns 0, which is no record's id, for anything else. */
 export function recordId(given: unknown): number {
   const digits = typeof given === 'number' ? String(given) : given;
   if (typeof digits !== 'string' || !/^\d{1,16}$/.test(digits)) return 0;
@@ -19,12 +19,12 @@ export function recordId(given: unknown): number {
   return Number.isSafeInteger(id) ? id : 0;
 }
 
-/** So many ids are looked up in a few milliseconds. */
+/** Looking up this number of ids takes a few milliseconds. */
 const IDS_AT_ONCE = 2000;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** An identifier as a utr in lower case, or '' when it is not a UUID. */
+/** Returns an identifier as a utr in lower case, or '' if it is not a UUID. */
 export function recordUtr(given: unknown): string {
   return typeof given === 'string' && UUID.test(given) ? given.toLowerCase() : '';
 }
@@ -39,15 +39,14 @@ export function ownedRecord(table: OwnedTable, id: unknown, accountId: number): 
   return and(eq(table.id, recordId(id)), ownedBy(table, accountId));
 }
 
-/** Whether the account has the record with this identifier in a table. */
+/** Returns true if the account has the record with this identifier in a table. */
 export function isOwned(db: Db, table: OwnedTable, id: unknown, accountId: number): boolean {
   return db.get(sql`SELECT 1 FROM ${table} WHERE ${ownedRecord(table, id, accountId)}`) !== undefined;
 }
 
 /**
- * The given identifiers as ids without repeats. Throws `failure` when none is given or one of them does not satisfy `condition`,
- * because a bulk operation applies to all of its records or to none.
- * Between some thousand other requests are answered.
+ * Returns the given identifiers as ids without repeats. Throws `failure` if none is given or if one of them does not satisfy
+ * `condition`, because a bulk operation applies to all of its records or to none. Other requests are answered after every 2,000 ids.
  */
 export async function requireOwnedIds(
   db: Db,

@@ -4,9 +4,9 @@ import { chmodSync, closeSync, openSync } from 'node:fs';
 const PRIVATE = 0o600;
 
 /**
- * Creates an empty file with mode 0600, whatever the umask, so that nobody else can open it before its content is written. SQLite
- * gives the files beside a database (write-ahead log, shared memory, journal) the mode of the database. An existing file is left as
- * it is. Throws the system's error when the file cannot be created.
+ * Creates an empty file with mode 0600, whatever the umask, so that no other user can open it before its content is written.
+ * SQLite gives the files next to a database (write-ahead log, shared memory, journal) the mode of the database. Does not change
+ * an existing file. Throws the system's error if the file cannot be created.
  */
 export function makePrivateFile(path: string): void {
   try {

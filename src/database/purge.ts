@@ -1,13 +1,16 @@
-/** Removes deleted rows for good. Addresses, consent log, suppressions and the ledger stay, because links in sent mails depend on them. */
+/**
+ * Removes deleted rows from the file. Addresses, the consent log, suppressions and the ledger stay, because links in sent mails
+ * depend on them.
+ */
 import type { Database } from 'better-sqlite3';
 import { inChunks } from './bulk.ts';
 
 const OF_DELETED_TYPES = 'contact_type_id IN (SELECT id FROM contact_types WHERE deleted_at IS NOT NULL)';
 
-/** Records of an import (schema/people-history.ts) whose contact type is deleted. */
+/** Condition for records of an import (schema/people-history.ts) whose contact type is deleted. */
 const OF_DELETED_IMPORTS = `import_id IN (SELECT id FROM contact_imports WHERE ${OF_DELETED_TYPES})`;
 
-/** The rows to remove, children before parents: a table and their condition. Contacts of a deleted type are removed with it. */
+/** The rows to remove, children before parents: a table and the condition. Contacts of a deleted type are removed with it. */
 const DELETED: readonly [table: string, condition: string][] = [
   [
     'steps',
@@ -36,18 +39,21 @@ const DELETED: readonly [table: string, condition: string][] = [
   ['contact_imports', OF_DELETED_TYPES],
   ['contact_types', 'deleted_at IS NOT NULL'],
   ['senders', 'deleted_at IS NOT NULL'],
-  // Sessions that have ended and links to sign in that no longer work; the service removes them only when it makes others.
+  // Sessions and login links that have expired. The service removes them only when it creates new ones.
   ['sessions', `last_seen_at < ${monthAgo()}`],
   ['login_links', `(used_at IS NOT NULL OR expires_at < ${monthAgo()})`],
 ];
 
-/** The person may be added anew, and erasing them is to find their earlier addresses. */
+/**
+ * Keeps the corrected addresses of purged contacts, because a contact may be added again under the last address, and erasing
+ * that contact must find the earlier ones.
+ */
 const KEEP_CORRECTIONS = `INSERT OR IGNORE INTO purged_corrections (address_id, earlier_id)
   SELECT c.address_id, e.address_id FROM temp.doomed d CROSS JOIN earlier_addresses e ON e.rowid = d.id
     CROSS JOIN contacts c ON c.id = e.contact_id
   WHERE d.name = 'earlier_addresses' AND c.address_id <> e.address_id`;
 
-/** A time as records have it. The latest that a session can be of use is 30 days. */
+/** Returns SQL for the time 30 days ago as records store it. No session lives longer. */
 function monthAgo(): string {
   return "strftime('%Y-%m-%dT%H:%M:%S', 'now', '-30 days')";
 }
@@ -56,14 +62,14 @@ function ofDeleted(column: string, parent: string): string {
   return `${column} IN (SELECT id FROM ${parent} WHERE deleted_at IS NOT NULL)`;
 }
 
-/** Looks one contact up, because a list of all deleted ones can have a million. */
+/** Returns SQL that looks one contact up. A list of all deleted contacts could have a million entries. */
 function ofDeletedContact(id: string): string {
   return `EXISTS (SELECT 1 FROM contacts c WHERE c.id = ${id} AND (c.deleted_at IS NOT NULL OR c.${OF_DELETED_TYPES}))`;
 }
 
 /**
- * Removes every deleted row and overwrites its content in the file; returns the number of rows by table. `onProgress` is told how
- * many rows have been removed so far. The writes are short transactions, so the service can keep running.
+ * Removes every deleted row and overwrites its content in the file. Returns the number of rows by table. Reports to
+ * `onProgress` how many rows have been removed so far. The writes are short transactions, so the service can keep running.
  */
 export async function purge(
   client: Database,
@@ -102,7 +108,7 @@ async function purgeTable(
     .get(table);
   if (bounds?.first == null || bounds.last === null) return 0;
   const { first, last } = bounds;
-  // The condition is checked again: meanwhile a row may have been restored, or another one may have got the rowid of one that is gone.
+  // The condition is checked again, because meanwhile a row may have been restored, or another row may have got the rowid of a removed one.
   const remove = client.prepare(
     `DELETE FROM ${table} WHERE rowid IN (
        SELECT ${table}.rowid FROM temp.doomed CROSS JOIN ${table} ON ${table}.rowid = doomed.id

@@ -6,8 +6,8 @@ import type { TObject } from 'typebox';
 import type { Db } from './open.ts';
 
 /**
- * The `json_object` of a record: every property of its schema, in order, from the column of the same name, unless `computed`
- * has an expression for it. The caller must wrap a computed JSON value in `json(…)`.
+ * Returns the SQL `json_object` of a record: every property of its schema, in order, from the column of the same name, unless
+ * `computed` has an expression for it. The caller must wrap a computed JSON value in `json(…)`.
  */
 export function recordObject(schema: TObject, table: object, computed: Record<string, SQL> = {}): SQL {
   const columns: Record<string, unknown> = { ...table };
@@ -25,7 +25,7 @@ export interface Page {
   count: number;
   /** The next page starts after this id. */
   last: number;
-  /** Whether a limit, or the end of a step of a search, ended the page, so that there may be more records. */
+  /** True if a limit, or the end of a step of a search, ended the page, so that there may be more records. */
   mayHaveMore: boolean;
 }
 
@@ -35,31 +35,31 @@ export interface ListSource {
   from: SQL;
   where: SQL | undefined;
   id: SQLiteColumn;
-  /** The size of a row's large columns in bytes, if it has any. */
+  /** The total size of a row's large columns in bytes, if the table has any. */
   bytes?: SQL | undefined;
   /**
-   * Finds the next rows where looking for them among all takes long: up to `limit` ids after an id, in one short step. `where` is then
-   * ignored.
+   * Finds the next rows in one short step, up to `limit` ids after an id, for a search that would take long over all rows. If
+   * set, `where` is ignored.
    */
   find?: ((afterId: number, limit: number) => Found) | undefined;
 }
 
-/** What one step of a search found. */
+/** The result of one step of a search. */
 export interface Found {
   /** Ascending. */
   ids: number[];
-  /** The id after which the next step goes on, null at the end. */
+  /** The id after which the next step continues; null at the end. */
   next: number | null;
 }
 
-/** The most rows of a page. */
+/** The maximum number of rows of a page. */
 export const PAGE_ROWS = 1000;
-/** A page ends with the row whose large columns take the sum past this many bytes. */
+/** A page ends with the row that takes the sum of its large columns past this number of bytes. */
 const PAGE_BYTES = 1024 * 1024;
 
 /**
- * Gives a function that reads up to `limit` records after an id, ascending. SQLite serialises them, so that no JavaScript object per row
- * is needed. The statement is prepared once for all pages: for long records that takes a tenth of the time of a page.
+ * Returns a function that reads up to `limit` records after an id, ascending. SQLite makes the JSON, so that no JavaScript object per
+ * row is needed. The statement is prepared once for all pages, because preparing takes a tenth of a page's time for long records.
  */
 export function pageReader(db: Db, source: ListSource): (afterId: number, limit: number) => Page {
   const { record, from, id, find } = source;
@@ -92,22 +92,25 @@ export function pageReader(db: Db, source: ListSource): (afterId: number, limit:
   };
 }
 
-/** Which part of a list is asked for. */
+/** The part of a list that a caller asks for. */
 export interface ListPart {
-  /** At most so many records. */
+  /** The maximum number of records. */
   limit?: number;
   /** Only records with a higher id. */
   after_id?: number;
-  /** The oldest first unless this says newest. */
+  /** Oldest records first, unless this is newest. */
   order?: 'oldest' | 'newest';
-  /** With the newest first, only records with a lower id. */
+  /** With newest records first: only records with a lower id. */
   before_id?: number;
 }
 
-/** The records of a part with the newest first, if no limit is given. */
+/** The number of records of a part with the newest first, if no limit is given. */
 const NEWEST_ROWS = 50;
 
-/** The records of a part. Others are answered between pages of it. For lists that a page shows; src/http/list-response.ts sends long ones. */
+/**
+ * Returns the records of a part of a list that a screen shows. Other requests are answered between its pages.
+ * src/http/list-response.ts sends long lists.
+ */
 export async function readPart<Record>(db: Db, source: ListSource, part: ListPart): Promise<Record[]> {
   if (part.order === 'newest') return JSON.parse(`[${readNewest(db, source, part)}]`);
   const read = pageReader(db, source);
@@ -123,7 +126,7 @@ export async function readPart<Record>(db: Db, source: ListSource, part: ListPar
   return records;
 }
 
-/** The records of a part with the newest first, as JSON texts, comma-separated. */
+/** Returns the records of a part with the newest first, as comma-separated JSON texts. */
 export function readNewest(
   db: Db,
   { record, from, where, id }: ListSource,
@@ -136,7 +139,7 @@ export function readNewest(
   return rows.join(',');
 }
 
-/** The `bytes` of a list whose rows have these large columns. */
+/** Returns the expression for `bytes` of a list whose rows have these large columns. */
 export function totalBytes(...columns: SQLiteColumn[]): SQL {
   return sql.join(
     columns.map((column) => sql`ifnull(octet_length(${column}), 0)`),
@@ -144,7 +147,10 @@ export function totalBytes(...columns: SQLiteColumn[]): SQL {
   );
 }
 
-/** How many of the next rows fit in a page by the size of their large columns, whose contents are not read; at least one. */
+/**
+ * Returns how many of the next rows, at least one, fit in a page by the size of their large columns. Does not read the contents
+ * of the columns.
+ */
 function rowsWithin(db: Db, { from, where, id, bytes }: ListSource, afterId: number, limit: number): number {
   if (bytes === undefined) return limit;
   const { rows } = db.get<{ rows: number }>(sql`
@@ -155,12 +161,15 @@ function rowsWithin(db: Db, { from, where, id, bytes }: ListSource, afterId: num
   return Math.max(1, rows);
 }
 
-/** One record as JSON text, or undefined. */
+/** Returns one record as JSON text, or undefined. */
 export function readRecord(db: Db, record: SQL, from: SQL, where: SQL | undefined): string | undefined {
   return db.get<{ json: string } | undefined>(sql`SELECT ${record} AS json FROM ${from} WHERE ${where}`)?.json;
 }
 
-/** Like `readRecord`, for a hot path: the statement is prepared once, then called with values for the `sql.placeholder`s in `where`. */
+/**
+ * Like `readRecord`, for code that runs often: the statement is prepared once, then called with values for the
+ * `sql.placeholder`s in `where`.
+ */
 export function recordReader(
   db: Db,
   record: SQL,

@@ -6,7 +6,7 @@ import { DATA } from './data-folder.ts';
 
 const DYNAMIC_CONTENT = new URL('dynamic-content.json', DATA);
 
-/** Adds to the reference tables what this release brings. Ids never change, because clients store them. */
+/** Adds this release's rows to the reference tables. Ids never change, because clients store them. */
 export function seed(client: Database): void {
   seedDynamicContent(client);
   seedTemplates(client);
@@ -23,11 +23,11 @@ function seedDynamicContent(client: Database): void {
   })();
 }
 
-/** The folder of the data; data/places/README.md describes the format of each file. */
+/** The folder of the place data; data/places/README.md describes the format of each file. */
 export const PLACES = new URL('places/', DATA);
 
 export interface PlacesIndex {
-  /** How many cities there are, which is also the highest id. */
+  /** The number of cities, which is also the highest id. */
   cities: number;
   /** The length in bytes and the content hash of the response that lists all places. */
   body: { length: number; hash: string };
@@ -47,14 +47,14 @@ export function readPlacesIndex(): PlacesIndex {
   return JSON.parse(readFileSync(new URL('index.json', PLACES), 'utf8'));
 }
 
-/** Every country, ordered by id. */
+/** Returns every country, ordered by id. */
 export function readCountries(): Country[] {
   return JSON.parse(readFileSync(new URL('countries.json', PLACES), 'utf8'));
 }
 
 /**
- * Updates the tables to this release's data in one transaction: adds new places and renames countries and states, but never changes
- * an id. SQLite parses the JSON itself, one statement per state's cities, which takes a third of the time of one statement per row.
+ * Updates the tables to this release's data in one transaction: adds new places and renames countries and states, but never changes an id.
+ * SQLite parses the JSON itself with one statement for the cities of each state, which takes a third of the time of one statement per row.
  */
 export function seedPlaces(client: Database): void {
   const seed = client.transaction(() => {
@@ -89,10 +89,10 @@ function unpack(file: string): string {
   return brotliDecompressSync(readFileSync(new URL(file, PLACES))).toString();
 }
 
-/** The folder of index.json and, for each template, its source (.json) and the files made from it (.html, .png). */
+/** The folder of index.json and of each template's source (.json) and the files made from it (.html, .png). */
 const TEMPLATES = new URL('templates/', DATA);
 
-/** An entry of index.json. Its files are named like its preview image. */
+/** An entry of index.json. The names of its files begin with the name of its preview image. */
 export interface BuiltIn {
   /** Never reused for another template, because campaigns refer to it. 1 is the blank template. */
   id: number;
@@ -101,17 +101,17 @@ export interface BuiltIn {
   is_blank: number;
 }
 
-/** The built-in templates, ordered by id. */
+/** Returns the built-in templates, ordered by id. */
 export function listTemplates(): BuiltIn[] {
   return JSON.parse(readFileSync(new URL('index.json', TEMPLATES), 'utf8'));
 }
 
-/** The location of a built-in template's source, compiled HTML or preview. */
+/** Returns the location of a built-in template's source, compiled HTML or preview. */
 export function templateFile({ preview_image }: BuiltIn, kind: 'json' | 'html' | 'png'): URL {
   return new URL(preview_image.replace(/png$/, kind), TEMPLATES);
 }
 
-/** Updates design_templates to this release's templates; rows that have not changed are not written. */
+/** Updates design_templates to this release's templates. Unchanged rows are not written. */
 export function seedTemplates(client: Database): void {
   const put = client.prepare(`
     INSERT INTO design_templates (id, template_name, preview_image, json_code, html_code, is_blank)

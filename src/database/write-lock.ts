@@ -1,25 +1,28 @@
-/** Waits for SQLite's single write lock without blocking the thread, as SQLite's own busy handler would. */
+/** Waits for SQLite's single write lock. SQLite's own busy handler would block the thread. */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type Database, SqliteError } from 'better-sqlite3';
 
-/** Milliseconds before the first, second, … check of a lock that is taken; the last one repeats. Most locks are released within a few. */
+/**
+ * Milliseconds before the first, second, … check of a lock that is taken. The last delay repeats. Most locks are released
+ * within a few milliseconds.
+ */
 const POLL_DELAYS_MS = [1, 2, 5, 10];
 
 interface Waiting {
   resolve(isFree: boolean): void;
-  /** The `performance.now()` at which the wait ends without the lock. */
+  /** The value of `performance.now()` at which the wait ends without the lock. */
   until: number;
 }
 
-/** Whether a statement failed because another connection held the lock, so that a retry may work. */
+/** Returns true if a statement failed because another connection held the lock, so that a retry may succeed. */
 export function isBusy(error: unknown): boolean {
   return error instanceof SqliteError && error.code.startsWith('SQLITE_BUSY');
 }
 
 /**
- * The queue of those who wait for the lock on one connection: they get it in the order in which they asked, and one timer checks it
- * for all of them. Creating it disables the connection's busy timeout: a statement that finds the lock taken fails at once with
- * SQLITE_BUSY.
+ * The queue of callers that wait for the lock on one connection. They get the lock in the order of their calls, and one timer
+ * checks it for all of them. Creating the queue disables the connection's busy timeout: a statement that finds the lock taken
+ * fails at once with SQLITE_BUSY.
  */
 export class WriteLock {
   readonly #client: Database;
@@ -31,14 +34,14 @@ export class WriteLock {
     client.pragma('busy_timeout = 0');
   }
 
-  /** Whether no other connection holds the lock. Takes and releases it, without touching the disk. */
+  /** Returns true if no other connection holds the lock. Takes and releases the lock without touching the disk. */
   isFree(): boolean {
     try {
       this.#client.exec('BEGIN IMMEDIATE');
       this.#client.exec('ROLLBACK');
       return true;
     } catch (error) {
-      // Any other error, such as a failing disk, is reported when the caller writes.
+      // Any other error, such as a failing disk, will reach the caller when it writes.
       return !isBusy(error);
     }
   }
@@ -52,8 +55,8 @@ export class WriteLock {
   }
 
   /**
-   * Runs a write that is one transaction, waiting for the lock up to `maxWaitMs`, and returns its result. Throws what it throws,
-   * and SQLITE_BUSY when the lock was never free.
+   * Runs a write that is one transaction and returns its result. Waits for the lock up to `maxWaitMs`. Throws the write's own
+   * error, or SQLITE_BUSY if the lock was never free.
    */
   async write<T>(work: () => T, maxWaitMs: number): Promise<T> {
     const until = performance.now() + maxWaitMs;
@@ -69,7 +72,7 @@ export class WriteLock {
   async #look(): Promise<void> {
     this.#isLooking = true;
     for (let taken = 0, wasFree = false; this.#waiting.length > 0; ) {
-      // The one before has written by now, and the lock is most likely free for the next.
+      // The previous caller has written by now, and the lock is most likely free for the next one.
       if (wasFree) await setImmediate();
       else await setTimeout(POLL_DELAYS_MS[Math.min(taken, POLL_DELAYS_MS.length - 1)]);
       wasFree = this.isFree();
@@ -85,7 +88,9 @@ export class WriteLock {
   }
 }
 
-/** Whether the disk is full or failing or the file is locked: nothing can be written now, but the same write may work later. */
+/**
+ * Returns true if the disk is full or failing or the file is locked: nothing can be written now, but the same write may succeed later.
+ */
 export function isTransientSqliteError(error: unknown): boolean {
   return error instanceof SqliteError && /^SQLITE_(FULL|IOERR|BUSY)/.test(error.code);
 }

@@ -3,17 +3,20 @@ import { setTimeout } from 'node:timers/promises';
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 
 const SHARED = 'sendlark turns';
-/** Indices in the shared memory: how many announced writes have not ended, and how many have. */
+/** Indices in the shared memory: the number of announced writes that have not ended, and the number that have ended. */
 const ANNOUNCED = 0;
 const ENDED = 1;
-/** A writer that finds the lock taken checks again after 1, 2 and 5 ms (`POLL_DELAYS_MS` in write-lock.ts), so it is served within this time. */
+/**
+ * The longest wait for announced writes. A writer that finds the lock taken checks again after 1, 2 and 5 ms (`POLL_DELAYS_MS`
+ * in write-lock.ts), so it gets the lock within this time.
+ */
 const MAX_YIELD_MS = 10;
 
 const counts = new Int32Array(sharedMemory());
-/** How many of the announced writes are this thread's own. */
+/** The number of this thread's own announced writes. */
 let own = 0;
 
-/** Created by the first thread that asks, which is the main one; `setEnvironmentData` passes it to threads started later. */
+/** Returns the shared memory. The main thread asks first and creates it; `setEnvironmentData` passes it to threads started later. */
 function sharedMemory(): SharedArrayBuffer {
   const known = getEnvironmentData(SHARED);
   if (known instanceof SharedArrayBuffer) return known;
@@ -22,21 +25,21 @@ function sharedMemory(): SharedArrayBuffer {
   return made;
 }
 
-/** Tells bulk writers of other threads that this one is about to write. Exactly one `endWrite` must follow. */
+/** Announces to bulk writers of other threads that this thread is about to write. Exactly one `endWrite` must follow. */
 export function announceWrite(): void {
   own++;
   Atomics.add(counts, ANNOUNCED, 1);
 }
 
-/** Says that the announced write has ended. */
+/** Ends the announced write. */
 export function endWrite(): void {
   own--;
   Atomics.add(counts, ENDED, 1);
   Atomics.sub(counts, ANNOUNCED, 1);
 }
 
-/** Waits for work of other threads, which meanwhile do not leave the lock to the write that the caller has announced. */
-export async function withWriteSetAside(wait: () => Promise<void>): Promise<void> {
+/** Waits for other threads and withdraws the caller's announced write meanwhile, so that other threads do not wait for it in turn. */
+export async function withWriteWithdrawn(wait: () => Promise<void>): Promise<void> {
   endWrite();
   try {
     await wait();
@@ -45,7 +48,7 @@ export async function withWriteSetAside(wait: () => Promise<void>): Promise<void
   }
 }
 
-/** Runs a synchronous write with its announcement. */
+/** Runs a synchronous write and announces it. */
 export function withAnnouncedWrite<T>(write: () => T): T {
   announceWrite();
   try {
@@ -55,7 +58,10 @@ export function withAnnouncedWrite<T>(write: () => T): T {
   }
 }
 
-/** Does work that may write or wait for a write, with its announcement: for what no request announces. */
+/**
+ * Runs asynchronous work that may write or wait for a write, and announces it. For work that does not belong to a request,
+ * because requests are announced already.
+ */
 export async function withAnnouncedWork<T>(work: () => Promise<T>): Promise<T> {
   announceWrite();
   try {
@@ -65,19 +71,19 @@ export async function withAnnouncedWork<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether another thread of this process has announced a write that has not ended. */
+/** Returns true if another thread of this process has announced a write that has not ended. */
 export function isOtherThreadWaiting(): boolean {
   return Atomics.load(counts, ANNOUNCED) > own;
 }
 
-/** How many announced writes have ended so far. */
+/** Returns how many announced writes have ended so far. */
 export function endedWrites(): number {
   return Atomics.load(counts, ENDED);
 }
 
 /**
- * Waits until no other thread has an announced write. Returns early once one announced write has ended and `fairMs` have passed; after
- * 10 ms in any case, so that a slow request does not stop the bulk writer.
+ * Waits until no other thread has an announced write. Returns earlier if an announced write has ended and `fairMs` have passed,
+ * and after 10 ms at the latest, so that a slow request does not stop the bulk writer.
  */
 export async function letOthersWrite(fairMs: number): Promise<void> {
   const started = performance.now();

@@ -5,7 +5,7 @@ import { findAccount } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
 import { Failure, type FieldErrors } from '../errors/failure.ts';
 import { messages } from '../errors/field-errors.ts';
-import { type Allowed, type Caller, callerWithSession, requireAllowed } from '../operations/callers.ts';
+import { type AccessRule, type Caller, callerWithSession, requireAccess } from '../operations/callers.ts';
 import type { Clock } from '../time/clock.ts';
 import { findSession, type Session } from '../users/sessions.ts';
 import { sessionSecret } from './cookies.ts';
@@ -17,7 +17,7 @@ declare module 'fastify' {
     requireCaller(): void;
   }
   /** Who may call a route: by default a person needs the role of a viewer for a GET, that of an editor for everything else. */
-  interface FastifyContextConfig extends Partial<Allowed> {}
+  interface FastifyContextConfig extends Partial<AccessRule> {}
 }
 
 /** How long a correct pair is accepted without asking the database again. A revoked pair stops working within this time. */
@@ -80,7 +80,7 @@ export function installCallers(
     const caller = session === null ? callerWithKeys(request) : callerWithSession(session, request.ip);
     // Set before the role is checked, so that the 403 keeps its status for the dashboard (see `installErrors`).
     request.sessionId = caller.sessionId;
-    requireAllowed(allowedBy(request), caller);
+    requireAccess(allowedBy(request), caller);
     return caller;
   }
 
@@ -100,7 +100,7 @@ export function installCallers(
 }
 
 /** Who may call a route. An address without a route needs only a session, and is answered 404. */
-function allowedBy({ method, routeOptions: { config } }: FastifyRequest): Allowed {
-  const { role = method === 'GET' ? 'viewer' : 'editor', isForPeople, isForOperators } = config;
-  return { role, isForPeople, isForOperators };
+function allowedBy({ method, routeOptions: { config } }: FastifyRequest): AccessRule {
+  const { role = method === 'GET' ? 'viewer' : 'editor', isForUsers, isForOperators } = config;
+  return { role, isForUsers, isForOperators };
 }

@@ -35,7 +35,7 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
     answer: (context: Context, input: Static<Input>, reply: FastifyReply) => unknown,
   ): void {
     const { methods, url, inQuery } = readAt(at);
-    const { name: summary, description, role, isForPeople, isForOperators, check } = operation;
+    const { name: summary, description, role, isForUsers, isForOperators, check } = operation;
     const schema = { tags: [tag], summary, ...(description && { description }), ...split(operation.input, inQuery) };
     app.route({
       method: methods,
@@ -43,7 +43,7 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
       schema: { ...schema, response },
       config: {
         role,
-        ...(isForPeople && { isForPeople }),
+        ...(isForUsers && { isForUsers }),
         ...(isForOperators && { isForOperators }),
         ...(check && {
           check: (request, errors) =>

@@ -1,4 +1,4 @@
-/** Who calls: a program with a pair of keys, or a person with a session; and who may do something. */
+/** The caller of an operation: a program with a key pair or a user with a session. Also the check whether the caller may perform it. */
 import { ROLES, type Role } from '../database/schema/index.ts';
 import { Failure } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
@@ -8,53 +8,57 @@ import type { Session } from '../users/sessions.ts';
 
 const FORBIDDEN = 403;
 
-/** Who calls, for which account and with which rights. */
+/** The caller of an operation, the account and the caller's rights. */
 export interface Caller {
-  /** The account of the caller: the `user_id` of every record that they may see. */
+  /** The account of the caller: the `user_id` of every record that the caller can see. */
   accountId: number;
-  /** Who acts, for the audit log. */
+  /** The acting person or program, for the audit log. */
   actor: Actor;
-  /** What the caller may do. A pair of keys has the role of an owner, except where only people may act (`isForPeople`). */
+  /**
+   * The rights of the caller. A key pair has the rights of an owner, except for operations that only users may perform (`isForUsers`).
+   */
   role: Role;
-  /** The session by which a person calls; null for a pair of keys. */
+  /** The session of a signed-in user; null for a key pair. */
   sessionId: number | null;
 }
 
-/** Who may do something. */
-export interface Allowed {
-  /** The least role that a person needs. */
+/** The callers who may perform an operation. */
+export interface AccessRule {
+  /** The lowest role that may perform it. */
   role: Role;
   /**
-   * Whether only people who are signed in may do this, because it makes, changes or removes who has access: whoever has got hold of a
-   * key pair must not be able to become an operator with it, or keep access after the pair is revoked.
+   * True if only signed-in users may perform it, because it creates, changes or removes access: a stolen key pair must not be
+   * enough to become an operator, or to keep access after the pair is revoked.
    */
-  isForPeople?: true | undefined;
-  /** Whether it concerns the whole installation: then it takes a signed-in operator, and keys are not enough. */
+  isForUsers?: true | undefined;
+  /** True if it concerns the whole installation, so that only signed-in operators may perform it and a key pair is not enough. */
   isForOperators?: true | undefined;
 }
 
-/** Throws 403 unless a caller is among those who may do something. */
-export function requireAllowed({ role: least, isForPeople, isForOperators }: Allowed, caller: Caller): void {
+/** Throws 403 unless the caller may perform an operation with this rule. */
+export function requireAccess({ role: least, isForUsers, isForOperators }: AccessRule, caller: Caller): void {
   const { role, sessionId } = caller;
   const required = isForOperators ? 'owner' : least;
-  if (sessionId === null && isForPeople && !isForOperators) throw new Failure(FORBIDDEN, sentence('people_only'));
+  if (sessionId === null && isForUsers && !isForOperators) throw new Failure(FORBIDDEN, sentence('people_only'));
   if (ROLES.indexOf(role) < ROLES.indexOf(required))
     throw new Failure(FORBIDDEN, sentence('role_too_low', { role, required }));
   if (isForOperators && !isOperatorsSession(caller)) throw new Failure(FORBIDDEN, sentence('operators_only'));
 }
 
-/** The caller of a request that has a session. */
+/** Returns the caller of a request that has a session. */
 export function callerWithSession({ id: sessionId, user }: Session, address: string): Caller {
   const { id: userId, accountId, email: name, role } = user;
   return { accountId, actor: { userId, name, address }, role, sessionId };
 }
 
-/** Whether the caller is a person who may change nothing. They get no links that work without signing in, such as those to a design page. */
-export function changesNothing({ role }: Pick<Caller, 'role'>): boolean {
+/**
+ * Returns true if the caller may change nothing. Such callers get no links that work without signing in, such as those to a design page.
+ */
+export function isReadOnly({ role }: Pick<Caller, 'role'>): boolean {
   return role === 'viewer';
 }
 
-/** Whether a signed-in operator calls. */
+/** Returns true if the caller is a signed-in operator. */
 export function isOperatorsSession({ sessionId, accountId, role }: Omit<Caller, 'actor'>): boolean {
   return sessionId !== null && isOperator({ accountId, role });
 }

@@ -1,4 +1,4 @@
-/** What the routes and pages are given to work with. */
+/** The parts of the application that routes, pages and operations use. */
 import type { Resolver } from 'node:dns/promises';
 import type { Importer, ImportJobs } from '../audience/import/uploads.ts';
 import type { Backups } from '../backups/backups.ts';
@@ -12,31 +12,31 @@ import type { Clock } from '../time/clock.ts';
 
 export interface Deps {
   db: Db;
-  /** How requests wait for the write lock of `db`, which itself never waits. */
+  /** Requests wait here for the write lock of `db`, because `db` itself never waits. */
   lock: WriteLock;
   config: Config;
   clock: Clock;
   tokens: Tokens;
-  /** Origin of links, without a trailing slash; known once the port is. */
+  /** Origin of links, without a trailing slash; known only once the port is. */
   publicUrl(): string;
-  /** Tells the background that there is something to do. */
+  /** Tells the background thread that there is work. */
   wake(): void;
-  /** Tells the webhooks' thread that endpoints, tests or replays were added or changed; starts it with the first endpoint. */
+  /** Tells the webhooks thread that endpoints, tests or replays were added or changed. Starts the thread with the first endpoint. */
   wakeWebhooks(): void;
-  /** A new way to ask the DNS, which may be cancelled. */
+  /** Returns a new DNS resolver, whose queries can be cancelled. */
   resolver(): Resolver;
-  /** Gives what is at an address of Amazon SNS, which signs what it sends and asks to be visited once. */
+  /** Downloads from a URL of Amazon SNS: a certificate that verifies a signature, or the link that confirms a subscription. */
   fetchFromAmazon: Download;
-  /** Imports contacts outside this thread. */
+  /** Imports contacts in the import thread. */
   importer: Importer;
-  /** The uploaded files that are to be imported. */
+  /** The uploaded files that wait for their import. */
   imports: ImportJobs;
   /**
-   * With sender nodes: keeps what a recipient chose where a restored backup finds it again, and has carried it out when it resolves.
-   * Throws 503 when that is not possible now.
+   * With sender nodes: stores a recipient's choice in JetStream, where a restored backup finds it again, and resolves once the
+   * choice is carried out. Throws 503 if that is not possible now.
    */
   keepChoice?: (token: string, ids: RecipientIds, choice: Choice) => Promise<void>;
   backups: Backups;
-  /** Stops the service when open requests are answered, and starts it anew. */
+  /** Stops the service once open requests are answered, and starts it again. */
   restart(): void;
 }

@@ -1,22 +1,22 @@
 /**
- * An operation: one thing that the product can do, stated once with its input, its output and who may do it. The API maps a path to it
- * (src/http/operation-routes.ts) and a page calls it as a function (src/operations/perform.ts).
+ * An operation: one thing that the product can do, declared once with its input, its output and its callers. The API maps a
+ * path to it (src/http/operation-routes.ts), and a page calls it as a function (src/operations/perform.ts).
  */
 import type { Static, TObject } from 'typebox';
 import { type ListPart, type ListSource, readPart } from '../database/record-json.ts';
 import { notFound } from '../errors/failure.ts';
 import type { FieldErrorCollector } from '../http/requests/validation.ts';
-import type { Allowed, Caller } from './callers.ts';
+import type { AccessRule, Caller } from './callers.ts';
 import type { Deps } from './deps.ts';
 
-/** What an operation works with. */
+/** The arguments of an operation besides its input: the application and the caller. */
 export type Context = Deps & Caller;
 
 /** One thing that the product can do. */
-export interface Operation<Input extends TObject, Output> extends Allowed {
-  /** What it does, as the API reference says it, such as “Add a group”. */
+export interface Operation<Input extends TObject, Output> extends AccessRule {
+  /** The title in the API reference, such as “Add a group”. */
   name: string;
-  /** What else a caller must know, for the API reference. */
+  /** Further text for the API reference. */
   description?: string;
   input: Input;
   /** Adds the field errors that need the database. Sees only the fields that are present and passed the schema. */
@@ -24,7 +24,7 @@ export interface Operation<Input extends TObject, Output> extends Allowed {
   run(context: Context, input: Static<Input>): Output | Promise<Output>;
 }
 
-/** An operation whose output is described, so that it can be an answer of the API. */
+/** An operation with a schema of its output, so that the API can answer with it. */
 export interface DescribedOperation<Input extends TObject, Output extends TObject>
   extends Operation<Input, Static<Output>> {
   output: Output;
@@ -33,14 +33,14 @@ export interface DescribedOperation<Input extends TObject, Output extends TObjec
 /** An operation that reads one record. */
 export interface RecordOperation<Input extends TObject, Record extends TObject>
   extends Operation<Input, Static<Record>> {
-  /** What the API calls the record in its answer. */
+  /** The name of the record in the API's answer. */
   as: string;
   record: Record;
-  /** The record as JSON text, made by SQLite or another thread; undefined if the caller's account has none. */
+  /** Returns the record as JSON text, made by SQLite or another thread; undefined if the caller's account has no such record. */
   json(context: Context, input: Static<Input>): string | undefined | Promise<string | undefined>;
 }
 
-/** Records to be read: where they are, and which part of them. */
+/** The source of a list's records, and the part to read. */
 export interface Selection extends ListSource {
   part: ListPart;
 }
@@ -48,14 +48,14 @@ export interface Selection extends ListSource {
 /** An operation that reads records in the order of their ids. */
 export interface ListOperation<Input extends TObject, Record extends TObject>
   extends Operation<Input, Static<Record>[]> {
-  /** What the API calls the records in its answer. */
+  /** The name of the list in the API's answer. */
   as: string;
   record: Record;
-  /** Which records the caller means. The API sends them as SQLite makes them, without an object for each. */
+  /** Selects the requested records. The API sends them as SQLite makes them, without a JavaScript object for each. */
   select(context: Context, input: Static<Input>): Selection;
 }
 
-/** States an operation. */
+/** Declares an operation. */
 export function operation<Input extends TObject, Output extends TObject>(
   stated: DescribedOperation<Input, Output>,
 ): DescribedOperation<Input, Output>;
@@ -64,7 +64,7 @@ export function operation(stated: object): object {
   return stated;
 }
 
-/** States an operation that reads one record. It throws 404 where there is none. */
+/** Declares an operation that reads one record. The operation throws 404 if there is no such record. */
 export function recordOperation<Input extends TObject, Record extends TObject>(
   stated: Omit<RecordOperation<Input, Record>, 'run'>,
 ): RecordOperation<Input, Record> {
@@ -78,7 +78,7 @@ export function recordOperation<Input extends TObject, Record extends TObject>(
   };
 }
 
-/** States an operation that reads records. */
+/** Declares an operation that reads a list of records. */
 export function listOperation<Input extends TObject, Record extends TObject>(
   stated: Omit<ListOperation<Input, Record>, 'run'>,
 ): ListOperation<Input, Record> {

@@ -1,24 +1,27 @@
-/** Performs an operation for a caller in this process, such as a page: checks who may do it, reads and checks the input, and runs it. */
+/**
+ * Performs an operation for a caller in this process, such as a page: checks the caller's role, parses and checks the input,
+ * and runs the operation.
+ */
 import type { Static, TObject } from 'typebox';
 import { normalize } from '../http/requests/normalize.ts';
 import { FieldErrorCollector, passedFields } from '../http/requests/validation.ts';
 import { isValid, type SchemaError } from '../http/schema-compilers.ts';
-import { requireAllowed } from './callers.ts';
+import { requireAccess } from './callers.ts';
 import type { Context, Operation } from './operation.ts';
 
-/** What a caller gives: the operation's own names; values may be texts, as a form has them. */
+/** Input as a caller passes it, under the operation's own names. Values may be texts, as in a form. */
 export type Given<Input extends TObject> = { readonly [Name in keyof Static<Input>]?: unknown };
 
 /**
- * Gives the output of an operation. Throws a Failure: 403 where the caller may not do it, 422 with the errors of the fields, and what
- * the operation itself throws.
+ * Performs an operation and returns its output. Throws a Failure: 403 if the caller may not perform it, 422 with the field
+ * errors, or a failure of the operation itself.
  */
 export async function perform<Input extends TObject, Output>(
   operation: Operation<Input, Output>,
   context: Context,
   given: Given<Input>,
 ): Promise<Output> {
-  requireAllowed(operation, context);
+  requireAccess(operation, context);
   const input = normalize(operation.input, given);
   const found: SchemaError[] = [];
   const passes = isValid(operation.input, input, found);

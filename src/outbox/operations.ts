@@ -8,7 +8,7 @@ import { readRecord, recordObject } from '../database/record-json.ts';
 import { addresses, deliveries, mailings, outbox } from '../database/schema/index.ts';
 import { HIDDEN, withoutTokens } from '../delivery/links/tokens.ts';
 import { eitherOrderQuery, identifier, integer, isoTimestampSchema, line, nullable } from '../http/requests/schemas.ts';
-import { changesNothing } from '../operations/callers.ts';
+import { isReadOnly } from '../operations/callers.ts';
 import { type Context, listOperation, recordOperation } from '../operations/operation.ts';
 
 const ListedMail = Type.Object({
@@ -67,7 +67,7 @@ export const readMail = recordOperation({
     const raw = sql<string>`CAST(${outbox.raw} AS TEXT)`;
     const mail = db.select({ mailing: outbox.mailing_id, to: outbox.envelope_to, raw }).from(outbox).where(where).get();
     if (mail === undefined) return undefined;
-    const isHidden = changesNothing(context);
+    const isHidden = isReadOnly(context);
     const record = recordObject(Mail, outbox, {
       raw: isHidden ? sql`${withoutTokens(mail.raw)}` : raw,
       web_copy: sql`${isHidden ? null : findWebCopyUrl(context, mail)}`,
@@ -79,7 +79,7 @@ export const readMail = recordOperation({
 
 /** What a caller's mails show instead of their columns: to whoever may only look, nothing by which they could act for a recipient. */
 function hiddenFrom(context: Context) {
-  return changesNothing(context) ? { envelope_from: unsignedReturnPath } : {};
+  return isReadOnly(context) ? { envelope_from: unsignedReturnPath } : {};
 }
 
 /** Whether a mail's sender, recipient or subject includes a text, regardless of case. */

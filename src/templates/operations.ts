@@ -27,7 +27,7 @@ import {
   zeroOrOne,
 } from '../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../http/requests/validation.ts';
-import { changesNothing } from '../operations/callers.ts';
+import { isReadOnly } from '../operations/callers.ts';
 import { type Context, listOperation, operation, recordOperation } from '../operations/operation.ts';
 import { templateErrors } from '../single-sends/single-sends.ts';
 import { type AuditAction, auditBy } from '../users/audit.ts';
@@ -139,7 +139,7 @@ export const readTemplate = recordOperation({
     const token = designToken(tokens, 'template', found.utr, actor.userId ?? 0, clock.now());
     const record = recordObject(OwnTemplate, ownTemplates, {
       is_html: sql`${ownTemplates.json_code} = ''`,
-      design_url: sql`${changesNothing(context) ? '' : `${publicUrl()}/design/${token}`}`,
+      design_url: sql`${isReadOnly(context) ? '' : `${publicUrl()}/design/${token}`}`,
     });
     return readRecord(db, record, sql`${ownTemplates}`, where);
   },

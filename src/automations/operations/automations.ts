@@ -26,7 +26,7 @@ import {
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
-import { changesNothing } from '../../operations/callers.ts';
+import { isReadOnly } from '../../operations/callers.ts';
 import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
 import { changerName, templateSource } from '../../single-sends/single-sends.ts';
 import { isoTimestamp } from '../../time/clock.ts';
@@ -313,7 +313,7 @@ export const readSeries = operation({
       people: peopleInSeries(db, automation, now),
       mails: listSchedules(db, automation.id).map((schedule) => ({
         ...shown(db, schedule),
-        design_url: changesNothing(context) ? '' : designUrl(schedule.utr),
+        design_url: isReadOnly(context) ? '' : designUrl(schedule.utr),
       })),
     };
     return { series };

@@ -27,7 +27,7 @@ import {
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
-import { changesNothing } from '../../operations/callers.ts';
+import { isReadOnly } from '../../operations/callers.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
 import {
@@ -91,7 +91,7 @@ export const listSchedules = listOperation({
     const automation = requireAutomation(db, accountId, utr);
     return {
       record: recordObject(Schedule, automationSchedules, {
-        design_url: changesNothing(context)
+        design_url: isReadOnly(context)
           ? sql`''`
           : sql`${`${publicUrl()}/design/`} || design_token(${automationSchedules.utr}, ${actor.userId ?? 0})`,
         image: sql`${`${publicUrl()}/images/templates/`} || ${automationSchedules.preview_img}`,

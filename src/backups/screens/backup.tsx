@@ -29,7 +29,7 @@ export async function backupScreen(app: FastifyInstance): Promise<void> {
   app.get('/settings/backup', (request, reply) => show(request, reply));
 
   app.get('/settings/backup/file', async (request, reply) => {
-    // Otherwise another site could make the browser request backups again and again.
+    // Otherwise another website could make the browser request backups again and again.
     if (!isSameOrigin(request)) throw new Failure(FORBIDDEN, sentence('other_site'));
     const made = await makeUntilClosed(reply, app.deps.backups, () => attempt(request, makeBackup, {}));
     if ('problem' in made) return show(request, reply, made.status, sentenceOf(made));

@@ -1,4 +1,4 @@
-/** Whether the relay answers, and what it offers (RFC 5321 §4.1.1.1). No mail is sent, no password is given. */
+/** Checks whether the relay answers, and which extensions it offers (RFC 5321 §4.1.1.1). Sends no mail and no password. */
 import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Database } from 'better-sqlite3';
@@ -20,7 +20,7 @@ const REACH_ADVICE = 'Check host, port and firewall; many hosters block port 25,
 const TLS_ADVICE =
   'Mail crosses the network under TLS with a valid certificate only; ?tls=off behind the port is for a relay on your own network.';
 
-/** One finding for each relay in use; nothing is thrown. */
+/** Returns one finding for each relay in use. Throws nothing. */
 export async function relayChecks(client: Database, config: Config): Promise<Finding[]> {
   const missing = missingRelay(client, config);
   if (missing !== null) return [{ name: NAME, ...missing }];
@@ -33,7 +33,7 @@ export async function relayChecks(client: Database, config: Config): Promise<Fin
   }
 }
 
-/** The relays in use; none when SMTP_URL cannot be parsed, which `relayChecks` reports. */
+/** Returns the relays in use; none if SMTP_URL cannot be parsed, which `relayChecks` reports. */
 export function configuredRelays(client: Database, config: Config): Relay[] {
   try {
     return relaysInUse(client, config);
@@ -63,7 +63,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message || String(Object(error).code) : String(error);
 }
 
-/** The names of the extensions that the server offers, before STARTTLS where that is used. */
+/** Returns the names of the extensions that the server offers, before STARTTLS if that is used. */
 async function ehlo({ host, port, tls, verify }: Relay): Promise<string[]> {
   const isTls = tls === 'implicit';
   const servername = isIP(host) === 0 ? { servername: host } : {};
@@ -77,7 +77,7 @@ async function ehlo({ host, port, tls, verify }: Relay): Promise<string[]> {
   });
 }
 
-/** Connects as the courier does, but without logging in. Gives why that fails, or null. */
+/** Connects as the courier does, but without logging in. Returns why that fails, or null. */
 async function tlsFault(relay: Relay): Promise<string | null> {
   const wire = new SmtpConnection(
     relay,

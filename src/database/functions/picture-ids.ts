@@ -1,19 +1,22 @@
-/** The ids by which mails name pictures of the library, and finding them in a mail, whatever is around them and however it is escaped. */
+/**
+ * The public ids by which mails refer to pictures of the image library, and a function that finds them in any text, whatever
+ * surrounds or escapes them.
+ */
 import { randomBytes } from 'node:crypto';
 
-/** The most ids that are looked up in one mail: as many as an account can have pictures. */
+/** The maximum number of ids that are looked up in one mail: the maximum number of pictures of an account. */
 const MAX_FOUND = 10_000;
 
 const ID_DIGITS = 32;
 
-/** A new public id of a picture, which nobody can guess. */
+/** Returns a new public id of a picture. It is random, so that it cannot be guessed. */
 export function newPictureId(): string {
   return randomBytes(ID_DIGITS / 2).toString('hex');
 }
 
 /**
- * Everything in a text that has the form of a picture's public id, as a JSON array without repeats. Every connection has it as the
- * SQL function `picture_ids`, which the triggers on stored content use.
+ * Returns everything in a text that looks like a picture's public id, as a JSON array without repeats. Every connection has it
+ * as the SQL function `picture_ids`, which the triggers on stored content use.
  */
 export function findPictureIds(text: string): string {
   const found = new Set<string>();

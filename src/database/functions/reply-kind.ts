@@ -1,9 +1,9 @@
-/** Recognizes replies of relays, and sentences with them, that say the same thing, so that they are counted together. */
+/** Recognizes replies of mail servers, and stored reasons with such replies, that mean the same, so that they are counted together. */
 import { type Said, Sentence } from '../../errors/sentences.ts';
 import { readStored, stored } from '../../errors/stored.ts';
 
 const MAX_LENGTH = 200;
-/** Of a reply within a sentence, so that both together are not longer than that. */
+/** The maximum length of a reply within a sentence, so that both together stay within the limit of 200 characters. */
 const MAX_QUOTED = 110;
 const ADDRESS = /<?[^\s<>@"',;:()]+@[^\s<>@"',;()]+[^\s<>@"',;().:]>?/g;
 const WORD = /[^\s<>()[\],;"']+/g;
@@ -14,8 +14,8 @@ const BEFORE_CODE = /(?:^|\n|: |\d )$/;
 const MIN_ID_LENGTH = 8;
 
 /**
- * A reply without the parts that differ from mail to mail: addresses become `<address>`; queue ids, host names with digits, times
- * and amounts become `…`. Codes, words and short rule names such as `S3150` stay. At most 200 characters.
+ * Returns a reply without the parts that differ from mail to mail: addresses become `<address>`; queue ids, host names with
+ * digits, times and amounts become `…`. Codes, words and short rule names such as `S3150` stay. At most 200 characters.
  */
 export function replyKind(reply: string): string {
   return reply
@@ -34,8 +34,8 @@ export function replyKind(reply: string): string {
 }
 
 /**
- * A reason in its stored form without what differs from mail to mail: of a reply its kind, of a sentence the kinds of the replies in it.
- * Every connection has it as the SQL function `reply_kind`.
+ * Returns a stored reason without the parts that differ from mail to mail. A reply becomes its `replyKind`, and so do the
+ * replies within a sentence. Every connection has it as the SQL function `reply_kind`.
  */
 export function reasonKind(reason: string): string {
   return stored(kindOf(readStored(reason)));
@@ -50,7 +50,7 @@ function kindOf(reason: Said, most = MAX_LENGTH): Said {
   return new Sentence(reason.code, Object.fromEntries(values));
 }
 
-/** The URL of a provider's explanation, without the parts that identify the mail or the client. */
+/** Returns the URL of a provider's explanation without the parts that identify the mail or the client. */
 function withoutIds(url: string): string {
   const [scheme = '', empty = '', host = '', ...path] = url.split('/');
   return [scheme, empty, host, ...path.map((part) => (/\d/.test(part) ? '…' : part))].join('/');

@@ -4,20 +4,23 @@ import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { id } from './columns.ts';
 import { TRACKING_MODES } from './states.ts';
 
-/** Within so many days, the present one included, a person gets so many mails of campaigns at most. */
+/** A frequency cap: within this number of days, today included, a contact gets at most this number of campaign mails. */
 export interface MailCap {
   mails: number;
   days: number;
 }
 
-/** Mailings whose mails are found for limits, the newest first: the one that it is in, when that ended ('9' if it has not), and its last delivery. */
+/**
+ * How far the search for mails that count towards frequency caps has come. It goes through mailings from the newest to the
+ * oldest: when the current mailing ended ('9' if it has not), its id, and the last delivery looked at.
+ */
 export interface CapProgress {
   ended: string;
   mailing: number;
   delivery: number;
 }
 
-/** The times at which mail of campaigns may leave, in the zone of schedules. */
+/** Sending hours: the times at which campaign mail may leave, in the time zone of schedules. */
 export interface SendWindow {
   /** Weekdays: 1 is Monday, 7 is Sunday. */
   days: number[];
@@ -33,15 +36,15 @@ export const accounts = sqliteTable(
     id: id(),
     name: text().notNull(),
     created_at: text().notNull(),
-    /** 1: its single sends without a canary are held because of their results, too. */
+    /** 1: auto-pause also holds its single sends without a canary because of their results. */
     auto_hold: integer().$type<0 | 1>().notNull().default(0),
-    /** What it learns of opens and clicks. */
+    /** What the account records about opens and clicks. */
     tracking: text({ enum: TRACKING_MODES }).notNull().default('person'),
-    /** The limits of mails per person; null without any. */
+    /** The frequency caps; null without any. */
     mail_caps: text({ mode: 'json' }).$type<MailCap[]>(),
-    /** How far the mails of the time before the limits are found for them; null when they are, and without limits. */
+    /** How far mails sent before the frequency caps were set have been found; null when all are found, and without caps. */
     mail_caps_progress: text({ mode: 'json' }).$type<CapProgress>(),
-    /** When its mail may leave; null at any time. */
+    /** The sending hours of its mail; null: any time. */
     send_window: text({ mode: 'json' }).$type<SendWindow>(),
   },
   (table) => [
@@ -65,18 +68,18 @@ export const apiKeys = sqliteTable('api_keys', {
   revoked_at: text(),
 });
 
-/** What the installation remembers about itself by name: the secrets that sign links, why sending is held, when it last ran. */
+/** Values that the installation stores by name: the secrets that sign links, why sending is held, when it last ran. */
 export const installation = sqliteTable('installation', { name: text().primaryKey(), value: text().notNull() });
 
 /**
- * What a request that takes several transactions is to do, stored before the first of them and removed in the last one, so that the
- * next start does what a kill left. It is changed by src/audience/unfinished-writes.ts alone.
+ * The work of requests that take several transactions. A row is stored before the first transaction and removed in the last
+ * one, so that the next start finishes work that a kill interrupted. Only src/audience/unfinished-writes.ts changes it.
  */
 export const unfinishedWrites = sqliteTable('unfinished_writes', {
   id: id(),
   kind: text({
     enum: ['unsubscribe', 'resubscribe', 'delete-contacts', 'erase', 'erase-choices', 'erase-again', 'empty-log'],
   }).notNull(),
-  /** JSON, of another form for each kind. */
+  /** JSON; its form depends on the kind. */
   given: text().notNull(),
 });

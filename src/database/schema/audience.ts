@@ -1,10 +1,10 @@
-/** Tables of the people an account writes to: addresses, contacts, segments, and who must not get mail. */
+/** Tables of the audience of an account: addresses, contacts, segments, and who must not get mail. */
 import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
 import { count, id, line, said, softStamps, stamps } from './columns.ts';
 
-/** A person within an account: one row per normalized e-mail address. Rows are never removed, because links in sent mails refer to them. */
+/** One row per account and normalized e-mail address. Rows are never removed, because links in sent mails refer to them. */
 export const addresses = sqliteTable(
   'addresses',
   {
@@ -16,12 +16,12 @@ export const addresses = sqliteTable(
   },
   (table) => [
     uniqueIndex('addresses_person').on(table.user_id, table.normalized_email),
-    // Those who chose, who are few, for what sender nodes must know.
+    // The few addresses with a choice, because sender nodes must know them.
     index('addresses_choices').on(table.id).where(sql`tracking_choice <> 0`),
   ],
 );
 
-/** The column that names a person by their address. */
+/** The column that refers to an address. */
 export const address = () =>
   integer()
     .notNull()
@@ -34,8 +34,8 @@ export const contactTypes = sqliteTable(
     user_id: user(),
     name: text().notNull(),
     /**
-     * How many contacts of the type are not deleted. Triggers on `contacts` (drizzle/triggers.sql) keep it when a contact is
-     * added, deleted or moved to another type, because counting a million contacts for a list would take too long.
+     * The number of contacts of the type that are not deleted. Triggers on `contacts` (drizzle/triggers.sql) update it when a
+     * contact is added, deleted or moved to another type, because counting a million contacts for each list would take too long.
      */
     contacts_count: count(),
     ...softStamps(),
@@ -69,7 +69,7 @@ export const contacts = sqliteTable(
     address_line2: line(),
     state_province_region: line(),
     postal_code: line(),
-    /** Custom values as JSON by custom field id: once a field is deleted, nothing reads its values any more. */
+    /** Custom values as JSON by custom field id. Once a field is deleted, its values are no longer read. */
     custom_values: text({ mode: 'json' }).$type<Record<string, string>>(),
     ...softStamps(),
   },
@@ -83,8 +83,8 @@ export const contacts = sqliteTable(
 );
 
 /**
- * The blocks of the index contact_search (src/audience/search/search-index.ts) that must be written anew, because a contact in them was
- * changed or removed. Triggers on `contacts` add them.
+ * The blocks of the index contact_search (src/audience/search/search-index.ts) that must be written again because a contact in
+ * them was changed or removed. Triggers on `contacts` add the rows.
  */
 export const contactSearchChanges = sqliteTable('contact_search_changes', { block: integer().primaryKey() });
 
@@ -101,15 +101,17 @@ export const contactImports = sqliteTable(
     failed: count(),
     notes: text({ mode: 'json' }).$type<string[]>().notNull(),
     errors: text({ mode: 'json' }).$type<{ line: number; field: string; text: string }[]>().notNull(),
-    /** The `created_at` or `updated_at` that it gave its contacts; empty in imports of earlier releases. */
+    /** The `created_at` or `updated_at` of the contacts that the import wrote; empty for imports of earlier releases. */
     written_at: line(),
-    /** writing → done → undoing → undone. After a kill it stays writing, and can be undone as far as it came. */
+    /** writing → done → undoing → undone. After a kill the state stays writing, and what was written can be undone. */
     state: text({ enum: ['writing', 'done', 'undoing', 'undone'] })
       .notNull()
       .default('done'),
-    /** Until when what undoing needs is kept (schema/people-history.ts), an ISO timestamp; null once it is removed. */
+    /** Until when the records that an undo needs are kept (schema/people-history.ts), an ISO timestamp; null once they are removed. */
     undo_until: text(),
-    /** Of an undo: how many contacts it removed, gave back what they had, and left as they were, because they were changed since. */
+    /**
+     * For an undo: how many contacts it removed, how many it restored, and how many it kept because they were changed after the import.
+     */
     removed: count(),
     restored: count(),
     kept: count(),
@@ -132,16 +134,16 @@ export const unsubscribeGroups = sqliteTable(
     group_name: text().notNull(),
     description: text().notNull(),
     is_display: integer().notNull(),
-    /** How many people have left the group. Triggers on `unsubscribers` (drizzle/triggers.sql) keep it. */
+    /** The number of contacts who unsubscribed from the group. Triggers on `unsubscribers` (drizzle/triggers.sql) update it. */
     unsubscribe_clients_count: count(),
-    /** A deleted group is never removed from the file: mails that were sent lead to it, and the consent log names it. */
+    /** A deleted group is never removed from the file, because sent mails and the consent log refer to it. */
     deleted_at: text(),
     ...stamps(),
   },
   (table) => [index('unsubscribe_groups_user').on(table.user_id)],
 );
 
-/** Who unsubscribed: from all mail where unsubscribe_groups_id is null, else from that group. */
+/** Unsubscribed addresses: from all mail if unsubscribe_groups_id is null, otherwise from that group. */
 export const unsubscribers = sqliteTable(
   'unsubscribers',
   {
@@ -161,7 +163,10 @@ export const unsubscribers = sqliteTable(
   ],
 );
 
-/** Who unsubscribed, resubscribed, subscribed by a form, or allowed or refused that their opens and clicks are recorded, when and how: the owner's proof. Rows are added and never changed. */
+/**
+ * The owner's proof of consent: who unsubscribed, resubscribed, subscribed by a form, or allowed or refused the recording of
+ * opens and clicks, when and how. Rows are added and never changed.
+ */
 export const consentLog = sqliteTable(
   'consent_log',
   {
@@ -174,7 +179,10 @@ export const consentLog = sqliteTable(
     }).notNull(),
     source: text({ enum: ['api', 'one-click', 'page', 'complaint', 'provider', 'form', 'import'] }).notNull(),
     mailing_id: integer(),
-    /** The text that was agreed to, or refused. Of a subscription by a form also the form, when and from which network it was asked for and confirmed. */
+    /**
+     * The text that the contact agreed to or refused. For a subscription by a form also the form, and when and from which
+     * network it was requested and confirmed.
+     */
     form_name: text(),
     consent_text: text(),
     asked_at: text(),
@@ -185,7 +193,7 @@ export const consentLog = sqliteTable(
   (table) => [index('consent_log_address').on(table.address_id)],
 );
 
-/** Addresses that bounced or complained. They are not unsubscribers, because nobody asked for it. */
+/** Addresses that bounced or complained. They are not unsubscribers, because the recipients did not ask to be unsubscribed. */
 export const suppressions = sqliteTable(
   'suppressions',
   {
@@ -199,7 +207,7 @@ export const suppressions = sqliteTable(
   (table) => [index('suppressions_user').on(table.user_id, table.id)],
 );
 
-/** One rule of a segment: a field, an operator as the API writes it, and as many operands as it takes. */
+/** One rule of a segment: a field, an operator as the API writes it, and the operands that the operator takes. */
 export interface SegmentRule {
   field: string;
   /** The custom field's id; null for reserved fields and created_at. */
@@ -207,11 +215,13 @@ export interface SegmentRule {
   type: 'text' | 'number' | 'datetime-local' | 'mails' | 'mail' | 'link' | 'automation';
   operator: string;
   operands: string[];
-  /** What the operand of a rule about a certain mail or automation names; a mail is that of a single send or of a schedule. */
+  /**
+   * The mail or automation that the operand of a rule refers to; `kind` says whether a mail belongs to a single send or to a schedule.
+   */
   named?: { kind: 'single' | 'schedule' | 'automation'; id: number };
 }
 
-/** Rules over one contact type; the contacts that match are kept in segment_recipients. */
+/** Rules about the contacts of one contact type. The matching contacts are stored in segment_recipients. */
 export const segments = sqliteTable(
   'segments',
   {
@@ -223,13 +233,18 @@ export const segments = sqliteTable(
     select_operator: text({ mode: 'json' }).$type<string[]>().notNull(),
     value: text({ mode: 'json' }).$type<string[]>().notNull(),
     query_type: text({ enum: ['and', 'or'] }),
-    /** The three arrays parsed, with custom fields by id: a field created later under the same name is another field. */
+    /**
+     * The three arrays of the API, parsed, with custom fields by id, because a field created later under the same name is another field.
+     */
     rules: text({ mode: 'json' }).$type<SegmentRule[]>().notNull().default([]),
-    /** The address id up to which a running recompute is done; null when none is running. */
+    /** The address id up to which a running recompute has come; null when none is running. */
     recompute_after: integer(),
-    /** When rules that depend on the time are evaluated again, epoch milliseconds; null when there are none. */
+    /** When rules that depend on the time are evaluated next, epoch milliseconds; null when there are none. */
     check_at: integer(),
-    /** How many people are in the segment. Triggers on `segment_recipients` (drizzle/triggers.sql) keep it; people removed by hand do not count. */
+    /**
+     * The number of contacts in the segment. Triggers on `segment_recipients` (drizzle/triggers.sql) update it. Contacts
+     * removed by hand do not count.
+     */
     segment_emails_count: count(),
     ...softStamps(),
   },
@@ -241,7 +256,9 @@ export const segments = sqliteTable(
   ],
 );
 
-/** The people of a segment: contacts that match its rules and people added by hand. People removed by hand keep a row, marked. */
+/**
+ * The members of a segment: contacts that match its rules and contacts added by hand. Contacts removed by hand keep a row with a mark.
+ */
 export const segmentRecipients = sqliteTable(
   'segment_recipients',
   {
@@ -252,11 +269,11 @@ export const segmentRecipients = sqliteTable(
       .references(() => segments.id),
     address_id: address(),
     contact_id: integer(),
-    /** 1: added by hand, and stays whatever the rules say. */
+    /** 1: added by hand, and stays in the segment whatever the rules say. */
     by_hand: count(),
-    /** 1: removed by hand, and stays out whatever the rules say. Such a row is no recipient. */
+    /** 1: removed by hand, and stays out of the segment whatever the rules say. The row is not a recipient. */
     is_removed: count(),
-    /** The name given when the person was added by hand; the values of a contact take precedence. */
+    /** The name given when the contact was added by hand. The values of the contact's own record take precedence. */
     first_name: line(),
     last_name: line(),
     email: text().notNull(),
@@ -270,8 +287,8 @@ export const segmentRecipients = sqliteTable(
 );
 
 /**
- * Who joined or left the target of an automation, one row per automation. Written in the transaction that changes the contacts or
- * the segment; enrolment reads and removes the rows.
+ * Contacts that joined or left the target of an automation, one row per automation. Written in the transaction that changes the
+ * contacts or the segment; enrolment reads and removes the rows.
  */
 export const membershipChanges = sqliteTable('membership_changes', {
   id: id(),

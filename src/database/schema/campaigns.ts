@@ -1,4 +1,4 @@
-/** Tables of what an owner plans: senders, single sends, automations and the people in them, and the public archive of sent mails. */
+/** Tables of campaigns: senders, single sends, automations and their enrolments, and the public archive of sent mails. */
 
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
@@ -8,10 +8,10 @@ import { count, flag, id, line, said, softStamps, stamps } from './columns.ts';
 import { relays } from './relays.ts';
 import { HELD_CODES, SINGLE_SEND_STATUS, type Variant, WINNER_BY } from './states.ts';
 
-/** 0: neither opens nor clicks of this mail are counted, whatever the installation's setting. */
+/** 0: opens and clicks of this mail are not counted, whatever the account's setting. */
 const tracking = () => integer().notNull().default(1);
 
-/** The id of the user who last changed what is in it; null for a program, the service or a design link. */
+/** The id of the user who last changed the content; null for a program, the service or a design link. */
 const changedBy = () => integer();
 
 export const senders = sqliteTable(
@@ -34,7 +34,7 @@ export const senders = sqliteTable(
     send_at: text().notNull(),
     ...stamps(),
     deleted_at: text(),
-    /** The only relay its mail goes over; null: any. */
+    /** The only relay that its mail uses; null: any relay. */
     relay_id: integer().references(() => relays.id, { onDelete: 'set null' }),
   },
   (table) => [
@@ -48,14 +48,14 @@ export interface Target {
   table: 'contacts' | 'segments';
 }
 
-/** How a single send tries variants of its mail on a part of its audience. */
+/** An A/B test of a single send: variants of the mail that are tried on a part of its audience. */
 export interface AbTest {
   /** The variants B, C and D; A is the mail itself. */
   variants: Variant[];
-  /** Percent of the audience that they are tried on, A included. */
+  /** The size of the test group as a percentage of the audience, for all variants together, A included. */
   share: number;
   winner_by: (typeof WINNER_BY)[number];
-  /** How long the winner is waited for, from when every mail of the test was tried. */
+  /** How many hours after the last mail of the test group was tried the winner is chosen. */
   hours: number;
 }
 
@@ -79,25 +79,25 @@ export const singleSends = sqliteTable(
     schedule_type: integer().notNull(),
     schedule_date: text().notNull(),
     schedule_time: text().notNull(),
-    /** 1: each recipient gets it at that day and time by their own clock. */
+    /** 1: each recipient gets it at the scheduled day and time in their own time zone. */
     local_time: flag(),
     status: integer().notNull(),
     utr: text().notNull().unique(),
     template_json: text(),
     template_html: text(),
     sent_at: text().notNull(),
-    /** When it starts, epoch milliseconds: the scheduled moment, or the end of the time in which it can be recalled. */
+    /** When it starts, epoch milliseconds: the scheduled time, or the end of the time in which the user can undo the send. */
     starts_at: integer().notNull(),
-    /** Why it was held and is a draft again: a code for programs and a sentence for the report. */
+    /** Why it was held and became a draft again: a code for programs and a stored reason for the report. */
     held_code: text({ enum: HELD_CODES }),
     held_reason: said(),
     tracking: tracking(),
-    /** How many in a hundred recipients get it first, 0 to 5, and how many minutes the rest waits after them. */
+    /** The percentage of recipients in the canary, 0 to 5, and how many minutes the others wait after the canary. */
     canary_percent: count(),
     canary_minutes: integer().notNull().default(30),
-    /** Null: everybody gets the same mail. */
+    /** Null: every recipient gets the same mail. */
     ab_test: text({ mode: 'json' }).$type<AbTest>(),
-    /** 1: sent also to people who have had as many mails as the account's limits allow; so in automations. */
+    /** 1: the single send ignores the frequency caps. Automations have the same column. */
     ignores_caps: flag(),
     changed_by: changedBy(),
     ...stamps(),
@@ -131,7 +131,7 @@ export const automations = sqliteTable(
     utr: text().notNull().unique(),
     status: count(),
     live_at: text(),
-    /** Why it was held and is a draft again: a code for programs and a sentence for the report. */
+    /** Why it was held and became a draft again: a code for programs and a stored reason for the report. */
     held_code: text({ enum: HELD_CODES }),
     held_reason: said(),
     changed_by: changedBy(),
@@ -154,7 +154,9 @@ export const automationSchedules = sqliteTable(
     sender_id: integer().notNull(),
     subject: text().notNull(),
     preheader: line(),
-    /** Where it comes among the mails of its automation: those with a lower one are sent before it. Its id until mails are moved. */
+    /**
+     * Its place among the mails of its automation: mails with a lower position are sent earlier. Equal to its id until mails are moved.
+     */
     position: count(),
     waiting_period: integer().notNull(),
     waiting_type: text({ enum: ['instantly', 'days', 'hours'] }).notNull(),
@@ -170,7 +172,7 @@ export const automationSchedules = sqliteTable(
   (table) => [index('automation_schedules_automation').on(table.automation_id, table.position)],
 );
 
-/** The place of a person in an automation; each person has at most one per automation. */
+/** A contact's enrolment in an automation. Each address has at most one per automation. */
 export const enrolments = sqliteTable(
   'enrolments',
   {
@@ -181,17 +183,17 @@ export const enrolments = sqliteTable(
     address_id: address(),
     contact_id: integer(),
     state: text({ enum: ['active', 'finished', 'left'] }).notNull(),
-    /** Why they left, or null. */
+    /** Why the contact exited, or null. */
     reason: said(),
-    /** Epoch milliseconds of entry. */
+    /** When the contact entered, epoch milliseconds. */
     entered_at: integer().notNull(),
-    /** Their place in the series: mails with a higher position are ahead of them; 0 at entry. */
+    /** The contact's place in the series: mails with a higher position are still to come. 0 at entry. */
     position: count(),
     /** When the wait for the next mail began, epoch milliseconds: at entry, or when the previous mail reached its final state. */
     waiting_since: integer().notNull(),
     /** Epoch milliseconds when the next mail is due. */
     due_at: integer().notNull(),
-    /** The delivery that is queued or being sent; null while they wait for the next mail. */
+    /** The delivery that is queued or being sent; null while the contact waits for the next mail. */
     delivery_id: integer(),
   },
   (table) => [
@@ -205,19 +207,19 @@ export const enrolments = sqliteTable(
 );
 
 /**
- * How many enrolments of an automation are in each state and place, kept by triggers on `enrolments`: counting a million on each request
- * takes too long. Rows may have no people left.
+ * How many enrolments of an automation are in each state and place. Triggers on `enrolments` update the counts, because
+ * counting a million rows for each request takes too long. Rows may have a count of 0.
  */
 export const enrolmentCounts = sqliteTable(
   'enrolment_counts',
   {
     automation_id: integer().notNull(),
     state: text({ enum: ['active', 'finished', 'left'] }).notNull(),
-    /** Why they left; empty for others. */
+    /** Why the contacts exited; empty for other states. */
     reason: said().notNull().default(''),
-    /** That of the active ones; 0 for others. */
+    /** The position of active enrolments; 0 for others. */
     position: count(),
-    /** 1: active, and their next mail is queued or being sent. */
+    /** 1: active, and the next mail is queued or being sent. */
     is_queued: count(),
     people: count(),
   },
@@ -227,23 +229,23 @@ export const enrolmentCounts = sqliteTable(
 );
 
 /**
- * A change of the mails of an automation whose people are still being moved to their new places. Until that is done, no mail of it is
- * enqueued.
+ * A change of an automation's mails whose enrolments are still being moved to their new places. Until all are moved, none of
+ * the automation's mails is enqueued.
  */
 export const automationMoves = sqliteTable('automation_moves', {
   automation_id: integer().primaryKey(),
-  /** The places from `low` to below `high` whose people are moved; null: all. */
+  /** Enrolments at places from `low` to below `high` are moved; null: all enrolments. */
   low: integer(),
   high: integer(),
-  /** 1: a mail was removed, so people for whom none is left have finished. */
+  /** 1: a mail was removed, so enrolments without a mail still to come are completed. */
   is_removal: integer().$type<0 | 1>().notNull(),
-  /** People with an address up to this one are where they belong. */
+  /** Enrolments with an address id up to this one have been moved. */
   moved_to_address: integer().notNull().default(0),
 });
 
 /**
- * The order of mails before a change, while people are moved: whoever waited for the mail at `position` goes to the place `landing`.
- * The last row, without a mail, is for those who had them all.
+ * The order of mails before a change, while enrolments are moved: an enrolment that waited for the mail at `position` goes to
+ * the place `landing`. The last row, without a mail, is for enrolments that had got all mails.
  */
 export const movedMails = sqliteTable(
   'moved_mails',
@@ -256,7 +258,7 @@ export const movedMails = sqliteTable(
   (table) => [primaryKey({ columns: [table.automation_id, table.position] })],
 );
 
-/** One mail of one enrolment and its delivery. The unique index keeps a mail from being sent to the same person twice. */
+/** One mail of one enrolment and its delivery. The unique index keeps a mail from being sent to the same contact twice. */
 export const steps = sqliteTable(
   'steps',
   {
@@ -272,13 +274,13 @@ export const steps = sqliteTable(
 );
 
 /**
- * When an A/B test is looked at, epoch milliseconds: at any time (0) once it is decided, and (1) until its mails were tried; then when its hours are over,
- * or never (null) if somebody chooses. SQL over `ab_tests`.
+ * SQL over `ab_tests` for when an A/B test is looked at next, in epoch milliseconds: 0 (at once) if it is decided, 1 until the
+ * mails of its test group were tried, then the end of its hours, or null (never) if a user chooses the winner.
  */
 export const AB_TEST_DUE =
   "CASE WHEN winner IS NOT NULL THEN 0 WHEN tried_at IS NULL THEN 1 WHEN winner_by <> 'hand' THEN tried_at + hours * 3600000 END";
 
-/** An A/B test of a mailing: as it was planned at the launch, and what was decided. Until then the rest of the audience is held back. */
+/** An A/B test of a mailing: as it was planned at the launch, and the decision. Until the decision the rest of the audience waits. */
 export const abTests = sqliteTable(
   'ab_tests',
   {
@@ -286,49 +288,51 @@ export const abTests = sqliteTable(
     share: integer().notNull(),
     winner_by: text({ enum: WINNER_BY }).notNull(),
     hours: integer().notNull(),
-    /** All of them as they are sent, A first. */
+    /** All variants as they are sent, A first. */
     variants: text({ mode: 'json' }).$type<Variant[]>().notNull(),
-    /** How many recipients were held back for the winner. */
+    /** How many recipients waited for the winner. */
     rest: count(),
-    /** When every mail of the test group had been tried, epoch milliseconds; null before. */
+    /** When every mail of the test group had been tried, epoch milliseconds; null before that. */
     tried_at: integer(),
-    /** When it was decided, epoch milliseconds. */
+    /** When the winner was decided, epoch milliseconds. */
     decided_at: integer(),
-    /** winner and no_difference: by the figures; chosen: by hand. */
+    /** winner and no_difference: decided by the figures; chosen: by a user. */
     verdict: text({ enum: ['winner', 'no_difference', 'chosen'] }),
-    /** The variant that the rest gets, by its number; null until it is decided. It never changes after that. */
+    /** The number of the variant that the rest of the audience gets; null until it is decided. It never changes after that. */
     winner: integer(),
-    /** The variants that the winner is better than, and what was counted of each when it was decided, as JSON. */
+    /** The variants that the winner is better than, and the figures of each variant at the decision, as JSON. */
     better_than: text({ mode: 'json' }).$type<number[]>(),
     counted: text({ mode: 'json' }).$type<{ people: number; successes: number }[]>(),
-    /** 1: nobody is held back any more. */
+    /** 1: no recipient waits for the winner any more. */
     is_released: count(),
   },
   (table) => [
-    // With all that is read at each look, since the variants can have megabytes.
+    // Covers every column that the frequent check of due tests reads, because the variants can have megabytes.
     index('ab_tests_due')
       .on(sql.raw(AB_TEST_DUE), table.winner, table.tried_at, table.winner_by, table.hours, table.is_released)
       .where(sql`is_released = 0`),
-    // Those whose mails were tried at a time that is still to come, where the clock was ahead.
+    // Tests whose mails were tried at a time in the future, because the clock was ahead.
     index('ab_tests_tried')
       .on(table.tried_at, table.winner_by, table.winner, table.is_released)
       .where(sql`is_released = 0 AND winner IS NULL`),
   ],
 );
 
-/** The archive of an account. It exists from the first mail in it on, and its page while there is one that anybody may read. */
+/**
+ * The archive of an account. The row exists from the first mail in it on. The public page exists while the archive has a published mail.
+ */
 export const archives = sqliteTable('archives', {
   user_id: integer()
     .primaryKey()
     .references(() => accounts.id),
-  /** The part of its address that names it: random at first, or what its owner chose. */
+  /** The part of its URL that identifies it: random at first, or chosen by its owner. */
   slug: text().notNull().unique(),
-  /** What stands above its list; empty: a text of ours. */
+  /** The title of its page; empty: the default text. */
   title: line(),
   ...stamps(),
 });
 
-/** The single sends that are in the archive of their account. A deleted one leaves it. */
+/** The single sends in the archive of their account. A deleted single send is removed from it. */
 export const archivedMails = sqliteTable(
   'archived_mails',
   {
@@ -338,11 +342,11 @@ export const archivedMails = sqliteTable(
       .notNull()
       .unique()
       .references(() => singleSends.id, { onDelete: 'cascade' }),
-    /** The part of its address that names it, random. */
+    /** The random part of its URL that identifies it. */
     token: text().notNull().unique(),
-    /** Its subject for readers, without personal fields; empty until it is published. */
+    /** Its subject for readers, without personal values; empty until it is published. */
     title: line(),
-    /** When all of it was sent; null before that, while nobody can read it. */
+    /** When its last mail was sent and it was published; null before that. */
     published_at: text(),
     created_at: text().notNull(),
   },

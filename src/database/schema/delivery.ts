@@ -1,12 +1,15 @@
-/** Tables of what leaves: mailings, the ledger of their recipients, what happened to each mail afterwards. */
+/** Tables of the engine: mailings, the ledger of their recipients, and the events after each mail. */
 import { sql } from 'drizzle-orm';
 import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
 import { address } from './audience.ts';
 import { count, id, line, said } from './columns.ts';
-import { DELIVERY_STATE, HELD_CODES, IS_HAD, MAILING_ENDED, type MadeBy } from './states.ts';
+import { DELIVERY_STATE, HELD_CODES, IS_RECEIVED_OR_UNDERWAY, MAILING_ENDED, type MadeBy } from './states.ts';
 
-/** A mailing: frozen content and who gets it. Its counters change in the transaction that changes the ledger, so they always agree with it. */
+/**
+ * A mailing: frozen content and its recipients. Its counters change in the same transaction as the ledger, so that they always
+ * agree with it.
+ */
 export const mailings = sqliteTable(
   'mailings',
   {
@@ -15,42 +18,48 @@ export const mailings = sqliteTable(
     owner_kind: text({ enum: ['single', 'schedule', 'test', 'system', 'form'] }).notNull(),
     owner_id: integer().notNull(),
     revision: integer().notNull().default(1),
-    /** The automation a schedule's mailing belongs to: an automation's counters are the sums of its mailings, those of deleted schedules included. */
+    /**
+     * The automation that a schedule's mailing belongs to. An automation's counters are the sums of its mailings, including
+     * those of deleted schedules.
+     */
     automation_id: integer(),
     unsubscribe_group_id: integer(),
-    /** The sender whose current name and addresses the mails carry; null: they are frozen in the content. */
+    /** The sender whose current name and addresses the mails have; null: they are frozen in the content. */
     sender_id: integer(),
     content: text().notNull(),
-    /** enqueueing (recipients are being enqueued) → sending → done; held waits with a reason, cancelled starts no further hand-off. */
+    /**
+     * enqueueing (recipients are being enqueued) → sending → done. A held mailing waits and has a reason; a cancelled one
+     * starts no further hand-off.
+     */
     state: text({ enum: ['enqueueing', 'sending', 'paused', 'held', 'done', 'cancelled'] }).notNull(),
-    /** Why it is held: a code for programs and a sentence for its owner. */
+    /** Why it is held: a code for programs and a stored reason for its owner. */
     held_code: text({ enum: HELD_CODES }),
     held_reason: said(),
-    /** The state the worker has last acknowledged: once it has acknowledged a stop, it begins no further SMTP transaction. */
+    /** The state that the worker acknowledged last. Once the worker has acknowledged a stop, it begins no further SMTP transaction. */
     acknowledged_state: text().notNull().default(''),
-    /** Who it goes to and how far enqueueing has come, as JSON (`EnqueueProgress`); null once everybody is enqueued. */
+    /** The targets and how far enqueueing has come, as JSON (`EnqueueProgress`); null once all recipients are enqueued. */
     enqueue_progress: text(),
-    /** Of a single send: how many recipients are enqueued; more follow while `enqueue_progress` is set. */
+    /** For a single send: how many recipients are enqueued. The number grows while `enqueue_progress` is set. */
     recipients: count(),
     triggered: count(),
     delivered: count(),
-    /** How many of the delivered got a mail of which it is not known whether they opened it. */
+    /** How many of the delivered mails are unmeasured. */
     unmeasured: count(),
     bounces: count(),
-    /** How many of the bounces had been accepted before they came back. */
+    /** How many of the bounces came back after the mail had been accepted. */
     returned: count(),
     failed: count(),
     suppressed: count(),
     cancelled: count(),
-    /** Recipients who opened it, and all opens: of people and proxies, never of machines. */
+    /** Unique and total opens by people and proxies, never by machines. */
     unique_opens: count(),
     total_opens: count(),
-    /** Recipients who clicked; machines do not count. */
+    /** Recipients who clicked, not counting machines. */
     unique_clicks: count(),
-    /** Recipients of whose opens or clicks at least one was a person's. */
+    /** Recipients with at least one open, or click, by a person. */
     people_opens: count(),
     people_clicks: count(),
-    /** Recipients of whom nothing is known but that a proxy loaded the pictures. */
+    /** Recipients whose only known event is that a proxy loaded the pictures. */
     proxied_only: count(),
     unsubscribes: count(),
     created_at: text().notNull(),
@@ -60,11 +69,12 @@ export const mailings = sqliteTable(
     uniqueIndex('mailings_owner')
       .on(table.owner_kind, table.owner_id, table.revision)
       .where(sql`owner_kind IN ('single', 'schedule')`),
-    // SQLite does not see that one kind is among the two of the index above, so that one is of no use to find a mailing by its owner.
+    // Finds a mailing by its owner. SQLite cannot use the partial index above for this, because it does not infer that one kind
+    // is among the two of that index.
     index('mailings_of_owner').on(table.owner_kind, table.owner_id, table.revision),
-    // With the time, so that the timeline of a person does not read the content of every mailing.
+    // Covers the time, so that the timeline of a contact does not read the content of every mailing.
     index('mailings_user').on(table.user_id, table.id, table.created_at),
-    // With the figures that lists of automations add up, so that those do not read the content of every mailing.
+    // Covers the figures that lists of automations add up, so that they do not read the content of every mailing.
     index('mailings_automation')
       .on(
         ...[
@@ -79,9 +89,9 @@ export const mailings = sqliteTable(
         ...[table.suppressed, table.cancelled, table.people_opens, table.people_clicks, table.unsubscribes],
       )
       .where(sql`automation_id IS NOT NULL`),
-    // Those that people may have got since some time, for rules of segments: what is not finished comes after every time.
+    // Mailings with mails after a certain time, for rules of segments. Unfinished mailings come after every time.
     index('mailings_recent').on(table.user_id, sql.raw(MAILING_ENDED)).where(sql`owner_kind IN ('single', 'schedule')`),
-    // The same for other mail, such as tests and confirmations, for reports of providers that name only an address.
+    // The same for other mail, such as tests and confirmations, for providers' reports that contain only an address.
     index('mailings_recent_others')
       .on(table.user_id, sql.raw(MAILING_ENDED))
       .where(sql`owner_kind NOT IN ('single', 'schedule')`),
@@ -101,64 +111,69 @@ export const deliveries = sqliteTable(
       .references(() => mailings.id),
     address_id: address(),
     contact_id: integer(),
-    /** The row in the segment the person was enqueued from: people added by hand have their name there. */
+    /** The row of the segment from which the recipient was enqueued. It has the name of contacts added by hand. */
     segment_recipient_id: integer(),
     state: integer().notNull().default(DELIVERY_STATE.queued),
     attempt: count(),
-    /** When the next try is due, epoch milliseconds, or a value of src/delivery/queue/due.ts; 0 at first. */
+    /** When the next attempt is due, epoch milliseconds, or a value of src/delivery/queue/due.ts; 0 at first. */
     due_at: count(),
-    /** When it was first tried, epoch milliseconds: after 4 days of temporary refusals it fails. */
+    /** When it was first tried, epoch milliseconds. After 4 days of temporary refusals it fails. */
     first_tried_at: integer(),
-    /** The server's reply, or why this person got no mail. */
+    /** The server's reply, or why the recipient got no mail. */
     reply: said(),
     updated_at: count(),
-    /** The first open that no machine made. */
+    /** The first open by a person or proxy, not by a machine. */
     opened_at: integer(),
-    /** How many opens and clicks of people and proxies, and how many hits of machines, were counted; there is a maximum of each. */
+    /** The counted opens and clicks of people and proxies, and hits of machines. Each counter has a maximum. */
     opens: count(),
     clicks: count(),
     machine_hits: count(),
-    /** From then until then, epoch milliseconds, every hit is a machine's: one was found out by a burst or the trap link. */
+    /**
+     * Start and end, epoch milliseconds, of a time in which every hit counts as a machine's, because a burst or the trap link revealed one.
+     */
     machine_from: count(),
     machine_until: count(),
-    /** What people and proxies did with it: the bits of `BY_PERSON`. */
+    /** What people and proxies did with the mail: the bits of `BY_PERSON`. */
     by_person: count(),
-    /** 1: the mail has no pixel and no links of this person, so that it is not known whether they opened it. */
+    /** 1: unmeasured. The mail has no pixel and no links of this recipient's own, so opens and clicks cannot be recorded. */
     is_unmeasured: count(),
     unsubscribed_at: integer(),
-    /** In the test group of an A/B test: the number of the variant they get. Null for everybody else; the rest of a test gets the winner. */
+    /**
+     * The number of the variant that a recipient in the test group of an A/B test gets; null for all other recipients. The rest
+     * of the audience gets the winner.
+     */
     variant: integer(),
-    /** 1: begun while its account had limits of mails per person, or found for them later. */
+    /** 1: it was begun while its account had frequency caps, or was found for them later. */
     counts_to_caps: count(),
   },
   (table) => [
     uniqueIndex('deliveries_person').on(table.mailing_id, table.address_id),
-    // Those of a mailing in the order of their ids, in which lists have them. New rows go to its end, which costs little.
+    // Deliveries of a mailing in the order of their ids, which lists use. New rows go to its end, which costs little.
     index('deliveries_mailing').on(table.mailing_id),
     index('deliveries_queue')
       .on(table.mailing_id, table.due_at, table.id)
       .where(sql`state = ${sql.raw(`${DELIVERY_STATE.queued}`)}`),
-    // Those who opened it, which lists of single sends name, the latest first.
+    // Recipients who opened a single send, latest first, for its lists.
     index('deliveries_opened').on(table.mailing_id, table.opened_at).where(sql`opened_at IS NOT NULL`),
-    // With what reports of A/B tests count.
+    // Covers the columns that reports of A/B tests count.
     index('deliveries_variant')
       .on(table.mailing_id, table.variant, table.state, table.by_person, table.is_unmeasured)
       .where(sql`variant IS NOT NULL`),
-    // Those who did not simply get their mail are few, and are looked for by state and reason.
+    // Deliveries that were not simply accepted. They are few, and are looked for by state and reason.
     index('deliveries_unaccepted')
       .on(table.mailing_id, table.state, table.id)
       .where(sql`state > ${sql.raw(`${DELIVERY_STATE.accepted}`)}`),
     index('deliveries_sending')
       .on(table.id)
       .where(sql`state = ${sql.raw(`${DELIVERY_STATE.sending}`)}`),
-    // What a person had, for the limits; empty without any.
+    // Mails that a contact got, for frequency caps; empty without caps.
     index('deliveries_capped')
       .on(table.address_id, table.updated_at)
-      .where(sql.raw(`counts_to_caps = 1 AND ${IS_HAD}`)),
+      .where(sql.raw(`counts_to_caps = 1 AND ${IS_RECEIVED_OR_UNDERWAY}`)),
   ],
 );
 
-/** Of a mailing that its recipients get at a time by their own clocks: how many were put off to each moment when they were enqueued. */
+/** For a mailing in the recipients' own time zones: how many recipients were deferred to each moment when they were enqueued. */
 export const localWaits = sqliteTable(
   'local_waits',
   {
@@ -170,37 +185,42 @@ export const localWaits = sqliteTable(
   (table) => [primaryKey({ columns: [table.mailing_id, table.due_at] })],
 );
 
-/** How far the canary of a mailing is: its first recipients are chosen, get the mail, and are waited for; released lets the rest go. */
+/**
+ * The stages of a mailing's canary: its recipients are chosen, get the mail, and their results are waited for; released means
+ * that the others are sent.
+ */
 export const CANARY_STAGES = ['choosing', 'sending', 'waiting', 'released'] as const;
 
-/** Of mailings of single sends that began with a canary, were held because of their results, or whose owner let them go on after that. */
+/**
+ * Mailings of single sends that began with a canary, were held because of their results, or were released by their owner after such a hold.
+ */
 export const watchedMailings = sqliteTable(
   'watched_mailings',
   {
     mailing_id: integer()
       .primaryKey()
       .references(() => mailings.id),
-    /** How many in a hundred recipients the canary is, and how long the rest waits after them; 0: no canary. */
+    /** The canary as a percentage of the recipients, and how long the others wait after the canary; 0: no canary. */
     percent: count(),
     minutes: count(),
     stage: text({ enum: CANARY_STAGES }).notNull().default('released'),
-    /** JSON: the ids of the deliveries of the canary, until it is released. */
+    /** The ids of the canary's deliveries as JSON, until the canary is released. */
     chosen: text(),
-    /** How many there are. */
+    /** The number of recipients in the canary. */
     size: count(),
-    /** When all of them had been tried, steady epoch milliseconds. */
+    /** When all of them had been tried, epoch milliseconds by the monotonic clock. */
     tried_at: count(),
-    /** The codes of holds after which its owner let it go on, which hold it no more, separated by spaces. */
+    /** Codes of holds, separated by spaces, that no longer hold the mailing, because its owner resumed it after them. */
     passed: line(),
-    /** JSON: what came of the mails by recipient domain (`SeenDomains`); null before it was counted. */
+    /** The results of the mails by recipient domain as JSON (`SeenDomains`); null before they are counted. */
     seen: text(),
   },
   (table) => [index('watched_mailings_canary').on(table.mailing_id).where(sql`stage <> 'released'`)],
 );
 
 /**
- * Of each mailing, how many of its deliveries have a reply that says the same, by state: of those that wait for another try and of those
- * with a final state that is not acceptance. They change in the transaction that changes the ledger.
+ * How many deliveries of each mailing have replies that mean the same, by state: deliveries that wait for a retry, and
+ * deliveries with a final state other than accepted. The counts change in the transaction that changes the ledger.
  */
 export const deliveryReasons = sqliteTable(
   'delivery_reasons',
@@ -208,14 +228,16 @@ export const deliveryReasons = sqliteTable(
     mailing_id: integer().notNull(),
     /** A `DELIVERY_STATE`. */
     state: integer().notNull(),
-    /** The reply without what differs from mail to mail, as `reasonKind` gives it. */
+    /** The reply without the parts that differ from mail to mail, as `reasonKind` returns it. */
     reason: said().notNull(),
     count: integer().notNull(),
   },
   (table) => [primaryKey({ columns: [table.mailing_id, table.state, table.reason] })],
 );
 
-/** Where a tracked link of a mailing leads; the address may contain placeholders. The counters change with the events. */
+/**
+ * The target URL of a tracked link of a mailing; it may contain placeholders. The counters change in the transaction that adds the events.
+ */
 export const links = sqliteTable(
   'links',
   {
@@ -223,17 +245,17 @@ export const links = sqliteTable(
     number: integer().notNull(),
     url: text().notNull(),
     clicks: count(),
-    /** How many of the clicks were made by bots. */
+    /** How many of the clicks were made by machines. */
     machine_clicks: count(),
   },
   (table) => [
     primaryKey({ columns: [table.mailing_id, table.number] }),
-    // For rules of segments about who clicked a link in any mail.
+    // For rules of segments about contacts who clicked a link in any mail.
     index('links_url').on(table.url),
   ],
 );
 
-/** What happened to a delivery after it was sent, one row per event. */
+/** What happened to a mail after it was sent, one row per event. */
 export const events = sqliteTable(
   'events',
   {
@@ -242,7 +264,7 @@ export const events = sqliteTable(
     delivery_id: integer().notNull(),
     kind: text({ enum: ['open', 'click', 'unsubscribe', 'bounce', 'complaint'] }).notNull(),
     link_number: integer(),
-    /** One of `MADE_BY`; 0 for what is neither an open nor a click. */
+    /** One of `MADE_BY`; 0 for events that are neither opens nor clicks. */
     made_by: integer().$type<MadeBy>().notNull().default(0),
     /** Epoch milliseconds. */
     happened_at: integer().notNull(),
@@ -254,7 +276,10 @@ export const events = sqliteTable(
   ],
 );
 
-/** The events of a mailing by the hour, those of hours without any left out. They change in the transaction that adds the event. */
+/**
+ * The number of events of a mailing by the hour. Hours without events have no row. The counts change in the transaction that
+ * adds the event.
+ */
 export const mailingHours = sqliteTable(
   'mailing_hours',
   {
@@ -279,7 +304,7 @@ export const outbox = sqliteTable('outbox', {
   mailing_id: integer().notNull(),
   envelope_from: text().notNull(),
   envelope_to: text().notNull(),
-  /** From the header fields of the same name, decoded. */
+  /** Decoded from the header fields of the same name. */
   from: line(),
   to: line(),
   subject: text().notNull(),

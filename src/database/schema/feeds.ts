@@ -5,9 +5,9 @@ import { user } from './accounts.ts';
 import type { Target } from './campaigns.ts';
 import { count, id, line, said, stamps } from './columns.ts';
 
-/** A mail for each item, or one with all items since the last, each day or each week. */
+/** One mail for each item, or a daily or weekly digest of all new items. */
 export const FEED_RHYTHMS = ['item', 'daily', 'weekly'] as const;
-/** held: it turned up something that somebody should look at first. */
+/** held: something about the feed needs the attention of a user first. */
 export const FEED_STATES = ['active', 'paused', 'held'] as const;
 
 export const feeds = sqliteTable(
@@ -21,33 +21,33 @@ export const feeds = sqliteTable(
     unsubscribe_group_id: integer().notNull(),
     recipient_id: text({ mode: 'json' }).$type<Target[]>().notNull(),
     exclude_specific_recipient_id: text({ mode: 'json' }).$type<Target[]>().notNull(),
-    /** The template of its mails; 0: the one of this program. */
+    /** The template of its mails; 0: the default template of this program. */
     template_id: count(),
     subject: text().notNull(),
     rhythm: text({ enum: FEED_RHYTHMS }).notNull(),
-    /** When a digest is made: the day of the week from Monday, 1, and HH:MM in an IANA time zone. */
+    /** When a digest is made: the day of the week, where Monday is 1, and HH:MM in an IANA time zone. */
     weekday: integer().notNull().default(1),
     time_of_day: text().notNull().default('08:00'),
     time_zone: text().notNull().default('UTC'),
     state: text({ enum: FEED_STATES }).notNull(),
-    /** Why it is held, as a sentence; null: it is not. */
+    /** Why it is held, in stored form; null: it is not held. */
     held_reason: said(),
-    /** What the feed calls itself; empty before it was read. */
+    /** The title that the feed contains; empty before the first read. */
     feed_title: line(),
-    /** 1: it was read once, so what appears from now on is new. */
+    /** 1: the feed was read once, so items that appear from now on are new. */
     is_begun: integer().$type<0 | 1>().notNull().default(0),
-    /** What the server gave to ask with whether anything changed (RFC 9110, 13.1). */
+    /** The server's validators for conditional requests (RFC 9110, 13.1). */
     etag: line(),
     last_modified: line(),
-    /** When it is asked next, epoch milliseconds. */
+    /** When the feed is requested next, epoch milliseconds. */
     poll_at: integer().notNull(),
     /** When it was last read, epoch milliseconds; null: never. */
     read_at: integer(),
-    /** Why it could not be read the last time, as a sentence; empty: it could. */
+    /** Why the last read failed, in stored form; empty: it succeeded. */
     failure: said().notNull().default(''),
-    /** How many times in a row that was so. */
+    /** How many reads in a row failed. */
     failures: count(),
-    /** When the next mail is made of what waits, epoch milliseconds; null: nothing waits, and it makes no digest. */
+    /** When the next mail is made of the waiting items, epoch milliseconds; null if no item waits and no digest is due. */
     issue_at: integer(),
     ...stamps(),
   },
@@ -58,7 +58,7 @@ export const feeds = sqliteTable(
   ],
 );
 
-/** Every item that a feed has ever had, so that none is sent twice, whatever becomes of it in the feed. */
+/** Every item that a feed has ever had, so that none is sent twice, even if the feed drops and repeats it. */
 export const feedItems = sqliteTable(
   'feed_items',
   {
@@ -68,7 +68,7 @@ export const feedItems = sqliteTable(
       .references(() => feeds.id, { onDelete: 'cascade' }),
     /** A hash of its id, or else of its link. */
     item_key: text().notNull(),
-    /** What is sent of it, as JSON, while it waits for its mail; null: it was sent or skipped. */
+    /** The content of the item to send, as JSON, while it waits for its mail; null once it was sent or skipped. */
     item: text(),
   },
   (table) => [

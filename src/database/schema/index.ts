@@ -1,4 +1,4 @@
-/** Every table. A column that the API shows has the name it has there, so a row is the record. */
+/** Every table. A column that the API returns has the same name there, so a row is the record. */
 
 export * from './accounts.ts';
 export * from './audience.ts';

@@ -1,7 +1,7 @@
 /**
- * Tables of what happened with people that no other table tells. Those of imports are what undoing one needs; src/audience/import/ owns them.
- * Those of sunset, the rule about contacts that have been inactive for long, are owned by src/audience/sunset/; those of actions on many
- * contacts by src/audience/bulk/.
+ * Tables of the history of contacts that no other table has. Those of imports have what an undo needs; src/audience/import/
+ * owns them. src/audience/sunset/ owns those of sunset, the rule about contacts that have been inactive for long.
+ * src/audience/bulk/ owns those of actions on many contacts.
  */
 
 import { sql } from 'drizzle-orm';
@@ -11,14 +11,14 @@ import { address } from './audience.ts';
 import { count, id } from './columns.ts';
 
 /**
- * Who was in a segment and left it by its rules, from when to when, for the timeline of a person. Who is in it now has a row in
- * `segment_recipients`, so that joining, which an import does for thousands, writes nothing more.
+ * Contacts that were in a segment and left it by its rules, from when to when, for the timeline of a contact. Current members
+ * have a row in `segment_recipients`, so that joining, which an import does for thousands, writes nothing more.
  */
 export const segmentLeaves = sqliteTable(
   'segment_leaves',
   {
     id: id(),
-    /** Without a reference, which would look through the leaves of all segments when one is purged. */
+    /** Not a foreign key, because purging a segment would then look through the leaves of all segments. */
     segment_id: integer().notNull(),
     address_id: address(),
     joined_at: text().notNull(),
@@ -28,8 +28,8 @@ export const segmentLeaves = sqliteTable(
 );
 
 /**
- * When a person, not a machine, last opened a mail or clicked in one: for rules of segments, so that none of them reads all events of
- * everybody. src/audience/segments/follow-activity.ts writes it.
+ * When a person, not a machine, last opened a mail or clicked in one. Rules of segments use it so that none of them reads all
+ * events of all contacts. src/audience/segments/follow-activity.ts writes it.
  */
 export const activity = sqliteTable('activity', {
   address_id: integer().primaryKey(),
@@ -39,14 +39,14 @@ export const activity = sqliteTable('activity', {
   last_click_at: integer(),
 });
 
-/** When a proxy last loaded pictures of somebody's mails, which a person may or may not have caused. */
+/** When a proxy last loaded the pictures of a contact's mails. The contact may or may not have opened the mail. */
 export const proxiedActivity = sqliteTable('proxied_activity', {
   address_id: integer().primaryKey(),
   /** Epoch milliseconds. */
   last_at: integer().notNull(),
 });
 
-/** Moves of contacts to another contact type, for the timeline of a person. */
+/** Moves of contacts to another contact type, for the timeline of a contact. */
 export const contactMoves = sqliteTable(
   'contact_moves',
   {
@@ -59,11 +59,11 @@ export const contactMoves = sqliteTable(
   (table) => [index('contact_moves_contact').on(table.contact_id)],
 );
 
-/** The addresses that a contact had before they were corrected, so that erasing the person erases those, too. */
+/** Earlier addresses of contacts whose address was corrected, so that erasing the contact erases these addresses, too. */
 export const earlierAddresses = sqliteTable(
   'earlier_addresses',
   {
-    /** Without a reference, as in `contact_moves`. */
+    /** Not a foreign key, as in `contact_moves`. */
     contact_id: integer().notNull(),
     address_id: address(),
   },
@@ -74,13 +74,13 @@ export const earlierAddresses = sqliteTable(
 );
 
 /**
- * The same for addresses whose contact was purged, so that whoever is added anew under its last address and then erased is erased under
- * the earlier ones, too.
+ * Earlier addresses of purged contacts. If a contact is added again under the last address and then erased, the earlier
+ * addresses are erased, too.
  */
 export const purgedCorrections = sqliteTable(
   'purged_corrections',
   {
-    /** The address that the contact had at last. */
+    /** The last address of the contact. */
     address_id: address(),
     earlier_id: integer().notNull(),
   },
@@ -91,8 +91,8 @@ export const purgedCorrections = sqliteTable(
 );
 
 /**
- * The contacts an import added, as ranges of ids: one transaction adds some thousand in a row, and no other writes meanwhile. A range
- * may have ids that nobody got.
+ * The contacts that an import added, as ranges of ids: one transaction adds some thousand in a row, and no other writes
+ * meanwhile. A range may contain ids without a contact.
  */
 export const importAdded = sqliteTable(
   'import_added',
@@ -100,46 +100,46 @@ export const importAdded = sqliteTable(
   (table) => [primaryKey({ columns: [table.import_id, table.first_id] })],
 );
 
-/** What an import changed for a person, as it was before. */
+/** The state of a contact before an import changed it. */
 export const importChanges = sqliteTable(
   'import_changes',
   {
     import_id: integer().notNull(),
     address_id: integer().notNull(),
-    /** What `row_id` names: a contact, a row of segment_recipients, one of unsubscribers, or one of the consent log. */
+    /** What `row_id` refers to: a contact, or a row of segment_recipients, unsubscribers or the consent log. */
     kind: text({ enum: ['contact', 'member', 'unsubscribed', 'tracking'] }).notNull(),
     row_id: integer().notNull(),
-    /** The columns that were changed as they were before, as JSON, or the choice about opens and clicks; null where the import added the row. */
+    /** The old values of the changed columns as JSON, or the old choice about opens and clicks; null if the import added the row. */
     before: text(),
   },
   (table) => [primaryKey({ columns: [table.import_id, table.address_id, table.kind, table.row_id] })],
 );
 
-/** Contacts that an undo left as they were, because they were changed after the import. */
+/** Contacts that an undo did not change, because they were changed after the import. */
 export const importKept = sqliteTable(
   'import_kept',
   {
     import_id: integer().notNull(),
     contact_id: integer().notNull(),
-    /** segment: they were added to a segment by hand. */
+    /** segment: the contact was added to a segment by hand. */
     reason: text({ enum: ['changed', 'moved', 'deleted', 'segment'] }).notNull(),
   },
   (table) => [primaryKey({ columns: [table.import_id, table.contact_id] })],
 );
 
 /**
- * With sender nodes: whose place on which list was changed in this file and is not in JetStream yet. Triggers on `unsubscribers` and
- * `suppressions` add the rows in the transaction of the change, so that no way of changing a list is forgotten. There is at most one
- * for each person and list; one that is changed again gets a new id.
+ * With sender nodes: changes of the lists of unsubscribed and suppressed addresses in this file that are not in JetStream yet.
+ * Triggers on `unsubscribers` and `suppressions` add the rows in the transaction of the change, so that every change is
+ * recorded. There is at most one row per address and list; a repeated change gets a new id.
  */
 export const unpublishedChoices = sqliteTable(
   'unpublished_choices',
   {
     id: id(),
     user_id: user(),
-    /** Without a reference, so that a row here keeps no address in the file. */
+    /** Not a foreign key, so that a row here does not keep an address from being removed. */
     address_id: integer().notNull(),
-    /** The group; 0: all mail; -1: the list of suppressed addresses. */
+    /** The id of the unsubscribe group; 0: all mail; -1: the list of suppressed addresses. */
     list: integer().notNull(),
     /** Epoch milliseconds. */
     changed_at: integer().notNull(),
@@ -147,30 +147,30 @@ export const unpublishedChoices = sqliteTable(
   (table) => [uniqueIndex('unpublished_choices_place').on(table.address_id, table.list)],
 );
 
-/** What is done with inactive people: they get no more mail, are added to a segment, or are moved to a contact type. */
+/** What happens to inactive contacts: they get no more mail, are added to a segment, or are moved to another contact type. */
 export const SUNSET_ACTIONS = ['stop', 'segment', 'move'] as const;
 
-/** The rule of an account, and how far its daily look at all contacts is. */
+/** The sunset rule of an account, and how far its daily check of all contacts has come. */
 export const sunsets = sqliteTable('sunsets', {
   user_id: user().primaryKey(),
   is_on: integer().$type<0 | 1>().notNull().default(0),
   months: integer().notNull(),
   least_mails: integer().notNull(),
   action: text({ enum: SUNSET_ACTIONS }).notNull(),
-  /** Where inactive people go, by the action; null with others. */
+  /** The segment or contact type that inactive contacts go to, depending on the action; otherwise null. */
   segment_id: integer(),
   contact_type_id: integer(),
-  /** When the next look begins, epoch milliseconds. */
+  /** When the next check begins, epoch milliseconds. */
   next_at: count(),
-  /** Of a look that is under way: inactive is who did nothing since, epoch milliseconds; null between two looks. */
+  /** For a running check: contacts without activity since this time, epoch milliseconds, are inactive; null between two checks. */
   cutoff: integer(),
-  /** The last contact that it has looked at. */
+  /** The last contact that was checked. */
   after_id: count(),
-  /** Everybody who was stopped up to this id of `sunset_people` is to get mail again; null when that is done. */
+  /** All stopped contacts up to this id of `sunset_people` are to get mail again; null when that is done. */
   lift_to: integer(),
 });
 
-/** Who was found inactive, from when to when. A row without an end is of now; with the action stop the person gets no mail. */
+/** Contacts found inactive, from when to when. A row without an end applies now; with the action stop, the contact gets no mail. */
 export const sunsetPeople = sqliteTable(
   'sunset_people',
   {
@@ -178,11 +178,11 @@ export const sunsetPeople = sqliteTable(
     user_id: user(),
     address_id: address(),
     action: text({ enum: SUNSET_ACTIONS }).notNull(),
-    /** They had done nothing since, epoch milliseconds: an act from then on ends it, also one that becomes known later. */
+    /** The contact was inactive since this time, epoch milliseconds. Activity from then on ends the row, even if it is reported late. */
     cutoff: integer().notNull(),
     created_at: text().notNull(),
     lifted_at: text(),
-    /** Whether they acted themselves, or somebody with access to the account ended it. */
+    /** Whether the contact's own activity or a user of the account ended it. */
     lifted_by: text({ enum: ['person', 'owner'] }),
   },
   (table) => [
@@ -191,7 +191,10 @@ export const sunsetPeople = sqliteTable(
   ],
 );
 
-/** How many people the rule of an account was applied to on each day (UTC), and how many of those who were stopped get mail again. Triggers on `sunset_people` keep it. */
+/**
+ * How many contacts the rule of an account was applied to on each day (UTC), and how many of the stopped contacts get mail
+ * again. Triggers on `sunset_people` update it.
+ */
 export const sunsetDays = sqliteTable(
   'sunset_days',
   {
@@ -205,7 +208,7 @@ export const sunsetDays = sqliteTable(
   (table) => [primaryKey({ columns: [table.user_id, table.day] })],
 );
 
-/** An action on many contacts, done by the background thread. It is changed by src/audience/bulk/ alone. */
+/** A bulk action on contacts, done by the background thread. Only src/audience/bulk/ changes it. */
 export const contactJobs = sqliteTable(
   'contact_jobs',
   {
@@ -215,25 +218,25 @@ export const contactJobs = sqliteTable(
     /** The contact type, group (null: all mail) or segment of the action. */
     target_id: integer(),
     /**
-     * selecting (the contacts are collected) → running → done; ready comes between the two and waits for a person to confirm the number;
-     * cancelled stays as far as it came; undoing → undone.
+     * selecting (the contacts are collected) → running → done; ready comes between the two and waits for a user to confirm the
+     * number; a cancelled job keeps what it has done; undoing → undone.
      */
     state: text({
       enum: ['selecting', 'ready', 'running', 'done', 'cancelled', 'undoing', 'undone', 'failed'],
     }).notNull(),
     /** Which contacts, as JSON: a `ContactFilter`, or their ids. Null when the action has ended. */
     filter: text(),
-    /** 1: a person confirms the number of contacts before anything is done. */
+    /** 1: a user must confirm the number of contacts before anything is changed. */
     needs_confirmation: count(),
-    /** Where collecting goes on, as text: after this contact, or after so many ids. Null at the beginning. */
+    /** Where collecting continues, as text: after this contact, or after this number of ids. Null at the beginning. */
     place: text(),
-    /** The last contact that was worked on. */
+    /** The last contact that was processed. */
     after_id: count(),
     whole: count(),
     done: count(),
-    /** Contacts the action did not apply to: deleted meanwhile, or the contact type has their address already. */
+    /** Contacts that the action did not apply to: they were deleted meanwhile, or the contact type has their address already. */
     skipped: count(),
-    /** The `deleted_at` or `updated_at` of the contacts it changed. */
+    /** The `deleted_at` or `updated_at` of the contacts that the action changed. */
     created_at: text().notNull(),
     finished_at: text(),
   },
@@ -243,7 +246,7 @@ export const contactJobs = sqliteTable(
   ],
 );
 
-/** The contacts of a job, with what undoing needs. */
+/** The contacts of a job, with what undoing it needs. */
 export const contactJobItems = sqliteTable(
   'contact_job_items',
   {
@@ -251,7 +254,7 @@ export const contactJobItems = sqliteTable(
       .notNull()
       .references(() => contactJobs.id),
     contact_id: integer().notNull(),
-    /** 1: the action was applied. */
+    /** 1: the action was applied to this contact. */
     is_done: count(),
     /** The contact type before a move. */
     type_before: integer(),

@@ -1,13 +1,15 @@
-/** Tables of the picture library: pictures that mails load from this service, and where they are used. */
+/** Tables of the image library: pictures that mails load from this service, and where they are used. */
 import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
 import { count, id, line, stamps } from './columns.ts';
 
-/** The kinds of picture, each known by its bytes. */
+/** The formats of pictures, each recognized by its first bytes. */
 export const PICTURE_KINDS = ['png', 'jpeg', 'gif', 'webp'] as const;
 
-/** What uses a picture: the content of a single send, that of a mail of an automation, the frozen content of a mailing, an own template, a saved block, or the brand as
- * its logo. */
+/**
+ * What uses a picture: the content of a single send, the content of a mail of an automation, the frozen content of a mailing,
+ * an own template, a saved block, or the brand as its logo.
+ */
 export const PICTURE_USES = ['single_send', 'automation_mail', 'sent_mail', 'template', 'block', 'brand'] as const;
 
 export const pictures = sqliteTable(
@@ -15,20 +17,23 @@ export const pictures = sqliteTable(
   {
     id: id(),
     user_id: user(),
-    /** 32 random hexadecimal digits, which the public address contains. Nobody can guess them, and content that uses the picture is found by them. */
+    /**
+     * 32 random hexadecimal digits that the public URL contains. They cannot be guessed, and content that uses the picture is
+     * found by them.
+     */
     public_id: text().notNull().unique(),
-    /** SHA-256 of the bytes, hexadecimal: the same picture is stored once in an account. */
+    /** SHA-256 of the bytes, hexadecimal. An account stores the same picture once. */
     hash: text().notNull(),
     kind: text({ enum: PICTURE_KINDS }).notNull(),
     width: integer().notNull(),
     height: integer().notNull(),
     /** Bytes. */
     size: integer().notNull(),
-    /** The end of the public address. It stays as it is, whatever the picture is called later. */
+    /** The end of the public URL. It stays the same when the picture is renamed. */
     file_name: text().notNull(),
     name: text().notNull(),
     alt: line(),
-    /** Rows of `picture_uses` by kind, which the rows themselves count. */
+    /** The number of rows of `picture_uses` by kind. Triggers on those rows update it. */
     single_sends: count(),
     automation_mails: count(),
     sent_mails: count(),
@@ -39,14 +44,14 @@ export const pictures = sqliteTable(
   },
   (table) => [
     uniqueIndex('pictures_hash').on(table.user_id, table.hash),
-    // Has the sizes, of which each upload needs the sum.
+    // Covers the sizes, because each upload needs their sum.
     index('pictures_user').on(table.user_id, table.id, table.size),
   ],
 );
 
 /**
- * The bytes of pictures in parts, because one write of megabytes would hold the thread. The row in `pictures` follows the last part;
- * parts without it, which a killed upload left, are removed at the next start.
+ * The bytes of pictures in parts, because one write of megabytes would block the thread. The row in `pictures` follows the last
+ * part. Parts without such a row, which a killed upload left, are removed at the next start.
  */
 export const pictureParts = sqliteTable(
   'picture_parts',
@@ -58,7 +63,7 @@ export const pictureParts = sqliteTable(
   (table) => [primaryKey({ columns: [table.public_id, table.number] })],
 );
 
-/** Which content contains the address of which picture. Triggers keep it whenever content is saved, in the same transaction. */
+/** Which content contains the URL of which picture. Triggers update it in the transaction that saves the content. */
 export const pictureUses = sqliteTable(
   'picture_uses',
   {
@@ -69,7 +74,7 @@ export const pictureUses = sqliteTable(
     kind: text({ enum: PICTURE_USES }).notNull(),
     /** The id of the single send, the schedule, the mailing, the template, the block or the account. */
     owner_id: integer().notNull(),
-    /** The subject of a mailing, whose campaign may be deleted while the picture stays; otherwise empty. */
+    /** The subject of a mailing, because its campaign may be deleted while the picture stays; otherwise empty. */
     subject: line(),
   },
   (table) => [

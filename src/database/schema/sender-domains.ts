@@ -5,7 +5,10 @@ import { integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm
 import { user } from './accounts.ts';
 import { count, id } from './columns.ts';
 
-/** DKIM keys by sending domain (ASCII form). The newest key with `awaits_record` 0 signs; receivers may still look up older keys. */
+/**
+ * DKIM keys by sending domain (ASCII form). The newest key with `awaits_record` 0 signs. Older keys stay, because receivers may
+ * still look them up.
+ */
 export const dkimKeys = sqliteTable(
   'dkim_keys',
   {
@@ -13,7 +16,7 @@ export const dkimKeys = sqliteTable(
     domain: text().notNull(),
     selector: text().notNull(),
     private_key: text().notNull(),
-    /** 1 until the DNS record of this key has been seen; until then the previous key signs. */
+    /** 1 until the DNS record of this key has been seen. Until then the previous key signs. */
     awaits_record: integer().$type<0 | 1>().notNull().default(0),
     created_at: text().notNull(),
   },
@@ -29,7 +32,7 @@ export const warmUps = sqliteTable(
     /** In ASCII form. */
     domain: text().notNull(),
     starts_on: text().notNull(),
-    /** Mails of the first day. */
+    /** The number of mails on the first day. */
     volume: integer().notNull(),
     /** The increase from one day to the next, in percent. */
     growth: integer().notNull(),
@@ -40,7 +43,7 @@ export const warmUps = sqliteTable(
   },
   (table) => [
     uniqueIndex('warm_ups_domain').on(table.user_id, table.domain),
-    // Before each claim the worker looks up whether any plan is running.
+    // Before each claim the worker looks up whether a plan is running.
     uniqueIndex('warm_ups_on').on(table.user_id, table.domain).where(sql`ended_on IS NULL`),
   ],
 );
@@ -53,7 +56,7 @@ export const warmUpDays = sqliteTable(
       .notNull()
       .references(() => warmUps.id, { onDelete: 'cascade' }),
     day: text().notNull(),
-    /** The most mails allowed on this day. */
+    /** The maximum number of mails on this day. */
     volume: integer().notNull(),
     /** How many mails were sent or are being sent. */
     mails: count(),

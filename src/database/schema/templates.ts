@@ -1,30 +1,30 @@
-/** Tables of kept contents: the templates, brand and blocks that accounts have of their own, and the contents that mails have or had. */
+/** Tables of stored contents: the accounts' own templates, brand and blocks, and earlier contents of mails. */
 import { blob, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { accounts, user } from './accounts.ts';
 import { id, line, stamps } from './columns.ts';
 import { pictures } from './pictures.ts';
 
 /**
- * The templates of accounts. Their ids begin at 1001, above those of the built-in ones, so that no id means both. Mails made of one have
- * a copy of its code, so that changing or deleting it leaves them as they are.
+ * The accounts' own templates. Their ids begin at 1001, above those of the built-in ones, so that an id identifies one
+ * template. A mail made from a template has a copy of its code, so changing or deleting the template does not change the mail.
  */
 export const ownTemplates = sqliteTable(
   'own_templates',
   {
     id: id(),
     user_id: user(),
-    /** Identifies it in links to its design page. */
+    /** Identifies the template in links to its design page. */
     utr: text().notNull().unique(),
     template_name: text().notNull(),
-    /** MJML's JSON form; empty when the template was written as HTML. */
+    /** MJML's JSON form; empty for a template written as HTML. */
     json_code: line(),
-    /** The HTML made from it, or the HTML as it was written. */
+    /** The HTML made from the MJML, or the HTML as written. */
     html_code: text().notNull(),
-    /** Bytes of both codes. */
+    /** The size of both codes in bytes. */
     size: integer().notNull(),
     ...stamps(),
   },
-  // Has the sizes, of which each new template needs the sum.
+  // Covers the sizes, because each new template needs their sum.
   (table) => [index('own_templates_user').on(table.user_id, table.id, table.size)],
 );
 
@@ -32,9 +32,9 @@ export const ownTemplates = sqliteTable(
 const VERSION_OWNERS = ['single_send', 'automation_mail'] as const;
 
 /**
- * The versions of mails, which triggers write whenever stored content changes: the content as it is then, and the one before where it
- * was not kept yet. What the same person changes within five minutes of a version goes into that version while it is open. A mail has
- * 20 versions at most, those of an account take 50 MiB at most, and the oldest make room. They are removed with the mail.
+ * Earlier contents of mails. Triggers write a version whenever stored content changes: the new content, and the previous one if it
+ * was not stored yet. What the same user changes within five minutes of a version replaces that version while it is open. A mail has
+ * at most 20 versions and an account at most 50 MiB of them; the oldest are removed first. A mail's versions are removed with it.
  */
 export const mailVersions = sqliteTable(
   'mail_versions',
@@ -46,9 +46,9 @@ export const mailVersions = sqliteTable(
     owner_id: integer().notNull(),
     /** The id of the user who made it; null for a program or a design link. */
     made_by: integer(),
-    /** 0: stays as it is, whatever is changed next. */
+    /** 0: later changes do not replace this version. */
     is_open: integer().notNull(),
-    /** The content as `packContent` gives it. */
+    /** The content as `packContent` returns it. */
     content: blob({ mode: 'buffer' }).notNull(),
     /** Bytes of `content`. */
     size: integer().notNull(),
@@ -56,12 +56,12 @@ export const mailVersions = sqliteTable(
   },
   (table) => [
     index('mail_versions_owner').on(table.kind, table.owner_id, table.id),
-    // Has the sizes, of which each new version needs the sum.
+    // Covers the sizes, because each new version needs their sum.
     index('mail_versions_user').on(table.user_id, table.id, table.size),
   ],
 );
 
-/** Fonts that mail programs have, or replace by a similar one. */
+/** Fonts that mail programs have or replace by a similar one. */
 export const BRAND_FONTS = [
   'Arial',
   'Verdana',
@@ -73,13 +73,13 @@ export const BRAND_FONTS = [
 ] as const;
 export const BUTTON_SHAPES = ['square', 'rounded', 'pill'] as const;
 
-/** One row for each account that has chosen something. */
+/** One row for each account that has changed its brand. */
 export const brands = sqliteTable('brands', {
   user_id: integer()
     .primaryKey()
     .references(() => accounts.id),
   logo_picture_id: integer().references(() => pictures.id),
-  /** Such as #1d5b46; the first is that of buttons and links. */
+  /** For example #1d5b46. The first colour is for buttons and links. */
   colours: text({ mode: 'json' }).$type<string[]>().notNull(),
   text_font: text({ enum: BRAND_FONTS }).notNull(),
   heading_font: text({ enum: BRAND_FONTS }).notNull(),
@@ -93,24 +93,24 @@ export const savedBlocks = sqliteTable(
     id: id(),
     user_id: user(),
     block_name: text().notNull(),
-    /** MJML's JSON form: a document whose body has the block alone. */
+    /** MJML's JSON form: a document whose body contains only the block. */
     json_code: text().notNull(),
-    /** Bytes of the code. */
+    /** The size of the code in bytes. */
     size: integer().notNull(),
     ...stamps(),
   },
-  // Has the sizes, of which each new block needs the sum.
+  // Covers the sizes, because each new block needs their sum.
   (table) => [index('saved_blocks_user').on(table.user_id, table.id, table.size)],
 );
 
-/** How many test mails were sent from a design link. A link is identified by its mail and its expiry (epoch milliseconds). */
+/** How many test mails were sent from a design link. The mail and the expiry (epoch milliseconds) identify a link. */
 export const designTests = sqliteTable(
   'design_tests',
   { utr: text().notNull(), until: integer().notNull(), tests: integer().notNull() },
   (table) => [primaryKey({ columns: [table.utr, table.until] })],
 );
 
-/** When the design links of a mail were revoked, epoch milliseconds: links made before that no longer work. */
+/** When the design links of a mail were revoked, epoch milliseconds. Links made before that no longer work. */
 export const designRevocations = sqliteTable('design_revocations', {
   utr: text().primaryKey(),
   revoked_at: integer().notNull(),

@@ -1,4 +1,6 @@
-/** Tables of transactional mail: single mails that a program sends to one person, such as a receipt. It is a ledger of its own. */
+/**
+ * Tables of transactional mail: single mails that a program sends to one recipient, such as a receipt. They have a ledger of their own.
+ */
 import { sql } from 'drizzle-orm';
 import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
@@ -6,7 +8,7 @@ import { address } from './audience.ts';
 import { count, id, line, said } from './columns.ts';
 import { DELIVERY_STATE } from './states.ts';
 
-/** A file that goes with a mail. */
+/** A file attached to a mail. */
 export interface Attachment {
   file_name: string;
   type: string;
@@ -23,28 +25,31 @@ export const transactionalMails = sqliteTable(
     user_id: user(),
     sender_id: integer().notNull(),
     address_id: address(),
-    /** The recipient's address as it was given, and their name. */
+    /** The recipient's address and name as the request gave them. */
     email: text().notNull(),
     name: line(),
-    /** With its values. */
+    /** With its values filled in. */
     subject: text().notNull(),
-    /** The bodies with their values, as JSON (`Bodies`); null once the mail is in a final state. */
+    /** The bodies with their values filled in, as JSON (`Bodies`); null once the mail has a final state. */
     content: text(),
     attachments: text({ mode: 'json' }).$type<Attachment[]>().notNull(),
-    /** Bytes of bodies and attachments. */
+    /** The size of bodies and attachments in bytes. */
     size: integer().notNull(),
-    /** Random part of the Message-ID, and its domain: with the id of the mail it stays the same over retries, restarts and changes of the sender. */
+    /**
+     * The random part of the Message-ID, and its domain. With the id of the mail, the Message-ID stays the same over retries,
+     * restarts and changes of the sender.
+     */
     message_key: text().notNull(),
     message_domain: text().notNull(),
-    /** The key by which the same request is known again, and the hash of that request. Forgotten after a day. */
+    /** The key that identifies a repeated request, and the hash of that request. Removed after a day. */
     idempotency_key: text(),
     request_hash: line(),
     state: integer().notNull().default(DELIVERY_STATE.queued),
     attempt: count(),
-    /** When the next try is due; 0 at first. */
+    /** When the next attempt is due; 0 at first. */
     due_at: count(),
     first_tried_at: integer(),
-    /** The server's reply, or why there was no mail. */
+    /** The server's reply, or why the mail was not sent. */
     reply: said(),
     created_at: integer().notNull(),
     updated_at: count(),
@@ -66,7 +71,9 @@ export const transactionalMails = sqliteTable(
   ],
 );
 
-/** The bytes of attachments in pieces, which are written one by one before their mail. They go when the mail is in a final state. */
+/**
+ * The bytes of attachments in pieces, which are written one by one before their mail. They are removed once the mail has a final state.
+ */
 export const transactionalPieces = sqliteTable(
   'transactional_pieces',
   {

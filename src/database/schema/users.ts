@@ -1,12 +1,14 @@
 /**
- * Tables of the people who sign in. A user is a person; the account whose data they work with is `account_id` here, while `user_id`
+ * Tables of users. A user is a person who signs in. Here, `account_id` is the account whose data they work with, and `user_id`
  * is the person. (In the tables that the contract shapes, `user_id` is the account.)
  */
 import { blob, index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { accounts } from './accounts.ts';
 import { id, line, said, stamps } from './columns.ts';
 
-/** What a user may do: a viewer changes nothing, an editor changes no settings, keys, users and senders. From least to most. */
+/**
+ * What a user may do, from least to most: a viewer changes nothing; an editor changes everything but settings, keys, users and senders.
+ */
 export const ROLES = ['viewer', 'editor', 'owner'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -22,23 +24,23 @@ export const users = sqliteTable('users', {
   id: id(),
   account_id: accountId(),
   email: text().notNull(),
-  /** A person signs in with the e-mail address alone, so one address is one user of the whole installation. */
+  /** Users sign in with the e-mail address alone, so an address belongs to one user of the whole installation. */
   normalized_email: text().notNull().unique(),
   name: line(),
   role: text({ enum: ROLES }).notNull(),
-  /** Null until the invitation was followed: nobody can sign in with a password. */
+  /** Null until the invitation is accepted. Without it the user cannot sign in with a password. */
   password_hash: text(),
-  /** In base32; null without a second factor. */
+  /** In base32; null without two-factor authentication. */
   totp_secret: text(),
-  /** The 30-second step of the last code that was used, so that no code works twice. */
+  /** The 30-second step of the last used code, so that no code works twice. */
   totp_last_step: integer().notNull().default(0),
-  /** SHA-256 of the recovery codes that are not used yet. */
+  /** SHA-256 hashes of the unused recovery codes. */
   recovery_hashes: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
-  /** Language of the dashboard; empty: what the browser asks for. */
+  /** The language of the dashboard; empty: the browser's language. */
   language: line(),
-  /** Whether single keys such as `/` do something in the dashboard. */
+  /** 1: single keys such as `/` are shortcuts in the dashboard. */
   shortcuts: integer().notNull().default(1),
-  /** Colours of the dashboard; system: as the browser asks for. */
+  /** The colour scheme of the dashboard; system: as the browser asks for. */
   colour_scheme: text({ enum: COLOUR_SCHEMES }).notNull().default('system'),
   ...stamps(),
 });
@@ -62,16 +64,16 @@ export const sessions = sqliteTable(
   (table) => [index('sessions_user').on(table.user_id)],
 );
 
-/** One-time links to choose a password. */
+/** One-time links for choosing a password. */
 export const loginLinks = sqliteTable(
   'login_links',
   {
     id: id(),
     account_id: accountId(),
-    /** Null: whoever follows the link becomes the account's first owner. */
+    /** Null: the person who opens the link becomes the account's first owner. */
     user_id: integer().references(() => users.id, { onDelete: 'cascade' }),
     token_hash: text().notNull().unique(),
-    /** 1: following it also switches the second factor off, for a person who has lost it. */
+    /** 1: the link also switches two-factor authentication off, for a user who has lost the second factor. */
     resets_second_factor: integer().notNull().default(0),
     created_at: text().notNull(),
     expires_at: text().notNull(),
@@ -97,22 +99,24 @@ export const passkeys = sqliteTable(
   (table) => [index('passkeys_user').on(table.user_id)],
 );
 
-/** Who signed in and who changed users, keys and settings. It outlives the users it names. */
+/** The audit log: who signed in and who changed users, keys and settings. Entries stay when their users are removed. */
 export const auditLog = sqliteTable(
   'audit_log',
   {
     id: id(),
     account_id: accountId(),
-    /** The person, or null for a key pair, the command line and attempts of nobody we know. Not a reference: the row stays. */
+    /**
+     * The user, or null for a key pair, the command line and failed attempts of unknown persons. Not a foreign key, so that the row stays.
+     */
     user_id: integer(),
-    /** The person's e-mail address, the public key, or `command line`. */
+    /** The user's e-mail address, the public key, or `command line`. */
     actor: said().notNull().default(''),
     action: text().notNull(),
-    /** What was acted on, such as the address of a user or a public key. */
+    /** The object of the action, such as the address of a user or a public key. */
     subject: said().notNull().default(''),
-    /** Network address of the caller. */
+    /** The network address of the caller. */
     address: line(),
-    /** How often it happened: attempts from one address are counted in one row. */
+    /** How often it happened, because attempts from one address are counted in one row. */
     times: integer().notNull().default(1),
     created_at: text().notNull(),
   },

@@ -1,10 +1,10 @@
-/** Tables of webhooks: the endpoints of accounts, the events they are told, what waits for another try, and the log. */
+/** Tables of webhooks: the endpoints of accounts, their events, events that wait for a retry, and the log. */
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
 import { count, id, line, said, stamps } from './columns.ts';
 
-/** Why an endpoint gets no events: its owner switched it off, no event arrived for three days, it answered 410, or too many wait. */
+/** Why an endpoint is disabled: by its owner, no event arrived for three days, it answered 410, or too many events wait. */
 export const WEBHOOK_DISABLED_CODES = ['by_owner', 'failing', 'gone', 'too_many'] as const;
 
 export const webhookEndpoints = sqliteTable(
@@ -14,18 +14,18 @@ export const webhookEndpoints = sqliteTable(
     user_id: user(),
     url: text().notNull(),
     note: line(),
-    /** The types of events it is told. */
+    /** The types of events that it receives. */
     events: text({ mode: 'json' }).$type<string[]>().notNull(),
     state: text({ enum: ['enabled', 'disabled'] }).notNull(),
     disabled_code: text({ enum: WEBHOOK_DISABLED_CODES }),
-    /** See src/delivery/transport/relays/sealing.ts. */
+    /** Sealed by src/delivery/transport/relays/sealing.ts. */
     sealed_secret: text().notNull(),
-    /** The secret before the last rotation, and until when it signs too, epoch milliseconds. */
+    /** The secret before the last rotation, and until when it also signs, epoch milliseconds. */
     previous_sealed_secret: text(),
     previous_until: count(),
-    /** The id of the last event before the first that was neither taken nor put into webhook_waiting. */
+    /** The id of the event up to which all events were delivered or put into webhook_waiting. */
     position: count(),
-    /** How many attempts have failed since the last one that succeeded. */
+    /** How many attempts have failed since the last successful one. */
     failures: count(),
     /** Epoch milliseconds; null: never. */
     succeeded_at: integer(),
@@ -36,8 +36,8 @@ export const webhookEndpoints = sqliteTable(
 );
 
 /**
- * The types of events that the enabled endpoints of an account ask for. Triggers (drizzle/triggers.sql) write an event only if it
- * is here, so that accounts without endpoints pay for one look into an empty index.
+ * The types of events that the enabled endpoints of an account ask for. Triggers (drizzle/triggers.sql) write an event only if
+ * its type is here, so that accounts without endpoints cost only one lookup in an empty index.
  */
 export const webhookWants = sqliteTable(
   'webhook_wants',
@@ -45,14 +45,14 @@ export const webhookWants = sqliteTable(
   (table) => [primaryKey({ columns: [table.user_id, table.event] })],
 );
 
-/** What happened, written in the transaction in which it happened. A row is never changed, except when its person is erased. */
+/** Events, written in the transaction in which they happened. A row is never changed, except when its contact is erased. */
 export const webhookEvents = sqliteTable(
   'webhook_events',
   {
     id: id(),
     user_id: integer().notNull(),
     type: text().notNull(),
-    /** Events with the same lane arrive in their order: the address id of a person, or minus the id of a single send; 0: of nothing in particular. */
+    /** Events with the same lane are delivered in order: the address id of a contact, or minus the id of a single send; 0: neither. */
     lane: integer().notNull(),
     /** What the event is about, as JSON. */
     data: text().notNull(),
@@ -62,7 +62,7 @@ export const webhookEvents = sqliteTable(
   (table) => [index('webhook_events_user').on(table.user_id, table.id), index('webhook_events_lane').on(table.lane)],
 );
 
-/** Events that one endpoint is still to be told although its position is beyond them. */
+/** Events that one endpoint must still receive although its position is beyond them. */
 export const webhookWaiting = sqliteTable(
   'webhook_waiting',
   {
@@ -71,11 +71,11 @@ export const webhookWaiting = sqliteTable(
     lane: integer().notNull(),
     /** How many attempts have failed. */
     attempts: count(),
-    /** Epoch milliseconds; null: behind an earlier event of its lane. */
+    /** Epoch milliseconds; null: it waits for an earlier event of its lane. */
     due_at: integer(),
     /** When its first attempt failed, epoch milliseconds. */
     failed_since: integer(),
-    /** 1: a test or a replay, which is tried once, at any state of the endpoint, and keeps no other event waiting. */
+    /** 1: a test or a replay. It is tried once, whatever the state of the endpoint, and delays no other event. */
     is_manual: count(),
   },
   (table) => [
@@ -98,7 +98,7 @@ export const webhookLog = sqliteTable(
     is_success: integer().notNull(),
     /** The HTTP status; 0: there was no answer. */
     status: integer().notNull(),
-    /** What was wrong, or the beginning of the answer; empty after a success. */
+    /** The error, or the beginning of the response; empty after a success. */
     reply: said().notNull().default(''),
     took_ms: integer().notNull(),
     /** Epoch milliseconds. */

@@ -58,7 +58,7 @@ export class Claims {
    * Claims recipients of the mailings with somebody due, for each an equal share of the number of mails the courier takes now for the
    * relay of its sender, or for any. A relay without room keeps no mailing of another waiting. Call inside a transaction.
    */
-  take(due: readonly OpenMailing[], roomFor: (relayId: number | null) => number): Batch[] {
+  take(due: readonly OpenMailing[], requireRoom: (relayId: number | null) => number): Batch[] {
     const { rates, warmUps, clock } = this.#deps;
     const now = clock.now().getTime();
     const batches: Batch[] = [];
@@ -66,7 +66,7 @@ export class Claims {
     const rooms = new Map<number | null, { left: number; mailings: number }>();
     for (const { relay_id } of due) {
       const room = rooms.get(relay_id);
-      if (room === undefined) rooms.set(relay_id, { left: roomFor(relay_id), mailings: 1 });
+      if (room === undefined) rooms.set(relay_id, { left: requireRoom(relay_id), mailings: 1 });
       else room.mailings++;
     }
     for (let at = 0; at < due.length; at++) {

@@ -6,7 +6,7 @@
  */
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
-import { IS_HAD, type MailCap } from '../../database/schema/index.ts';
+import { IS_RECEIVED_OR_UNDERWAY, type MailCap } from '../../database/schema/index.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { stored } from '../../errors/stored.ts';
 import { addDays, toUtc, wallClock } from '../../time/zones.ts';
@@ -72,7 +72,7 @@ function capReason({ mails, days }: MailCap): string {
 /** When the person `address` (SQL) had their mails since @from, the latest first, as SQL: @most at most. */
 const latestMails = (address: string) => `
   SELECT updated_at FROM deliveries INDEXED BY deliveries_capped
-  WHERE address_id = ${address} AND updated_at >= @from AND counts_to_caps = 1 AND ${IS_HAD}
+  WHERE address_id = ${address} AND updated_at >= @from AND counts_to_caps = 1 AND ${IS_RECEIVED_OR_UNDERWAY}
   ORDER BY updated_at DESC LIMIT @most`;
 
 /** Why the person `address` (SQL) gets no further mail now, as SQL; null when the caps allow one. */

@@ -188,11 +188,11 @@ export async function installOpenapi(app: FastifyInstance): Promise<void> {
 function describe(
   schema: FastifySchema | undefined,
   url: string,
-  { isForPeople, isForOperators }: FastifyContextConfig = {},
+  { isForUsers, isForOperators }: FastifyContextConfig = {},
 ): FastifySchema {
   if (!url.startsWith('/api/')) return { hide: true };
   const { tags = [], summary, body, querystring, response, consumes } = schema ?? {};
-  const description = [schema?.description, isForPeople && FOR_PEOPLE, isForOperators && FOR_OPERATORS]
+  const description = [schema?.description, isForUsers && FOR_PEOPLE, isForOperators && FOR_OPERATORS]
     .filter(Boolean)
     .join(' ');
   if (summary === undefined || !TAGS.some(({ name }) => tags.includes(name)))

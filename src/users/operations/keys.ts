@@ -43,7 +43,7 @@ export const makeKey = operation({
   name: 'Make a key pair (addition)',
   description: 'The secret is in this answer only.',
   role: 'owner',
-  isForPeople: true,
+  isForUsers: true,
   input: Type.Object({}),
   output: Type.Object({ key: NewKey }),
   run(context) {
@@ -60,7 +60,7 @@ export const revokeKey = operation({
   name: 'Revoke a key pair (addition)',
   description: 'It stops working within a second.',
   role: 'owner',
-  isForPeople: true,
+  isForUsers: true,
   input: Type.Object({ id: identifier('The key pair.') }),
   run(context, { id }) {
     const { db, clock, accountId } = context;

@@ -48,7 +48,7 @@ export const removePasskey = operation({
   name: 'Remove a passkey (addition)',
   // Everybody may remove their own passkeys.
   role: 'viewer',
-  isForPeople: true,
+  isForUsers: true,
   input: Type.Object({ id: identifier('The passkey.') }),
   run(context, { id }) {
     inTransaction(context.db, (tx) => {

@@ -45,7 +45,7 @@ export const endSession = operation({
   name: 'End a session (addition)',
   // Everybody may end their own sessions.
   role: 'viewer',
-  isForPeople: true,
+  isForUsers: true,
   input: Type.Object({ id: identifier('The session.') }),
   run(context, { id }) {
     const { db } = context;

@@ -67,7 +67,7 @@ export const listUsers = listOperation({
 export const inviteUser = operation({
   name: 'Add a user and make the link by which they choose a password (addition)',
   role: 'owner',
-  isForPeople: true,
+  isForUsers: true,
   input: Type.Object({ email: email(), name: Type.Optional(line()), role: Role }),
   output: Type.Object({ id: integer(), ...Link }),
   run(context, { email, name = '', role }) {
@@ -86,7 +86,7 @@ export const makeLoginLink = operation({
   name: 'Make a link by which a user chooses a new password (addition)',
   description: 'Earlier links for the same person stop working. Following it ends their sessions.',
   role: 'owner',
-  isForPeople: true,
+  isForUsers: true,
   input: Type.Object(ById),
   output: Type.Object(Link),
   run: (context, { id }) => makeLink(context, requireUser(context, id)),
@@ -95,7 +95,7 @@ export const makeLoginLink = operation({
 export const updateUser = operation({
   name: 'Change the name or role of a user (addition)',
   role: 'owner',
-  isForPeople: true,
+  isForUsers: true,
   input: Type.Object({ ...ById, name: Type.Optional(line()), role: Type.Optional(Role) }),
   run(context, { id, ...given }) {
     const { db, clock, actor } = context;
@@ -110,7 +110,7 @@ export const updateUser = operation({
 export const deleteUser = operation({
   name: 'Remove a user (addition)',
   role: 'owner',
-  isForPeople: true,
+  isForUsers: true,
   input: Type.Object(ById),
   run(context, { id }) {
     const { db, clock, actor } = context;

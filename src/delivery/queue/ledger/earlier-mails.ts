@@ -5,7 +5,7 @@
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../../database/bulk.ts';
 import { prepared } from '../../../database/prepared.ts';
-import { type CapProgress, IS_HAD, MAILING_ENDED } from '../../../database/schema/index.ts';
+import { type CapProgress, IS_RECEIVED_OR_UNDERWAY, MAILING_ENDED } from '../../../database/schema/index.ts';
 import { isBusy } from '../../../database/write-lock.ts';
 import { isoTimestamp } from '../../../time/clock.ts';
 import { MAX_CAP_DAYS } from '../../timing/mail-caps.ts';
@@ -28,7 +28,7 @@ export function markEarlierMails(client: Database, account: number, people: read
 }
 
 const MARK_OF_PEOPLE = `
-  UPDATE deliveries SET counts_to_caps = 1 WHERE counts_to_caps = 0 AND ${IS_HAD} AND id IN (
+  UPDATE deliveries SET counts_to_caps = 1 WHERE counts_to_caps = 0 AND ${IS_RECEIVED_OR_UNDERWAY} AND id IN (
     SELECT d.id FROM mailings INDEXED BY mailings_recent CROSS JOIN json_each(@people) p
       CROSS JOIN deliveries d INDEXED BY deliveries_person ON d.mailing_id = mailings.id AND d.address_id = p.value
     WHERE user_id = @account AND ${IN_CAMPAIGN} AND ${MAILING_ENDED} >= @since)`;
@@ -97,7 +97,7 @@ function markSome(client: Database, rows: number, since: string): boolean {
 }
 
 const MARK_OF_MAILING = `
-  UPDATE deliveries SET counts_to_caps = 1 WHERE counts_to_caps = 0 AND ${IS_HAD} AND id IN (
+  UPDATE deliveries SET counts_to_caps = 1 WHERE counts_to_caps = 0 AND ${IS_RECEIVED_OR_UNDERWAY} AND id IN (
     SELECT id FROM deliveries INDEXED BY deliveries_mailing WHERE mailing_id = @mailing AND id > @delivery AND id <= @last)`;
 
 /** The mailing after this one, in the order of their ends from the last. One that ends meanwhile comes again, or comes later. */
