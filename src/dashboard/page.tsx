@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
+import { isTestMode } from '../delivery/transport/relays/in-use.ts';
 import { readCookie } from '../http/cookies.ts';
 import { documentOf } from '../http/pages/document.tsx';
 import { builtUrls } from '../http/static-files.ts';
@@ -10,6 +11,7 @@ import { HoldBanner } from './components/hold-banner.tsx';
 import { IslandsProvider } from './components/island.tsx';
 import { ITEMS, Navigation, type Section } from './components/navigation.tsx';
 import { Notice } from './components/surface.tsx';
+import { TestModeBar } from './components/test-mode.tsx';
 import { takeFlash } from './flash.ts';
 import { PREFETCH_RULES } from './prefetch.ts';
 import type { ColourScheme, Viewer } from './viewer.ts';
@@ -41,6 +43,7 @@ export function languageOf(request: FastifyRequest, viewer: Viewer | null): Lang
 export function sendPage(request: FastifyRequest, reply: FastifyReply, viewer: Viewer, frame: Frame, content: VNode) {
   const language = languageOf(request, viewer);
   const flash = takeFlash(request, reply);
+  const { deps } = request.server;
   const body = (
     <>
       <a class="skip" href="#main">
@@ -48,6 +51,7 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, viewer: V
       </a>
       <Navigation viewer={viewer} {...(frame.section && { current: frame.section })} />
       <main id="main" tabIndex={-1}>
+        {!frame.isError && isTestMode(deps.db.$client, deps.config) && <TestModeBar viewer={viewer} />}
         {frame.back && (
           <a class="back" href={frame.back.href}>
             <span aria-hidden="true">‹</span> {language.say(frame.back.label)}
@@ -57,7 +61,7 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, viewer: V
           <h1>{frame.title}</h1>
           {frame.action && <div class="page-action">{frame.action}</div>}
         </header>
-        {!frame.isError && <HoldBanner hold={currentHold(request.server.deps)} viewer={viewer} />}
+        {!frame.isError && <HoldBanner hold={currentHold(deps)} viewer={viewer} />}
         {flash && (
           <Notice tone={flash.tone} isNews>
             {language.fill(flash.key, flash.values)}

@@ -5,7 +5,7 @@ import type { Database } from 'better-sqlite3';
 import type { Config } from '../config.ts';
 import { publicAddress } from '../delivery/links/public-address.ts';
 import { latestBeatAt, sendingHeldReason } from '../delivery/queue/holds.ts';
-import { courierInUse, linksFault } from '../delivery/transport/relays/in-use.ts';
+import { isTestMode, linksFault } from '../delivery/transport/relays/in-use.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 import { RELEASED } from '../time/clock.ts';
 import type { Finding } from './finding.ts';
@@ -27,7 +27,7 @@ function settingsCheck(client: Database, config: Config): Finding {
   }
   const { url } = publicAddress(client, config);
   const advice: Said[] = [];
-  if (courierInUse(client, config) === 'outbox') advice.push(sentence('settings_no_relay'));
+  if (isTestMode(client, config)) advice.push(sentence('settings_no_relay'));
   if (url === '') advice.push(sentence('settings_no_address'));
   else if (url.startsWith('http:')) {
     advice.push(sentence('settings_no_https'));

@@ -1,6 +1,9 @@
 /** English: the outbox. */
 
 export const outbox = {
+  'testMode.title': 'Test mode: nobody receives this',
+  'testMode.connect': 'Connect an SMTP server',
+  'testMode.ask': 'An owner of the first account can connect an SMTP server.',
   'outbox.kept': {
     one: '{count} mail was kept in the test outbox.',
     other: '{count} mails were kept in the test outbox.',

@@ -14,7 +14,7 @@ import { freezeText } from '../delivery/compiling/freeze.ts';
 import { held } from '../delivery/queue/holds.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
-import { courierInUse, verificationRequired } from '../delivery/transport/relays/in-use.ts';
+import { isTestMode, verificationRequired } from '../delivery/transport/relays/in-use.ts';
 import { conflict, invalid } from '../errors/failure.ts';
 import { messages } from '../errors/field-errors.ts';
 import { type Sentence, sentence } from '../errors/sentences.ts';
@@ -93,9 +93,7 @@ export async function queueTestMail(
 
 /** What the API answers to a test mail that was queued. */
 export function testMailMessage(client: Database, config: Config): string {
-  return courierInUse(client, config) === 'outbox'
-    ? 'Test Mail Kept in the Test Outbox'
-    : 'Test Mail Sent Successfully';
+  return isTestMode(client, config) ? 'Test Mail Kept in the Test Outbox' : 'Test Mail Sent Successfully';
 }
 
 /** The recipients of a mailing who may not get mail, and why, by the same rule as when deliveries are claimed. */

@@ -30,7 +30,6 @@ export const campaigns: Translation<typeof english> = {
     one: '{count} Person hat das nicht bekommen: Die Mail blieb im Test-Postausgang.',
     other: '{count} Personen haben das nicht bekommen: Ihre Mails blieben im Test-Postausgang.',
   },
-  'mailings.kept.relay': 'Nichts verlässt diesen Rechner, solange es kein Relay gibt.',
   'mailings.kept.before': 'Damals gab es noch kein Relay.',
   'mailings.kept.see': 'Zum Postausgang',
   'mailings.opened': 'Geöffnet',

@@ -28,7 +28,6 @@ export const campaigns = {
     one: '{count} person did not receive this: the mail was kept in the test outbox.',
     other: '{count} people did not receive this: their mails were kept in the test outbox.',
   },
-  'mailings.kept.relay': 'Nothing leaves this machine until there is a relay.',
   'mailings.kept.before': 'There was no relay at that time.',
   'mailings.kept.see': 'See the outbox',
   'mailings.opened': 'Opened',

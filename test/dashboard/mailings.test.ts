@@ -231,7 +231,7 @@ t.test('what the outbox kept is delivered nowhere, and what a relay took stays d
     { state: 'kept' },
     { state: 'kept' },
   ]);
-  t.match((await visitor(app, 'viewer', 1)('GET', `/mailings/${utr}`)).text, 'until there is a relay');
+  t.match((await visitor(app, 'viewer', 1)('GET', `/mailings/${utr}`)).text, 'Test mode: nobody receives this');
 
   app.db.exec(`UPDATE deliveries SET reply = '250 ok' WHERE id <= 2; UPDATE delivery_reasons SET count = 1`);
   const some = (await open('GET', `/mailings/${utr}`)).text;

@@ -7,7 +7,7 @@ import { show } from '../../delivery/compiling/show.ts';
 import { ContentError } from '../../delivery/content/compiled-content.ts';
 import { hasMoreParts } from '../../delivery/content/json-size.ts';
 import { PREFERENCES, slotProblem, WEB_COPY } from '../../delivery/content/merge.ts';
-import { courierInUse } from '../../delivery/transport/relays/in-use.ts';
+import { isTestMode } from '../../delivery/transport/relays/in-use.ts';
 import { conflict, Failure, notFound } from '../../errors/failure.ts';
 import { withinShare } from '../../http/account-share.ts';
 import { logFailed, refusing } from '../../http/errors.ts';
@@ -166,7 +166,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     if (address === null) throw conflict('That is not an e-mail address.');
     allowTest(db, design, address, clock.now());
     await withinShare(design.user_id, () => queueTestMail(deps, design, [address]));
-    return { isKept: courierInUse(db.$client, deps.config) === 'outbox' };
+    return { isKept: isTestMode(db.$client, deps.config) };
   });
 }
 

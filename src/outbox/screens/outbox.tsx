@@ -15,7 +15,7 @@ import { withQuery } from '../../dashboard/with-query.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { checkMail, type MailParts } from '../../delivery/checks/mail-checks.ts';
 import { MAX_MAILS } from '../../delivery/transport/outbox.ts';
-import { courierInUse } from '../../delivery/transport/relays/in-use.ts';
+import { isTestMode } from '../../delivery/transport/relays/in-use.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { type ListedMail, listMails, type Mail, readMail } from '../operations.ts';
@@ -34,7 +34,7 @@ export async function outboxScreens(app: FastifyInstance, { db, config, clock }:
       mails,
       search,
       isLater: before !== undefined,
-      leaves: courierInUse(db.$client, config) !== 'outbox',
+      leaves: !isTestMode(db.$client, config),
     };
     return sendPage(request, reply, viewer, frame, <Outbox {...list} now={clock.now()} />);
   });

@@ -12,7 +12,7 @@ import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx
 import { field } from '../../dashboard/sign-in/fields.ts';
 import { requireOwner, viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import { courierInUse } from '../../delivery/transport/relays/in-use.ts';
+import { isTestMode } from '../../delivery/transport/relays/in-use.ts';
 import { readRelays } from '../../relays/operations/relays.ts';
 import {
   addSender,
@@ -103,7 +103,7 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
         ? await attempt(request, addSender, fields)
         : await attempt(request, changeSender, { ...fields, sender_id: id });
     if ('problems' in saved) return show(request, reply.code(saved.status), id, values, saved.problems, saved.problem);
-    const isKept = courierInUse(app.deps.db.$client, app.deps.config) === 'outbox';
+    const isKept = isTestMode(app.deps.db.$client, app.deps.config);
     const added = isKept ? 'settings.done.senderAddedKept' : 'settings.done.senderAdded';
     return backTo(reply, 'senders', id === null ? added : 'settings.done.changed');
   }

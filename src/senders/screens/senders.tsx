@@ -9,7 +9,7 @@ import { backTo, sendSettings } from '../../dashboard/screens/settings/frame.tsx
 import { field } from '../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import { courierInUse } from '../../delivery/transport/relays/in-use.ts';
+import { isTestMode } from '../../delivery/transport/relays/in-use.ts';
 import { type Relay, readRelays } from '../../relays/operations/relays.ts';
 import { relayState } from '../../relays/screens/relay-state.ts';
 import { type Checks, readChecks, renewChecks } from '../operations/checks.ts';
@@ -71,7 +71,7 @@ export async function senderScreens(app: FastifyInstance): Promise<void> {
   app.post<{ Params: { id: string } }>('/settings/senders/:id/resend', async (request, reply) => {
     const resent = await attempt(request, resendVerification, { sender_id: request.params.id });
     if ('problems' in resent) return show(request, reply.code(resent.status), sentenceOf(resent));
-    const isKept = courierInUse(db.$client, config) === 'outbox';
+    const isKept = isTestMode(db.$client, config);
     return backTo(reply, 'senders', isKept ? 'settings.done.resentKept' : 'settings.done.resent');
   });
   await senderForms(app);

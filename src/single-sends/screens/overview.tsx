@@ -51,7 +51,7 @@ function Kept({ report }: { report: Report }) {
   return (
     <Notice tone="warn">
       {language.say(isAllKept(report) ? 'mailings.kept.all' : 'mailings.kept.some', { count: funnel.kept })}{' '}
-      {language.say(courier === 'outbox' ? 'mailings.kept.relay' : 'mailings.kept.before')}{' '}
+      {courier !== 'outbox' && `${language.say('mailings.kept.before')} `}
       <a href="/outbox">{language.say('mailings.kept.see')}</a>
     </Notice>
   );

@@ -25,9 +25,14 @@ export interface WalkedService {
   addressOf(screen: Pick<Screen, 'path'>): string;
 }
 
-/** Starts it; `naming` says what the records are called. */
-export async function startWalked(t: Test, naming: Naming): Promise<WalkedService> {
-  const app = await startApp(t, { NATS_URL: 'nats://127.0.0.1:4222', SENDER_VERIFICATION: 'optional' });
+/** Starts it; `naming` says what the records are called, `courier` whether campaign mail leaves from sender nodes or over a relay. */
+export async function startWalked(
+  t: Test,
+  naming: Naming,
+  courier: 'nodes' | 'relay' = 'nodes',
+): Promise<WalkedService> {
+  const nodes = courier === 'nodes' ? { NATS_URL: 'nats://127.0.0.1:4222' } : {};
+  const app = await startApp(t, { ...nodes, SENDER_VERIFICATION: 'optional' });
   await app.fastify.register(gallery);
   const records: Record<string, string> = {
     utr: await fillAccount(t, app, naming),

@@ -29,6 +29,14 @@ export function courierInUse(client: Database, config: Config): (typeof COURIERS
   return hasRelay(client, config) ? 'smtp' : 'outbox';
 }
 
+/**
+ * Whether the account is in test mode: nothing of it reaches anybody, because its mail is kept in the outbox. Relays and sender nodes serve the
+ * whole installation, so all its accounts leave test mode together.
+ */
+export function isTestMode(client: Database, config: Config): boolean {
+  return courierInUse(client, config) === 'outbox';
+}
+
 /** Whether the service itself has a relay. */
 export function hasRelay(client: Database, { SMTP_URL }: Config): boolean {
   return SMTP_URL !== '' || prepared(client, 'SELECT 1 FROM relays LIMIT 1').get() !== undefined;
@@ -36,15 +44,13 @@ export function hasRelay(client: Database, { SMTP_URL }: Config): boolean {
 
 /** Why nothing may be sent: links in mails would point at this machine, where recipients cannot reach them. Null when links are fine. */
 export function linksFault(client: Database, config: Config): Sentence | null {
-  const leaves = courierInUse(client, config) !== 'outbox';
-  return leaves && publicAddress(client, config).source === 'none' ? sentence('held_settings') : null;
+  const leadsHere = publicAddress(client, config).source === 'none';
+  return leadsHere && !isTestMode(client, config) ? sentence('held_settings') : null;
 }
 
 /** Whether senders must be verified before their mail leaves: as SENDER_VERIFICATION says, else where mail leaves this machine. */
 export function verificationRequired(client: Database, config: Config): boolean {
-  return (
-    (config.SENDER_VERIFICATION || (courierInUse(client, config) === 'outbox' ? 'optional' : 'required')) === 'required'
-  );
+  return (config.SENDER_VERIFICATION || (isTestMode(client, config) ? 'optional' : 'required')) === 'required';
 }
 
 /** The relays in order of preference; none: mail stays in the outbox. Throws an Error that names SMTP_URL if that is invalid. */

@@ -13,7 +13,7 @@ import { field, texts } from '../../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../../dashboard/signed-in.ts';
 import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
 import { variantName } from '../../../delivery/queue/variant-groups.ts';
-import { courierInUse } from '../../../delivery/transport/relays/in-use.ts';
+import { isTestMode } from '../../../delivery/transport/relays/in-use.ts';
 import { pageRoute } from '../../../http/pages/layout.ts';
 import type { Deps } from '../../../operations/deps.ts';
 import type { CheckedMailRecord } from '../../operations/shown-mails.ts';
@@ -52,7 +52,7 @@ export async function checkStep(
       const test = { address, problem: sentenceOf(tested) };
       return show(request, reply.code(tested.status), { variant }, test);
     }
-    const isKept = courierInUse(db.$client, config) === 'outbox';
+    const isKept = isTestMode(db.$client, config);
     if (variant === '') setFlash(reply, 'good', isKept ? 'compose.test.kept' : 'compose.test.sent', { address });
     else {
       const values = { address, name: variantName(Number(variant)) };

@@ -1,0 +1,19 @@
+/** The bar on every page of an account in test mode: nobody receives its mail, and where that is changed. */
+import type { Viewer } from '../viewer.ts';
+import { useLanguage } from '../words/index.ts';
+import { Icon } from './icon.tsx';
+
+export function TestModeBar({ viewer }: { viewer: Viewer }) {
+  const language = useLanguage();
+  return (
+    <div class="test-mode">
+      <Icon name="tray" />
+      <strong>{language.say('testMode.title')}</strong>
+      {viewer.isOperator ? (
+        <a href="/settings/sending">{language.say('testMode.connect')}</a>
+      ) : (
+        <span>{language.say('testMode.ask')}</span>
+      )}
+    </div>
+  );
+}
