@@ -45,7 +45,7 @@ async function walk(name: string, work: () => Promise<unknown>): Promise<void> {
 const cookie = cookieOf(app, addPerson(app, 'editor', { name: 'Ada', email: 'ada@example.org' }));
 const open = (method: string, path: string, form?: Record<string, string>) =>
   app.page(method, path, { headers: { ...FROM_PAGE, cookie }, ...(form && { form }) });
-const begun = await open('POST', '/mailings/new', { single_send_name: 'Spring' });
+const begun = await open('POST', '/campaigns/new', { single_send_name: 'Spring' });
 const content = String(begun.headers.location).replace('audience', 'content');
 const { text } = await open('GET', content);
 const hidden = (name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? '';

@@ -27,29 +27,29 @@ interface Interaction {
 
 const INTERACTIONS: Readonly<Record<string, Interaction>> = {
   'type into the search': {
-    path: '/people',
+    path: '/contacts',
     act: async (page) => {
       await page.locator('#search').fill('');
       await page.locator('#search').pressSequentially('person5', { delay: 60 });
     },
   },
-  'open the filters': { path: '/people', act: (page) => page.locator('#people-filter summary').click() },
+  'open the filters': { path: '/contacts', act: (page) => page.locator('#people-filter summary').click() },
   'choose a filter by keyboard': {
-    path: '/people',
+    path: '/contacts',
     act: async (page) => {
       if (!(await page.locator('#mail_state').isVisible())) await page.locator('#people-filter summary').click();
       await page.locator('#mail_state').press('ArrowDown');
     },
   },
-  'check a row': { path: '/people', act: (page) => page.locator('td.choose input').first().click() },
+  'check a row': { path: '/contacts', act: (page) => page.locator('td.choose input').first().click() },
   'open the menu on a phone': {
-    path: '/mailings',
+    path: '/campaigns',
     isPhone: true,
     act: (page) => page.locator('.more summary').click(),
   },
   'open a dialog': { path: '/settings/sessions', act: (page) => page.locator('button[popovertarget]').first().click() },
   'show the shortcuts': {
-    path: '/mailings',
+    path: '/campaigns',
     act: async (page) => {
       await page.keyboard.press('?');
       await page.keyboard.press('Escape');

@@ -11,7 +11,7 @@ import { importScreens } from '../audience/import/screens/import.tsx';
 import { editPersonScreens } from '../audience/person/screens/edit.tsx';
 import { personScreen } from '../audience/person/screens/person.tsx';
 import { segmentScreens } from '../audience/segments/screens/segments.tsx';
-import { leftScreens } from '../audience/unsubscribed/screens/lists.tsx';
+import { unsubscribeScreens } from '../audience/unsubscribed/screens/lists.tsx';
 import { automationScreens } from '../automations/screens/automations.tsx';
 import { feedScreens } from '../feeds/screens/feeds.tsx';
 import { formScreens } from '../forms/screens/forms.tsx';
@@ -51,7 +51,7 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
     await screens.register(composeScreens, deps);
     await automationScreens(screens, deps);
     await feedScreens(screens, deps);
-    await leftScreens(screens);
+    await unsubscribeScreens(screens);
     await outboxScreens(screens, deps);
     await screens.register(importScreens);
     await peopleActions(screens);

@@ -7,15 +7,15 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 /** Where the rules are. */
 export const PREFETCH_RULES = '/prefetch-rules.json';
 
-const PAGES = ['/', '/mailings*', '/automations*', '/people*', '/left*', '/outbox*', '/settings*'];
+const PAGES = ['/', '/campaigns*', '/automations*', '/contacts*', '/unsubscribes*', '/outbox*', '/settings*'];
 /** Files to save, parts of pages, and pages that are costly or say something new each time. */
 const NO_PAGES = [
-  '/mailings/*/recipients.csv',
-  '/mailings/*/*/mail',
-  '/mailings/*/edit/*',
-  '/people/*/export',
-  '/people/import/*',
-  '/people/actions/*',
+  '/campaigns/*/recipients.csv',
+  '/campaigns/*/*/mail',
+  '/campaigns/*/edit/*',
+  '/contacts/*/export',
+  '/contacts/import/*',
+  '/contacts/actions/*',
   '/outbox/*/html',
   '/settings/backup/file',
   '/settings/health',

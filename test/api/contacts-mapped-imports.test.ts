@@ -163,7 +163,7 @@ t.test('where more rows failed than are kept, the file and the page say how many
   t.equal(lines.length, 1 + 1000 + 1);
   t.equal(lines.at(-1), ',,These are the first 1000 of 1200 rows that failed. More are not kept.');
   const cookie = cookieOf(app, addPerson(app));
-  const page = await app.page('GET', `/people/import/${id}`, { headers: { ...FROM_PAGE, cookie } });
+  const page = await app.page('GET', `/contacts/import/${id}`, { headers: { ...FROM_PAGE, cookie } });
   t.match(page.text, 'Shown here: the first 100 of 1,200.');
   t.match(page.text, 'In the file to download: the first 1,000 of 1,200.');
   t.match(page.text, /<th scope="row">3<\/th><td data-label="Cell">E-mail<\/td>/);

@@ -95,9 +95,9 @@ t.test('a mail in the timeline names its single send, until that is deleted', as
   const utr = await mailUtr();
   t.equal(utr, app.db.prepare('SELECT utr FROM single_sends').pluck().get());
   const cookie = cookieOf(app, addPerson(app));
-  const page = await app.page('GET', `/people/${contact}`, { headers: { ...FROM_PAGE, cookie } });
-  t.match(page.text, `<a href="/mailings/${utr}">`);
-  const file = await app.page('GET', `/people/${contact}/export`, { headers: { ...FROM_PAGE, cookie } });
+  const page = await app.page('GET', `/contacts/${contact}`, { headers: { ...FROM_PAGE, cookie } });
+  t.match(page.text, `<a href="/campaigns/${utr}">`);
+  const file = await app.page('GET', `/contacts/${contact}/export`, { headers: { ...FROM_PAGE, cookie } });
   t.match(file.headers['content-disposition'], 'filename="person.json"');
   const { body } = await app.one.call('GET', '/contacts/person/export', { query: { contact_id: contact } });
   t.strictSame(file.body, body.message, 'the file has what the API answers, without its envelope');

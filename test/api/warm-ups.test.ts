@@ -104,7 +104,7 @@ t.test('an owner sets and stops a warm-up on the page of the senders', async (t)
   const { report } = (await app.one.call('GET', '/single-send/report', { query: { utr } })).body.message;
   t.strictSame(report.warm_up, { domain, today: 50, sent_today: 0, waiting: 399, expected_on: '2026-01-18' });
   t.match(
-    await page(`/mailings/${utr}`),
+    await page(`/campaigns/${utr}`),
     `${domain} is being warmed up: 50 mails may leave today, 0 did. In its mailings 399 people still wait`,
   );
   t.equal((await post('/settings/senders/warm-up/stop', { domain })).status, 303);

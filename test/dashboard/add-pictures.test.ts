@@ -39,7 +39,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
   const cookie = cookieOf(app, addPerson(app));
   await app.fastify.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.fastify.server.address() as AddressInfo;
-  const address = `http://127.0.0.1:${port}/pictures`;
+  const address = `http://127.0.0.1:${port}/images`;
   const stored = () => app.db.prepare('SELECT name, kind, width, height FROM pictures ORDER BY id').raw().all();
 
   t.test('several files are added at once, with the reason beside each that is not', async (t) => {

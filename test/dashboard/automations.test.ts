@@ -171,7 +171,7 @@ t.test('a mail put before another says who gets it; the people of each mail are 
     ['one', 'extra', 'two', 'three'],
   );
   t.match((await open(`/automations/${utr}`)).text, await pageOf('extra', 'waiting'));
-  t.match((await open(await pageOf('extra', 'waiting'))).text, /<a href="\/people\/1"><bdi>ann@example.org/);
+  t.match((await open(await pageOf('extra', 'waiting'))).text, /<a href="\/contacts\/1"><bdi>ann@example.org/);
   t.equal((await seriesOf()).people.waiting, 1);
 });
 

@@ -21,7 +21,7 @@ async function listening(t: Test) {
   return { app, sink, origin, cookie };
 }
 
-const utrOf = (url: string) => /\/mailings\/([0-9a-f-]{36})/.exec(url)?.[1] ?? '';
+const utrOf = (url: string) => /\/campaigns\/([0-9a-f-]{36})/.exec(url)?.[1] ?? '';
 
 /** Opens a designer and puts the cursor into the first text with this word. */
 async function openText(page: Page, url: string, word: string) {
@@ -92,7 +92,7 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
     const made = await app.one.call('POST', '/single/send/draft', { form: { single_send_name: 'Spring' } });
     const { utr } = made.body.message;
     await app.one.call('POST', '/single/send/save', { form: { utr, template_id: 9 } });
-    await page.goto(`${origin}/mailings/${utr}/edit/content`);
+    await page.goto(`${origin}/campaigns/${utr}/edit/content`);
     await page.getByRole('link', { name: 'Open the designer' }).click();
     const designer = page.frameLocator('iframe.designer');
     await designer.getByText('Loading …').waitFor({ state: 'detached' });
@@ -112,7 +112,7 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
       const { utr } = made.body.message;
       await app.one.call('POST', '/single/send/save', { form: { utr, template_id: 9 } });
       const stored = () => app.db.prepare('SELECT template_json FROM single_sends').pluck().get() as string;
-      await openText(page, `${origin}/mailings/${utr}/edit/design`, 'Dear');
+      await openText(page, `${origin}/campaigns/${utr}/edit/design`, 'Dear');
       await page.keyboard.type('Typed words ');
       const designer = page.frameLocator('iframe.designer');
       t.equal(await designer.locator('#state').textContent(), 'Not saved yet', 'at once');
@@ -124,7 +124,7 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
       t.match(stored(), 'Typed words and more');
       t.notMatch(stored(), /data-gjs| id=|draggable/, 'without what the editor adds to its page');
 
-      await openText(page, `${origin}/mailings/${utr}/edit/design`, 'Dear');
+      await openText(page, `${origin}/campaigns/${utr}/edit/design`, 'Dear');
       await page.keyboard.type('A third time ');
       await page.getByRole('link', { name: 'Templates' }).click();
       await page.waitForURL('**/templates');
@@ -157,7 +157,7 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
     const { page } = await openTab(t, browser, origin, { cookie });
     const made = await app.one.call('POST', '/single/send/draft', { form: { single_send_name: 'Spring' } });
     const { utr } = made.body.message;
-    await page.goto(`${origin}/mailings/${utr}/edit/content`);
+    await page.goto(`${origin}/campaigns/${utr}/edit/content`);
     const state = page.locator('#save-state');
     await page.route('**/edit/content', (route) => route.abort());
     await page.getByLabel('Subject').fill('Kept');
@@ -179,7 +179,7 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
     const { app, origin, cookie } = await listening(t);
     const made = await app.one.call('POST', '/single/send/draft', { form: { single_send_name: 'Spring' } });
     const { utr } = made.body.message;
-    const url = `${origin}/mailings/${utr}/edit/content`;
+    const url = `${origin}/campaigns/${utr}/edit/content`;
     const [one, two] = [await openTab(t, browser, origin, { cookie }), await openTab(t, browser, origin, { cookie })];
     await one.page.goto(url);
     await two.page.goto(url);

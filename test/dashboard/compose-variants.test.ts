@@ -11,7 +11,7 @@ async function compose(t: Test) {
   const { app, body } = await readyToSend(t);
   const utr = await createSend(app, { ...body, schedule_type: 1, schedule_date: '2030-01-15', schedule_time: '09:00' });
   const cookie = cookieOf(app, addPerson(app, 'editor', { name: 'Ada' }));
-  const base = `/mailings/${utr}/edit`;
+  const base = `/campaigns/${utr}/edit`;
   const page = async (path: string) => (await app.page('GET', base + path, { headers: { ...FROM_PAGE, cookie } })).text;
   const send = async (path: string, form: Form) => {
     const opened = await page('/variants');
@@ -97,7 +97,7 @@ t.test('what is wrong with a test is said on its page, with what was written', a
   t.match(old, { status: 409, text: /changed in the meantime/ });
   t.equal(await stored(), null);
   const viewer = cookieOf(app, addPerson(app, 'viewer', { name: 'Vic' }));
-  const theirs = await app.page('POST', `/mailings/${utr}/edit/variants`, {
+  const theirs = await app.page('POST', `/campaigns/${utr}/edit/variants`, {
     headers: { ...FROM_PAGE, cookie: viewer },
     form: { ...TEST, subject_1: 'New' },
   });
@@ -105,7 +105,7 @@ t.test('what is wrong with a test is said on its page, with what was written', a
   app.db.exec('UPDATE single_sends SET status = 2');
   t.match(await send('/variants', { ...TEST, subject_1: 'New' }), {
     status: 303,
-    headers: { location: `/mailings/${utr}` },
+    headers: { location: `/campaigns/${utr}` },
   });
   t.equal(await stored(), null);
   t.match(await page('/variants'), 'A/B test');
@@ -130,7 +130,7 @@ t.test('each variant is looked at and sent as a test mail', async (t) => {
   });
   const cookie = cookieOf(app, addPerson(app, 'viewer', { name: 'Vic' }));
   const preview = (query: string) =>
-    app.page('GET', `/mailings/${utr}/preview${query}`, { headers: { ...FROM_PAGE, cookie } });
+    app.page('GET', `/campaigns/${utr}/preview${query}`, { headers: { ...FROM_PAGE, cookie } });
   t.match((await preview('?variant=1')).text, /<bdi>Second<\/bdi>.*preview\/mail\?variant=1/s);
   t.ok((await preview('?variant=7')).status < 500);
 });

@@ -34,9 +34,9 @@ function writer(app: TestApp, role: Role = 'editor', name: string = role) {
 
 /** Begins a mailing with a name; gives its utr. */
 async function begin(t: Test, { post }: ReturnType<typeof writer>, name = 'Spring'): Promise<string> {
-  const { status, headers } = await post('/mailings/new', { single_send_name: name });
+  const { status, headers } = await post('/campaigns/new', { single_send_name: name });
   t.equal(status, 303);
-  return /^\/mailings\/([0-9a-f-]{36})\/edit\/audience$/.exec(String(headers.location))?.[1] ?? '';
+  return /^\/campaigns\/([0-9a-f-]{36})\/edit\/audience$/.exec(String(headers.location))?.[1] ?? '';
 }
 
 const AUDIENCE = { recipient_id: 'contacts_1', sender_id: '1', unsubscribe_group_id: '1' };
@@ -44,9 +44,9 @@ const CONTENT = { subject: 'For ((first_name|you))', preheader: 'News', single_s
 
 /** Gives a mailing everything it needs. */
 async function fill(ada: ReturnType<typeof writer>, utr: string) {
-  await (await ada.open(`/mailings/${utr}/edit/audience`)).send(AUDIENCE);
-  await (await ada.open(`/mailings/${utr}/edit/content`)).send(CONTENT);
-  await (await ada.open(`/mailings/${utr}/edit/html`)).send({
+  await (await ada.open(`/campaigns/${utr}/edit/audience`)).send(AUDIENCE);
+  await (await ada.open(`/campaigns/${utr}/edit/content`)).send(CONTENT);
+  await (await ada.open(`/campaigns/${utr}/edit/html`)).send({
     template_html: '<p>Hello ((first_name)), <a href="https://example.com/a">look</a></p>',
   });
 }
@@ -55,10 +55,10 @@ t.test('a mailing is made, filled, checked and sent by forms alone', async (t) =
   const { app } = await readyToSend(t);
   await app.one.call('POST', '/global-unsubscribes/save', { form: { email_address: 'Bob@example.org' } });
   const ada = writer(app);
-  t.match(await ada.get('/mailings'), 'href="/mailings/new"');
-  t.match((await ada.post('/mailings/new', { single_send_name: '' })).text, 'The single send name field is required.');
+  t.match(await ada.get('/campaigns'), 'href="/campaigns/new"');
+  t.match((await ada.post('/campaigns/new', { single_send_name: '' })).text, 'The single send name field is required.');
   const utr = await begin(t, ada);
-  const step = (name: string) => `/mailings/${utr}/edit/${name}`;
+  const step = (name: string) => `/campaigns/${utr}/edit/${name}`;
   t.match(await ada.get(step('schedule')), /Still missing.*People to send it to.*A subject.*The mail itself/s);
   t.equal((await sendDetails(app, utr)).status, 0);
 
@@ -98,13 +98,13 @@ t.test('a mailing is made, filled, checked and sent by forms alone', async (t) =
 
   const schedule = await ada.open(step('schedule'));
   t.match(schedule.page, /rests 10 seconds.*Send to 2 people/s);
-  t.equal((await schedule.send({ when: 'now' })).headers.location, `/mailings/${utr}`);
-  t.match(await ada.get(`/mailings/${utr}`), /It leaves in 10 seconds\..*Stop it/s);
-  t.equal((await schedule.send({ when: 'now' })).headers.location, `/mailings/${utr}`, 'pressed twice');
+  t.equal((await schedule.send({ when: 'now' })).headers.location, `/campaigns/${utr}`);
+  t.match(await ada.get(`/campaigns/${utr}`), /It leaves in 10 seconds\..*Stop it/s);
+  t.equal((await schedule.send({ when: 'now' })).headers.location, `/campaigns/${utr}`, 'pressed twice');
   app.clock.advance(RECALL);
   await app.background();
   t.equal((await sendDetails(app, utr)).delivered, 2);
-  t.equal((await ada.post(step('content'), CONTENT)).headers.location, `/mailings/${utr}`, 'it is sent');
+  t.equal((await ada.post(step('content'), CONTENT)).headers.location, `/campaigns/${utr}`, 'it is sent');
 });
 
 t.test('sending a mailing leaves its code exactly as it was written in the designer', async (t) => {
@@ -113,10 +113,10 @@ t.test('sending a mailing leaves its code exactly as it was written in the desig
   const utr = await begin(t, ada);
   await fill(ada, utr);
   const html = '\n<p>Hello ((first_name))</p>\n';
-  const [, design] = /src="(\/design\/[\w.-]+)\?/.exec(await ada.get(`/mailings/${utr}/edit/design`)) ?? [];
+  const [, design] = /src="(\/design\/[\w.-]+)\?/.exec(await ada.get(`/campaigns/${utr}/edit/design`)) ?? [];
   const saved = await app.page('POST', design ?? '', { json: { html } });
   t.equal(saved.status, 200);
-  await (await ada.open(`/mailings/${utr}/edit/schedule`)).send({ when: 'now' });
+  await (await ada.open(`/campaigns/${utr}/edit/schedule`)).send({ when: 'now' });
   t.match(await sendDetails(app, utr), { status: 1, template_html: html });
 });
 
@@ -125,12 +125,12 @@ t.test('a mailing that rests is stopped with one click and is a draft again', as
   const ada = writer(app);
   const utr = await begin(t, ada);
   await fill(ada, utr);
-  await (await ada.open(`/mailings/${utr}/edit/schedule`)).send({ when: 'now' });
-  await ada.post(`/mailings/${utr}/cancel`);
+  await (await ada.open(`/campaigns/${utr}/edit/schedule`)).send({ when: 'now' });
+  await ada.post(`/campaigns/${utr}/cancel`);
   app.clock.advance(RECALL);
   await app.background();
   t.strictSame(outboxOf(app), []);
-  t.match(await ada.get(`/mailings/${utr}`), new RegExp(`href="/mailings/${utr}/edit/audience"`));
+  t.match(await ada.get(`/campaigns/${utr}`), new RegExp(`href="/campaigns/${utr}/edit/audience"`));
 });
 
 t.test('a mailing is scheduled in a time zone, and stays scheduled when it is changed', async (t) => {
@@ -138,19 +138,19 @@ t.test('a mailing is scheduled in a time zone, and stays scheduled when it is ch
   const ada = writer(app);
   const utr = await begin(t, ada);
   await fill(ada, utr);
-  const path = `/mailings/${utr}/edit/schedule`;
+  const path = `/campaigns/${utr}/edit/schedule`;
   const past = await (await ada.open(path)).send({ when: 'later', date: '2025-01-20', time: '09:00', zone: 'UTC' });
   t.equal(past.status, 422);
   t.match(past.text, /value="2025-01-20".*The schedule date must be in the future/s);
   const sent = await (await ada.open(path)).send({ when: 'later', date: '2026-01-20', time: '09:00', zone: 'UTC' });
   t.equal(sent.status, 303);
-  t.match(await ada.get(`/mailings/${utr}`), 'Scheduled for Tuesday, 20 January 2026 at 09:00 (UTC).');
+  t.match(await ada.get(`/campaigns/${utr}`), 'Scheduled for Tuesday, 20 January 2026 at 09:00 (UTC).');
   t.match(await sendDetails(app, utr), { status: 1, schedule_date: '2026-01-20', schedule_time: '10:00:00' });
   t.match(await ada.get(path), /It is scheduled for Tuesday, 20 January 2026 at 10:00 \(Europe\/Vienna\)/);
 
   const stale = await ada.open(path);
   app.clock.advance(1000);
-  const content = await ada.open(`/mailings/${utr}/edit/content`);
+  const content = await ada.open(`/campaigns/${utr}/edit/content`);
   t.match(content.page, 'This mailing is scheduled and stays so');
   t.equal((await content.send({ ...CONTENT, subject: '' })).status, 422);
   t.equal((await content.send({ ...CONTENT, subject: 'Changed' })).status, 303);
@@ -166,7 +166,7 @@ t.test('of two tabs that change the same, the second sees both versions and choo
   const ada = writer(app, 'editor', 'ada');
   const bob = writer(app, 'editor', 'bob');
   const utr = await begin(t, ada);
-  const path = `/mailings/${utr}/edit/content`;
+  const path = `/campaigns/${utr}/edit/content`;
   const [first, second, third] = [await ada.open(path), await bob.open(path), await bob.open(path)];
   app.clock.advance(1000);
   await first.send({ ...CONTENT, subject: 'From Ada' });
@@ -187,18 +187,18 @@ t.test('of two tabs that change different steps, neither is asked', async (t) =>
   const { app } = await readyToSend(t);
   const ada = writer(app);
   const utr = await begin(t, ada);
-  const audience = await ada.open(`/mailings/${utr}/edit/audience`);
-  const content = await ada.open(`/mailings/${utr}/edit/content`);
-  const html = await ada.open(`/mailings/${utr}/edit/html`);
+  const audience = await ada.open(`/campaigns/${utr}/edit/audience`);
+  const content = await ada.open(`/campaigns/${utr}/edit/content`);
+  const html = await ada.open(`/campaigns/${utr}/edit/html`);
   app.clock.advance(1000);
   t.equal((await content.send(CONTENT)).status, 303);
   app.clock.advance(1000);
   t.equal((await audience.send(AUDIENCE)).status, 303);
   t.match(await sendDetails(app, utr), { subject: CONTENT.subject, recipient_id: [{ id: '1', table: 'contacts' }] });
   t.equal((await html.send({ template_html: '<p>Late</p>' })).status, 409, 'content is never replaced unseen');
-  const late = await ada.open(`/mailings/${utr}/edit/schedule`);
+  const late = await ada.open(`/campaigns/${utr}/edit/schedule`);
   app.clock.advance(1000);
-  await (await ada.open(`/mailings/${utr}/edit/html`)).send({ template_html: '<p>New</p>' });
+  await (await ada.open(`/campaigns/${utr}/edit/html`)).send({ template_html: '<p>New</p>' });
   const refused = await late.send({ when: 'now' });
   t.equal(refused.status, 409);
   t.match(refused.text, 'It was changed in the meantime');
@@ -209,11 +209,11 @@ t.test('an account without an unsubscribe group makes the first one on the way',
   const app = await startApp(t);
   const ada = writer(app);
   const utr = await begin(t, ada);
-  const path = `/mailings/${utr}/edit/audience`;
+  const path = `/campaigns/${utr}/edit/audience`;
   t.match(await ada.get(path), /No contact type yet.*There is no sender yet.*no unsubscribe group yet/s);
-  await ada.post(`/mailings/${utr}/edit/group`, { group_name: '' });
+  await ada.post(`/campaigns/${utr}/edit/group`, { group_name: '' });
   t.match(await ada.get(path), /Not saved: The group name field is required\./);
-  await ada.post(`/mailings/${utr}/edit/group`, { group_name: 'Newsletter' });
+  await ada.post(`/campaigns/${utr}/edit/group`, { group_name: 'Newsletter' });
   t.match(await ada.get(path), /<option value="1" selected[^>]*>Newsletter/);
   t.equal((await sendDetails(app, utr)).unsubscribe_group_id, 1);
 });
@@ -228,14 +228,14 @@ t.test('of a mail of 2 MB the pages show a bounded part, and the checks find the
     return answer.body.message.utr;
   };
   const utr = await utrOf(large);
-  const check = await ada.get(`/mailings/${utr}/edit/check`);
+  const check = await ada.get(`/campaigns/${utr}/edit/check`);
   t.ok(check.length < 200_000, `${check.length}`);
   t.match(check, /The first 100,000 characters of 1,[\d,]+\./);
   const checks = (page: string) =>
     [...page.matchAll(/<li><span class="badge[^>]*>.*?<\/li>/gs)]
       .map(([item]) => item)
       .filter((item) => !item.includes('Gmail'));
-  const usual = await ada.get(`/mailings/${await utrOf(small)}/edit/check`);
+  const usual = await ada.get(`/campaigns/${await utrOf(small)}/edit/check`);
   t.strictSame(checks(check), checks(usual));
   t.equal(checks(check).length, 11);
   t.match(
@@ -244,7 +244,7 @@ t.test('of a mail of 2 MB the pages show a bounded part, and the checks find the
   );
   t.notMatch(usual, 'The first 100,000');
 
-  const path = `/mailings/${utr}/edit/html`;
+  const path = `/campaigns/${utr}/edit/html`;
   const html = await ada.open(path);
   t.ok(html.page.length < 300_000);
   t.match(html.page, /It is 2 MB long.*<textarea[^>]*><\/textarea>/s);
@@ -261,11 +261,11 @@ t.test('a viewer reaches none of it', async (t) => {
   const { app } = await readyToSend(t);
   const utr = await begin(t, writer(app));
   const guest = writer(app, 'viewer');
-  t.notMatch(await guest.get('/mailings'), '/mailings/new');
-  t.notMatch(await guest.get(`/mailings/${utr}`), '/edit');
+  t.notMatch(await guest.get('/campaigns'), '/campaigns/new');
+  t.notMatch(await guest.get(`/campaigns/${utr}`), '/edit');
   const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, 'viewer', { email: 'v@example.org' })) };
   for (const path of ['new', `${utr}/edit`, `${utr}/edit/audience`, `${utr}/edit/check`, `${utr}/edit/design`])
-    t.equal((await app.page('GET', `/mailings/${path}`, { headers })).status, 403, path);
+    t.equal((await app.page('GET', `/campaigns/${path}`, { headers })).status, 403, path);
   for (const path of [
     'new',
     `${utr}/edit/audience`,
@@ -274,7 +274,7 @@ t.test('a viewer reaches none of it', async (t) => {
     `${utr}/edit/schedule`,
     `${utr}/edit/test`,
   ])
-    t.equal((await app.page('POST', `/mailings/${path}`, { headers, form: {} })).status, 403, path);
+    t.equal((await app.page('POST', `/campaigns/${path}`, { headers, form: {} })).status, 403, path);
 });
 
 t.test('names that look like markup are shown as text, and nothing of another account', async (t) => {
@@ -282,14 +282,14 @@ t.test('names that look like markup are shown as text, and nothing of another ac
   const ada = writer(app);
   await app.one.call('POST', '/contacts-type/add', { form: { name: HOSTILE } });
   const utr = await begin(t, ada, HOSTILE);
-  await (await ada.open(`/mailings/${utr}/edit/content`)).send({ ...CONTENT, subject: HOSTILE, preheader: HOSTILE });
+  await (await ada.open(`/campaigns/${utr}/edit/content`)).send({ ...CONTENT, subject: HOSTILE, preheader: HOSTILE });
   for (const step of ['audience', 'content', 'templates', 'html', 'check', 'schedule'])
-    t.notMatch(await ada.get(`/mailings/${utr}/edit/${step}`), /<script>alert|<img src=x/, step);
+    t.notMatch(await ada.get(`/campaigns/${utr}/edit/${step}`), /<script>alert|<img src=x/, step);
   const eve = writer(app, 'owner', 'eve');
   app.db.prepare("UPDATE users SET account_id = 2 WHERE email = 'eve@example.org'").run();
   for (const step of ['audience', 'content', 'templates', 'html', 'design', 'check', 'schedule'])
-    t.match(await eve.get(`/mailings/${utr}/edit/${step}`), /not found|nothing here|no such/i, step);
-  t.equal((await eve.post(`/mailings/${utr}/edit/group`, { group_name: 'Theirs' })).status, 404);
+    t.match(await eve.get(`/campaigns/${utr}/edit/${step}`), /not found|nothing here|no such/i, step);
+  t.equal((await eve.post(`/campaigns/${utr}/edit/group`, { group_name: 'Theirs' })).status, 404);
   t.strictSame(app.db.prepare('SELECT group_name FROM unsubscribe_groups').pluck().all(), ['News']);
 });
 
@@ -299,8 +299,8 @@ t.test('of an address that is given twice, pages take the first', async (t) => {
   const utr = await begin(t, ada);
   await fill(ada, utr);
   const twice = 'email=Ann@example.org&email=Bob@example.org';
-  t.match(await ada.get(`/mailings/${utr}/edit/check?${twice}`), 'For Ann');
-  t.match(await ada.get(`/mailings/${utr}/edit/mail?${twice}`), 'Hello Ann');
+  t.match(await ada.get(`/campaigns/${utr}/edit/check?${twice}`), 'For Ann');
+  t.match(await ada.get(`/campaigns/${utr}/edit/mail?${twice}`), 'Hello Ann');
   t.match(await ada.get(`/transactional?${twice}`), 'value="Ann@example.org"');
 });
 
@@ -308,7 +308,7 @@ t.test('a page that is refused for several reasons says each in the language of 
   const { app } = await readyToSend(t);
   const cookie = cookieOf(app, addPerson(app, 'editor', { name: 'Eva' }));
   const headers = { ...FROM_PAGE, cookie, 'accept-language': 'de' };
-  const { status, text } = await app.page('GET', '/mailings?before=x&search=a&search=b', { headers });
+  const { status, text } = await app.page('GET', '/campaigns?before=x&search=a&search=b', { headers });
   t.equal(status, 422);
   t.match(text, 'Bei „Suche“ muss ein Text stehen.');
   t.match(text, /Bei „before id“ muss eine ganze Zahl stehen\./);
@@ -320,7 +320,7 @@ t.test("a schedule begins in the reader's own zone where none was set for the in
   const utr = await begin(t, ada);
   await fill(ada, utr);
   const cookie = `${cookieOf(app, addPerson(app, 'editor', { name: 'Eva' }))}; sendlark_zone=Europe%2FBerlin`;
-  const { text } = await app.page('GET', `/mailings/${utr}/edit/schedule`, { headers: { ...FROM_PAGE, cookie } });
+  const { text } = await app.page('GET', `/campaigns/${utr}/edit/schedule`, { headers: { ...FROM_PAGE, cookie } });
   t.match(text, '<option value="Europe/Berlin" selected');
   t.match(text, /data-weekday/);
 });

@@ -29,7 +29,7 @@ t.test(
       )
       .run(id, app.clock.now().getTime(), seen);
     const cookie = cookieOf(app, addPerson(app, 'owner', { accountId: 1, name: 'owner' }));
-    const page = async () => (await app.page('GET', `/mailings/${utr}`, { headers: { ...FROM_PAGE, cookie } })).text;
+    const page = async () => (await app.page('GET', `/campaigns/${utr}`, { headers: { ...FROM_PAGE, cookie } })).text;
     app.db.exec("UPDATE mailings SET state = 'sending' WHERE owner_kind = 'single'");
     const waiting = await page();
     t.match(waiting, '300 people have got it first.');
@@ -49,9 +49,9 @@ t.test(
     t.match(held, 'Among the first 300 mails 240 bounced.');
     t.match(held, 'Nobody else gets it while it is held.');
     t.match(held, /40<span[^>]*> \(80%\)/, 'with their share of the mails');
-    t.match(held, new RegExp(`action="/mailings/${utr}/resume"><button[^>]*>.*Go on for`));
-    t.match(held, `action="/mailings/${utr}/resume"`);
-    t.match(held, `action="/mailings/${utr}/cancel"`);
+    t.match(held, new RegExp(`action="/campaigns/${utr}/resume"><button[^>]*>.*Go on for`));
+    t.match(held, `action="/campaigns/${utr}/resume"`);
+    t.match(held, `action="/campaigns/${utr}/cancel"`);
     app.db.exec("UPDATE users SET language = 'de'");
     t.match(await page(), 'Von den ersten 300 Mails kamen 240 zurück.');
   },
@@ -64,7 +64,7 @@ t.test('the schedule of a mailing to many offers the first part, and that to few
   const headers = { ...FROM_PAGE, cookie };
   const copy = await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
   const draft = new URLSearchParams(String(copy.headers.location).split('?')[1]).get('utr') ?? '';
-  const path = `/mailings/${draft}/edit/schedule`;
+  const path = `/campaigns/${draft}/edit/schedule`;
   t.notMatch((await app.page('GET', path, { headers })).text, 'first_now');
   addReaders(app);
   const { text } = await app.page('GET', path, { headers });
@@ -84,7 +84,7 @@ t.test('an owner has every mailing held when its results are bad, in the setting
   const { utr } = await sendCampaign(t, app);
   const copy = await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
   const draft = new URLSearchParams(String(copy.headers.location).split('?')[1]).get('utr') ?? '';
-  const [settings, schedule] = ['/settings/returns', `/mailings/${draft}/edit/schedule`];
+  const [settings, schedule] = ['/settings/returns', `/campaigns/${draft}/edit/schedule`];
   const as = (role: 'owner' | 'editor') => {
     const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, role, { name: role })) };
     return {
@@ -112,7 +112,7 @@ t.test('an owner has every mailing held when its results are bad, in the setting
   t.strictSame([off.headers.location, await isOn()], [settings, 0]);
   t.match(await owner.read(settings), 'Hold every mailing with bad results');
   const elsewhere = await owner.choose({ auto_hold: '1', utr: '/evil.example/' });
-  t.equal(elsewhere.headers.location, '/mailings/%2Fevil.example%2F/edit/schedule', 'it leads to no other site');
+  t.equal(elsewhere.headers.location, '/campaigns/%2Fevil.example%2F/edit/schedule', 'it leads to no other site');
 });
 
 /** Adds as many people as a first part needs. */

@@ -47,20 +47,20 @@ const BUILT: [string, string][] = [
 t.test('a form is made, built, shown in a list and deleted', async (t) => {
   const { app, visitor, read } = await withForm(t);
   const { open, send } = visitor('editor');
-  const made = await send('/people/forms/new', [
+  const made = await send('/forms/new', [
     ['name', 'Landing page'],
     ['contact_type_id', '1'],
     ['sender_id', '1'],
     ['language', 'en'],
   ]);
-  t.match([made.status, made.headers.location], [303, '/people/forms/2']);
+  t.match([made.status, made.headers.location], [303, '/forms/2']);
   t.match((await app.one.call('GET', '/forms')).body.message.forms[1], {
     name: 'Landing page',
     is_active: 0,
     off_code: 'off',
   });
-  const saved = await send('/people/forms/1', [...BUILT, ['do', 'save']]);
-  t.match([saved.status, saved.headers.location], [303, '/people/forms/1']);
+  const saved = await send('/forms/1', [...BUILT, ['do', 'save']]);
+  t.match([saved.status, saved.headers.location], [303, '/forms/1']);
   t.match(await read(), {
     name: 'Checkout',
     language: 'de',
@@ -74,17 +74,17 @@ t.test('a form is made, built, shown in a list and deleted', async (t) => {
     mail_subject: 'Bitte bestätigen Sie Ihre Anmeldung',
     redirect_url: 'https://shop.example/danke',
   });
-  const page = await open('/people/forms/1');
+  const page = await open('/forms/1');
   t.match(page.text, /Checkout.*Open.*&lt;form method=&quot;post.*Schuhgröße/s);
-  t.match((await open('/people/forms')).text, /Checkout.*Landing page/s);
-  t.equal((await send('/people/forms/1/delete')).status, 303);
-  t.equal((await open('/people/forms/1')).status, 404);
+  t.match((await open('/forms')).text, /Checkout.*Landing page/s);
+  t.equal((await send('/forms/1/delete')).status, 303);
+  t.equal((await open('/forms/1')).status, 404);
 });
 
 t.test('the preview shows what was typed, and saves nothing', async (t) => {
   const { visitor, read } = await withForm(t);
   const before = await read();
-  const { status, text } = await visitor('owner').send('/people/forms/1', [...BUILT, ['do', 'show']]);
+  const { status, text } = await visitor('owner').send('/forms/1', [...BUILT, ['do', 'show']]);
   t.equal(status, 200);
   t.match(text, /id="form-preview".*Unser Brief.*Vorname.*freiwillig.*Schuhgröße.*News/s);
   t.strictSame(await read(), before);
@@ -96,7 +96,7 @@ t.test('what is wrong stands beside its field, and what was typed stays', async 
     name,
     name === 'redirect_url' ? 'javascript:x' : value,
   ]);
-  const { status, text } = await visitor('owner', 'de').send('/people/forms/1', [...wrong, ['do', 'save']]);
+  const { status, text } = await visitor('owner', 'de').send('/forms/1', [...wrong, ['do', 'save']]);
   t.equal(status, 422);
   t.match(text, /id="redirect_url-problem"[^>]*>Geben Sie eine Adresse an/);
   t.match(text, 'value="Unser Brief"');
@@ -105,8 +105,7 @@ t.test('what is wrong stands beside its field, and what was typed stays', async 
 t.test('a viewer looks at forms and changes none', async (t) => {
   const { visitor } = await withForm(t);
   const { open, send } = visitor('viewer');
-  t.match((await open('/people/forms/1')).text, /<fieldset[^>]*disabled/);
-  for (const path of ['/people/forms/new', '/people/forms/1', '/people/forms/1/delete'])
-    t.equal((await send(path, BUILT)).status, 403);
-  t.equal((await open('/people/forms/new')).status, 403);
+  t.match((await open('/forms/1')).text, /<fieldset[^>]*disabled/);
+  for (const path of ['/forms/new', '/forms/1', '/forms/1/delete']) t.equal((await send(path, BUILT)).status, 403);
+  t.equal((await open('/forms/new')).status, 403);
 });

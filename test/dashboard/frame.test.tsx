@@ -21,7 +21,7 @@ t.test('a page has its title, its place in the navigation, and names of records 
   t.match(headers['content-type'], 'text/html; charset=utf-8');
   t.match(payload, /^<!doctype html>\n<html lang="en"/);
   t.match(payload, '<title>Components · Sendlark</title>');
-  t.match(payload, /<a href="\/mailings" data-key="m" aria-current="page">/);
+  t.match(payload, /<a href="\/campaigns" data-key="c" aria-current="page">/);
   t.match(payload, '&lt;script>alert(1)&lt;/script>');
   t.notMatch(payload, '<script>alert');
 });

@@ -5,7 +5,16 @@ import { sentence } from '../../src/errors/sentences.ts';
 import { startApp } from '../support/app.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 
-const PAGES = ['/', '/mailings', '/automations', '/people', '/pictures', '/left', '/outbox', '/settings/account'];
+const PAGES = [
+  '/',
+  '/campaigns',
+  '/automations',
+  '/contacts',
+  '/images',
+  '/unsubscribes',
+  '/outbox',
+  '/settings/account',
+];
 
 t.test(
   'while all sending is held every page says so, and operators can release it after a question in numbers',
@@ -30,7 +39,7 @@ t.test(
       actor: 'owner@example.org',
       action: 'sending_released',
     });
-    t.notMatch(await get('/mailings'), 'All sending is held');
+    t.notMatch(await get('/campaigns'), 'All sending is held');
   },
 );
 
@@ -40,7 +49,7 @@ t.test('others see whom to ask, and a hold by settings has no button', async (t)
   const editor = cookieOf(app, addPerson(app, 'editor'));
   const other = cookieOf(app, addPerson(app, 'owner', { name: 'Other', accountId: 2 }));
   for (const cookie of [editor, other]) {
-    const { text } = await app.page('GET', '/mailings', { headers: { cookie } });
+    const { text } = await app.page('GET', '/campaigns', { headers: { cookie } });
     t.match(text, 'An owner of the first account can let it go on.');
     t.notMatch(text, '/sending/release');
     const headers = { cookie, 'sec-fetch-site': 'same-origin' };
@@ -49,7 +58,7 @@ t.test('others see whom to ask, and a hold by settings has no button', async (t)
   app.db.prepare("DELETE FROM installation WHERE name = 'sending_held'").run();
   holdForSettings(app.db, 'PUBLIC_URL is missing', 0);
   const operator = cookieOf(app, addPerson(app));
-  const { text } = await app.page('GET', '/mailings', { headers: { cookie: operator } });
+  const { text } = await app.page('GET', '/campaigns', { headers: { cookie: operator } });
   t.match(text, 'All sending is held: PUBLIC_URL is missing');
   t.notMatch(text, '/sending/release');
 });

@@ -26,7 +26,7 @@ t.test('whoever is not signed in is sent to the sign-in page, and comes back', a
   const app = await startApp(t);
   const { status, headers } = await app.page('GET', '/');
   t.strictSame([status, headers.location], [303, '/login']);
-  const wanted = '/people?search=ann%20%26%20bob&page=2';
+  const wanted = '/contacts?search=ann%20%26%20bob&page=2';
   const away = (await app.page('GET', wanted)).headers.location ?? '';
   t.equal(away, `/login?${new URLSearchParams({ next: wanted })}`);
   const form = await app.page('GET', String(away));
@@ -123,7 +123,7 @@ t.test(
     t.match(text, 'Held for want of people');
     t.match(text, /<p class="reason">[^<]+<\/p>/);
     t.match(text, /Starts 1 Dec 2026, 09:00 UTC/);
-    t.match(text, `<a href="/mailings/${utr}">News</a>`);
+    t.match(text, `<a href="/campaigns/${utr}">News</a>`);
     t.notMatch((await openHome(app, 'owner', 2)).text, utr);
   },
 );

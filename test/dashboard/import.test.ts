@@ -28,11 +28,11 @@ t.test('whoever has no contact type yet makes one with the first import', async 
     '--x--',
     '',
   ].join('\r\n');
-  const { headers } = await post('/people/import', file, 'multipart/form-data; boundary=x');
+  const { headers } = await post('/contacts/import', file, 'multipart/form-data; boundary=x');
   const path = String(headers.location);
   const { payload } = await app.fastify.inject({ url: path, headers: { cookie } });
   t.match(payload, /<input[^>]*value="readers"/, 'the name of the file is proposed');
-  const short = await post('/people/import', file.replace('readers.csv', 'r.csv'), 'multipart/form-data; boundary=x');
+  const short = await post('/contacts/import', file.replace('readers.csv', 'r.csv'), 'multipart/form-data; boundary=x');
   const proposal = await app.fastify.inject({ url: String(short.headers.location), headers: { cookie } });
   t.match(proposal.payload, /<input[^>]*value="r\.csv"/, 'a type may not be called r');
   const mapping = 'column0=email&column1=first_name&column2=country';
@@ -56,7 +56,7 @@ t.test('a column of an import becomes a new field where one is asked for', async
   await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
   const headers = { ...FROM_PAGE, cookie };
   const file = { filename: 'readers.csv', content: 'email,Straße (privat),e mail\nzoe@example.org,Lindenstr. 4,x\n' };
-  const looked = await app.page('POST', '/people/import', { headers, multipart: [['file', file]] });
+  const looked = await app.page('POST', '/contacts/import', { headers, multipart: [['file', file]] });
   const path = String(looked.headers.location);
   t.match((await app.page('GET', path, { headers })).text, 'New field: strasse_privat');
   const send = (columns: Record<string, string>) =>
@@ -74,7 +74,7 @@ t.test('a column of an import becomes a new field where one is asked for', async
   await reached(app, path, 'looked');
   t.equal((await app.page('POST', `${path}/start`, { headers })).status, 303);
   await reached(app, path, 'done');
-  t.match((await app.page('GET', '/people/1', { headers })).text, 'Lindenstr. 4');
+  t.match((await app.page('GET', '/contacts/1', { headers })).text, 'Lindenstr. 4');
 });
 
 /** Waits until the upload of this page is in a state. */
@@ -103,7 +103,7 @@ t.test(
     const hostile = `"${HOSTILE.replaceAll('"', '""')}"`;
     const content = `email,first_name,city\nzoe@example.org,${hostile},\nnone,X,\nada@example.org,Ada,Wien\n`;
     const file = { filename: 'readers.csv', content };
-    const looked = await app.page('POST', '/people/import', { headers, multipart: [['file', file]] });
+    const looked = await app.page('POST', '/contacts/import', { headers, multipart: [['file', file]] });
     const path = String(looked.headers.location);
     const columns = { column0: 'email', column1: 'first_name', column2: 'city' };
     t.equal((await app.page('POST', path, { headers, form: { contact_type_id: '1', ...columns } })).status, 303);
@@ -165,7 +165,7 @@ t.test('the page before an import has the first 20 rows with every column, old v
   const others = Array.from({ length: 30 }, (_, at) => `row${at}@example.org,Linz,Row ${at},`);
   const content = ['email,city,first_name,shoe_size', 'zoe@example.org,,Zoë,38', ...others].join('\n');
   const file = { filename: 'readers.csv', content };
-  const looked = await app.page('POST', '/people/import', { headers, multipart: [['file', file]] });
+  const looked = await app.page('POST', '/contacts/import', { headers, multipart: [['file', file]] });
   const path = String(looked.headers.location);
   const mapping = { column0: 'email', column1: 'city', column2: 'first_name', column3: 'shoe_size' };
   await app.page('POST', path, { headers, form: { contact_type_id: '1', ...mapping } });
@@ -210,22 +210,25 @@ t.test('an import is undone on its page, which says whom that is about and who s
   await upload('email,city\nada@example.org,Wien\nzoe@example.org,Linz\nivo@example.org,Linz\n');
   app.clock.advance(1000);
   await app.one.call('DELETE', '/contacts/delete', { query: { contact_id: 3 } });
-  t.match((await app.page('GET', '/people/recent', { headers })).text, '<a href="/people/import/2">readers.csv</a>');
-  const before = await app.page('GET', '/people/import/2', { headers });
+  t.match(
+    (await app.page('GET', '/contacts/recent', { headers })).text,
+    '<a href="/contacts/import/2">readers.csv</a>',
+  );
+  const before = await app.page('GET', '/contacts/import/2', { headers });
   t.match(before.text, 'New people who are removed: 2.');
   t.match(before.text, 'Updated people who get back what they had before: 1.');
-  const path = '/people/import/2/undo';
+  const path = '/contacts/import/2/undo';
   const viewer = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, 'viewer')) };
   t.equal((await app.page('POST', path, { headers: viewer })).status, 403);
   t.equal((await app.page('POST', path, { headers })).status, 303);
   await app.background();
-  const { text } = await app.page('GET', '/people/import/2', { headers });
+  const { text } = await app.page('GET', '/contacts/import/2', { headers });
   t.match(text, 'Undone.');
   t.match(text, 'Deleted since the import');
   t.notMatch(text, 'Undo this import');
   t.equal(app.db.prepare("SELECT city FROM contacts WHERE email = 'ada@example.org'").pluck().get(), 'Graz');
   t.equal((await app.page('POST', path, { headers })).status, 409, 'only once');
-  t.equal((await app.page('GET', '/people/import/99', { headers })).status, 404);
+  t.equal((await app.page('GET', '/contacts/import/99', { headers })).status, 404);
 });
 
 t.test(
@@ -250,12 +253,12 @@ t.test(
     const sockets = Array.from({ length: 20 }, () => {
       const socket = connect(Number(port), hostname);
       socket.write(
-        `POST /people/import HTTP/1.1\r\n${lines.join('')}\r\n--x\r\nContent-Disposition: form-data; name="file"`,
+        `POST /contacts/import HTTP/1.1\r\n${lines.join('')}\r\n--x\r\nContent-Disposition: form-data; name="file"`,
       );
       return socket;
     });
     await until(() => uploads().length === sockets.length);
-    const page = async () => (await app.page('GET', '/mailings', { headers: { ...FROM_PAGE, cookie } })).status;
+    const page = async () => (await app.page('GET', '/campaigns', { headers: { ...FROM_PAGE, cookie } })).status;
     const open = () => Promise.race([page(), setTimeout(10_000, 'never answered', { ref: false })]);
     t.equal(await open(), 200);
     await Promise.all(sockets.map((socket) => once(socket.destroy(), 'close')));

@@ -65,7 +65,7 @@ t.test(
       ['links/mail', 700_000],
     ];
     for (const [path, most] of pages) {
-      const { status, text } = await open(`/mailings/${utr}/${path}`);
+      const { status, text } = await open(`/campaigns/${utr}/${path}`);
       t.equal(status, 200, path);
       t.ok(text.length > 500 && text.length < most, `${path}: ${text.length}`);
       t.equal(reading.count(), 0, path);
@@ -130,10 +130,10 @@ t.test(
     const open = (path: string, cookie = '') => app.page('GET', path, { headers: { ...FROM_PAGE, cookie } });
     const counts = (answers: { status: number }[], status: number) =>
       answers.filter((answer) => answer.status === status).length;
-    const path = `/mailings/${utr}/edit/mail`;
+    const path = `/campaigns/${utr}/edit/mail`;
     t.equal((await open(path, other)).status, 200);
     const reads = countReads(t, app);
-    const asked = Array.from({ length: 130 }, () => open('/mailings', cookie));
+    const asked = Array.from({ length: 130 }, () => open('/campaigns', cookie));
     t.equal((await open('/', other)).status, 200, 'others have their pages');
     const answers = await Promise.all(asked);
     t.strictSame([counts(answers, 200), counts(answers, 503)], [100, 30]);
@@ -154,17 +154,17 @@ t.test('a page is not made that the browser gave up while it waited for its turn
   const { server } = app.fastify;
   const origin = new URL(await app.fastify.listen({ host: '127.0.0.1', port: 0 }));
   const reads = countReads(t, app);
-  t.equal((await app.page('GET', `/mailings/${utr}/edit/mail`, { headers: { cookie } })).status, 200);
+  t.equal((await app.page('GET', `/campaigns/${utr}/edit/mail`, { headers: { cookie } })).status, 200);
   const ofOne = reads.count();
   const requests = on(server, 'request');
   const sockets = Array.from({ length: 60 }, () => {
     const socket = connect(Number(origin.port), origin.hostname);
-    socket.write(`GET /mailings/${utr}/edit/mail HTTP/1.1\r\nHost: ${origin.host}\r\nCookie: ${cookie}\r\n\r\n`);
+    socket.write(`GET /campaigns/${utr}/edit/mail HTTP/1.1\r\nHost: ${origin.host}\r\nCookie: ${cookie}\r\n\r\n`);
     return socket;
   });
   for (const _ of sockets) await requests.next();
   await Promise.all(sockets.map((socket) => once(socket.destroy(), 'close')));
-  t.equal((await app.page('GET', '/mailings', { headers: { cookie } })).status, 200);
+  t.equal((await app.page('GET', '/campaigns', { headers: { cookie } })).status, 200);
   t.ok(reads.count() < 20 * ofOne, `${reads.count()} reads`);
 });
 

@@ -37,58 +37,58 @@ async function fill(t: Parameters<typeof startApp>[0]): Promise<TestApp> {
 t.test('the rule is shown with whom it finds before it can be switched on, and then what it did', async (t) => {
   const app = await fill(t);
   const open = visitor(app);
-  t.match((await open('GET', '/left/inactive')).text, /The rule is off.*Nobody is inactive/s);
-  const first = (await open('GET', '/left/inactive/rule')).text;
+  t.match((await open('GET', '/unsubscribes/inactive')).text, /The rule is off.*Nobody is inactive/s);
+  const first = (await open('GET', '/unsubscribes/inactive/rule')).text;
   t.notMatch(first, 'Switch the rule on');
   t.match(first, 'Move to the contact type Readers &lt;b>');
-  const shown = (await open('POST', '/left/inactive/rule', { ...RULE, do: 'show' })).text;
+  const shown = (await open('POST', '/unsubscribes/inactive/rule', { ...RULE, do: 'show' })).text;
   t.match(shown, /It finds 2 people now.*ben.*cat.*Switch the rule on/s);
   t.notMatch(shown, 'ann@example.org');
   t.equal(app.db.prepare('SELECT count(*) FROM sunsets').pluck().get(), 0);
-  const changed = await open('POST', '/left/inactive/rule', { ...SHOWN, months: '1', do: 'on' });
+  const changed = await open('POST', '/unsubscribes/inactive/rule', { ...SHOWN, months: '1', do: 'on' });
   t.match(changed.text, /The rule was changed after this was shown/);
   t.equal(app.db.prepare('SELECT count(*) FROM sunsets').pluck().get(), 0, 'nobody is stopped whom nobody saw');
-  const { status, headers } = await open('POST', '/left/inactive/rule', { ...SHOWN, do: 'on' });
-  t.strictSame([status, headers.location], [303, '/left/inactive']);
+  const { status, headers } = await open('POST', '/unsubscribes/inactive/rule', { ...SHOWN, do: 'on' });
+  t.strictSame([status, headers.location], [303, '/unsubscribes/inactive']);
   await app.background();
-  const list = (await open('GET', '/left/inactive')).text;
+  const list = (await open('GET', '/unsubscribes/inactive')).text;
   t.match(list, /The rule is on.*6 months.*2 people get no mailings.*cat@example\.org.*ben@example\.org/s);
   t.notMatch(list, '<bdi>ann');
-  t.match((await open('GET', '/left/inactive/rule')).text, /Send to 2 people again/);
-  t.match((await open('GET', '/people/2')).text, /Inactive.*gets no more mailings/s);
+  t.match((await open('GET', '/unsubscribes/inactive/rule')).text, /Send to 2 people again/);
+  t.match((await open('GET', '/contacts/2')).text, /Inactive.*gets no more mailings/s);
 });
 
 t.test('one of them is let go after a page says what follows, and all of them after a question', async (t) => {
   const app = await fill(t);
   const open = visitor(app);
-  await open('POST', '/left/inactive/rule', { ...SHOWN, do: 'on' });
+  await open('POST', '/unsubscribes/inactive/rule', { ...SHOWN, do: 'on' });
   await app.background();
-  const path = '/left/lift?list=inactive&email=ben@example.org';
+  const path = '/unsubscribes/lift?list=inactive&email=ben@example.org';
   t.match((await open('GET', path)).text, /gets mailings again.*leaves them alone for as many months/s);
-  t.equal((await open('POST', path)).headers.location, '/left/inactive');
+  t.equal((await open('POST', path)).headers.location, '/unsubscribes/inactive');
   t.equal((await open('GET', path)).status, 404);
-  t.match((await open('GET', '/left/inactive')).text, '1 person gets no mailings');
-  t.equal((await open('POST', '/left/inactive/rule/lift-all')).headers.location, '/left/inactive');
+  t.match((await open('GET', '/unsubscribes/inactive')).text, '1 person gets no mailings');
+  t.equal((await open('POST', '/unsubscribes/inactive/rule/lift-all')).headers.location, '/unsubscribes/inactive');
   await app.background();
-  t.match((await open('GET', '/left/inactive')).text, '0 people get no mailings');
+  t.match((await open('GET', '/unsubscribes/inactive')).text, '0 people get no mailings');
 });
 
 t.test('what is wrong stands at its field, and only owners change the rule', async (t) => {
   const app = await fill(t);
   const open = visitor(app);
-  const many = await open('POST', '/left/inactive/rule', { ...RULE, months: '99', do: 'show' });
+  const many = await open('POST', '/unsubscribes/inactive/rule', { ...RULE, months: '99', do: 'show' });
   t.match([many.status, many.text], [422, /id="months-problem"/]);
-  const gone = await open('POST', '/left/inactive/rule', { ...RULE, target: 'segment_7', do: 'show' });
+  const gone = await open('POST', '/unsubscribes/inactive/rule', { ...RULE, target: 'segment_7', do: 'show' });
   t.match([gone.status, gone.text], [422, /id="target-problem"/]);
-  const empty = await open('POST', '/left/inactive/rule', { do: 'show' });
+  const empty = await open('POST', '/unsubscribes/inactive/rule', { do: 'show' });
   t.equal(empty.status, 422);
   const edit = visitor(app, 'editor');
-  const page = (await edit('POST', '/left/inactive/rule', { ...RULE, do: 'show' })).text;
+  const page = (await edit('POST', '/unsubscribes/inactive/rule', { ...RULE, do: 'show' })).text;
   t.match(page, /It finds 2 people now.*Only owners change the rule/s);
   t.notMatch(page, 'Switch the rule on');
   for (const [path, form] of [
-    ['/left/inactive/rule', { ...SHOWN, do: 'on' }],
-    ['/left/inactive/rule/lift-all', {}],
+    ['/unsubscribes/inactive/rule', { ...SHOWN, do: 'on' }],
+    ['/unsubscribes/inactive/rule/lift-all', {}],
   ] as const)
     t.equal((await edit('POST', path, form)).status, 403, path);
 });

@@ -26,17 +26,17 @@ async function fill(t: Parameters<typeof startApp>[0]) {
 t.test('each list shows who is on it and why, and finds an address', async (t) => {
   const app = await fill(t);
   const open = visitor(app);
-  const all = await open('GET', '/left');
+  const all = await open('GET', '/unsubscribes');
   t.match([all.status, all.text], [200, /also\.gone@example\.org.*gone@example\.org/s]);
-  const found = (await open('GET', '/left?email=GONE@example.org')).text;
+  const found = (await open('GET', '/unsubscribes?email=GONE@example.org')).text;
   t.match(found, '<bdi>gone@example.org</bdi>');
   t.notMatch(found, 'also.gone');
-  t.match((await open('GET', '/left?email=who@example.org')).text, 'who@example.org is not on this list.');
-  t.match((await open('GET', '/left/groups')).text, /News &lt;b>.*<td[^>]*>1<\/td>/s);
-  t.match((await open('GET', '/left/groups/1')).text, 'no.news@example.org');
-  t.match((await open('GET', '/left/blocked')).text, /full@example\.org.*Bounced.*550 ‹i›no such user/s);
-  t.match((await visitor(app, 'owner', 2)('GET', '/left')).text, 'Nobody has left');
-  t.equal((await visitor(app, 'viewer', 2)('GET', '/left/groups/1')).status, 404);
+  t.match((await open('GET', '/unsubscribes?email=who@example.org')).text, 'who@example.org is not on this list.');
+  t.match((await open('GET', '/unsubscribes/topics')).text, /News &lt;b>.*<td[^>]*>1<\/td>/s);
+  t.match((await open('GET', '/unsubscribes/topics/1')).text, 'no.news@example.org');
+  t.match((await open('GET', '/unsubscribes/suppressions')).text, /full@example\.org.*Bounced.*550 ‹i›no such user/s);
+  t.match((await visitor(app, 'owner', 2)('GET', '/unsubscribes')).text, 'Nobody has left');
+  t.equal((await visitor(app, 'viewer', 2)('GET', '/unsubscribes/topics/1')).status, 404);
 });
 
 t.test('an address is taken off a list only after a page has said what follows', async (t) => {
@@ -44,23 +44,23 @@ t.test('an address is taken off a list only after a page has said what follows',
   const open = visitor(app, 'editor');
   const session = cookieOf(app, addPerson(app, 'editor', { name: 'another' }));
   for (const [list, email, back, what, whatNot] of [
-    ['all', 'gone@example.org', '/left', /can get mail again: mailings/, /stays out of the groups it left/],
+    ['all', 'gone@example.org', '/unsubscribes', /can get mail again: mailings/, /stays out of the groups it left/],
     [
-      'group',
+      'topic',
       'no.news@example.org&group=1',
-      '/left/groups/1',
+      '/unsubscribes/topics/1',
       /mailings of this group again/,
       /stays out of other groups/,
     ],
     [
-      'blocked',
+      'suppressions',
       'full@example.org',
-      '/left/blocked',
+      '/unsubscribes/suppressions',
       /goes to this address again/,
       /brings nobody back who unsubscribed/,
     ],
   ] as const) {
-    const path = `/left/lift?list=${list}&email=${email}`;
+    const path = `/unsubscribes/lift?list=${list}&email=${email}`;
     const asked = (await open('GET', path)).text;
     t.match(asked, email?.split('&')[0]);
     t.match(asked, what, 'it says what follows');
@@ -79,23 +79,24 @@ t.test('the page says on which other list an address stays, because of which it 
   const app = await fill(t);
   await mustSucceed(t, app.one)('/global-unsubscribes/save', { email_address: 'full@example.org' });
   const open = visitor(app);
-  const page = async (list: string) => (await open('GET', `/left/lift?list=${list}&email=full@example.org`)).text;
-  t.match(await page('blocked'), 'also on the list of those who left all mail');
+  const page = async (list: string) =>
+    (await open('GET', `/unsubscribes/lift?list=${list}&email=full@example.org`)).text;
+  t.match(await page('suppressions'), 'also on the list of those who left all mail');
   t.match(await page('all'), 'This address is also blocked');
-  t.notMatch((await open('GET', '/left/lift?list=all&email=gone@example.org')).text, 'is also');
+  t.notMatch((await open('GET', '/unsubscribes/lift?list=all&email=gone@example.org')).text, 'is also');
 });
 
 t.test('no address of a page makes it say that something was done', async (t) => {
   const open = visitor(await startApp(t));
-  for (const path of ['/left?lifted=Anything', '/settings/users?done=changed'])
+  for (const path of ['/unsubscribes?lifted=Anything', '/settings/users?done=changed'])
     t.notMatch((await open('GET', path)).text, /role="status"|Anything|Saved/);
 });
 
 t.test('a viewer, another site and another account take nobody off a list', async (t) => {
   const app = await fill(t);
-  const path = '/left/lift?list=all&email=gone@example.org';
+  const path = '/unsubscribes/lift?list=all&email=gone@example.org';
   const viewer = visitor(app, 'viewer');
-  t.notMatch((await viewer('GET', '/left')).text, 'Allow again');
+  t.notMatch((await viewer('GET', '/unsubscribes')).text, 'Allow again');
   t.equal((await viewer('POST', path)).status, 403);
   const owner = visitor(app);
   t.equal((await owner('POST', path, { 'sec-fetch-site': 'cross-site' })).status, 403);
@@ -107,6 +108,6 @@ t.test('a viewer, another site and another account take nobody off a list', asyn
 t.test('what a mail server said can look like a day and be none, and the list still opens', async (t) => {
   const app = await startApp(t);
   await mustSucceed(t, app.one)('/bounces', { address: 'a@example.org', kind: 'bounce', diagnostic: '2026-99-99' });
-  const { status, text } = await visitor(app)('GET', '/left/blocked');
+  const { status, text } = await visitor(app)('GET', '/unsubscribes/suppressions');
   t.match([status, text], [200, '2026-99-99']);
 });

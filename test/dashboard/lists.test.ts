@@ -30,21 +30,21 @@ const textOf = (html: string) => html.replaceAll(/<[^>]+>/g, '').replaceAll(/\s+
 t.test('a contact type is added, renamed, and deleted with its people after a question in numbers', async (t) => {
   const app = await startWithFields(t);
   const { open, send } = visitor(app, 'editor');
-  const wrong = await send('/settings/types', { name: 'x' });
+  const wrong = await send('/settings/lists', { name: 'x' });
   t.equal(wrong.statusCode, 422);
   t.match(wrong.payload, 'id="name-problem"');
   t.match(wrong.payload, 'value="x"');
-  t.equal((await send('/settings/types', { name: 'Guests' })).statusCode, 303);
-  t.equal((await send('/settings/types/3', { name: 'Visitors' })).statusCode, 303);
-  t.match((await open('/settings/types')).text, '<bdi>Visitors</bdi>');
+  t.equal((await send('/settings/lists', { name: 'Guests' })).statusCode, 303);
+  t.equal((await send('/settings/lists/3', { name: 'Visitors' })).statusCode, 303);
+  t.match((await open('/settings/lists')).text, '<bdi>Visitors</bdi>');
   for (const name of ['a', 'b']) await addContact(app, `${name}@example.com`, { city: 'Bonn' });
   await storeSegment(app, ['city', 'is', 'Bonn']);
   await queueSend(app, { recipient_id: ['segments_1'] });
-  const asked = textOf((await open('/settings/types/1')).text);
+  const asked = textOf((await open('/settings/lists/1')).text);
   t.match(asked, 'The 2 people in it are deleted too.');
   t.match(asked, '1 segment is made of it');
   t.match(asked, '1 of them is scheduled and will not be sent.');
-  t.equal((await send('/settings/types/1/delete')).statusCode, 303);
+  t.equal((await send('/settings/lists/1/delete')).statusCode, 303);
   t.strictSame((await mustAnswer(app, 'GET', '/contacts/list')).body.message.contacts, []);
 });
 
@@ -85,29 +85,29 @@ t.test(
 t.test('an unsubscribe group is added, changed and deleted', async (t) => {
   const app = await startWithFields(t);
   const { open, send } = visitor(app, 'editor');
-  const wrong = await send('/left/groups/new', { group_name: 'News' });
+  const wrong = await send('/unsubscribes/topics/new', { group_name: 'News' });
   t.equal(wrong.statusCode, 422);
   t.match(wrong.payload, 'id="description-problem"');
   t.equal(
-    (await send('/left/groups/new', { group_name: 'News', description: 'Weekly', is_display: '1' })).statusCode,
+    (await send('/unsubscribes/topics/new', { group_name: 'News', description: 'Weekly', is_display: '1' })).statusCode,
     303,
   );
-  t.match((await open('/left/groups')).text, 'href="/left/groups/1/edit"');
-  t.match((await open('/left/groups/1/edit')).text, 'value="Weekly"');
-  t.equal((await send('/left/groups/1/edit', { group_name: 'News', description: 'Monthly' })).statusCode, 303);
+  t.match((await open('/unsubscribes/topics')).text, 'href="/unsubscribes/topics/1/edit"');
+  t.match((await open('/unsubscribes/topics/1/edit')).text, 'value="Weekly"');
+  t.equal((await send('/unsubscribes/topics/1/edit', { group_name: 'News', description: 'Monthly' })).statusCode, 303);
   const { unsubscribesGroup } = (await mustAnswer(app, 'GET', '/unsubscribes-groups/details', { query: { id: 1 } }))
     .body.message;
   t.match(unsubscribesGroup, { description: 'Monthly', is_display: 0 });
-  t.match((await open('/left/groups/1/edit')).text, 'Links in mails that were sent go on working');
+  t.match((await open('/unsubscribes/topics/1/edit')).text, 'Links in mails that were sent go on working');
   await mustAnswer(app, 'POST', '/automations/create', {
     form: { automation_name: 'Welcome', type: 'welcome', unsubscribe_group_id: 1 },
   });
-  t.equal((await send('/left/groups/1/delete')).headers.location, '/left/groups/1/edit');
-  t.match((await open('/left/groups/1/edit')).text, 'One automation uses it.');
+  t.equal((await send('/unsubscribes/topics/1/delete')).headers.location, '/unsubscribes/topics/1/edit');
+  t.match((await open('/unsubscribes/topics/1/edit')).text, 'One automation uses it.');
   app.db.prepare('DELETE FROM automations').run();
-  t.equal((await send('/left/groups/1/delete')).headers.location, '/left/groups');
-  t.match((await open('/left/groups')).text, 'No groups yet');
-  t.equal((await open('/left/groups/1/edit')).status, 404);
+  t.equal((await send('/unsubscribes/topics/1/delete')).headers.location, '/unsubscribes/topics');
+  t.match((await open('/unsubscribes/topics')).text, 'No groups yet');
+  t.equal((await open('/unsubscribes/topics/1/edit')).status, 404);
 });
 
 t.test('a viewer sees lists without forms, and another account finds none of them', async (t) => {
@@ -116,7 +116,7 @@ t.test('a viewer sees lists without forms, and another account finds none of the
     form: { group_name: 'News', description: 'All', is_display: 1 },
   });
   const [viewer, other] = [visitor(app, 'viewer'), visitor(app, 'owner', 2)];
-  for (const path of ['/settings/types', '/settings/fields', '/left/groups']) {
+  for (const path of ['/settings/lists', '/settings/fields', '/unsubscribes/topics']) {
     const { status, text } = await viewer.open(path);
     t.equal(status, 200, path);
     t.notMatch(
@@ -125,17 +125,17 @@ t.test('a viewer sees lists without forms, and another account finds none of the
       path,
     );
   }
-  for (const path of ['/settings/types/1', '/settings/fields/1', '/left/groups/1/edit']) {
+  for (const path of ['/settings/lists/1', '/settings/fields/1', '/unsubscribes/topics/1/edit']) {
     t.equal((await viewer.open(path)).status, 403, path);
     t.equal((await other.open(path)).status, 404, path);
   }
   const name = { name: 'Mine', group_name: 'Mine', description: 'Mine' };
   for (const path of [
-    '/settings/types/1',
-    '/settings/types/1/delete',
+    '/settings/lists/1',
+    '/settings/lists/1/delete',
     '/settings/fields/1',
     '/settings/fields/1/delete',
-    '/left/groups/1/edit',
+    '/unsubscribes/topics/1/edit',
   ]) {
     t.equal((await viewer.send(path, name)).statusCode, 403, path);
     t.equal((await other.send(path, name)).statusCode, 404, path);
@@ -157,14 +157,14 @@ t.test('others are answered between what a page asks for, and within a long list
     return turns;
   };
   await storeSegment(app, ['city', 'is', 'Bonn']);
-  const [short, many] = [await turnsOf('/settings/types'), await turnsOf('/people/segments/1')];
+  const [short, many] = [await turnsOf('/settings/lists'), await turnsOf('/contacts/segments/1')];
   t.ok(many >= short + 6, `${many} turns for eight questions, ${short} for one`);
   app.db
     .prepare(
       "INSERT INTO contact_types (user_id, name, created_at, updated_at) SELECT 1, 'Type', '', '' FROM json_each(?)",
     )
     .run(JSON.stringify(Array.from({ length: 3500 })));
-  const long = await turnsOf('/settings/types');
+  const long = await turnsOf('/settings/lists');
   t.ok(long >= short + 3, `${long} turns for four pages of a list`);
 });
 
@@ -176,7 +176,7 @@ t.test('a form waits for the lock of the database, also while others write', asy
   t.teardown(() => background.close());
   background.exec('BEGIN IMMEDIATE');
   let answer: { statusCode: number } | undefined;
-  void send('/people/segments/1/delete').then((given) => {
+  void send('/contacts/segments/1/delete').then((given) => {
     answer = given;
   });
   // Others write in each turn, and at all other times the lock is taken.

@@ -10,7 +10,7 @@ import { DESK, PHONE } from '../support/walked-pages.ts';
 
 const NAMES = ['anna', 'annabel', 'bea'];
 /** Where the script asks for what changes with the search. */
-const FOUND = '**/people/found?*';
+const FOUND = '**/contacts/found?*';
 
 /** A listening service with three people, and the page of an owner. */
 async function service(t: Test) {
@@ -38,7 +38,7 @@ t.test('what a page keeps up to date', { skip: skipWithout('chromium') }, async 
     async (t) => {
       const { origin, cookie } = await service(t);
       const { page, complaints } = await openTab(t, browser, origin, { cookie });
-      await page.goto(`${origin}/people`);
+      await page.goto(`${origin}/contacts`);
       let go = () => {};
       const held = new Promise<void>((resolve) => {
         go = resolve;
@@ -68,7 +68,7 @@ t.test('what a page keeps up to date', { skip: skipWithout('chromium') }, async 
   t.test('what an older keystroke found never comes after what a newer one found', async (t) => {
     const { origin, cookie } = await service(t);
     const { page } = await openTab(t, browser, origin, { cookie });
-    await page.goto(`${origin}/people`);
+    await page.goto(`${origin}/contacts`);
     let go = () => {};
     const held = new Promise<void>((resolve) => {
       go = resolve;
@@ -96,7 +96,7 @@ t.test('what a page keeps up to date', { skip: skipWithout('chromium') }, async 
   t.test('a search that fails says so and can be tried again, also where the session has ended', async (t) => {
     const { app, origin, cookie } = await service(t);
     const { page } = await openTab(t, browser, origin, { cookie });
-    await page.goto(`${origin}/people`);
+    await page.goto(`${origin}/contacts`);
     let isBroken = true;
     await page.route(FOUND, (route) => (isBroken ? route.abort() : route.continue()));
     await searchFor(page, 'bea');
@@ -113,14 +113,14 @@ t.test('what a page keeps up to date', { skip: skipWithout('chromium') }, async 
     await page.getByRole('searchbox', { name: 'Search' }).fill('anna');
     const again = notice.getByRole('link', { name: 'Sign in again' });
     await again.waitFor();
-    t.match(await again.getAttribute('href'), /\/people\?search=anna$/);
+    t.match(await again.getAttribute('href'), /\/contacts\?search=anna$/);
     t.ok(await link(page, 'bea').isVisible());
   });
 
   t.test('nobody found hides the actions, and somebody found brings them back', async (t) => {
     const { origin, cookie } = await service(t);
     const { page } = await openTab(t, browser, origin, { cookie });
-    await page.goto(`${origin}/people?search=xyz`);
+    await page.goto(`${origin}/contacts?search=xyz`);
     await page.getByRole('heading', { name: 'Nobody matches' }).waitFor();
     t.notOk(await page.getByRole('button', { name: 'Continue' }).isVisible());
     await page.getByRole('searchbox', { name: 'Search' }).fill('anna');
@@ -143,7 +143,7 @@ t.test('what a page keeps up to date', { skip: skipWithout('chromium') }, async 
       const { page } = await openTab(t, browser, origin, { cookie });
       for (const viewport of [DESK, PHONE]) {
         await page.setViewportSize(viewport);
-        await page.goto(`${origin}/people`);
+        await page.goto(`${origin}/contacts`);
         const next = page.getByRole('button', { name: 'Continue' });
         const isInSight = async () => {
           const { y, height } = (await next.boundingBox()) ?? { y: -1, height: 0 };
@@ -157,7 +157,7 @@ t.test('what a page keeps up to date', { skip: skipWithout('chromium') }, async 
         t.ok((await widthOfCount()) > without, 'their number stands beside the words');
         await next.click();
         t.equal(await page.evaluate('document.activeElement.id'), 'action', 'an action is asked for');
-        t.match(page.url(), /\/people$/);
+        t.match(page.url(), /\/contacts$/);
         // Whoever goes on with the keyboard sees what has the focus above the bar.
         await page.getByLabel('Choose reader39@example.org').focus();
         for (let at = 0; at < 20; at += 1) await page.keyboard.press('Tab');
@@ -174,7 +174,7 @@ t.test('what a page keeps up to date', { skip: skipWithout('chromium') }, async 
     const { app, origin, cookie } = await service(t);
     await app.one.call('POST', '/contacts/jobs/start', { form: { action: 'delete', strIds: [1, 2] } });
     const { page } = await openTab(t, browser, origin, { cookie });
-    await page.goto(`${origin}/people/actions/1`);
+    await page.goto(`${origin}/contacts/actions/1`);
     const region = await page.locator('[data-live=news]').elementHandle();
     t.equal(await page.locator('#people-job [role=status], #people-job [aria-live]').count(), 0);
     await page.getByRole('button', { name: 'Stop' }).focus();
@@ -192,9 +192,9 @@ t.test('what a page keeps up to date', { skip: skipWithout('chromium') }, async 
 t.test('typing reads only what it shows', async (t) => {
   const { app, cookie } = await service(t);
   app.db.exec('ALTER TABLE segments RENAME TO missing; ALTER TABLE unsubscribe_groups RENAME TO missing_too');
-  const { status, text } = await app.page('GET', '/people/found?search=bea', { headers: { cookie } });
+  const { status, text } = await app.page('GET', '/contacts/found?search=bea', { headers: { cookie } });
   t.equal(status, 200);
   t.match(text, /^<div id="people-found"/);
   t.match(text, 'Readers', 'the name of the contact type');
-  t.equal((await app.page('GET', '/people', { headers: { cookie } })).status, 500, 'the whole page reads more');
+  t.equal((await app.page('GET', '/contacts', { headers: { cookie } })).status, 500, 'the whole page reads more');
 });

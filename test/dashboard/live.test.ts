@@ -19,7 +19,7 @@ async function underWay(t: Test) {
   const { port } = app.fastify.server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${port}`;
   const cookie = cookieOf(app, addPerson(app));
-  return { app, change, origin, cookie, url: `${origin}/mailings/${utr}` };
+  return { app, change, origin, cookie, url: `${origin}/campaigns/${utr}` };
 }
 
 t.test('a mailing under way in the browser', { skip: skipWithout('chromium') }, async (t) => {

@@ -22,7 +22,7 @@ t.test(
     const read = async (path: string) => (await app.page('GET', path, { headers })).text;
     const copy = await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
     const draft = new URLSearchParams(String(copy.headers.location).split('?')[1]).get('utr') ?? '';
-    const path = `/mailings/${draft}/edit/schedule`;
+    const path = `/campaigns/${draft}/edit/schedule`;
     const send = async (more: Record<string, string>) => {
       const unchanged_since = /name="unchanged_since" value="([^"]+)"/.exec(await read(path))?.[1] ?? '';
       const form = { when: 'later', zone: 'own', unchanged_since, date: '2026-01-20', time: '09:00', ...more };
@@ -46,12 +46,12 @@ t.test(
     await app.background();
     headers.cookie = cookieOf(app, owner);
     t.match(
-      await read(`/mailings/${draft}`),
+      await read(`/campaigns/${draft}`),
       '1 person gets it later, by their own time zone: Tuesday, 20 January 2026 at 09:00 (UTC).',
     );
     app.db.exec("UPDATE users SET language = 'de'");
     t.match(
-      await read(`/mailings/${draft}`),
+      await read(`/campaigns/${draft}`),
       '1 Person bekommt sie später, nach der eigenen Zeitzone: Dienstag, 20. Januar',
     );
   },
@@ -63,7 +63,7 @@ t.test('where the time is over for some, composing says that they get it now', a
   const cookie = cookieOf(app, addPerson(app, 'editor', { accountId: 1, name: 'editor' }));
   const headers = { ...FROM_PAGE, cookie };
   const copy = await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
-  const path = String(copy.headers.location).replace(/.*utr=(.*)/, '/mailings/$1/edit/schedule');
+  const path = String(copy.headers.location).replace(/.*utr=(.*)/, '/campaigns/$1/edit/schedule');
   const { text } = await app.page('GET', path, { headers });
   const unchanged_since = /name="unchanged_since" value="([^"]+)"/.exec(text)?.[1] ?? '';
   const form = { when: 'later', zone: 'own', unchanged_since, date: '2026-01-15', time: '12:00' };

@@ -31,14 +31,14 @@ async function clicked(t: Test) {
   await app.page('GET', first, { headers: BROWSER });
   await app.page('GET', second, { headers: { 'user-agent': 'a scanner bot' } });
   await untilFlushed(app);
-  return { app, path: `/mailings/${utr}`, open: visitor(app) };
+  return { app, path: `/campaigns/${utr}`, open: visitor(app) };
 }
 
 t.test('links are listed by clicks of people, apart from programs, and lead to those who clicked', async (t) => {
   const { open, path } = await clicked(t);
   const { status, text } = await open(`${path}/links`);
   t.equal(status, 200);
-  t.match(text, '<a class="back" href="/mailings">', 'the page leads back to the list');
+  t.match(text, '<a class="back" href="/campaigns">', 'the page leads back to the list');
   const rows = [...text.matchAll(/<tr><th scope="row">.*?<\/tr>/gs)].map(([row]) => row.replaceAll(/<[^>]+>/g, ' '));
   t.match(rows, [/&lt;script>old +https:\/\/shop\.example\/old +2 +100% +1/, /all news +https.*new +0 +0% +0/]);
   const [, href = ''] = /href="([^"]+\/recipients\?link=1)"/.exec(text) ?? [];
@@ -92,7 +92,7 @@ t.test("a preview shows the account's own pictures, and neither others nor any f
     <img alt="6" src="https://shop.example/?${own.url}"><div style="background:url(${own.url})">x</div>`;
   const { utr } = await sendCampaign(t, app, { html });
   const open = visitor(app);
-  const { headers, text } = await open(`/mailings/${utr}/preview/mail`);
+  const { headers, text } = await open(`/campaigns/${utr}/preview/mail`);
   t.match(headers['content-security-policy'], `img-src data: http://localhost:80/pictures/ ${origin}/pictures/;`);
   const sources = [...text.matchAll(/<img alt="(\d)"[^>]*? src=["']([^"']+)/g)].map(([, alt, src]) => [alt, src]);
   t.strictSame(sources, [
@@ -116,7 +116,7 @@ t.test(
     const origin = `http://127.0.0.1:${port}`;
     const { page, outside, complaints } = await openTab(t, await launch(t), origin, { cookie });
     const loaded = page.waitForResponse((response) => /\/pictures\/[0-9a-f]{32}\//.test(response.url()));
-    await page.goto(`${origin}/mailings/${utr}/preview`);
+    await page.goto(`${origin}/campaigns/${utr}/preview`);
     t.equal((await loaded).status(), 200);
     await page.waitForLoadState('networkidle');
     t.strictSame([outside, complaints], [[], []]);
@@ -126,9 +126,9 @@ t.test(
 t.test('a preview that cannot be made says why', async (t) => {
   const { app, open } = await clicked(t);
   await app.one.call('POST', '/single/send/duplicate', {
-    query: { utr: (await open('/mailings')).text.match(/mailings\/([\w-]{36})/)?.[1] },
+    query: { utr: (await open('/campaigns')).text.match(/campaigns\/([\w-]{36})/)?.[1] },
   });
-  const [, copy = ''] = /href="(\/mailings\/[\w-]{36})"/.exec((await open('/mailings?state=draft')).text) ?? [];
+  const [, copy = ''] = /href="(\/campaigns\/[\w-]{36})"/.exec((await open('/campaigns?state=draft')).text) ?? [];
   t.match((await open(`${copy}/preview`)).text, 'For anna', 'a draft has a preview too');
   app.db.exec('PRAGMA foreign_keys = OFF; DELETE FROM senders');
   t.match((await open(`${copy}/preview`)).text, 'The mail cannot be shown: The sender was deleted');
@@ -136,9 +136,9 @@ t.test('a preview that cannot be made says why', async (t) => {
 
 /** The path of a draft, whose preview has to be compiled. */
 async function draftOf(app: TestApp, open: (path: string) => Promise<{ text: string }>): Promise<string> {
-  const [, utr] = /mailings\/([\w-]{36})/.exec((await open('/mailings')).text) ?? [];
+  const [, utr] = /campaigns\/([\w-]{36})/.exec((await open('/campaigns')).text) ?? [];
   const { headers } = await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
-  return String(headers.location).replace('/api/single-send/details?utr=', '/mailings/');
+  return String(headers.location).replace('/api/single-send/details?utr=', '/campaigns/');
 }
 
 t.test(

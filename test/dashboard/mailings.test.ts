@@ -46,27 +46,27 @@ async function inState(t: Test, state: string, waiting: number) {
     .prepare("UPDATE mailings SET state = ?, delivered = 3 - ?, finished_at = NULL WHERE owner_kind = 'single'")
     .run(state, waiting);
   app.db.exec('UPDATE single_sends SET status = 2');
-  return { app, utr, path: `/mailings/${utr}` };
+  return { app, utr, path: `/campaigns/${utr}` };
 }
 
 t.test('the list is newest first and finds mailings by name, subject and state', async (t) => {
   const app = await startApp(t);
   const open = visitor(app);
-  t.match((await open('GET', '/mailings')).text, 'No mailing yet');
+  t.match((await open('GET', '/campaigns')).text, 'No mailing yet');
   await sendCampaign(t, app, { people: PEOPLE });
   await create(t, app, LATER);
-  const { status, text } = await open('GET', '/mailings');
+  const { status, text } = await open('GET', '/campaigns');
   t.equal(status, 200);
   t.match(text, /Winter sale.*Up to half off.*Scheduled.*>News<.*Kept in the test outbox.*<td[^>]*>0<\/td>.*–/s);
   const found = async (query: string) => {
-    const { text: page } = await open('GET', `/mailings?${query}`);
+    const { text: page } = await open('GET', `/campaigns?${query}`);
     return ['Winter sale', 'News'].filter((name) => page.includes(`<bdi>${name}</bdi>`));
   };
   t.strictSame(await found('search=HALF'), ['Winter sale']);
   t.strictSame(await found('state=kept'), ['News']);
   t.strictSame(await found('state=kept&search=half'), []);
-  t.match((await open('GET', '/mailings?search=nothing')).text, 'No mailing matches.');
-  t.match((await visitor(app, 'owner', 2)('GET', '/mailings')).text, 'No mailing yet');
+  t.match((await open('GET', '/campaigns?search=nothing')).text, 'No mailing matches.');
+  t.match((await visitor(app, 'owner', 2)('GET', '/campaigns')).text, 'No mailing yet');
 });
 
 t.test('the list goes on in pages that keep the filter', async (t) => {
@@ -75,17 +75,17 @@ t.test('the list goes on in pages that keep the filter', async (t) => {
   for (let copies = 0; copies < 51; copies++) await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
   const open = visitor(app);
   const [next = ''] =
-    /\/mailings\?state=draft&amp;before=\d+/.exec((await open('GET', '/mailings?state=draft')).text) ?? [];
+    /\/campaigns\?state=draft&amp;before=\d+/.exec((await open('GET', '/campaigns?state=draft')).text) ?? [];
   const second = (await open('GET', next.replace('&amp;', '&'))).text;
   t.equal(second.match(/<th scope="row">/g)?.length, 1);
-  t.match(second, 'href="/mailings?state=draft"');
+  t.match(second, 'href="/campaigns?state=draft"');
 });
 
 t.test('the overview tells results, reasons and what can be done', async (t) => {
   const app = await startApp(t);
   await mustSucceed(t, app.one)('/global-unsubscribes/save', { email_address: 'cleo@example.org' });
   const { utr } = await sendCampaign(t, app, { people: PEOPLE });
-  const { status, text } = await visitor(app)('GET', `/mailings/${utr}`);
+  const { status, text } = await visitor(app)('GET', `/campaigns/${utr}`);
   t.equal(status, 200);
   t.match(
     text,
@@ -95,7 +95,7 @@ t.test('the overview tells results, reasons and what can be done', async (t) => 
   t.match(text, /href="[^"]+\/recipients\?state=suppressed">1<\/a>/, 'a number leads to those it counts');
   t.match(text, 'Duplicate');
   t.notMatch(text, /Pause|Resume|Send again|Cancel for/);
-  const later = (await visitor(app, 'editor')('GET', `/mailings/${await create(t, app, LATER)}`)).text;
+  const later = (await visitor(app, 'editor')('GET', `/campaigns/${await create(t, app, LATER)}`)).text;
   t.match(later, /Scheduled.*Starts .*Nothing has been sent yet/s);
 });
 
@@ -114,7 +114,7 @@ t.test(
       ['cancel', 'cancelled', 'Cancelled. Nothing more leaves.'],
     ] as const) {
       const { status, headers } = await open('POST', `${path}/${action}`);
-      t.match([status, headers.location, state()], [303, `/mailings/${utr}`, after]);
+      t.match([status, headers.location, state()], [303, `/campaigns/${utr}`, after]);
       t.match((await open('GET', path)).text, news);
       t.notMatch((await open('GET', path)).text, news, 'it is said once');
     }
@@ -126,7 +126,7 @@ t.test(
 t.test('a mailing that has not started becomes a draft when its start is cancelled', async (t) => {
   const app = await startApp(t);
   await sendCampaign(t, app);
-  const path = `/mailings/${await create(t, app, LATER)}`;
+  const path = `/campaigns/${await create(t, app, LATER)}`;
   const open = visitor(app);
   t.match((await open('GET', path)).text, 'Cancel the start?');
   t.equal((await open('POST', `${path}/cancel`)).status, 303);
@@ -137,10 +137,10 @@ t.test('duplicating a mailing leads to the copy, with a sentence that says what 
   const app = await startApp(t);
   const { utr } = await sendCampaign(t, app);
   const open = visitor(app);
-  const { headers } = await open('POST', `/mailings/${utr}/duplicate`);
+  const { headers } = await open('POST', `/campaigns/${utr}/duplicate`);
   const copy = String(headers.location);
-  t.match(copy, /^\/mailings\/[\w-]{36}$/);
-  t.not(copy, `/mailings/${utr}`);
+  t.match(copy, /^\/campaigns\/[\w-]{36}$/);
+  t.not(copy, `/campaigns/${utr}`);
   t.match((await open('GET', copy)).text, /<h1>Copy of News<.*the new draft, a copy of “News”.*This is a draft/s);
 });
 
@@ -151,10 +151,10 @@ t.test('those for whom it failed get it again after a dialog that says how many 
     UPDATE mailings SET delivered = 1, failed = 2 WHERE owner_kind = 'single'`);
   recountReasons(app.db);
   const open = visitor(app);
-  const page = (await open('GET', `/mailings/${utr}`)).text;
+  const page = (await open('GET', `/campaigns/${utr}`)).text;
   t.match(page, /Send again to 2 people\?.*Nobody gets it whose address bounced/s);
-  await open('POST', `/mailings/${utr}/retry-failed`);
-  t.match((await open('GET', `/mailings/${utr}`)).text, '2 people are queued again.');
+  await open('POST', `/campaigns/${utr}/retry-failed`);
+  t.match((await open('GET', `/campaigns/${utr}`)).text, '2 people are queued again.');
 });
 
 t.test('a viewer reads and changes nothing; another site and another account do neither', async (t) => {
@@ -163,7 +163,7 @@ t.test('a viewer reads and changes nothing; another site and another account do 
   const viewer = visitor(app, 'viewer');
   const { status, text } = await viewer('GET', path);
   t.equal(status, 200);
-  t.notMatch(text, /method="post" action="\/mailings/);
+  t.notMatch(text, /method="post" action="\/campaigns/);
   const stranger = visitor(app, 'owner', 2);
   t.equal((await stranger('GET', path)).status, 404);
   const owner = visitor(app);
@@ -183,8 +183,8 @@ t.test('names and subjects are shown as text', async (t) => {
   await sendCampaign(t, app);
   const utr = await create(t, app, { ...LATER, single_send_name: HOSTILE, subject: HOSTILE });
   const open = visitor(app);
-  await open('POST', `/mailings/${utr}/duplicate`);
-  for (const path of ['/mailings', `/mailings/${utr}`, `/mailings?search=${encodeURIComponent(HOSTILE)}`]) {
+  await open('POST', `/campaigns/${utr}/duplicate`);
+  for (const path of ['/campaigns', `/campaigns/${utr}`, `/campaigns?search=${encodeURIComponent(HOSTILE)}`]) {
     const { status, text } = await open('GET', path);
     t.equal(status, 200);
     t.notMatch(text, /<script>alert|<img src=x/);
@@ -199,14 +199,14 @@ t.test('recipients are found by address, state and reason, each with why', async
   app.db.exec("UPDATE deliveries SET reply = '<script>alert(1)</script>' WHERE state = 5");
   recountReasons(app.db);
   const open = visitor(app, 'viewer');
-  const path = `/mailings/${utr}/recipients`;
+  const path = `/campaigns/${utr}/recipients`;
   const found = async (query: string) =>
     [...(await open('GET', path + query)).text.matchAll(/<bdi>(\w+)@example\.org/g)].map(([, name]) => name).sort();
   t.strictSame(await found(''), ['anna', 'bea', 'cleo']);
   t.strictSame(await found('?search=AN'), ['anna']);
   t.strictSame(await found('?state=kept'), ['anna', 'bea']);
   t.strictSame(await found('?state=lost'), ['anna', 'bea', 'cleo'], 'an unknown state is no filter');
-  const page = (await open('GET', `/mailings/${utr}`)).text;
+  const page = (await open('GET', `/campaigns/${utr}`)).text;
   const [, reason = ''] = /recipients(\?state=suppressed&amp;reason=[^"]+)"/.exec(page) ?? [];
   t.strictSame(await found(reason.replace('&amp;', '&')), ['cleo'], 'the overview links each reason to its people');
   t.notMatch((await open('GET', path)).text, '<script>alert');
@@ -218,7 +218,7 @@ t.test('what the outbox kept is delivered nowhere, and what a relay took stays d
   const app = await startApp(t);
   const { utr } = await sendCampaign(t, app, { people: PEOPLE });
   const open = visitor(app);
-  const pages = ['/', '/mailings', `/mailings/${utr}`, `/mailings/${utr}/recipients`, '/people/1'];
+  const pages = ['/', '/campaigns', `/campaigns/${utr}`, `/campaigns/${utr}/recipients`, '/contacts/1'];
   for (const path of pages) {
     const { text } = await open('GET', path);
     t.match(text, 'Kept in the test outbox', path);
@@ -231,10 +231,10 @@ t.test('what the outbox kept is delivered nowhere, and what a relay took stays d
     { state: 'kept' },
     { state: 'kept' },
   ]);
-  t.match((await visitor(app, 'viewer', 1)('GET', `/mailings/${utr}`)).text, 'Test mode: nobody receives this');
+  t.match((await visitor(app, 'viewer', 1)('GET', `/campaigns/${utr}`)).text, 'Test mode: nobody receives this');
 
   app.db.exec(`UPDATE deliveries SET reply = '250 ok' WHERE id <= 2; UPDATE delivery_reasons SET count = 1`);
-  const some = (await open('GET', `/mailings/${utr}`)).text;
+  const some = (await open('GET', `/campaigns/${utr}`)).text;
   t.match(some, /1 person did not receive this.*Delivered<\/dt><dd><a [^>]+>2</s);
   t.match(some, /class="badge[^>]*>(?:<[^>]*>)*Sent</);
 });
@@ -244,7 +244,7 @@ t.test('recipients are saved as CSV by the filter of the page, by those who may 
   await mustSucceed(t, app.one)('/global-unsubscribes/save', { email_address: 'cleo@example.org' });
   const { utr } = await sendCampaign(t, app, { people: PEOPLE });
   const open = visitor(app, 'viewer');
-  const path = `/mailings/${utr}/recipients`;
+  const path = `/campaigns/${utr}/recipients`;
   const [, href = ''] = /href="([^"]+recipients\.csv[^"]*)"/.exec((await open('GET', `${path}?state=kept`)).text) ?? [];
   const { status, headers, text } = await open('GET', href);
   t.match([status, headers['content-type']], [200, 'text/csv; charset=utf-8']);
@@ -253,7 +253,7 @@ t.test('recipients are saved as CSV by the filter of the page, by those who may 
   t.match((await open('GET', `${path}.csv`)).text, 'cleo@example.org');
   t.equal((await visitor(app, 'owner', 2)('GET', href)).status, 404);
   t.equal((await app.page('GET', href)).status, 303, 'signed out');
-  const later = `/mailings/${await create(t, app, LATER)}/recipients`;
+  const later = `/campaigns/${await create(t, app, LATER)}/recipients`;
   t.notMatch((await open('GET', later)).text, 'recipients.csv', 'nobody is in it yet');
   t.equal((await open('GET', `${later}.csv`)).status, 404);
 });
@@ -270,7 +270,7 @@ t.test('a CSV of any size is read from the database no faster than the browser t
     INSERT INTO addresses (user_id, normalized_email) SELECT 1, 'reader' || i || '@example.org' FROM n;
     INSERT INTO deliveries (mailing_id, address_id, state, reply) SELECT ${mailing}, id, 2, '${'x'.repeat(500)}' FROM addresses WHERE id > ${address};`);
   const response = await app.fastify.inject({
-    url: `/mailings/${utr}/recipients.csv`,
+    url: `/campaigns/${utr}/recipients.csv`,
     headers: { cookie: cookieOf(app, addPerson(app)) },
     payloadAsStream: true,
   });

@@ -7,7 +7,7 @@ import { addPerson, cookieOf } from '../support/people.ts';
 import { addNode } from '../support/sender-nodes.ts';
 
 const SETTINGS = { NATS_URL: 'nats://127.0.0.1:4222' };
-const PAGES = ['/', '/mailings', '/automations', '/people', '/outbox', '/settings/account'];
+const PAGES = ['/', '/campaigns', '/automations', '/contacts', '/outbox', '/settings/account'];
 
 t.test('operators see each node with its state, what its relay says, and its warm-up', async (t) => {
   const app = await startApp(t, SETTINGS);

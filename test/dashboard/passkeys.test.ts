@@ -83,13 +83,13 @@ t.test(
 
     await device.takesPart(false);
     await page.context().clearCookies();
-    await page.goto(`${origin}/people?search=ann`);
+    await page.goto(`${origin}/contacts?search=ann`);
     const button = page.getByRole('button', { name: 'Sign in with a passkey' });
     await button.waitFor();
     t.strictSame(await findBarriers(page), []);
     await device.takesPart(true);
     await button.click();
-    await page.waitForURL(`${origin}/people?search=ann`);
+    await page.waitForURL(`${origin}/contacts?search=ann`);
     t.match(app.db.prepare('SELECT last_used_at, counter > 0 AS counted FROM passkeys').get(), {
       last_used_at: /^2026-01-15/,
       counted: 1,

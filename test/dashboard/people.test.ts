@@ -17,24 +17,24 @@ t.test('the list finds people by name and address and shows hostile names as tex
   const app = await startApp(t);
   await fillAccount(t, app);
   const open = visitor(app);
-  const { status, text } = await open('GET', '/people');
+  const { status, text } = await open('GET', '/contacts');
   t.equal(status, 200);
   t.match(text, 'd20p1@example.org');
   t.notMatch(text, HOSTILE.slice(0, 20));
-  const found = (await open('GET', '/people?search=reader3')).text;
+  const found = (await open('GET', '/contacts?search=reader3')).text;
   t.match(found, 'reader3@example.org');
   t.notMatch(found, 'reader4@example.org');
-  t.match((await visitor(app, 'owner', 2)('GET', '/people')).text, /class="empty"/);
+  t.match((await visitor(app, 'owner', 2)('GET', '/contacts')).text, /class="empty"/);
 });
 
 t.test('one person is shown with what happened, to their own account only', async (t) => {
   const app = await startApp(t);
   await fillAccount(t, app);
-  const { status, text } = await visitor(app)('GET', '/people/1');
+  const { status, text } = await visitor(app)('GET', '/contacts/1');
   t.equal(status, 200);
   t.match(text, 'reader0@example.org');
   t.match(text, 'Autumn reading list', 'the mails they got');
-  t.equal((await visitor(app, 'owner', 2)('GET', '/people/1')).status, 404);
+  t.equal((await visitor(app, 'owner', 2)('GET', '/contacts/1')).status, 404);
 });
 
 t.test('a German page of a person names fields, mails and reasons in German', async (t) => {
@@ -43,7 +43,7 @@ t.test('a German page of a person names fields, mails and reasons in German', as
   const must = mustSucceed(t, app.one);
   await must('/bounces', { address: 'reader0@example.org', kind: 'bounce', diagnostic: '550 no' });
   await must('/global-unsubscribes/save', { email_address: 'reader0@example.org' });
-  const { text } = await visitor(app)('GET', '/people/1', { 'accept-language': 'de' });
+  const { text } = await visitor(app)('GET', '/contacts/1', { 'accept-language': 'de' });
   t.match(text, '<dt>E-Mail</dt>');
   t.match(text, 'Grund: Mail unzustellbar: 550 no');
   t.match(text, 'Wie: über die API oder im Dashboard');
@@ -60,7 +60,7 @@ t.test('a person’s page names the groups they have not left', async (t) => {
   await must('/contacts/add', { contact_type_id: 1, email: 'zoe@example.org', country: 1 });
   const open = visitor(app);
   const groups = async () => {
-    const { text } = await open('GET', '/people/1');
+    const { text } = await open('GET', '/contacts/1');
     t.match(text, 'Contact type: Readers');
     const [, list = ''] = /Groups they have not left(.*?)<\/p>/s.exec(text) ?? [];
     return ['News', 'Events'].filter((name) => list.includes(name));
@@ -76,14 +76,14 @@ t.test('the people of a contact type are exported as a CSV file, to their own ac
   const app = await startApp(t);
   await fillAccount(t, app);
   const open = visitor(app, 'viewer');
-  t.match((await open('GET', '/people')).text, 'action="/people/export"');
-  const { status, headers, text } = await open('GET', '/people/export?contact_type_id=1');
+  t.match((await open('GET', '/contacts')).text, 'action="/contacts/export"');
+  const { status, headers, text } = await open('GET', '/contacts/export?contact_type_id=1');
   t.match([status, headers['content-type']], [200, 'text/csv; charset=utf-8']);
   t.equal(headers['content-disposition'], 'attachment; filename="contacts.csv"');
   t.equal(headers['cache-control'], 'no-store');
   t.match(text, 'd20p1@example.org');
-  t.equal((await visitor(app, 'owner', 2)('GET', '/people/export?contact_type_id=1')).status, 404);
-  t.equal((await open('GET', '/people/export')).status, 404);
+  t.equal((await visitor(app, 'owner', 2)('GET', '/contacts/export?contact_type_id=1')).status, 404);
+  t.equal((await open('GET', '/contacts/export')).status, 404);
 });
 
 t.test('whoever chose people but no action is told so', async (t) => {
@@ -91,7 +91,7 @@ t.test('whoever chose people but no action is told so', async (t) => {
   await fillAccount(t, app);
   const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };
   const form = { whom: 'everything', action: '' };
-  const { status, text } = await app.page('POST', '/people/actions', { headers, form });
+  const { status, text } = await app.page('POST', '/contacts/actions', { headers, form });
   t.equal(status, 422);
   t.match(text, 'No action was chosen.');
 });
@@ -100,11 +100,11 @@ t.test('a viewer sees people and is offered no changes', async (t) => {
   const app = await startApp(t);
   await fillAccount(t, app);
   const open = visitor(app, 'viewer');
-  const { text } = await open('GET', '/people');
+  const { text } = await open('GET', '/contacts');
   t.match(text, 'd20p1@example.org');
   t.notMatch(text, 'type="checkbox" name="ids"');
-  t.notMatch(text, 'href="/people/import"');
-  for (const path of ['/people/import', '/people/1/erase']) t.equal((await open('GET', path)).status, 403, path);
+  t.notMatch(text, 'href="/contacts/import"');
+  for (const path of ['/contacts/import', '/contacts/1/erase']) t.equal((await open('GET', path)).status, 403, path);
 });
 
 t.test(
@@ -122,26 +122,26 @@ t.test(
     await app.background();
     const cookie = cookieOf(app, addPerson(app));
     const ask = (form: Record<string, string>) =>
-      app.page('POST', '/people/actions', {
+      app.page('POST', '/contacts/actions', {
         headers: { ...FROM_PAGE, cookie },
         form: { whom: 'everything', action: 'delete', ...form },
       });
     const nobody = await ask({ search: 'xyzxyz' });
     t.equal(nobody.status, 422);
-    t.notMatch(nobody.text, '/people/actions/start');
+    t.notMatch(nobody.text, '/contacts/actions/start');
     t.match((await ask({})).text, 'Delete 10,100 people?');
     // The search does not count that far, so the action does, before anything is changed.
     const { status, headers } = await ask({ search: 'reader' });
     t.equal(status, 303);
-    t.equal(headers.location, '/people/actions/1');
+    t.equal(headers.location, '/contacts/actions/1');
     await app.background();
     const open = (method: 'GET' | 'POST', path: string) =>
       app.page(method, path, { headers: { ...FROM_PAGE, cookie }, ...(method === 'POST' && { form: {} }) });
-    const { text } = await open('GET', '/people/actions/1');
+    const { text } = await open('GET', '/contacts/actions/1');
     t.match(text, 'Delete 10,100 people?');
     const deleted = app.db.prepare<[], number>('SELECT count(*) FROM contacts WHERE deleted_at IS NOT NULL').pluck();
     t.equal(deleted.get(), 0);
-    t.equal((await open('POST', '/people/actions/1/confirm')).status, 303);
+    t.equal((await open('POST', '/contacts/actions/1/confirm')).status, 303);
     await app.background();
     t.equal(deleted.get(), 10_100);
   },
@@ -163,10 +163,10 @@ t.test('whoever left the page of an action finds it again', async (t) => {
     });
   }
   const open = visitor(app);
-  t.match((await open('GET', '/people')).text, 'href="/people/recent"');
-  const { status, text } = await open('GET', '/people/recent');
+  t.match((await open('GET', '/contacts')).text, 'href="/contacts/recent"');
+  const { status, text } = await open('GET', '/contacts/recent');
   t.equal(status, 200);
-  t.match(text, /href="\/people\/actions\/1">Moving people to Nobody</);
+  t.match(text, /href="\/contacts\/actions\/1">Moving people to Nobody</);
   t.match(text, 'Can be undone');
   t.match(text, /summer\.csv.*spring\.csv/s, 'the newest first');
 });
@@ -176,17 +176,17 @@ t.test('a contact is added by hand, with a country or without, to a list of the 
   const must = mustSucceed(t, app.one);
   const open = visitor(app);
   t.match(
-    (await open('GET', '/people/new')).text,
-    'href="/settings/types"',
+    (await open('GET', '/contacts/new')).text,
+    'href="/settings/lists"',
     'without a list there is nowhere to add to',
   );
   await must('/contacts-type/add', { name: 'Readers' });
   await must('/custom-fields/save', { field_name: 'points', field_type: 'number' });
   const cookie = cookieOf(app, addPerson(app));
   const post = (form: Record<string, string>) =>
-    app.page('POST', '/people/new', { headers: { ...FROM_PAGE, cookie }, form });
-  t.match((await open('GET', '/people')).text, 'href="/people/new"');
-  t.match((await open('GET', '/people/new')).text, /<option value="1"[^>]*>Readers/);
+    app.page('POST', '/contacts/new', { headers: { ...FROM_PAGE, cookie }, form });
+  t.match((await open('GET', '/contacts')).text, 'href="/contacts/new"');
+  t.match((await open('GET', '/contacts/new')).text, /<option value="1"[^>]*>Readers/);
 
   const given = { contact_type_id: '1', email: 'zoe@example.org', first_name: '<b>Zoë', country: '', own1: '5' };
   const refused = await post({ ...given, email: 'zoe', own1: 'many' });
@@ -196,7 +196,7 @@ t.test('a contact is added by hand, with a country or without, to a list of the 
   t.match(refused.text, 'value="&lt;b>Zoë"', 'what was typed stays');
 
   const added = await post(given);
-  t.equal(added.headers.location, '/people/1');
+  t.equal(added.headers.location, '/contacts/1');
   const { contact } = (await app.one.call('GET', '/contacts/details', { query: { contact_id: '1' } })).body.message;
   t.match(contact, { email: 'zoe@example.org', first_name: '<b>Zoë', country: '' });
   t.equal(contact.custom_field.points.field_value, '5');
@@ -204,8 +204,8 @@ t.test('a contact is added by hand, with a country or without, to a list of the 
   t.equal((await post({ ...given, email: 'ann@example.org', contact_type_id: '99' })).status, 422);
 
   const viewer = visitor(app, 'viewer');
-  t.equal((await viewer('GET', '/people/new')).status, 403);
-  t.notMatch((await viewer('GET', '/people')).text, '/people/new');
+  t.equal((await viewer('GET', '/contacts/new')).status, 403);
+  t.notMatch((await viewer('GET', '/contacts')).text, '/contacts/new');
 });
 
 t.test('a person’s fields are changed on a page, and those that were not touched stay as they are', async (t) => {
@@ -225,10 +225,10 @@ t.test('a person’s fields are changed on a page, and those that were not touch
   });
   const cookie = cookieOf(app, addPerson(app));
   const post = (form: Record<string, string>) =>
-    app.page('POST', '/people/1/edit', { headers: { ...FROM_PAGE, cookie }, form });
+    app.page('POST', '/contacts/1/edit', { headers: { ...FROM_PAGE, cookie }, form });
   const contact = async () =>
     (await app.one.call('GET', '/contacts/details', { query: { contact_id: '1' } })).body.message.contact;
-  const form = (await visitor(app)('GET', '/people/1/edit')).text;
+  const form = (await visitor(app)('GET', '/contacts/1/edit')).text;
   for (const value of ['zoe@example.org', 'Bonn', '5']) t.match(form, `value="${value}"`);
   t.match(form, notes);
 
@@ -241,7 +241,7 @@ t.test('a person’s fields are changed on a page, and those that were not touch
   t.match(await contact(), { city: 'Bonn' });
 
   const saved = await post({ ...given, first_name: 'Zoë', city: '', own2: '7' });
-  t.equal(saved.headers.location, '/people/1');
+  t.equal(saved.headers.location, '/contacts/1');
   const { first_name, city, custom_field } = await contact();
   t.strictSame(
     [first_name, city, custom_field.hobby.field_value, custom_field.points.field_value],
@@ -256,9 +256,9 @@ t.test('a person’s fields are changed on a page, and those that were not touch
   t.equal(after.points.field_value, '7');
 
   const viewer = visitor(app, 'viewer');
-  t.equal((await viewer('GET', '/people/1/edit')).status, 403);
-  t.notMatch((await viewer('GET', '/people/1')).text, '/people/1/edit');
-  t.equal((await visitor(app, 'owner', 2)('GET', '/people/1/edit')).status, 404);
+  t.equal((await viewer('GET', '/contacts/1/edit')).status, 403);
+  t.notMatch((await viewer('GET', '/contacts/1')).text, '/contacts/1/edit');
+  t.equal((await visitor(app, 'owner', 2)('GET', '/contacts/1/edit')).status, 404);
 });
 
 t.test('a person without a country, such as one from an import, is changed on a page', async (t) => {
@@ -272,7 +272,7 @@ t.test('a person without a country, such as one from an import, is changed on a 
   });
   const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };
   const form = { email: 'zoe@example.org', first_name: 'Zoë', country: '' };
-  t.equal((await app.page('POST', '/people/1/edit', { headers, form })).status, 303);
+  t.equal((await app.page('POST', '/contacts/1/edit', { headers, form })).status, 303);
   const { first_name, country } = (await app.one.call('GET', '/contacts/details', { query: { contact_id: '1' } })).body
     .message.contact;
   t.strictSame([first_name, country], ['Zoë', '']);

@@ -44,7 +44,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     'a file dropped beside the file field is chosen; dropped elsewhere it neither is nor leaves the page',
     async (t) => {
       const { page, complaints } = await openTab(t, browser, origin, { cookie });
-      await page.goto(`${origin}/people/import`, { waitUntil: 'networkidle' });
+      await page.goto(`${origin}/contacts/import`, { waitUntil: 'networkidle' });
       const chosen = () =>
         page.evaluate(() =>
           [...(document.querySelector<HTMLInputElement>('#file')?.files ?? [])].map(({ name }) => name),
@@ -65,14 +65,14 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
     const zoe = { contact_type_id: 1, first_name: 'Zoë', country: 1, email: 'zoe@example.org' };
     await app.one.call('POST', '/contacts/add', { form: zoe });
-    await page.goto(`${origin}/people/1`, { waitUntil: 'networkidle' });
-    await page.locator('a[href="/people/1/export"]').hover();
-    await page.locator('.sidebar a[href="/mailings"]').first().hover();
-    for (let tries = 0; !ahead.includes('/mailings') && tries < 100; tries++) await page.waitForTimeout(50);
-    t.ok(ahead.includes('/mailings'));
+    await page.goto(`${origin}/contacts/1`, { waitUntil: 'networkidle' });
+    await page.locator('a[href="/contacts/1/export"]').hover();
+    await page.locator('.sidebar a[href="/campaigns"]').first().hover();
+    for (let tries = 0; !ahead.includes('/campaigns') && tries < 100; tries++) await page.waitForTimeout(50);
+    t.ok(ahead.includes('/campaigns'));
     t.notOk(ahead.some((path) => path.includes('export')));
-    await page.locator('.sidebar a[href="/mailings"]').first().click();
-    await page.getByRole('heading', { level: 1, name: 'Mailings' }).waitFor();
+    await page.locator('.sidebar a[href="/campaigns"]').first().click();
+    await page.getByRole('heading', { level: 1, name: 'Campaigns' }).waitFor();
     t.strictSame(complaints, []);
   });
 
@@ -82,8 +82,8 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
       await route.request().frame().waitForFunction('document.body !== null', null, { polling: 20 });
       await route.continue();
     });
-    await page.goto(`${origin}/mailings`);
-    for (const path of ['/automations', '/mailings', '/automations', '/mailings']) {
+    await page.goto(`${origin}/campaigns`);
+    for (const path of ['/automations', '/campaigns', '/automations', '/campaigns']) {
       await page.locator(`.sidebar a[href="${path}"]`).first().click();
       await page.waitForURL(`${origin}${path}`);
     }
@@ -95,7 +95,7 @@ t.test('a page that is fetched ahead leaves what was just done to the page that 
   const { app, cookie } = await start(t);
   const flash = `sendlark_flash=${Buffer.from('{"tone":"good","key":"nav.home","values":{}}').toString('base64url')}`;
   const open = (headers: object) =>
-    app.page('GET', '/mailings', { headers: { cookie: `${cookie}; ${flash}`, ...headers } });
+    app.page('GET', '/campaigns', { headers: { cookie: `${cookie}; ${flash}`, ...headers } });
   const ahead = await open({ 'sec-purpose': 'prefetch;anonymous-client-ip' });
   t.equal(ahead.headers['set-cookie'], undefined);
   t.notMatch(ahead.text, 'role="status"');

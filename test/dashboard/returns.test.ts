@@ -65,5 +65,5 @@ t.test('the page of a person says that they unsubscribed at the mail provider', 
   await app.one.call('POST', '/contacts/add', { form: contact });
   const path = await makeIntake(t, app.one, 'brevo');
   await post(app, path, { body: JSON.stringify({ event: 'unsubscribed', email: 'ann@example.org', ts_event: 1 }) });
-  t.match((await app.page('GET', '/people/1', { headers })).text, /at the mail provider/);
+  t.match((await app.page('GET', '/contacts/1', { headers })).text, /at the mail provider/);
 });

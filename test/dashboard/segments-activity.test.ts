@@ -22,7 +22,7 @@ async function withForm(t: Parameters<typeof sentCampaign>[0]) {
       send: (fields: Record<string, string>) =>
         app.fastify.inject({
           method: 'POST',
-          url: '/people/segments/new',
+          url: '/contacts/segments/new',
           headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
           payload: new URLSearchParams({ ...FORM, ...fields }).toString(),
         }),
@@ -52,7 +52,7 @@ t.test('every rule about activity is made by clicking as through the API, and ca
         return { ...segment, id: 0 };
       };
       t.strictSame(await details(clicked), await details(stored), `${field} ${operator}`);
-      const form = await open(`/people/segments/${clicked}/edit`);
+      const form = await open(`/contacts/segments/${clicked}/edit`);
       t.match(form, `<option value="${field}" selected`);
       t.match(form, `<option value="${operator}" selected`);
       for (const value of values) t.match(form, `value="${value}"`, `${field} ${operator} ${value}`);

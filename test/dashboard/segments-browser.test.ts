@@ -18,7 +18,7 @@ t.test('a segment is made by clicking', { skip: skipWithout('chromium') }, async
   await app.fastify.listen({ host: '127.0.0.1', port: 0 });
   const origin = `http://127.0.0.1:${(app.fastify.server.address() as AddressInfo).port}`;
   const { page, complaints } = await openTab(t, browser, origin, { cookie: cookieOf(app, addPerson(app)) });
-  await page.goto(`${origin}/people/segments/new`);
+  await page.goto(`${origin}/contacts/segments/new`);
   const rule = (number: number) => page.getByRole('group', { name: `Rule ${number}` });
   const count = (text: string) => page.locator('#segment-count', { hasText: text }).waitFor();
 

@@ -77,7 +77,7 @@ t.test('every field and operator makes by clicking the same segment as through t
         segment_name: 'Clicked',
       });
       const rule = { field0: field, operator0: operator, value0: values[0] ?? '', until0: values[1] ?? '' };
-      const { statusCode, headers } = await send('/people/segments/new', { ...FORM, ...rule });
+      const { statusCode, headers } = await send('/contacts/segments/new', { ...FORM, ...rule });
       t.equal(statusCode, 303, `${field} ${operator}`);
       const clicked = Number(String(headers.location).split('/').at(-1));
       const details = async (segment_id: number) => {
@@ -90,7 +90,7 @@ t.test('every field and operator makes by clicking the same segment as through t
         await membersOf(t, app, stored),
         `${field} ${operator}: the same people`,
       );
-      const form = (await open(`/people/segments/${clicked}/edit`)).text;
+      const form = (await open(`/contacts/segments/${clicked}/edit`)).text;
       t.match(
         form,
         new RegExp(`<option value="${field}" selected`),
@@ -113,7 +113,7 @@ t.test('the form offers only operators that fit the field, and inputs of its typ
   const app = await withPeople(t);
   const { send } = visitor(app);
   const rows = async (fields: Record<string, string>) =>
-    (await send('/people/segments/new', { ...FORM, do: 'show', ...fields })).payload;
+    (await send('/contacts/segments/new', { ...FORM, do: 'show', ...fields })).payload;
   const number = await rows({ field0: 'points', operator0: 'starts with', value0: '1' });
   t.match(number, '<option value="is" selected');
   t.notMatch(number, 'value="starts with"');
@@ -131,11 +131,11 @@ t.test('rules are added and removed by buttons that keep what was typed', async 
   const app = await withPeople(t);
   const { send } = visitor(app);
   const rule = { field0: 'city', operator0: 'is', value0: 'Bonn' };
-  const added = (await send('/people/segments/new', { ...FORM, ...rule, do: 'add' })).payload;
+  const added = (await send('/contacts/segments/new', { ...FORM, ...rule, do: 'add' })).payload;
   t.match(added, 'name="field1"');
   t.match(added, 'value="Bonn"');
   const two = { ...rule, field1: 'points', operator1: 'is', value1: '5' };
-  const removed = (await send('/people/segments/new', { ...FORM, ...two, do: 'remove0' })).payload;
+  const removed = (await send('/contacts/segments/new', { ...FORM, ...two, do: 'remove0' })).payload;
   t.notMatch(removed, 'name="field1"');
   t.match(removed, '<option value="points" selected');
   t.match(removed, 'value="5"');
@@ -157,7 +157,7 @@ t.test('what the API refuses stands beside the input it is about', async (t) => 
     operator2: 'is',
     value2: '',
   };
-  const { statusCode, payload } = await send('/people/segments/new', { ...FORM, ...rules, segment_name: '' });
+  const { statusCode, payload } = await send('/contacts/segments/new', { ...FORM, ...rules, segment_name: '' });
   t.equal(statusCode, 422);
   t.match(payload, /id="segment_name-problem">Bitte füllen Sie das Feld „Name“ aus\./);
   t.notMatch(payload, 'id="value0-problem"');
@@ -173,12 +173,12 @@ t.test('a sentence says in both languages whom the rules choose', async (t) => {
     select_operator: ['is', 'is after'],
     value: ['Germany', '2026-05-01'],
   });
-  const english = textOf((await visitor(app).open('/people/segments')).text);
+  const english = textOf((await visitor(app).open('/contacts/segments')).text);
   t.match(english, 'Everybody in Readers whose country is Germany and whose seen is after May 1, 2026');
   const { open, send } = visitor(app, 'owner', { language: 'de' });
-  const german = textOf((await open('/people/segments')).text);
+  const german = textOf((await open('/contacts/segments')).text);
   t.match(german, 'Alle in Readers, bei denen „Land“ Deutschland ist und „seen“ nach dem 01.05.2026 liegt');
-  const { headers } = await send('/people/segments/new', {
+  const { headers } = await send('/contacts/segments/new', {
     ...FORM,
     field0: 'country',
     operator0: 'is',
@@ -196,15 +196,15 @@ t.test('people are added and taken out by hand', async (t) => {
   const app = await withPeople(t);
   const id = await storeSegment(app, ['city', 'is', 'Bonn']);
   const { open, send } = visitor(app);
-  const wrong = await send(`/people/segments/${id}/add`, { email: 'nobody', first_name: 'Ada' });
+  const wrong = await send(`/contacts/segments/${id}/add`, { email: 'nobody', first_name: 'Ada' });
   t.equal(wrong.statusCode, 422);
   t.match(wrong.payload, 'id="email-problem"');
   t.match(wrong.payload, 'value="nobody"');
-  await send(`/people/segments/${id}/add`, { email: 'p1@example.com', first_name: 'Ada', last_name: 'L' });
+  await send(`/contacts/segments/${id}/add`, { email: 'p1@example.com', first_name: 'Ada', last_name: 'L' });
   t.equal(await membersOf(t, app, id), 'p0 p1');
-  t.match((await open(`/people/segments/${id}`)).text, 'p1@example.com');
+  t.match((await open(`/contacts/segments/${id}`)).text, 'p1@example.com');
   const [first] = await recipientsOf(app, id);
-  t.equal((await send(`/people/segments/${id}/remove/${first.id}`)).statusCode, 303);
+  t.equal((await send(`/contacts/segments/${id}/remove/${first.id}`)).statusCode, 303);
   t.equal(await membersOf(t, app, id), 'p1');
 });
 
@@ -214,31 +214,31 @@ t.test('deleting a segment asks first, in numbers', async (t) => {
   await queueSend(app, { recipient_id: [`segments_${id}`] });
   await queueSend(app, { recipient_id: ['contacts_1'], exclude_specific_recipient_id: [`segments_${id}`] });
   const { open, send } = visitor(app);
-  const asked = textOf((await open(`/people/segments/${id}`)).text);
+  const asked = textOf((await open(`/contacts/segments/${id}`)).text);
   t.match(asked, '2 people are in it, and stay in their contact type.');
   t.match(asked, '2 drafts and scheduled mailings use it.');
   t.match(asked, '2 of them are scheduled and will not be sent.');
-  t.equal((await send(`/people/segments/${id}/delete`)).statusCode, 303);
-  t.equal((await open(`/people/segments/${id}`)).status, 404);
+  t.equal((await send(`/contacts/segments/${id}/delete`)).statusCode, 303);
+  t.equal((await open(`/contacts/segments/${id}`)).status, 404);
 });
 
 t.test('a viewer sees segments without forms, and another account finds none of them', async (t) => {
   const app = await withPeople(t);
   const id = await storeSegment(app, ['city', 'is', 'Bonn']);
   const viewer = visitor(app, 'viewer');
-  for (const path of ['/people/segments', `/people/segments/${id}`]) {
+  for (const path of ['/contacts/segments', `/contacts/segments/${id}`]) {
     const { status, text } = await viewer.open(path);
     t.equal(status, 200, path);
-    t.notMatch(text, /action="\/people\/segments|href="\/people\/segments\/(new|\d+\/edit)/, path);
+    t.notMatch(text, /action="\/contacts\/segments|href="\/contacts\/segments\/(new|\d+\/edit)/, path);
   }
   const other = visitor(app, 'owner', { accountId: 2 });
-  t.equal((await viewer.open(`/people/segments/${id}/edit`)).status, 403);
-  t.equal((await viewer.open('/people/segments/new')).status, 403);
-  for (const path of ['', '/edit']) t.equal((await other.open(`/people/segments/${id}${path}`)).status, 404);
+  t.equal((await viewer.open(`/contacts/segments/${id}/edit`)).status, 403);
+  t.equal((await viewer.open('/contacts/segments/new')).status, 403);
+  for (const path of ['', '/edit']) t.equal((await other.open(`/contacts/segments/${id}${path}`)).status, 404);
   const [member] = await recipientsOf(app, id);
   for (const path of ['/edit', '/add', '/delete', `/remove/${member.id}`]) {
-    t.equal((await viewer.send(`/people/segments/${id}${path}`, FORM)).statusCode, 403, path);
-    t.equal((await other.send(`/people/segments/${id}${path}`, FORM)).statusCode, 404, path);
+    t.equal((await viewer.send(`/contacts/segments/${id}${path}`, FORM)).statusCode, 403, path);
+    t.equal((await other.send(`/contacts/segments/${id}${path}`, FORM)).statusCode, 404, path);
   }
   t.equal(await membersOf(t, app, id), 'p0');
 });

@@ -57,7 +57,7 @@ t.test('owners see all pages in their language, others their own sign-in alone',
 
 t.test('an address at which there is nothing says so in the frame to whoever is signed in', async (t) => {
   const { app, get } = await signedIn(t, 'viewer');
-  for (const path of ['/nothing', '/settings/nothing', '/people/nothing/there']) {
+  for (const path of ['/nothing', '/settings/nothing', '/contacts/nothing/there']) {
     const { status, text, headers } = await get(path);
     t.equal(status, 404, path);
     t.match(text, /<nav class="sidebar".*<h1>Page not found<\/h1>/, path);
@@ -162,12 +162,12 @@ t.test('a password is changed with the old one only, and ends all sessions but t
 
 t.test('a person chooses language, colours and shortcuts, and every page keeps to it', async (t) => {
   const { get, post } = await signedIn(t, 'viewer');
-  const first = (await get('/people')).text;
+  const first = (await get('/contacts')).text;
   t.match(first, /<html lang="en" class="app system">.*<meta name="color-scheme" content="light dark"/);
   t.match(first, '<dialog id="shortcuts"');
   const form = { name: '<b>Vera</b>', language: 'de', colour_scheme: 'dark' };
   t.equal((await post('/settings/account', form)).headers.location, '/settings/account');
-  for (const path of ['/people', '/settings/account']) {
+  for (const path of ['/contacts', '/settings/account']) {
     const { text } = await get(path, { 'accept-language': 'en' });
     t.match(text, /<html lang="de" class="app dark">.*<meta name="color-scheme" content="dark"/, path);
     t.notMatch(text, '<dialog id="shortcuts"');

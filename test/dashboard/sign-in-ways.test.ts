@@ -56,7 +56,7 @@ t.test('without a host of ours nobody reads or sets a cookie by the name that is
     '0.0.0.0',
     '127.0.0.1@evil.example',
   ]) {
-    t.equal((await app.page('GET', '/people', { headers: { cookie, host } })).status, 303, host);
+    t.equal((await app.page('GET', '/contacts', { headers: { cookie, host } })).status, 303, host);
     t.equal((await login(PASSWORD, { host })).status, 403, host);
   }
 });

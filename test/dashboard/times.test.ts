@@ -16,7 +16,7 @@ t.test(
       app.page('POST', path, { headers, form });
     const copy = await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
     const draft = new URLSearchParams(String(copy.headers.location).split('?')[1]).get('utr') ?? '';
-    const schedule = `/mailings/${draft}/edit/schedule`;
+    const schedule = `/campaigns/${draft}/edit/schedule`;
     t.notMatch(await read(schedule), 'caps_now', 'without limits nothing is asked');
 
     t.equal((await post('/settings/times/caps', { mails_1: '1', days_1: '1', mails_3: '3', days_3: '7' })).status, 303);
@@ -43,9 +43,9 @@ t.test(
     app.db.exec(
       "UPDATE single_sends SET status = 2; UPDATE mailings SET delivered = 0, finished_at = NULL, state = 'sending' WHERE owner_kind = 'single'",
     );
-    t.match(await read(`/mailings/${utr}`), 'Mail leaves only at the times that the settings allow.');
+    t.match(await read(`/campaigns/${utr}`), 'Mail leaves only at the times that the settings allow.');
     app.db.exec("UPDATE users SET language = 'de'");
-    t.match(await read(`/mailings/${utr}`), 'Mails gehen nur zu den Zeiten hinaus');
+    t.match(await read(`/campaigns/${utr}`), 'Mails gehen nur zu den Zeiten hinaus');
     t.match(await read('/settings/times'), 'Samstag');
   },
 );

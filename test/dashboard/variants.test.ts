@@ -23,9 +23,9 @@ t.test('the page of a mailing has its variants side by side, and somebody choose
     cookie: cookieOf(app, addPerson(app, role, { name: role })),
   });
   const [owner, viewer] = [as('owner'), as('viewer')];
-  const open = (headers: Record<string, string>) => app.page('GET', `/mailings/${utr}`, { headers });
+  const open = (headers: Record<string, string>) => app.page('GET', `/campaigns/${utr}`, { headers });
   const choose = (headers: Record<string, string>) =>
-    app.page('POST', `/mailings/${utr}/variant`, { headers, form: { variant: '1' } });
+    app.page('POST', `/campaigns/${utr}/variant`, { headers, form: { variant: '1' } });
 
   const { text } = await open(owner);
   t.match(text, /8 people wait until you choose a variant.*A\/B test.*A <bdi>One<\/bdi>.*B <bdi>&lt;b>Two&lt;\/b>/s);
@@ -72,7 +72,7 @@ t.test('Home says that a test waits for a choice, with the way to its mailing, u
     const { text } = await shop.app.page('GET', '/', { headers: { ...FROM_PAGE, cookie } });
     const { overview } = await shop.get('/overview');
     return [
-      text.includes(`<a href="/mailings/${shop.utr}">Waits for your choice in the A/B test</a>`),
+      text.includes(`<a href="/campaigns/${shop.utr}">Waits for your choice in the A/B test</a>`),
       overview.campaigns.map(({ waits_for_choice }: { waits_for_choice: number }) => waits_for_choice),
     ];
   };

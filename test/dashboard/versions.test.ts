@@ -19,20 +19,20 @@ function visitor(app: TestApp, { role = 'editor' as Role, accountId = 1, name = 
 t.test('an earlier version is looked at and brought back, and so is what it replaced', async (t) => {
   const app = await startApp(t);
   const { open, send } = visitor(app);
-  const { location } = (await send('/mailings/new', { single_send_name: 'June' })).headers;
+  const { location } = (await send('/campaigns/new', { single_send_name: 'June' })).headers;
   const utr = String(location).split('/')[2] ?? '';
-  t.match((await open(`/mailings/${utr}/edit/content`)).text, `href="/versions/${utr}"`);
+  t.match((await open(`/campaigns/${utr}/edit/content`)).text, `href="/versions/${utr}"`);
   t.match((await open(`/versions/${utr}`)).text, 'No earlier versions yet');
-  await send(`/mailings/${utr}/edit/html`, { template_html: '<p>Good</p>' });
+  await send(`/campaigns/${utr}/edit/html`, { template_html: '<p>Good</p>' });
   app.clock.advance(6 * 60_000);
-  await send(`/mailings/${utr}/edit/html`, { template_html: '<p>Bad</p>' });
+  await send(`/campaigns/${utr}/edit/html`, { template_html: '<p>Bad</p>' });
   const { text } = await open(`/versions/${utr}`);
   t.match(text, /Ann.*The mail as it is now.*Ann/s);
   const [, mail = ''] = /src="([^"]+\/mail)"/.exec(text) ?? [];
   t.match((await open(mail)).text, '<p>Good</p>', 'the one before is shown first');
   const [, restore = ''] = /action="([^"]+\/restore)"/.exec(text) ?? [];
   t.equal((await send(restore)).status, 303);
-  t.match((await open(`/mailings/${utr}/edit/html`)).text, '&lt;p>Good&lt;/p>');
+  t.match((await open(`/campaigns/${utr}/edit/html`)).text, '&lt;p>Good&lt;/p>');
   const after = (await open(`/versions/${utr}`)).text;
   t.equal(after.match(/\?version=/g)?.length, 3);
   const viewer = visitor(app, { role: 'viewer', name: 'Vic' });

@@ -30,7 +30,7 @@ t.test('a mailing says which providers ask for fewer mails while its people wait
     { group: 'xn--caf-dma.example', per_minute: 6, until },
   ]);
   const cookie = cookieOf(app, addPerson(app, 'owner', { accountId: 1, name: 'owner' }));
-  const page = async () => (await app.page('GET', `/mailings/${utr}`, { headers: { ...FROM_PAGE, cookie } })).text;
+  const page = async () => (await app.page('GET', `/campaigns/${utr}`, { headers: { ...FROM_PAGE, cookie } })).text;
   t.match(await page(), 'Google asks for fewer mails: 3 a second now');
   t.match(await page(), 'xn--caf-dma.example asks for fewer mails: 6 a minute now');
   t.notMatch(await page(), 'of-others');

@@ -53,7 +53,7 @@ t.test(
       },
     ]);
     const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, 'owner', { name: 'Ada' })) };
-    const timeline = (await app.page('GET', '/people/1', { headers })).text;
+    const timeline = (await app.page('GET', '/contacts/1', { headers })).text;
     t.match(timeline, /Allowed that opens and clicks are recorded.*You may record which mails.*192\.0\.2\.1/s);
 
     app.clock.advance(24 * 3_600_000);
@@ -104,7 +104,7 @@ t.test(
     const must = mustSucceed(t, app.one);
     const form = await addReadyForm(t, app);
     const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, 'owner', { name: 'Ada' })) };
-    const path = `/people/forms/${form.id}`;
+    const path = `/forms/${form.id}`;
     const read = async () => (await app.page('GET', path, { headers })).text;
     t.notMatch(await read(), 'asks_tracking');
     await must('/tracking/save', { mode: 'consent' });

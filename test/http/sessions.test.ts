@@ -86,7 +86,7 @@ t.test(
     t.equal(await statusWith(`${name}=other`, cookie), 401);
     t.equal(await statusWith(`${name}=%E0%A4%A`), 401, 'what cannot be decoded is no secret');
     t.equal(await statusWith(...odd, `${name}=`), 401);
-    const flash = await app.page('GET', '/mailings', {
+    const flash = await app.page('GET', '/campaigns', {
       headers: { cookie: [cookie, 'sendlark_flash=%', 'sendlark_zone=%25'].join('; ') },
     });
     t.equal(flash.status, 200, 'cookies that are no secrets are no more trusted');
@@ -286,9 +286,9 @@ t.test('a page does nothing for whoever is signed out, or may do it no more, whi
   };
   const lower = () => changeUser(app.drizzle, person, { name: '', role: 'viewer' }, COMMAND_LINE, app.clock.now());
   const signOut = () => endSessionsOf(app.drizzle, person.id);
-  t.strictSame(await send('/settings/types', () => undefined), [303, '/settings/types']);
-  t.strictSame(await send('/settings/types', signOut), [303, '/login']);
+  t.strictSame(await send('/settings/lists', () => undefined), [303, '/settings/lists']);
+  t.strictSame(await send('/settings/lists', signOut), [303, '/login']);
   t.strictSame(await send('/sending/release', signOut), [303, '/login']);
-  t.strictSame(await send('/settings/types', lower), [403, undefined]);
+  t.strictSame(await send('/settings/lists', lower), [403, undefined]);
   t.equal(app.db.prepare('SELECT count(*) FROM contact_types').pluck().get(), 1);
 });

@@ -152,15 +152,15 @@ t.test(
 t.test('from the report it takes two clicks, and the page says how many people they are', async (t) => {
   const { app, utr } = await mailed(t);
   const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, 'owner', { accountId: 1, name: 'Olga' })) };
-  t.match((await app.page('GET', `/mailings/${utr}`, { headers })).text, `href="/mailings/${utr}/again"`);
-  const page = (await app.page('GET', `/mailings/${utr}/again`, { headers })).text;
+  t.match((await app.page('GET', `/campaigns/${utr}`, { headers })).text, `href="/campaigns/${utr}/again"`);
+  const page = (await app.page('GET', `/campaigns/${utr}/again`, { headers })).text;
   t.match(page, '2 people got the mailing and did not open it.');
-  const post = (subject: string) => app.page('POST', `/mailings/${utr}/again`, { headers, form: { subject } });
+  const post = (subject: string) => app.page('POST', `/campaigns/${utr}/again`, { headers, form: { subject } });
   t.equal((await post('')).status, 422);
   const made = await post('Once more');
   t.equal(made.status, 303);
   const shown = await app.page('GET', String(made.headers.location), { headers });
   t.match(shown.text, '2 people');
   app.db.exec("UPDATE mailings SET state = 'sending' WHERE owner_kind = 'single'");
-  t.equal((await app.page('GET', `/mailings/${utr}/again`, { headers })).headers.location, `/mailings/${utr}`);
+  t.equal((await app.page('GET', `/campaigns/${utr}/again`, { headers })).headers.location, `/campaigns/${utr}`);
 });

@@ -52,15 +52,15 @@ t.test('a mail is kept as a template, and a mailing is made of it from its page 
   const { open, send } = visitor(app);
   const { body } = await app.one.call('POST', '/single/send/draft', { form: { single_send_name: 'June' } });
   const { utr } = body.message;
-  t.notMatch((await open(`/mailings/${utr}/edit/content`)).text, 'Keep as a template', 'there is nothing to keep yet');
+  t.notMatch((await open(`/campaigns/${utr}/edit/content`)).text, 'Keep as a template', 'there is nothing to keep yet');
   await app.one.call('POST', '/single/send/save', { form: { utr, template_html: '<p>June news</p>' } });
-  const [link = ''] = (await open(`/mailings/${utr}/edit/content`)).text.match(/\/templates\/new\?[^"]+/) ?? [];
+  const [link = ''] = (await open(`/campaigns/${utr}/edit/content`)).text.match(/\/templates\/new\?[^"]+/) ?? [];
   const form = (await open(link.replaceAll('&amp;', '&'))).text;
   t.match(form, 'value="June"');
   t.match(form, `name="mail" value="${utr}"`);
   await send('/templates/new', { template_name: 'June', mail: utr });
   const made = await send('/templates/1001/mailing');
-  t.match(made.headers.location, /^\/mailings\/[0-9a-f-]{36}\/edit\/content$/);
+  t.match(made.headers.location, /^\/campaigns\/[0-9a-f-]{36}\/edit\/content$/);
   const path = String(made.headers.location).replace(/content$/, '');
   t.match((await open(`${path}mail`)).status, 200);
   const choice = (await open(`${path}templates`)).text;
@@ -75,12 +75,12 @@ t.test('a mail that was sent can be kept as a template, by those who may change 
   const app = await startApp(t);
   const { open, send } = visitor(app);
   const { utr } = await sendCampaign(t, app, { html: '<p>Sent</p>' });
-  const [link = ''] = (await open(`/mailings/${utr}/preview`)).text.match(/\/templates\/new\?mail=[^"]+/) ?? [];
+  const [link = ''] = (await open(`/campaigns/${utr}/preview`)).text.match(/\/templates\/new\?mail=[^"]+/) ?? [];
   t.match(link, utr);
   t.equal((await send('/templates/new', { template_name: 'Again', mail: utr })).status, 303);
   t.match((await open('/templates/1001/mail')).text, '<p>Sent</p>');
   const viewer = visitor(app, { role: 'viewer' });
-  t.notMatch((await viewer.open(`/mailings/${utr}/preview`)).text, '/templates/new');
+  t.notMatch((await viewer.open(`/campaigns/${utr}/preview`)).text, '/templates/new');
 });
 
 t.test('the templates are paged, newest first, and searched once they are many', async (t) => {

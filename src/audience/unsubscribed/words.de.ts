@@ -3,84 +3,85 @@ import type { Translation } from '../../dashboard/words/translation.ts';
 import type { left as english } from './words.en.ts';
 
 export const left: Translation<typeof english> = {
-  'left.all': 'Alle Mails',
-  'left.group': 'Gruppen',
-  'left.blocked': 'Gesperrt',
-  'left.inactive': 'Inaktiv',
-  'left.all.about':
+  'unsubscribes.all': 'Alle Mails',
+  'unsubscribes.topic': 'Gruppen',
+  'unsubscribes.suppressions': 'Gesperrt',
+  'unsubscribes.inactive': 'Inaktiv',
+  'unsubscribes.all.about':
     'Sie möchten gar keine Mails mehr. Ihnen wird nichts gesendet, aus keinem Mailing und keiner Automation.',
-  'left.group.about':
+  'unsubscribes.topic.about':
     'Sie haben diese Gruppe verlassen und bekommen keine ihrer Mails. Mails anderer Gruppen erreichen sie weiterhin.',
-  'left.blocked.about':
+  'unsubscribes.suppressions.about':
     'Mails an diese Adressen kamen endgültig zurück, oder die Person hat sie als Spam gemeldet. Sie werden ausgelassen, damit Ihre Domain ihren guten Ruf behält.',
-  'left.all.empty.title': 'Niemand hat sich abgemeldet',
-  'left.all.empty.text': 'Wer sich von allen Mails abmeldet, steht sofort hier, mit dem Tag.',
-  'left.group.empty.title': 'Niemand hat diese Gruppe verlassen',
-  'left.group.empty.text': 'Wer sich von Mails dieser Gruppe abmeldet, steht sofort hier.',
-  'left.blocked.empty.title': 'Keine Adresse ist gesperrt',
-  'left.blocked.empty.text': 'Hier stehen Adressen, deren Mails endgültig zurückkommen, und wer Spam gemeldet hat.',
-  'left.search': 'Ganze E-Mail-Adresse',
-  'left.find': 'Suchen',
-  'left.none': '{email} steht nicht auf dieser Liste.',
-  'left.address': 'Adresse',
-  'left.reason': 'Grund',
-  'left.diagnostic': 'Antwort des Mailservers',
-  'left.since': 'Seit',
-  'left.action': 'Aktion',
-  'left.kind.bounce': 'Unzustellbar',
-  'left.kind.complaint': 'Beschwerde',
-  'left.lifted': '{email} kann wieder Mails bekommen, soweit es diese Liste betrifft.',
-  'left.lift': 'Wieder zulassen',
-  'left.lift.of': 'Wieder zulassen: {email}',
-  'left.lift.cancel': 'So lassen',
-  'left.lift.all.title': 'Dieser Person wieder senden?',
-  'left.lift.stays.all':
+  'unsubscribes.all.empty.title': 'Niemand hat sich abgemeldet',
+  'unsubscribes.all.empty.text': 'Wer sich von allen Mails abmeldet, steht sofort hier, mit dem Tag.',
+  'unsubscribes.topic.empty.title': 'Niemand hat diese Gruppe verlassen',
+  'unsubscribes.topic.empty.text': 'Wer sich von Mails dieser Gruppe abmeldet, steht sofort hier.',
+  'unsubscribes.suppressions.empty.title': 'Keine Adresse ist gesperrt',
+  'unsubscribes.suppressions.empty.text':
+    'Hier stehen Adressen, deren Mails endgültig zurückkommen, und wer Spam gemeldet hat.',
+  'unsubscribes.search': 'Ganze E-Mail-Adresse',
+  'unsubscribes.find': 'Suchen',
+  'unsubscribes.none': '{email} steht nicht auf dieser Liste.',
+  'unsubscribes.address': 'Adresse',
+  'unsubscribes.reason': 'Grund',
+  'unsubscribes.diagnostic': 'Antwort des Mailservers',
+  'unsubscribes.since': 'Seit',
+  'unsubscribes.action': 'Aktion',
+  'unsubscribes.kind.bounce': 'Unzustellbar',
+  'unsubscribes.kind.complaint': 'Beschwerde',
+  'unsubscribes.lifted': '{email} kann wieder Mails bekommen, soweit es diese Liste betrifft.',
+  'unsubscribes.lift': 'Wieder zulassen',
+  'unsubscribes.lift.of': 'Wieder zulassen: {email}',
+  'unsubscribes.lift.cancel': 'So lassen',
+  'unsubscribes.lift.all.title': 'Dieser Person wieder senden?',
+  'unsubscribes.lift.stays.all':
     'Diese Adresse steht auch auf der Liste derer, die alle Mails abbestellt haben. Solange sie dort steht, bekommt sie weiterhin keine.',
-  'left.lift.stays.blocked':
+  'unsubscribes.lift.stays.suppressions':
     'Diese Adresse ist auch gesperrt. Solange sie nicht entsperrt ist, bekommt sie weiterhin keine Mails.',
-  'left.lift.all.means':
+  'unsubscribes.lift.all.means':
     'Die Adresse kann wieder Mails bekommen: Mailings an ihre Kontakttypen und Segmente und Automationen, in denen sie noch nicht war.',
-  'left.lift.all.not':
+  'unsubscribes.lift.all.not':
     'Gruppen, die sie einzeln verlassen hat, und Automationen, aus denen sie ausgeschieden ist, bleibt sie fern. Was inzwischen gesendet wurde, bekommt sie nicht.',
-  'left.lift.all.text':
+  'unsubscribes.lift.all.text':
     'Diese Person wollte keine Mails mehr. Tun Sie das nur, wenn sie darum gebeten hat: Mails an Abgemeldete sind in vielen Ländern verboten. Das Einwilligungsprotokoll hält fest, dass Sie es getan haben.',
-  'left.lift.all.do': 'Von der Liste nehmen',
-  'left.lift.group.title': 'Diese Person zurück in die Gruppe holen?',
-  'left.lift.group.means':
+  'unsubscribes.lift.all.do': 'Von der Liste nehmen',
+  'unsubscribes.lift.topic.title': 'Diese Person zurück in die Gruppe holen?',
+  'unsubscribes.lift.topic.means':
     'Die Adresse kann wieder Mailings dieser Gruppe bekommen und ihre Automationen, in denen sie noch nicht war.',
-  'left.lift.group.not':
+  'unsubscribes.lift.topic.not':
     'Anderen Gruppen, die sie verlassen hat, und Automationen, aus denen sie ausgeschieden ist, bleibt sie fern. Was inzwischen gesendet wurde, bekommt sie nicht.',
-  'left.lift.group.text':
+  'unsubscribes.lift.topic.text':
     'Diese Person hat die Gruppe verlassen. Holen Sie sie nur zurück, wenn sie darum gebeten hat. Das Einwilligungsprotokoll hält fest, dass Sie es getan haben.',
-  'left.lift.group.do': 'Zurückholen',
-  'left.lift.blocked.title': 'Wieder an diese Adresse senden?',
-  'left.lift.blocked.means':
+  'unsubscribes.lift.topic.do': 'Zurückholen',
+  'unsubscribes.lift.suppressions.title': 'Wieder an diese Adresse senden?',
+  'unsubscribes.lift.suppressions.means':
     'Das nächste Mailing an einen Kontakttyp oder ein Segment, zu dem sie gehört, geht wieder an diese Adresse.',
-  'left.lift.blocked.not':
+  'unsubscribes.lift.suppressions.not':
     'Wer sich abgemeldet hat, von allen Mails oder von einer Gruppe, bleibt abgemeldet. Was zurückkam, wird nicht noch einmal gesendet.',
-  'left.lift.blocked.text':
+  'unsubscribes.lift.suppressions.text':
     'Kommt wieder eine Mail zurück, wird die Adresse wieder gesperrt, und Mailanbieter vertrauen Ihrer Domain womöglich weniger.',
-  'left.lift.blocked.do': 'Entsperren',
-  'left.groups.name': 'Gruppe',
-  'left.groups.description': 'Beschreibung',
-  'left.groups.count': 'Abgemeldet',
-  'left.groups.empty.title': 'Noch keine Gruppen',
-  'left.groups.empty.text':
+  'unsubscribes.lift.suppressions.do': 'Entsperren',
+  'unsubscribes.topics.name': 'Gruppe',
+  'unsubscribes.topics.description': 'Beschreibung',
+  'unsubscribes.topics.count': 'Abgemeldet',
+  'unsubscribes.topics.empty.title': 'Noch keine Gruppen',
+  'unsubscribes.topics.empty.text':
     'Eine Gruppe ist eine Art von Mails, die man abbestellen kann, ohne alle abzubestellen, etwa Neues oder Angebote.',
-  'left.inactive.about':
+  'unsubscribes.inactive.about':
     'Sie haben lange nichts getan, obwohl Mails ankamen. Wer eine Mail öffnet, darin klickt, ein Formular bestätigt oder eine Auswahl ändert, kommt von selbst von der Liste.',
-  'left.inactive.empty.title': 'Niemand ist inaktiv',
-  'left.inactive.empty.text':
+  'unsubscribes.inactive.empty.title': 'Niemand ist inaktiv',
+  'unsubscribes.inactive.empty.text':
     'Wen die Regel findet, steht hier, mit dem, was geschah. Die Seite der Regel zeigt, wen sie fände.',
-  'left.did': 'Was geschah',
-  'left.lift.inactive.title': 'Dieser Person wieder senden?',
-  'left.lift.inactive.means':
+  'unsubscribes.did': 'Was geschah',
+  'unsubscribes.lift.inactive.title': 'Dieser Person wieder senden?',
+  'unsubscribes.lift.inactive.means':
     'Die Adresse bekommt wieder Mailings und kann in Automationen kommen, in denen sie noch nicht war.',
-  'left.lift.inactive.not':
+  'unsubscribes.lift.inactive.not':
     'Sie wird nicht aus einem Segment genommen oder zurückverschoben. Was inzwischen gesendet wurde, bekommt sie nicht.',
-  'left.lift.inactive.text':
+  'unsubscribes.lift.inactive.text':
     'Für die Regel gilt das, als hätte die Person heute etwas getan: So viele Monate, wie die Regel hat, lässt sie sie in Ruhe.',
-  'left.lift.inactive.do': 'Wieder senden',
+  'unsubscribes.lift.inactive.do': 'Wieder senden',
   'inactive.rule.on': 'Die Regel ist eingeschaltet.',
   'inactive.rule.off': 'Die Regel ist ausgeschaltet: Niemand gilt als inaktiv.',
   'inactive.rule.months': {
@@ -136,29 +137,29 @@ export const left: Translation<typeof english> = {
   'inactive.done.off':
     'Die Regel ist ausgeschaltet. Wer angehalten wurde, bleibt es, bis er wieder reagiert oder Sie ihn freigeben.',
   'inactive.done.lifted': 'Sie bekommen in einigen Sekunden wieder Mails.',
-  'groups.new': 'Neue Gruppe',
-  'groups.change': 'Gruppe ändern',
-  'groups.edit': 'Ändern',
-  'groups.editOne': '{name} ändern',
-  'groups.save': 'Gruppe speichern',
-  'groups.saved': 'Die Gruppe „{name}“ ist gespeichert.',
-  'groups.description.hint': 'Das lesen Personen auf der Seite, auf der sie wählen, was sie bekommen.',
-  'groups.display': 'Auf der Seite zeigen, auf der Personen wählen, was sie bekommen',
-  'groups.delete': 'Gruppe löschen',
-  'groups.deleted': 'Die Gruppe wurde gelöscht.',
-  'groups.delete.title': 'Gruppe „{name}“ löschen?',
-  'groups.delete.stays':
+  'topics.new': 'Neue Gruppe',
+  'topics.change': 'Gruppe ändern',
+  'topics.edit': 'Ändern',
+  'topics.editOne': '{name} ändern',
+  'topics.save': 'Gruppe speichern',
+  'topics.saved': 'Die Gruppe „{name}“ ist gespeichert.',
+  'topics.description.hint': 'Das lesen Personen auf der Seite, auf der sie wählen, was sie bekommen.',
+  'topics.display': 'Auf der Seite zeigen, auf der Personen wählen, was sie bekommen',
+  'topics.delete': 'Gruppe löschen',
+  'topics.deleted': 'Die Gruppe wurde gelöscht.',
+  'topics.delete.title': 'Gruppe „{name}“ löschen?',
+  'topics.delete.stays':
     'Sie steht dann für keine Mail mehr zur Wahl. Links in gesendeten Mails funktionieren weiter, und wer sich abgemeldet hat, bleibt vermerkt.',
-  'groups.delete.people': {
+  'topics.delete.people': {
     one: 'Eine Person hat sich von ihr abgemeldet.',
     other: '{count} Personen haben sich von ihr abgemeldet.',
   },
-  'groups.used.title': 'Diese Gruppe kann noch nicht gelöscht werden',
-  'groups.used.mailings': {
+  'topics.used.title': 'Diese Gruppe kann noch nicht gelöscht werden',
+  'topics.used.mailings': {
     one: 'Ein Mailing, das noch nicht fertig ist, verwendet sie.',
     other: '{count} Mailings, die noch nicht fertig sind, verwenden sie.',
   },
-  'groups.used.automations': { one: 'Eine Automation verwendet sie.', other: '{count} Automationen verwenden sie.' },
-  'groups.used.cure':
+  'topics.used.automations': { one: 'Eine Automation verwendet sie.', other: '{count} Automationen verwenden sie.' },
+  'topics.used.cure':
     'Wählen Sie dort eine andere Gruppe, oder löschen Sie sie. Um diese auf der Seite, auf der Personen wählen, nicht mehr zu zeigen, nehmen Sie oben das Häkchen weg.',
 };

@@ -1,79 +1,84 @@
 /** English: unsubscribed and suppressed addresses, unsubscribe groups, and the rule about inactive people. */
 
 export const left = {
-  'left.all': 'All mail',
-  'left.group': 'Groups',
-  'left.blocked': 'Blocked',
-  'left.inactive': 'Inactive',
-  'left.all.about': 'They asked for no more mail at all. Nothing is sent to them, from no mailing and no automation.',
-  'left.group.about': 'They left this group and get none of its mailings. Mail of other groups still reaches them.',
-  'left.blocked.about':
+  'unsubscribes.all': 'All mail',
+  'unsubscribes.topic': 'Groups',
+  'unsubscribes.suppressions': 'Blocked',
+  'unsubscribes.inactive': 'Inactive',
+  'unsubscribes.all.about':
+    'They asked for no more mail at all. Nothing is sent to them, from no mailing and no automation.',
+  'unsubscribes.topic.about':
+    'They left this group and get none of its mailings. Mail of other groups still reaches them.',
+  'unsubscribes.suppressions.about':
     'Mail to these addresses bounced, which means that it came back for good, or the person reported it as spam. They are left out, so that your domain keeps its good name.',
-  'left.all.empty.title': 'Nobody has left',
-  'left.all.empty.text': 'Whoever unsubscribes from all mail appears here at once, with the day.',
-  'left.group.empty.title': 'Nobody has left this group',
-  'left.group.empty.text': 'Whoever unsubscribes from mailings of this group appears here at once.',
-  'left.blocked.empty.title': 'No address is blocked',
-  'left.blocked.empty.text': 'Addresses whose mail comes back for good, and those who report spam, appear here.',
-  'left.search': 'Whole e-mail address',
-  'left.find': 'Find',
-  'left.none': '{email} is not on this list.',
-  'left.address': 'Address',
-  'left.reason': 'Reason',
-  'left.diagnostic': 'What the mail server said',
-  'left.since': 'Since',
-  'left.action': 'Action',
-  'left.kind.bounce': 'Bounced',
-  'left.kind.complaint': 'Complaint',
-  'left.lifted': '{email} can get mail again, as far as this list is concerned.',
-  'left.lift': 'Allow again',
-  'left.lift.of': 'Allow again: {email}',
-  'left.lift.cancel': 'Leave as it is',
-  'left.lift.all.title': 'Send to this person again?',
-  'left.lift.stays.all':
+  'unsubscribes.all.empty.title': 'Nobody has left',
+  'unsubscribes.all.empty.text': 'Whoever unsubscribes from all mail appears here at once, with the day.',
+  'unsubscribes.topic.empty.title': 'Nobody has left this group',
+  'unsubscribes.topic.empty.text': 'Whoever unsubscribes from mailings of this group appears here at once.',
+  'unsubscribes.suppressions.empty.title': 'No address is blocked',
+  'unsubscribes.suppressions.empty.text':
+    'Addresses whose mail comes back for good, and those who report spam, appear here.',
+  'unsubscribes.search': 'Whole e-mail address',
+  'unsubscribes.find': 'Find',
+  'unsubscribes.none': '{email} is not on this list.',
+  'unsubscribes.address': 'Address',
+  'unsubscribes.reason': 'Reason',
+  'unsubscribes.diagnostic': 'What the mail server said',
+  'unsubscribes.since': 'Since',
+  'unsubscribes.action': 'Action',
+  'unsubscribes.kind.bounce': 'Bounced',
+  'unsubscribes.kind.complaint': 'Complaint',
+  'unsubscribes.lifted': '{email} can get mail again, as far as this list is concerned.',
+  'unsubscribes.lift': 'Allow again',
+  'unsubscribes.lift.of': 'Allow again: {email}',
+  'unsubscribes.lift.cancel': 'Leave as it is',
+  'unsubscribes.lift.all.title': 'Send to this person again?',
+  'unsubscribes.lift.stays.all':
     'This address is also on the list of those who left all mail. Until it is taken off there, it still gets none.',
-  'left.lift.stays.blocked': 'This address is also blocked. Until it is unblocked, it still gets no mail.',
-  'left.lift.all.means':
+  'unsubscribes.lift.stays.suppressions': 'This address is also blocked. Until it is unblocked, it still gets no mail.',
+  'unsubscribes.lift.all.means':
     'The address can get mail again: mailings to the lists and segments it is in, and automations it has not been in yet.',
-  'left.lift.all.not':
+  'unsubscribes.lift.all.not':
     'It stays out of the groups it left one by one and of the automations it dropped out of, and gets nothing that was sent in the meantime.',
-  'left.lift.all.text':
+  'unsubscribes.lift.all.text':
     'This person asked for no more mail. Do this only if they asked for it: mail to people who have unsubscribed is against the law in many countries. The consent log keeps that you did it.',
-  'left.lift.all.do': 'Take off the list',
-  'left.lift.group.title': 'Put this person back into the group?',
-  'left.lift.group.means':
+  'unsubscribes.lift.all.do': 'Take off the list',
+  'unsubscribes.lift.topic.title': 'Put this person back into the group?',
+  'unsubscribes.lift.topic.means':
     'The address can get the mailings of this group again, and its automations if it has not been in them yet.',
-  'left.lift.group.not':
+  'unsubscribes.lift.topic.not':
     'It stays out of other groups it left and of the automations it dropped out of, and gets nothing that was sent in the meantime.',
-  'left.lift.group.text':
+  'unsubscribes.lift.topic.text':
     'This person left the group. Bring them back only if they asked for it. The consent log keeps that you did it.',
-  'left.lift.group.do': 'Bring back',
-  'left.lift.blocked.title': 'Send to this address again?',
-  'left.lift.blocked.means': 'The next mailing to a contact type or segment it is in goes to this address again.',
-  'left.lift.blocked.not':
+  'unsubscribes.lift.topic.do': 'Bring back',
+  'unsubscribes.lift.suppressions.title': 'Send to this address again?',
+  'unsubscribes.lift.suppressions.means':
+    'The next mailing to a contact type or segment it is in goes to this address again.',
+  'unsubscribes.lift.suppressions.not':
     'It brings nobody back who unsubscribed, neither from all mail nor from a group, and sends nothing again that came back.',
-  'left.lift.blocked.text':
+  'unsubscribes.lift.suppressions.text':
     'If mail comes back again, the address is blocked again, and mail services may trust your domain less.',
-  'left.lift.blocked.do': 'Unblock',
-  'left.groups.name': 'Group',
-  'left.groups.description': 'Description',
-  'left.groups.count': 'People who left',
-  'left.groups.empty.title': 'No groups yet',
-  'left.groups.empty.text':
+  'unsubscribes.lift.suppressions.do': 'Unblock',
+  'unsubscribes.topics.name': 'Group',
+  'unsubscribes.topics.description': 'Description',
+  'unsubscribes.topics.count': 'People who left',
+  'unsubscribes.topics.empty.title': 'No groups yet',
+  'unsubscribes.topics.empty.text':
     'A group is a kind of mail that people can leave without leaving all mail, such as news or offers.',
-  'left.inactive.about':
+  'unsubscribes.inactive.about':
     'They have done nothing for long, although mails arrived. Whoever opens a mail, clicks in one, confirms a form or changes a choice is taken off by itself.',
-  'left.inactive.empty.title': 'Nobody is inactive',
-  'left.inactive.empty.text':
+  'unsubscribes.inactive.empty.title': 'Nobody is inactive',
+  'unsubscribes.inactive.empty.text':
     'Whom the rule finds appears here, with what was done. Look at the rule to see whom it would find.',
-  'left.did': 'What was done',
-  'left.lift.inactive.title': 'Send to this person again?',
-  'left.lift.inactive.means': 'The address gets mailings again, and can enter automations it has not been in yet.',
-  'left.lift.inactive.not':
+  'unsubscribes.did': 'What was done',
+  'unsubscribes.lift.inactive.title': 'Send to this person again?',
+  'unsubscribes.lift.inactive.means':
+    'The address gets mailings again, and can enter automations it has not been in yet.',
+  'unsubscribes.lift.inactive.not':
     'It is not taken out of a segment or moved back, and gets nothing that was sent in the meantime.',
-  'left.lift.inactive.text':
+  'unsubscribes.lift.inactive.text':
     'The rule counts this as something the person did today, so that it leaves them alone for as many months as it has.',
-  'left.lift.inactive.do': 'Send again',
+  'unsubscribes.lift.inactive.do': 'Send again',
   'inactive.rule.on': 'The rule is on.',
   'inactive.rule.off': 'The rule is off: nobody is found inactive.',
   'inactive.rule.months': {
@@ -123,29 +128,29 @@ export const left = {
   'inactive.done.on': 'The rule is on. It is being applied for the first time.',
   'inactive.done.off': 'The rule is off. Who was stopped stays so until they act again or you let them go.',
   'inactive.done.lifted': 'They get mail again, within seconds.',
-  'groups.new': 'New group',
-  'groups.change': 'Change the group',
-  'groups.edit': 'Change',
-  'groups.editOne': 'Change {name}',
-  'groups.save': 'Save the group',
-  'groups.saved': 'The group “{name}” is saved.',
-  'groups.description.hint': 'People read it on the page where they choose what they get.',
-  'groups.display': 'Show it on the page where people choose what they get',
-  'groups.delete': 'Delete the group',
-  'groups.deleted': 'The group was deleted.',
-  'groups.delete.title': 'Delete the group “{name}”?',
-  'groups.delete.stays':
+  'topics.new': 'New group',
+  'topics.change': 'Change the group',
+  'topics.edit': 'Change',
+  'topics.editOne': 'Change {name}',
+  'topics.save': 'Save the group',
+  'topics.saved': 'The group “{name}” is saved.',
+  'topics.description.hint': 'People read it on the page where they choose what they get.',
+  'topics.display': 'Show it on the page where people choose what they get',
+  'topics.delete': 'Delete the group',
+  'topics.deleted': 'The group was deleted.',
+  'topics.delete.title': 'Delete the group “{name}”?',
+  'topics.delete.stays':
     'It can no longer be chosen for mails. Links in mails that were sent go on working, and who left it stays recorded.',
-  'groups.delete.people': {
+  'topics.delete.people': {
     one: 'One person has left it.',
     other: '{count} people have left it.',
   },
-  'groups.used.title': 'This group cannot be deleted yet',
-  'groups.used.mailings': {
+  'topics.used.title': 'This group cannot be deleted yet',
+  'topics.used.mailings': {
     one: 'One mailing that is not finished uses it.',
     other: '{count} mailings that are not finished use it.',
   },
-  'groups.used.automations': { one: 'One automation uses it.', other: '{count} automations use it.' },
-  'groups.used.cure':
+  'topics.used.automations': { one: 'One automation uses it.', other: '{count} automations use it.' },
+  'topics.used.cure':
     'Choose another group there, or delete them. To take this one off the page where people choose what they get, untick it above.',
 } as const;

@@ -78,7 +78,7 @@ function WhoEnters({ series, target }: { series: Series; target: Target | undefi
       ) : (
         <p>
           {language.say(`automations.who.${target.kind}`, { name: target.name })}{' '}
-          <a href={target.kind === 'segment' ? `/people/segments/${id}` : `/people?contact_type_id=${id}`}>
+          <a href={target.kind === 'segment' ? `/contacts/segments/${id}` : `/contacts?contact_type_id=${id}`}>
             {language.say('automations.who.now', { count: target.people })}
           </a>
         </p>
@@ -177,11 +177,14 @@ function Steps({ utr, mails, now, canChange }: StepsProps) {
             )}
           </p>
           <dl class="inline-figures">
-            <Figure label={language.say('mailings.delivered')} value={language.number(mail.delivered - mail.kept)} />
+            <Figure label={language.say('campaigns.delivered')} value={language.number(mail.delivered - mail.kept)} />
             {mail.kept > 0 && <Figure label={language.say('delivery.kept')} value={language.number(mail.kept)} />}
-            <Figure label={language.say('mailings.opened')} value={language.share(mail.people_opens, measured(mail))} />
-            <Figure label={language.say('mailings.left')} value={language.number(mail.unsubscribes)} />
-            <Figure label={language.say('mailings.bounced')} value={language.number(mail.bounces)} />
+            <Figure
+              label={language.say('campaigns.opened')}
+              value={language.share(mail.people_opens, measured(mail))}
+            />
+            <Figure label={language.say('campaigns.left')} value={language.number(mail.unsubscribes)} />
+            <Figure label={language.say('campaigns.bounced')} value={language.number(mail.bounces)} />
           </dl>
         </li>
       ))}

@@ -102,7 +102,7 @@ function AutomationTable({ summaries }: { summaries: readonly Summary[] }) {
             </span>
           ),
         },
-        { heading: language.say('mailings.state'), cell: ({ state }) => <StateBadge state={state} /> },
+        { heading: language.say('campaigns.state'), cell: ({ state }) => <StateBadge state={state} /> },
         numberColumn(language, 'automations.mails', 'mails'),
         numberColumn(language, 'automations.people.waiting', 'waiting'),
         ...resultColumns<Summary>(language, ['delivered', 'opened', 'clicked', 'left']),

@@ -69,7 +69,7 @@ function People({ series, people, pages }: PeopleProps) {
                 id === null ? (
                   <bdi>{email}</bdi>
                 ) : (
-                  <a href={`/people/${id}`}>
+                  <a href={`/contacts/${id}`}>
                     <bdi>{email}</bdi>
                   </a>
                 ),

@@ -87,7 +87,7 @@ function BrandForm({ brand, pictures, problems, mayChange }: FormProps) {
               label={language.say('brand.logo')}
               hint={
                 <>
-                  {language.say('brand.logo.hint')} <a href="/pictures">{language.say('pictures.file')}</a>
+                  {language.say('brand.logo.hint')} <a href="/images">{language.say('images.file')}</a>
                 </>
               }
               options={[

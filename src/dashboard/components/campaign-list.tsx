@@ -40,7 +40,7 @@ export function CampaignList({
   next,
   table,
 }: {
-  kind: 'mailings' | 'automations';
+  kind: 'campaigns' | 'automations';
   states: readonly CampaignState[];
   looked: Looked;
   /** Null where this is the last page. */
@@ -54,11 +54,11 @@ export function CampaignList({
       <SearchForm
         name="search"
         label={language.say(`${kind}.search`)}
-        find={language.say('mailings.find')}
+        find={language.say('campaigns.find')}
         value={search}
       >
-        <select name="state" aria-label={language.say('mailings.state')}>
-          <option value="">{language.say('mailings.state.any')}</option>
+        <select name="state" aria-label={language.say('campaigns.state')}>
+          <option value="">{language.say('campaigns.state.any')}</option>
           {states.map((state) => (
             <option key={state} value={state} selected={state === chosen}>
               {language.say(`state.${state}`)}
@@ -97,7 +97,7 @@ export function resultColumns<Row extends Results>(
   names: readonly (keyof typeof CELLS)[],
 ): Column<Row>[] {
   return names.map((name) => ({
-    heading: language.say(`mailings.${name}`),
+    heading: language.say(`campaigns.${name}`),
     isNumber: true,
     cell: (row) => CELLS[name](language, row),
   }));

@@ -6,12 +6,13 @@ import { Icon, type IconName } from './icon.tsx';
 /** An entry of the navigation. */
 export type Section =
   | 'home'
-  | 'mailings'
+  | 'campaigns'
   | 'automations'
-  | 'people'
+  | 'contacts'
   | 'templates'
-  | 'pictures'
-  | 'left'
+  | 'images'
+  | 'forms'
+  | 'unsubscribes'
   | 'outbox'
   | 'settings';
 
@@ -29,12 +30,20 @@ interface Item {
 /** The parts of the dashboard in the order in which they are shown. */
 export const ITEMS: readonly Item[] = [
   { section: 'home', href: '/', label: 'nav.home', icon: 'home', shortcut: 'h' },
-  { section: 'mailings', href: '/mailings', label: 'nav.mailings', icon: 'mail', shortcut: 'm' },
+  { section: 'campaigns', href: '/campaigns', label: 'nav.campaigns', icon: 'mail', shortcut: 'c' },
   { section: 'automations', href: '/automations', label: 'nav.automations', icon: 'path', shortcut: 'a' },
-  { section: 'people', href: '/people', label: 'nav.people', icon: 'people', shortcut: 'p' },
+  { section: 'contacts', href: '/contacts', label: 'nav.contacts', icon: 'people', shortcut: 'k' },
   { section: 'templates', href: '/templates', label: 'nav.templates', icon: 'template', shortcut: 't', isExtra: true },
-  { section: 'pictures', href: '/pictures', label: 'nav.pictures', icon: 'picture', shortcut: 'i', isExtra: true },
-  { section: 'left', href: '/left', label: 'nav.left', icon: 'leave', shortcut: 'l', isExtra: true },
+  { section: 'images', href: '/images', label: 'nav.images', icon: 'picture', shortcut: 'i', isExtra: true },
+  { section: 'forms', href: '/forms', label: 'nav.forms', icon: 'form', shortcut: 'f', isExtra: true },
+  {
+    section: 'unsubscribes',
+    href: '/unsubscribes',
+    label: 'nav.unsubscribes',
+    icon: 'leave',
+    shortcut: 'u',
+    isExtra: true,
+  },
   { section: 'outbox', href: '/outbox', label: 'nav.outbox', icon: 'tray', shortcut: 'o', isExtra: true },
   { section: 'settings', href: '/settings', label: 'nav.settings', icon: 'sliders', shortcut: 's', isExtra: true },
 ];

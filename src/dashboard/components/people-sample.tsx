@@ -9,7 +9,7 @@ export function PeopleSample({ contacts }: PeopleSampleProps) {
     <ul class="people-sample">
       {contacts.map(({ id, fullname, email }) => (
         <li key={id}>
-          <a href={`/people/${id}`}>
+          <a href={`/contacts/${id}`}>
             <bdi>{fullname || email}</bdi>
           </a>{' '}
           {fullname && (

@@ -1,17 +1,16 @@
-/** The links between the list of people, their segments, and the forms by which they come. */
+/** The links between the list of contacts and their segments. */
 
 import { useLanguage } from '../words/index.ts';
 import { Tabs } from './surface.tsx';
 
-export function PeopleTabs({ current }: { current: 'people' | 'segments' | 'forms' }) {
+export function PeopleTabs({ current }: { current: 'contacts' | 'segments' }) {
   const language = useLanguage();
   return (
     <Tabs
-      label={language.say('nav.people')}
+      label={language.say('nav.contacts')}
       tabs={[
-        { href: '/people', label: language.say('segments.everybody'), isCurrent: current === 'people' },
-        { href: '/people/segments', label: language.say('segments.title'), isCurrent: current === 'segments' },
-        { href: '/people/forms', label: language.say('forms.title'), isCurrent: current === 'forms' },
+        { href: '/contacts', label: language.say('segments.everybody'), isCurrent: current === 'contacts' },
+        { href: '/contacts/segments', label: language.say('segments.title'), isCurrent: current === 'segments' },
       ]}
     />
   );

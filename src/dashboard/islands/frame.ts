@@ -46,7 +46,7 @@ function answer(event: KeyboardEvent): void {
   } else if (key === '/') {
     event.preventDefault();
     const field = document.querySelector<HTMLInputElement>('main input[type="search"]');
-    if (field === null) location.assign('/people#search');
+    if (field === null) location.assign('/contacts#search');
     else field.select();
   }
 }

@@ -135,7 +135,7 @@ function upload(bytes: Blob, name: string, onProgress: (share: number) => void):
   body.append('file', bytes, name || 'picture');
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open('POST', '/pictures/add');
+    request.open('POST', '/images/add');
     request.responseType = 'json';
     request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(loaded / Math.max(1, total)));
     request.addEventListener('load', () =>
@@ -148,7 +148,7 @@ function upload(bytes: Blob, name: string, onProgress: (share: number) => void):
 
 /** Shows the library as it is now. */
 async function showLibrary(island: HTMLElement): Promise<void> {
-  const page = await readPage('/pictures');
+  const page = await readPage('/images');
   if (!(page instanceof Document)) return;
   const library = page.getElementById('library');
   if (library !== null) island.querySelector('#library')?.replaceWith(document.adoptNode(library));

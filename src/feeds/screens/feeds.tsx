@@ -179,7 +179,7 @@ function Lacking() {
     <Empty
       icon="path"
       title={language.say('feeds.lacking.title')}
-      action={<LinkButton href="/mailings/new">{language.say('compose.new')}</LinkButton>}
+      action={<LinkButton href="/campaigns/new">{language.say('compose.new')}</LinkButton>}
     >
       {language.say('feeds.lacking.text')}
     </Empty>

@@ -26,7 +26,7 @@ export function Builder({ id, draft, choices, problems, canChange }: BuilderProp
   return (
     <Island name="preview">
       <div class="form-builder">
-        <form method="post" action={`/people/forms/${id}`} class="stack">
+        <form method="post" action={`/forms/${id}`} class="stack">
           {/* What the Enter key in a field does: browsers take the first button of a form. */}
           <button type="submit" name="do" value="save" hidden disabled={!canChange}>
             {language.say('forms.save')}

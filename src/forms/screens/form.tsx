@@ -25,11 +25,11 @@ interface ById {
 export async function formScreen(app: FastifyInstance): Promise<void> {
   app.route<ById>({
     method: READ,
-    url: '/people/forms/:id',
+    url: '/forms/:id',
     handler: (request, reply) => show(request, reply, null),
   });
 
-  app.post<ById>('/people/forms/:id', async (request, reply) => {
+  app.post<ById>('/forms/:id', async (request, reply) => {
     requireEditor(request);
     const draft = typedDraft(request);
     if (field(request, 'do') !== 'save') return show(request, reply, draft);
@@ -37,15 +37,15 @@ export async function formScreen(app: FastifyInstance): Promise<void> {
     const saved = await attempt(request, saveForm, { id, ...givenBy(draft) });
     if ('problems' in saved) return show(request, reply.code(saved.status), draft, saved);
     setFlash(reply, 'good', 'forms.saved', { name: draft.name });
-    return reply.redirect(`/people/forms/${id}`, SEE_OTHER);
+    return reply.redirect(`/forms/${id}`, SEE_OTHER);
   });
 
-  app.post<ById>('/people/forms/:id/delete', async (request, reply) => {
+  app.post<ById>('/forms/:id/delete', async (request, reply) => {
     requireEditor(request);
     const { form } = await ask(request, readForm, request.params);
     await ask(request, deleteForm, request.params);
     setFlash(reply, 'good', 'forms.deleted', { name: form.name });
-    return reply.redirect('/people/forms', SEE_OTHER);
+    return reply.redirect('/forms', SEE_OTHER);
   });
 
   async function show(
@@ -60,8 +60,8 @@ export async function formScreen(app: FastifyInstance): Promise<void> {
     const canChange = viewer.role !== 'viewer';
     const frame = {
       title: form.name,
-      section: 'people',
-      back: { href: '/people/forms', label: 'forms.title' },
+      section: 'forms',
+      back: { href: '/forms', label: 'forms.title' },
     } as const;
     const content = (
       <div class="stack">
@@ -128,7 +128,7 @@ function Deletion({ form }: { form: Form }) {
   return (
     <Confirm
       id="delete-form"
-      action={`/people/forms/${form.id}/delete`}
+      action={`/forms/${form.id}/delete`}
       label={language.say('forms.delete')}
       title={language.say('forms.delete.title', { name: form.name })}
     >

@@ -2,7 +2,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import { type Problems, TextField } from '../../dashboard/components/field.tsx';
-import { PeopleTabs } from '../../dashboard/components/people-tabs.tsx';
 import { Card, Empty, Problem } from '../../dashboard/components/surface.tsx';
 import { Table } from '../../dashboard/components/table.tsx';
 import { setFlash } from '../../dashboard/flash.ts';
@@ -23,7 +22,7 @@ type Typed = Pick<Draft, 'name' | 'contact_type_id' | 'sender_id' | 'language'>;
 export async function formScreens(app: FastifyInstance): Promise<void> {
   app.route({
     method: READ,
-    url: '/people/forms',
+    url: '/forms',
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
       const language = languageOf(request, viewer);
@@ -31,20 +30,20 @@ export async function formScreens(app: FastifyInstance): Promise<void> {
       const canChange = viewer.role !== 'viewer';
       const frame = {
         title: language.say('forms.title'),
-        section: 'people',
+        section: 'forms',
         ...(canChange && forms.length > 0 && { action: <New /> }),
       } as const;
       return sendPage(request, reply, viewer, frame, <Forms forms={forms} canChange={canChange} />);
     },
   });
 
-  app.get('/people/forms/new', (request, reply) => {
+  app.get('/forms/new', (request, reply) => {
     requireEditor(request);
     const { code } = languageOf(request, viewerOf(request));
     return showNew(request, reply, { name: '', contact_type_id: '', sender_id: '', language: code });
   });
 
-  app.post('/people/forms/new', async (request, reply) => {
+  app.post('/forms/new', async (request, reply) => {
     requireEditor(request);
     const { name, contact_type_id, sender_id, language } = typedDraft(request);
     const typed = { name, contact_type_id, sender_id, language };
@@ -52,7 +51,7 @@ export async function formScreens(app: FastifyInstance): Promise<void> {
     const created = await attempt(request, createForm, { ...typed, is_active: 0 });
     if ('problems' in created) return showNew(request, reply.code(created.status), typed, created);
     setFlash(reply, 'good', 'forms.added', { name });
-    return reply.redirect(`/people/forms/${created.output.id}`, SEE_OTHER);
+    return reply.redirect(`/forms/${created.output.id}`, SEE_OTHER);
   });
   await formScreen(app);
 
@@ -66,8 +65,8 @@ export async function formScreens(app: FastifyInstance): Promise<void> {
     const choices = await readChoices(request);
     const frame = {
       title: languageOf(request, viewer).say('forms.new'),
-      section: 'people',
-      back: { href: '/people/forms', label: 'forms.title' },
+      section: 'forms',
+      back: { href: '/forms', label: 'forms.title' },
     } as const;
     const content = (
       <>
@@ -81,7 +80,7 @@ export async function formScreens(app: FastifyInstance): Promise<void> {
 
 function New() {
   return (
-    <LinkButton href="/people/forms/new" icon="plus">
+    <LinkButton href="/forms/new" icon="plus">
       {useLanguage().say('forms.new')}
     </LinkButton>
   );
@@ -89,39 +88,36 @@ function New() {
 
 function Forms({ forms, canChange }: { forms: readonly Form[]; canChange: boolean }) {
   const language = useLanguage();
+  if (forms.length === 0)
+    return (
+      <Empty icon="form" title={language.say('forms.none.title')} action={canChange && <New />}>
+        {language.say('forms.none.text')}
+      </Empty>
+    );
   return (
-    <>
-      <PeopleTabs current="forms" />
-      {forms.length === 0 ? (
-        <Empty icon="people" title={language.say('forms.none.title')} action={canChange && <New />}>
-          {language.say('forms.none.text')}
-        </Empty>
-      ) : (
-        <Table
-          caption={language.say('forms.title')}
-          rows={forms}
-          keyOf={({ id }) => id}
-          columns={[
-            {
-              heading: language.say('forms.name'),
-              cell: ({ id, name }) => (
-                <a href={`/people/forms/${id}`}>
-                  <bdi>{name}</bdi>
-                </a>
-              ),
-            },
-            { heading: language.say('forms.state'), cell: (form) => <FormState form={form} /> },
-            { heading: language.say('forms.shown'), isNumber: true, cell: ({ shown }) => language.number(shown) },
-            { heading: language.say('forms.sent'), isNumber: true, cell: ({ sent }) => language.number(sent) },
-            {
-              heading: language.say('forms.confirmed'),
-              isNumber: true,
-              cell: ({ confirmed }) => language.number(confirmed),
-            },
-          ]}
-        />
-      )}
-    </>
+    <Table
+      caption={language.say('forms.title')}
+      rows={forms}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          heading: language.say('forms.name'),
+          cell: ({ id, name }) => (
+            <a href={`/forms/${id}`}>
+              <bdi>{name}</bdi>
+            </a>
+          ),
+        },
+        { heading: language.say('forms.state'), cell: (form) => <FormState form={form} /> },
+        { heading: language.say('forms.shown'), isNumber: true, cell: ({ shown }) => language.number(shown) },
+        { heading: language.say('forms.sent'), isNumber: true, cell: ({ sent }) => language.number(sent) },
+        {
+          heading: language.say('forms.confirmed'),
+          isNumber: true,
+          cell: ({ confirmed }) => language.number(confirmed),
+        },
+      ]}
+    />
   );
 }
 
@@ -132,7 +128,7 @@ function NewForm({ typed, choices, problems }: { typed: Typed; choices: Choices;
       <Empty
         icon="people"
         title={language.say('forms.noTypes.title')}
-        action={<LinkButton href="/settings/types">{language.say('forms.toTypes')}</LinkButton>}
+        action={<LinkButton href="/settings/lists">{language.say('forms.toTypes')}</LinkButton>}
       >
         {language.say('forms.noTypes.text')}
       </Empty>
@@ -149,7 +145,7 @@ function NewForm({ typed, choices, problems }: { typed: Typed; choices: Choices;
     );
   return (
     <Card>
-      <form method="post" action="/people/forms/new" class="narrow">
+      <form method="post" action="/forms/new" class="narrow">
         <TextField
           name="name"
           label={language.say('forms.name')}

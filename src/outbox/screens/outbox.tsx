@@ -72,7 +72,7 @@ function Outbox({ mails, search, isLater, leaves, now }: OutboxList) {
       <SearchForm
         name="search"
         label={language.say('outbox.search')}
-        find={language.say('mailings.find')}
+        find={language.say('campaigns.find')}
         value={search}
       />
       {shown.length === 0 ? (

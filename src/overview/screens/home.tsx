@@ -31,10 +31,10 @@ export async function homeScreen(app: FastifyInstance, { clock }: Deps): Promise
       ...(viewer.role !== 'viewer' && {
         action: (
           <div class="buttons">
-            <LinkButton href="/people/import" look="plain" icon="plus">
+            <LinkButton href="/contacts/import" look="plain" icon="plus">
               {language.say('home.import')}
             </LinkButton>
-            <LinkButton href="/mailings/new" icon="plus">
+            <LinkButton href="/campaigns/new" icon="plus">
               {language.say('compose.new')}
             </LinkButton>
           </div>
@@ -73,7 +73,7 @@ function UnderWay({ campaigns, now }: { campaigns: readonly Campaign[]; now: Dat
         <li key={campaign.utr}>
           <div class="row">
             <h3>
-              <a href={`/${campaign.kind === 'automation' ? 'automations' : 'mailings'}/${campaign.utr}`}>
+              <a href={`/${campaign.kind === 'automation' ? 'automations' : 'campaigns'}/${campaign.utr}`}>
                 {campaign.name}
               </a>
             </h3>
@@ -82,7 +82,7 @@ function UnderWay({ campaigns, now }: { campaigns: readonly Campaign[]; now: Dat
           <Progress campaign={campaign} now={now} />
           {campaign.waits_for_choice === 1 && (
             <p class="reason">
-              <a href={`/mailings/${campaign.utr}`}>{language.say('home.underWay.choice')}</a>
+              <a href={`/campaigns/${campaign.utr}`}>{language.say('home.underWay.choice')}</a>
             </p>
           )}
           {/* What keeps all mail from leaving stands above, once. */}
@@ -139,20 +139,23 @@ function LastMailings({ mailings, now }: { mailings: readonly Mailing[]; now: Da
   const title = language.say('home.last.title');
   if (mailings.length === 0) {
     return (
-      <Empty icon="mail" title={language.say('mailings.empty.title')}>
+      <Empty icon="mail" title={language.say('campaigns.empty.title')}>
         {language.say('home.last.empty.text')}
       </Empty>
     );
   }
   return (
-    <Card title={title} action={<a href="/mailings">{language.say('home.last.all')}</a>} isList>
+    <Card title={title} action={<a href="/campaigns">{language.say('home.last.all')}</a>} isList>
       <Table
         caption={title}
         rows={mailings}
         keyOf={({ utr }) => utr}
         columns={[
-          { heading: language.say('mailings.name'), cell: ({ utr, name }) => <a href={`/mailings/${utr}`}>{name}</a> },
-          { heading: language.say('mailings.state'), cell: ({ state }) => <StateBadge state={state} /> },
+          {
+            heading: language.say('campaigns.name'),
+            cell: ({ utr, name }) => <a href={`/campaigns/${utr}`}>{name}</a>,
+          },
+          { heading: language.say('campaigns.state'), cell: ({ state }) => <StateBadge state={state} /> },
           {
             heading: language.say('home.last.sent'),
             cell: ({ sent_at: at }) => <Time at={recordTime(at)} now={now} />,
@@ -229,7 +232,7 @@ function stepsOf({ setup }: Overview, language: Language, now: Date): Step[] {
     {
       name: 'people',
       isDone: contacts > 0,
-      href: '/people/import',
+      href: '/contacts/import',
       text:
         contacts > 0
           ? language.say('home.step.people.done', { count: contacts })
@@ -238,7 +241,7 @@ function stepsOf({ setup }: Overview, language: Language, now: Date): Step[] {
     {
       name: 'design',
       isDone: hasDesign === 1,
-      href: hasDesign === 1 ? '/mailings' : '/mailings/new',
+      href: hasDesign === 1 ? '/campaigns' : '/campaigns/new',
       text: todo('design', hasDesign === 1),
     },
     { name: 'outbox', isDone: hasSent === 1, href: '/outbox', text: todo('outbox', hasSent === 1) },

@@ -38,24 +38,24 @@ type ListRequest = FastifyRequest<{ Querystring: ListQuery }>;
 export async function pictureScreens(app: FastifyInstance): Promise<void> {
   await installMultipart(app);
 
-  pageRoute<{ Querystring: ListQuery }>(app, '/pictures', show);
+  pageRoute<{ Querystring: ListQuery }>(app, '/images', show);
 
-  app.post('/pictures', { config: { upload: true } }, async (request: ListRequest, reply) => {
+  app.post('/images', { config: { upload: true } }, async (request: ListRequest, reply) => {
     const added = await add(request);
     if ('problem' in added) return show(request, reply.code(added.status), sentenceOf(added));
     const { picture, is_new } = added.output;
-    setFlash(reply, 'good', is_new ? 'pictures.added' : 'pictures.known', { name: picture.name });
-    return reply.redirect('/pictures', SEE_OTHER);
+    setFlash(reply, 'good', is_new ? 'images.added' : 'images.known', { name: picture.name });
+    return reply.redirect('/images', SEE_OTHER);
   });
 
   // For the script, which adds several pictures and says what came of each.
-  app.post('/pictures/add', { config: { upload: true } }, async (request, reply) => {
+  app.post('/images/add', { config: { upload: true } }, async (request, reply) => {
     const added = await add(request);
     if ('problem' in added)
       return reply.header('cache-control', 'no-store').send({ problem: sentenceOf(added), note: null });
     const { picture, is_new } = added.output;
     const language = languageOf(request, viewerOf(request));
-    const note = is_new === 0 ? language.say('pictures.known', { name: picture.name }) : null;
+    const note = is_new === 0 ? language.say('images.known', { name: picture.name }) : null;
     return reply.header('cache-control', 'no-store').send({ problem: null, note });
   });
 
@@ -75,7 +75,7 @@ export async function pictureScreens(app: FastifyInstance): Promise<void> {
     const { search = '', before } = request.query;
     const part = { order: 'newest', limit: ROWS + 1, before_id: before };
     const pictures = await ask(request, listPictures, { ...part, search });
-    const frame = { title: languageOf(request, viewer).say('nav.pictures'), section: 'pictures' } as const;
+    const frame = { title: languageOf(request, viewer).say('nav.images'), section: 'images' } as const;
     const list = { pictures, search, isLater: before !== undefined, mayAdd: viewer.role !== 'viewer', problem };
     return sendPage(request, reply, viewer, frame, <Library {...list} />);
   }
@@ -93,13 +93,13 @@ interface List {
 function Library({ mayAdd, problem, ...list }: List) {
   const language = useLanguage();
   const words = {
-    sending: language.say('pictures.sending'),
-    failed: language.say('pictures.failed'),
-    done: language.say('pictures.done'),
-    some: language.say('pictures.some'),
+    sending: language.say('images.sending'),
+    failed: language.say('images.failed'),
+    done: language.say('images.done'),
+    some: language.say('images.some'),
   };
   return (
-    <Island name="pictures" data={{ words, copied: language.say('pictures.copied') }}>
+    <Island name="pictures" data={{ words, copied: language.say('images.copied') }}>
       {mayAdd && <AddForm problem={problem} />}
       <p class="visually-hidden" role="status" data-pictures="news" />
       <div id="library" class="stack">
@@ -112,11 +112,11 @@ function Library({ mayAdd, problem, ...list }: List) {
 function AddForm({ problem }: { problem: string | undefined }) {
   const language = useLanguage();
   return (
-    <form method="post" action="/pictures" enctype="multipart/form-data" class="add-pictures">
+    <form method="post" action="/images" enctype="multipart/form-data" class="add-pictures">
       <div class="drop">
         <label for="file">
-          <b>{language.say('pictures.file')}</b>
-          <span class="quiet-text">{language.say('pictures.file.hint')}</span>
+          <b>{language.say('images.file')}</b>
+          <span class="quiet-text">{language.say('images.file.hint')}</span>
         </label>
         <input
           type="file"
@@ -133,7 +133,7 @@ function AddForm({ problem }: { problem: string | undefined }) {
         )}
         <ul class="uploads" data-pictures="uploads" hidden />
         <div class="buttons" data-pictures="send">
-          <Button icon="plus">{language.say('pictures.add')}</Button>
+          <Button icon="plus">{language.say('images.add')}</Button>
         </div>
       </div>
     </form>
@@ -143,11 +143,11 @@ function AddForm({ problem }: { problem: string | undefined }) {
 function Pictures({ pictures, search, isLater }: Omit<List, 'mayAdd' | 'problem'>) {
   const language = useLanguage();
   const shown = pictures.slice(0, ROWS);
-  const href = (before?: number) => withQuery('/pictures', { search, before });
+  const href = (before?: number) => withQuery('/images', { search, before });
   if (shown.length === 0 && search === '' && !isLater) {
     return (
-      <Empty icon="picture" title={language.say('pictures.empty.title')}>
-        {language.say('pictures.empty.text')}
+      <Empty icon="picture" title={language.say('images.empty.title')}>
+        {language.say('images.empty.text')}
       </Empty>
     );
   }
@@ -155,17 +155,17 @@ function Pictures({ pictures, search, isLater }: Omit<List, 'mayAdd' | 'problem'
     <>
       <SearchForm
         name="search"
-        label={language.say('pictures.search')}
-        find={language.say('mailings.find')}
+        label={language.say('images.search')}
+        find={language.say('campaigns.find')}
         value={search}
       />
       {shown.length === 0 ? (
-        <p>{language.say('pictures.none')}</p>
+        <p>{language.say('images.none')}</p>
       ) : (
         <ul class="pictures">
           {shown.map((picture) => (
             <li key={picture.id}>
-              <a href={`/pictures/${picture.id}`}>
+              <a href={`/images/${picture.id}`}>
                 <img src={pathOf(picture)} alt="" loading="lazy" decoding="async" />
                 <b>
                   <bdi>{picture.name}</bdi>
@@ -174,7 +174,7 @@ function Pictures({ pictures, search, isLater }: Omit<List, 'mayAdd' | 'problem'
               <p class="quiet-text">{measures(language, picture)}</p>
               <p class="quiet-text">{usesInWords(language, picture)}</p>
               <button type="button" class="plain" data-copy={picture.url} hidden>
-                {language.say('pictures.copy')}
+                {language.say('images.copy')}
                 <span class="visually-hidden"> {picture.name}</span>
               </button>
             </li>
@@ -200,31 +200,31 @@ interface Refused extends Partial<Pick<Refusal, 'problems' | 'problem'>> {
 }
 
 async function pictureScreen(app: FastifyInstance): Promise<void> {
-  pageRoute<WithId>(app, '/pictures/:id', (request, reply) => show(request, reply));
+  pageRoute<WithId>(app, '/images/:id', (request, reply) => show(request, reply));
 
-  app.post<WithId>('/pictures/:id', async (request, reply) => {
+  app.post<WithId>('/images/:id', async (request, reply) => {
     requireEditor(request);
     const given = { name: textOf(request.body?.name), alt: textOf(request.body?.alt) };
     const updated = await attempt(request, updatePicture, { ...request.params, ...given });
     if ('problems' in updated) return show(request, reply.code(updated.status), { given, ...updated });
-    setFlash(reply, 'good', 'pictures.saved');
-    return reply.redirect(`/pictures/${encodeURIComponent(request.params.id)}`, SEE_OTHER);
+    setFlash(reply, 'good', 'images.saved');
+    return reply.redirect(`/images/${encodeURIComponent(request.params.id)}`, SEE_OTHER);
   });
 
-  app.post<WithId>('/pictures/:id/delete', async (request, reply) => {
+  app.post<WithId>('/images/:id/delete', async (request, reply) => {
     requireEditor(request);
     const deleted = await attempt(request, deletePicture, request.params);
     if ('problems' in deleted) return show(request, reply.code(deleted.status), deleted);
-    setFlash(reply, 'good', 'pictures.deleted');
-    return reply.redirect('/pictures', SEE_OTHER);
+    setFlash(reply, 'good', 'images.deleted');
+    return reply.redirect('/images', SEE_OTHER);
   });
 
   async function show(request: PictureRequest, reply: FastifyReply, refused: Refused = {}) {
     const viewer = viewerOf(request);
     const picture = await ask(request, readPicture, request.params);
     const uses = await ask(request, listPictureUses, { ...request.params, limit: MAX_USES });
-    const title = languageOf(request, viewer).say('pictures.one');
-    const frame = { title, section: 'pictures', back: { href: '/pictures', label: 'nav.pictures' } } as const;
+    const title = languageOf(request, viewer).say('images.one');
+    const frame = { title, section: 'images', back: { href: '/images', label: 'nav.images' } } as const;
     const content = <OnePicture picture={picture} uses={uses} mayChange={viewer.role !== 'viewer'} {...refused} />;
     return sendPage(request, reply, viewer, frame, content);
   }
@@ -259,21 +259,21 @@ function OnePicture({ picture, uses, mayChange, given, problems, problem }: Show
           </figcaption>
         </figure>
       </Card>
-      <Card title={language.say('pictures.address')}>
-        <Island name="pictures" data={{ copied: language.say('pictures.copied') }}>
+      <Card title={language.say('images.address')}>
+        <Island name="pictures" data={{ copied: language.say('images.copied') }}>
           <div class="picture-address">
-            <input readOnly value={picture.url} aria-label={language.say('pictures.address')} />
+            <input readOnly value={picture.url} aria-label={language.say('images.address')} />
             <button type="button" class="plain" data-copy={picture.url} hidden>
-              {language.say('pictures.copy')}
+              {language.say('images.copy')}
             </button>
           </div>
           <p class="visually-hidden" role="status" data-pictures="news" />
         </Island>
-        <p class="quiet-text">{language.say('pictures.address.hint')}</p>
+        <p class="quiet-text">{language.say('images.address.hint')}</p>
       </Card>
       {mayChange && (
-        <Card title={language.say('pictures.texts')}>
-          <form method="post" action={`/pictures/${picture.id}`}>
+        <Card title={language.say('images.texts')}>
+          <form method="post" action={`/images/${picture.id}`}>
             <TextField
               name="name"
               label={language.say('compose.name')}
@@ -284,8 +284,8 @@ function OnePicture({ picture, uses, mayChange, given, problems, problem }: Show
             />
             <TextField
               name="alt"
-              label={language.say('pictures.alt')}
-              hint={language.say('pictures.alt.hint')}
+              label={language.say('images.alt')}
+              hint={language.say('images.alt.hint')}
               value={alt}
               maxLength={255}
               problems={problems}
@@ -307,7 +307,7 @@ function Uses({ picture, uses }: { picture: Picture; uses: PictureUse[] }) {
   const { single_sends, automation_mails, templates, blocks, brands, sent_mails } = picture;
   const count = single_sends + automation_mails + templates + blocks + brands + sent_mails;
   return (
-    <Card title={language.say('pictures.where')}>
+    <Card title={language.say('images.where')}>
       <p>{usesInWords(language, picture)}</p>
       {uses.length > 0 && (
         <ul class="picture-uses">
@@ -316,14 +316,14 @@ function Uses({ picture, uses }: { picture: Picture; uses: PictureUse[] }) {
               <UseName use={use} />{' '}
               <span class="quiet-text">
                 {use.sent_at === null
-                  ? language.say(`pictures.use.${use.kind}`)
-                  : language.say('pictures.use.sent', { day: language.date(new Date(use.sent_at)) })}
+                  ? language.say(`images.use.${use.kind}`)
+                  : language.say('images.use.sent', { day: language.date(new Date(use.sent_at)) })}
               </span>
             </li>
           ))}
         </ul>
       )}
-      {count > uses.length && <p class="quiet-text">{language.say('pictures.uses.first', { count: uses.length })}</p>}
+      {count > uses.length && <p class="quiet-text">{language.say('images.uses.first', { count: uses.length })}</p>}
     </Card>
   );
 }
@@ -336,7 +336,7 @@ function UseName({ use: { kind, campaign, utr, name, subject } }: { use: Picture
   if (utr === null) return <bdi>{subject || language.say('outbox.noSubject')}</bdi>;
   const isAutomation = campaign === 'automation';
   return (
-    <a href={`/${isAutomation ? 'automations' : 'mailings'}/${utr}`}>
+    <a href={`/${isAutomation ? 'automations' : 'campaigns'}/${utr}`}>
       <bdi>{isAutomation ? `${name}: ${subject}` : name}</bdi>
     </a>
   );
@@ -345,17 +345,17 @@ function UseName({ use: { kind, campaign, utr, name, subject } }: { use: Picture
 function Delete({ picture }: { picture: Picture }) {
   const language = useLanguage();
   const { single_sends, automation_mails, templates, blocks, brands, sent_mails } = picture;
-  if (sent_mails > 0) return <p class="quiet-text">{language.say('pictures.keep.sent')}</p>;
+  if (sent_mails > 0) return <p class="quiet-text">{language.say('images.keep.sent')}</p>;
   if (single_sends + automation_mails + templates + blocks + brands > 0)
-    return <p class="quiet-text">{language.say('pictures.keep.used')}</p>;
+    return <p class="quiet-text">{language.say('images.keep.used')}</p>;
   return (
     <Confirm
       id="delete-picture"
-      action={`/pictures/${picture.id}/delete`}
-      label={language.say('pictures.delete')}
-      title={language.say('pictures.delete.title')}
+      action={`/images/${picture.id}/delete`}
+      label={language.say('images.delete')}
+      title={language.say('images.delete.title')}
     >
-      <p>{language.say('pictures.delete.text')}</p>
+      <p>{language.say('images.delete.text')}</p>
     </Confirm>
   );
 }
@@ -376,12 +376,12 @@ function usesInWords(
   { single_sends, automation_mails, sent_mails, templates, blocks, brands }: Picture,
 ): string {
   const parts = [
-    ...(single_sends > 0 ? [language.say('pictures.uses.mailings', { count: single_sends })] : []),
-    ...(automation_mails > 0 ? [language.say('pictures.uses.automations', { count: automation_mails })] : []),
-    ...(templates > 0 ? [language.say('pictures.uses.templates', { count: templates })] : []),
-    ...(blocks > 0 ? [language.say('pictures.uses.blocks', { count: blocks })] : []),
-    ...(brands > 0 ? [language.say('pictures.uses.brand')] : []),
-    ...(sent_mails > 0 ? [language.say('pictures.uses.sent', { count: sent_mails })] : []),
+    ...(single_sends > 0 ? [language.say('images.uses.mailings', { count: single_sends })] : []),
+    ...(automation_mails > 0 ? [language.say('images.uses.automations', { count: automation_mails })] : []),
+    ...(templates > 0 ? [language.say('images.uses.templates', { count: templates })] : []),
+    ...(blocks > 0 ? [language.say('images.uses.blocks', { count: blocks })] : []),
+    ...(brands > 0 ? [language.say('images.uses.brand')] : []),
+    ...(sent_mails > 0 ? [language.say('images.uses.sent', { count: sent_mails })] : []),
   ];
-  return parts.length === 0 ? language.say('pictures.uses.none') : parts.join(' · ');
+  return parts.length === 0 ? language.say('images.uses.none') : parts.join(' · ');
 }

@@ -18,34 +18,34 @@ import { TestCard, type TestForm } from './test-card.tsx';
 
 const LIST = '/settings/sending';
 const RELAY = form(saveRelay.input, [
-  { name: 'name', label: 'relays.field.name', hint: 'relays.hint.name' },
+  { name: 'name', label: 'smtp.field.name', hint: 'smtp.hint.name' },
   {
     name: 'host',
-    label: 'relays.field.host',
-    hint: 'relays.hint.host',
+    label: 'smtp.field.host',
+    hint: 'smtp.hint.host',
     attributes: { type: 'text', autocapitalize: 'none', spellcheck: false },
   },
   {
     name: 'security',
-    label: 'relays.field.security',
-    hint: 'relays.hint.security',
-    option: (language, security) => language.say(`relays.security.${security}`),
+    label: 'smtp.field.security',
+    hint: 'smtp.hint.security',
+    option: (language, security) => language.say(`smtp.security.${security}`),
   },
-  { name: 'port', label: 'relays.field.port' },
+  { name: 'port', label: 'smtp.field.port' },
   {
     name: 'username',
-    label: 'relays.field.username',
-    hint: 'relays.hint.username',
+    label: 'smtp.field.username',
+    hint: 'smtp.hint.username',
     attributes: { type: 'text', autocapitalize: 'none', spellcheck: false },
   },
   {
     name: 'password',
-    label: 'relays.field.password',
-    hint: 'relays.hint.password',
+    label: 'smtp.field.password',
+    hint: 'smtp.hint.password',
     attributes: { type: 'password', autocomplete: 'new-password' },
   },
-  { name: 'rate', label: 'relays.field.rate', hint: 'relays.hint.rate', attributes: { type: 'text', required: true } },
-  { name: 'connections', label: 'relays.field.connections', attributes: { type: 'text', required: true } },
+  { name: 'rate', label: 'smtp.field.rate', hint: 'smtp.hint.rate', attributes: { type: 'text', required: true } },
+  { name: 'connections', label: 'smtp.field.connections', attributes: { type: 'text', required: true } },
 ]);
 const NEW_RELAY = { security: 'starttls', port: 587, rate: 0, connections: 20 };
 
@@ -113,21 +113,21 @@ function RelayForm({ stored, ways, shown: { values, problems } }: { stored: Rela
   const language = useLanguage();
   const startsNow = stored === null && ways.queued > 0 && ways.environment.length === 0;
   return (
-    <Card title={stored === null ? language.say('relays.add') : language.say('relays.change', { name: stored.name })}>
+    <Card title={stored === null ? language.say('smtp.add') : language.say('smtp.change', { name: stored.name })}>
       {ways.has_public_url === 0 && (
         <Notice tone="warn">
-          {language.say('relays.noAddress')} <a href={`${LIST}#address`}>{language.say('relays.noAddress.go')}</a>
+          {language.say('smtp.noAddress')} <a href={`${LIST}#address`}>{language.say('smtp.noAddress.go')}</a>
         </Notice>
       )}
-      {startsNow && <Notice tone="warn">{language.say('relays.queued', { count: ways.queued })}</Notice>}
+      {startsNow && <Notice tone="warn">{language.say('smtp.queued', { count: ways.queued })}</Notice>}
       <SentForm
         form={RELAY}
         action={`${LIST}/${stored?.id ?? 'new'}`}
         values={values ?? stored ?? NEW_RELAY}
         problems={problems}
-        {...(stored?.has_password === 1 && { hints: { password: language.say('relays.hint.password.kept') } })}
-        submit={language.say(stored === null ? 'relays.add.submit' : 'relays.save')}
-        back={{ href: LIST, label: stored === null ? 'confirm.cancel' : 'relays.back' }}
+        {...(stored?.has_password === 1 && { hints: { password: language.say('smtp.hint.password.kept') } })}
+        submit={language.say(stored === null ? 'smtp.add.submit' : 'smtp.save')}
+        back={{ href: LIST, label: stored === null ? 'confirm.cancel' : 'smtp.back' }}
       />
     </Card>
   );
@@ -139,21 +139,21 @@ function DeleteRelay({ relay, next, ways }: { relay: Relay; next: string | null;
   const { queued, environment } = ways;
   const isUsed = environment.length === 0;
   if (isUsed && next === null && queued > 0) {
-    return <p class="quiet-text">{language.say('relays.delete.refused', { count: queued })}</p>;
+    return <p class="quiet-text">{language.say('smtp.delete.refused', { count: queued })}</p>;
   }
   return (
     <p>
       <Confirm
         id="delete"
         action={`${LIST}/${relay.id}/delete`}
-        label={language.say('relays.delete')}
-        title={language.say('relays.delete.title', { name: relay.name })}
+        label={language.say('smtp.delete')}
+        title={language.say('smtp.delete.title', { name: relay.name })}
       >
-        <p>{language.say('relays.delete.text')}</p>
-        {!isUsed && <p>{language.say('relays.delete.unused')}</p>}
-        {isUsed && queued === 0 && <p>{language.say('relays.delete.none')}</p>}
-        {isUsed && next === null && <p>{language.say('relays.delete.last')}</p>}
-        {isUsed && next !== null && queued > 0 && <p>{language.say('relays.delete.next', { count: queued, next })}</p>}
+        <p>{language.say('smtp.delete.text')}</p>
+        {!isUsed && <p>{language.say('smtp.delete.unused')}</p>}
+        {isUsed && queued === 0 && <p>{language.say('smtp.delete.none')}</p>}
+        {isUsed && next === null && <p>{language.say('smtp.delete.last')}</p>}
+        {isUsed && next !== null && queued > 0 && <p>{language.say('smtp.delete.next', { count: queued, next })}</p>}
       </Confirm>
     </p>
   );

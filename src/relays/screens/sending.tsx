@@ -94,8 +94,8 @@ function Relays({ relays, ways, now }: { relays: readonly Relay[]; ways: Ways; n
     return (
       <>
         {!isUsed && <Environment relays={ways.environment} />}
-        <Empty icon="mail" title={language.say('relays.none.title')} action={<AddLink />}>
-          {language.say('relays.none.text')}
+        <Empty icon="mail" title={language.say('smtp.none.title')} action={<AddLink />}>
+          {language.say('smtp.none.text')}
         </Empty>
       </>
     );
@@ -103,26 +103,26 @@ function Relays({ relays, ways, now }: { relays: readonly Relay[]; ways: Ways; n
   return (
     <>
       {!isUsed && <Environment relays={ways.environment} />}
-      <p class="quiet-text">{language.say('relays.text')}</p>
+      <p class="quiet-text">{language.say('smtp.text')}</p>
       <Table
         caption={language.say('settings.sending')}
         rows={relays}
         keyOf={({ id }) => id}
         columns={[
           {
-            heading: language.say('relays.relay'),
+            heading: language.say('smtp.relay'),
             cell: ({ id, name }) => <NamedLink href={`/settings/sending/${id}`} name={name} />,
           },
           {
-            heading: language.say('relays.server'),
+            heading: language.say('smtp.server'),
             cell: ({ host, port }) => <span class="browser">{`${host}:${port}`}</span>,
           },
           {
-            heading: language.say('relays.state'),
+            heading: language.say('smtp.state'),
             cell: (relay) => <State relay={relay} isUsed={isUsed} now={now} />,
           },
           {
-            heading: language.say('relays.order'),
+            heading: language.say('smtp.order'),
             cell: (relay) => <Order relay={relay} before={relays[relays.indexOf(relay) - 1]} />,
           },
         ]}
@@ -135,13 +135,13 @@ function Relays({ relays, ways, now }: { relays: readonly Relay[]; ways: Ways; n
 }
 
 function Environment({ relays }: { relays: readonly string[] }) {
-  return <Notice>{useLanguage().say('relays.environment', { relays: relays.join(', ') })}</Notice>;
+  return <Notice>{useLanguage().say('smtp.environment', { relays: relays.join(', ') })}</Notice>;
 }
 
 function AddLink() {
   return (
     <LinkButton href="/settings/sending/new" icon="plus">
-      {useLanguage().say('relays.add')}
+      {useLanguage().say('smtp.add')}
     </LinkButton>
   );
 }
@@ -150,13 +150,13 @@ function State({ relay, isUsed, now }: { relay: Relay; isUsed: boolean; now: Dat
   const language = useLanguage();
   const { state, at } = relayState(relay);
   const time = recordTime(at);
-  if (!isUsed) return <Badge>{language.say('relays.state.unused')}</Badge>;
+  if (!isUsed) return <Badge>{language.say('smtp.state.unused')}</Badge>;
   return (
     <div>
-      <Badge tone={TONES[state]}>{language.say(`relays.state.${state}`)}</Badge>
+      <Badge tone={TONES[state]}>{language.say(`smtp.state.${state}`)}</Badge>
       {state !== 'untried' && time !== null && (
         <span class="second-line quiet-text">
-          {language.say(`relays.seen.${state}`, { time: language.relative(time, now) })}
+          {language.say(`smtp.seen.${state}`, { time: language.relative(time, now) })}
         </span>
       )}
       {state === 'fails' && <span class="second-line quiet-text browser">{relay.failure}</span>}
@@ -166,10 +166,10 @@ function State({ relay, isUsed, now }: { relay: Relay; isUsed: boolean; now: Dat
 
 function Order({ relay, before }: { relay: Relay; before: Relay | undefined }) {
   const language = useLanguage();
-  if (before === undefined) return <>{language.say('relays.first')}</>;
+  if (before === undefined) return <>{language.say('smtp.first')}</>;
   return (
     <form method="post" action={`/settings/sending/${relay.id}/up`}>
-      <Button look="plain">{language.say('relays.up', { name: before.name })}</Button>
+      <Button look="plain">{language.say('smtp.up', { name: before.name })}</Button>
     </form>
   );
 }

@@ -21,19 +21,19 @@ export interface TestForm {
 export function TestCard({ relay, senders, email, chosen, test }: TestForm) {
   const language = useLanguage();
   const options = senders.map(({ id, from_email }) => ({ value: String(id), label: from_email }));
-  const you = { value: '', label: language.say('relays.test.you', { email }) };
+  const you = { value: '', label: language.say('smtp.test.you', { email }) };
   return (
-    <Card title={language.say('relays.test.title')}>
+    <Card title={language.say('smtp.test.title')}>
       {test && <Result relay={relay} test={test} />}
-      <p class="quiet-text">{language.say('relays.test.text', { email })}</p>
+      <p class="quiet-text">{language.say('smtp.test.text', { email })}</p>
       <form method="post" action={`/settings/sending/${relay.id}/test`} class="narrow">
         <SelectField
           name="sender_id"
-          label={language.say('relays.test.sender')}
+          label={language.say('smtp.test.sender')}
           options={[...options, you]}
           value={chosen}
         />
-        <Button look="plain">{language.say('relays.test.submit')}</Button>
+        <Button look="plain">{language.say('smtp.test.submit')}</Button>
       </form>
     </Card>
   );
@@ -61,18 +61,18 @@ function Result({ relay, test }: { relay: Relay; test: RelayTest }) {
       <ol class="findings">
         {asked.map((stage, at) => (
           <li key={stage} class="dns-name">
-            <span class="browser">{language.fill(`relays.test.${stage}`, { from: test.from, to: test.to })}</span>
+            <span class="browser">{language.fill(`smtp.test.${stage}`, { from: test.from, to: test.to })}</span>
             {isPassed || at < failedAt ? (
-              <Badge tone="good">{language.say('relays.test.ok')}</Badge>
+              <Badge tone="good">{language.say('smtp.test.ok')}</Badge>
             ) : at === failedAt ? (
-              <Badge tone="bad">{language.say('relays.test.failed')}</Badge>
+              <Badge tone="bad">{language.say('smtp.test.failed')}</Badge>
             ) : (
-              <Badge>{language.say('relays.test.skipped')}</Badge>
+              <Badge>{language.say('smtp.test.skipped')}</Badge>
             )}
           </li>
         ))}
       </ol>
-      {test.reply !== null && <p>{language.say('relays.test.reply')}</p>}
+      {test.reply !== null && <p>{language.say('smtp.test.reply')}</p>}
       {test.reply !== null && <pre class="command">{test.reply}</pre>}
     </>
   );

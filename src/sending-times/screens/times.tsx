@@ -174,7 +174,7 @@ export async function holdSwitch(app: FastifyInstance): Promise<void> {
     const changed = await attempt(request, changeAutoHold, { auto_hold: isOn ? 1 : 0 });
     if ('problem' in changed) setFlash(reply, 'bad', 'holding.refused', { reason: sentenceOf(changed) });
     else setFlash(reply, 'good', isOn ? 'holding.isOn' : 'holding.isOff');
-    const back = utr === '' ? '/settings/returns' : `/mailings/${encodeURIComponent(utr)}/edit/schedule`;
+    const back = utr === '' ? '/settings/returns' : `/campaigns/${encodeURIComponent(utr)}/edit/schedule`;
     return reply.redirect(back, SEE_OTHER);
   });
 }

@@ -56,8 +56,8 @@ export function sendPart(
 ) {
   const frame = {
     title: place.summary.single_send_name,
-    section: 'mailings',
-    back: { href: '/mailings', label: 'nav.mailings' },
+    section: 'campaigns',
+    back: { href: '/campaigns', label: 'nav.campaigns' },
     ...(action && { action }),
   } as const;
   const page = (
@@ -72,12 +72,12 @@ export function sendPart(
 function Head({ summary, now, current, mayStop }: HeadProps) {
   const language = useLanguage();
   const { utr, state, subject, starts_at: startsAt, held_reason: heldReason, recipients, finished } = summary;
-  const progress = language.say('mailings.progress', { finished, count: recipients });
+  const progress = language.say('campaigns.progress', { finished, count: recipients });
   const start = recordTime(startsAt);
   const isAhead = state === 'scheduled' || (start !== null && start > now);
   // What was held before it started has reached nobody.
   const isMissed = state === 'held' && recipients === 0;
-  const startWord = isAhead ? 'mailings.starts' : isMissed ? 'mailings.wasToStart' : 'mailings.started';
+  const startWord = isAhead ? 'campaigns.starts' : isMissed ? 'campaigns.wasToStart' : 'campaigns.started';
   const shown = (
     <div id="mailing-now" class="stack" data-state={state}>
       <div class="mailing-head">
@@ -108,10 +108,10 @@ function Head({ summary, now, current, mayStop }: HeadProps) {
     <>
       {isUnderWay(summary, now) ? <Followed utr={utr}>{shown}</Followed> : shown}
       <Tabs
-        label={language.say('mailings.name')}
+        label={language.say('campaigns.name')}
         tabs={PARTS.map((part) => ({
-          href: part === 'overview' ? `/mailings/${utr}` : `/mailings/${utr}/${part}`,
-          label: language.say(`mailings.part.${part}`),
+          href: part === 'overview' ? `/campaigns/${utr}` : `/campaigns/${utr}/${part}`,
+          label: language.say(`campaigns.part.${part}`),
           isCurrent: part === current,
         }))}
       />
@@ -130,7 +130,7 @@ function Countdown({ utr, start, now, mayStop }: { utr: string; start: Date; now
         {language.say('compose.leaves', { when: language.relative(start, now) })}
       </span>
       {mayStop && (
-        <form method="post" action={`/mailings/${utr}/cancel`}>
+        <form method="post" action={`/campaigns/${utr}/cancel`}>
           <Button look="primary">{language.say('compose.stop')}</Button>
         </form>
       )}
@@ -141,7 +141,7 @@ function Countdown({ utr, start, now, mayStop }: { utr: string; start: Date; now
 /** Follows the campaign in the browser while it is under way. */
 function Followed({ utr, children }: { utr: string; children: ComponentChildren }) {
   const language = useLanguage();
-  const texts = { progress: language.fill('mailings.progress', {}), pace: language.fill('mailings.pace', {}) };
+  const texts = { progress: language.fill('campaigns.progress', {}), pace: language.fill('campaigns.pace', {}) };
   return (
     <Island name="live-progress" data={{ utr, locale: language.locale, ...texts }}>
       {children}
@@ -171,27 +171,29 @@ export async function campaignActions(app: FastifyInstance): Promise<void> {
     say: (reply: FastifyReply, output: Output, summary: Summary) => void,
     next?: (output: Output) => string,
   ): void {
-    app.post<{ Params: { utr: string } }>(`/mailings/:utr/${action}`, async (request, reply) => {
+    app.post<{ Params: { utr: string } }>(`/campaigns/:utr/${action}`, async (request, reply) => {
       const { utr } = request.params;
       const summary = await ask(request, readSummary, { utr });
       const done = await attempt(request, operation, { utr });
-      if ('problems' in done) setFlash(reply, 'bad', 'mailings.refused', { reason: sentenceOf(done) });
+      if ('problems' in done) setFlash(reply, 'bad', 'campaigns.refused', { reason: sentenceOf(done) });
       else say(reply, done.output, summary);
       const shown = 'output' in done && next ? next(done.output) : utr;
-      return reply.redirect(`/mailings/${encodeURIComponent(shown)}`, SEE_OTHER);
+      return reply.redirect(`/campaigns/${encodeURIComponent(shown)}`, SEE_OTHER);
     });
   }
 
-  on('pause', pauseSingleSend, (reply) => setFlash(reply, 'good', 'mailings.paused'));
-  on('resume', resumeSingleSend, (reply) => setFlash(reply, 'good', 'mailings.resumed'));
+  on('pause', pauseSingleSend, (reply) => setFlash(reply, 'good', 'campaigns.paused'));
+  on('resume', resumeSingleSend, (reply) => setFlash(reply, 'good', 'campaigns.resumed'));
   on('cancel', cancelSingleSend, (reply, _, { state }) =>
-    setFlash(reply, 'good', state === 'scheduled' ? 'mailings.unscheduled' : 'mailings.isCancelled'),
+    setFlash(reply, 'good', state === 'scheduled' ? 'campaigns.unscheduled' : 'campaigns.isCancelled'),
   );
-  on('retry-failed', retryFailed, (reply, { queued: count }) => setFlash(reply, 'good', 'mailings.retried', { count }));
+  on('retry-failed', retryFailed, (reply, { queued: count }) =>
+    setFlash(reply, 'good', 'campaigns.retried', { count }),
+  );
   on(
     'duplicate',
     duplicateSingleSend,
-    (reply, _, { single_send_name: name }) => setFlash(reply, 'good', 'mailings.duplicated', { name }),
+    (reply, _, { single_send_name: name }) => setFlash(reply, 'good', 'campaigns.duplicated', { name }),
     ({ utr }) => utr,
   );
 }
@@ -205,11 +207,11 @@ export function Actions({ summary, report }: { summary: Summary; report: Report 
   const isLaunched = summary.recipients > 0 || state === 'preparing' || state === 'sending';
   const isHeldByResults = RESULT_HELD_CODES.some((code) => code === report.held_code);
   const plain = (action: 'pause' | 'resume' | 'duplicate', icon?: 'pause' | 'play') => (
-    <form method="post" action={`/mailings/${utr}/${action}`}>
+    <form method="post" action={`/campaigns/${utr}/${action}`}>
       <Button look={action === 'resume' && !isHeldByResults ? 'primary' : 'plain'} {...(icon && { icon })}>
         {action === 'resume' && isHeldByResults
-          ? language.say('mailings.goOn', { count: summary.recipients - summary.finished })
-          : language.say(`mailings.${action}`)}
+          ? language.say('campaigns.goOn', { count: summary.recipients - summary.finished })
+          : language.say(`campaigns.${action}`)}
       </Button>
     </form>
   );
@@ -218,8 +220,8 @@ export function Actions({ summary, report }: { summary: Summary; report: Report 
       {['preparing', 'sending'].includes(state) && plain('pause', 'pause')}
       {['paused', 'held'].includes(state) && isLaunched && plain('resume', 'play')}
       {state === 'sending' && report.watch?.canary_stage === 'waiting' && (
-        <form method="post" action={`/mailings/${utr}/resume`}>
-          <Button look="primary">{language.say('mailings.first.release')}</Button>
+        <form method="post" action={`/campaigns/${utr}/resume`}>
+          <Button look="primary">{language.say('campaigns.first.release')}</Button>
         </form>
       )}
       {(['preparing', 'sending', 'paused', 'scheduled'].includes(state) ||
@@ -229,19 +231,19 @@ export function Actions({ summary, report }: { summary: Summary; report: Report 
       {isOver && failed > 0 && (
         <Confirm
           id="retry"
-          action={`/mailings/${utr}/retry-failed`}
+          action={`/campaigns/${utr}/retry-failed`}
           look="primary"
-          label={language.say('mailings.retry', { count: failed })}
-          title={language.say('mailings.retry.title', { count: failed })}
+          label={language.say('campaigns.retry', { count: failed })}
+          title={language.say('campaigns.retry.title', { count: failed })}
         >
-          <p>{language.say('mailings.retry.text')}</p>
+          <p>{language.say('campaigns.retry.text')}</p>
         </Confirm>
       )}
       {!isLaunched && ['draft', 'scheduled', 'held'].includes(state) && (
-        <LinkButton href={`/mailings/${utr}/edit/audience`}>{language.say('compose.edit')}</LinkButton>
+        <LinkButton href={`/campaigns/${utr}/edit/audience`}>{language.say('compose.edit')}</LinkButton>
       )}
       {isOver && report.tracking === 1 && report.funnel.delivered > 0 && (
-        <LinkButton href={`/mailings/${utr}/again`}>{language.say('mailings.again')}</LinkButton>
+        <LinkButton href={`/campaigns/${utr}/again`}>{language.say('campaigns.again')}</LinkButton>
       )}
       {plain('duplicate')}
     </div>
@@ -254,14 +256,16 @@ function Cancel({ summary: { utr, recipients, finished }, isLaunched }: { summar
   return (
     <Confirm
       id="cancel"
-      action={`/mailings/${utr}/cancel`}
-      label={isLaunched ? language.say('mailings.cancel', { count }) : language.say('mailings.cancelStart')}
-      title={isLaunched ? language.say('mailings.cancel.title', { count }) : language.say('mailings.cancelStart.title')}
+      action={`/campaigns/${utr}/cancel`}
+      label={isLaunched ? language.say('campaigns.cancel', { count }) : language.say('campaigns.cancelStart')}
+      title={
+        isLaunched ? language.say('campaigns.cancel.title', { count }) : language.say('campaigns.cancelStart.title')
+      }
     >
       <p>
         {isLaunched
-          ? language.say('mailings.cancel.text', { finished, count: recipients })
-          : language.say('mailings.cancelStart.text')}
+          ? language.say('campaigns.cancel.text', { finished, count: recipients })
+          : language.say('campaigns.cancelStart.text')}
       </p>
     </Confirm>
   );
@@ -273,12 +277,12 @@ export async function archiveActions(app: FastifyInstance): Promise<void> {
     ['archive', 1, 'archive.done.added'],
     ['unarchive', 0, 'archive.done.removed'],
   ] as const)
-    app.post<{ Params: { utr: string } }>(`/mailings/:utr/${action}`, async (request, reply) => {
+    app.post<{ Params: { utr: string } }>(`/campaigns/:utr/${action}`, async (request, reply) => {
       const { utr } = request.params;
       const changed = await attempt(request, changeArchivedMail, { utr, is_archived });
-      if ('problems' in changed) setFlash(reply, 'bad', 'mailings.refused', { reason: sentenceOf(changed) });
+      if ('problems' in changed) setFlash(reply, 'bad', 'campaigns.refused', { reason: sentenceOf(changed) });
       else setFlash(reply, 'good', done);
-      return reply.redirect(`/mailings/${encodeURIComponent(utr)}`, SEE_OTHER);
+      return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, SEE_OTHER);
     });
 }
 
@@ -293,7 +297,7 @@ export function ArchiveCard({ utr, archived, mayChange }: { utr: string; archive
         {url !== null && <a href={url}>{url}</a>}
       </p>
       {mayChange && isArchived === 0 && (
-        <form method="post" action={`/mailings/${utr}/archive`}>
+        <form method="post" action={`/campaigns/${utr}/archive`}>
           <Button look="plain">{language.say('archive.mail.add')}</Button>
         </form>
       )}
@@ -301,7 +305,7 @@ export function ArchiveCard({ utr, archived, mayChange }: { utr: string; archive
         <div>
           <Confirm
             id="unarchive"
-            action={`/mailings/${utr}/unarchive`}
+            action={`/campaigns/${utr}/unarchive`}
             label={language.say('archive.mail.remove')}
             title={language.say('archive.mail.remove.title')}
           >
@@ -320,9 +324,9 @@ interface ByUtr {
 export async function resendScreen(app: FastifyInstance): Promise<void> {
   app.addHook('onRequest', async (request) => requireEditor(request));
 
-  pageRoute<ByUtr>(app, '/mailings/:utr/again', show);
+  pageRoute<ByUtr>(app, '/campaigns/:utr/again', show);
 
-  app.post<ByUtr>('/mailings/:utr/again', async (request, reply) => {
+  app.post<ByUtr>('/campaigns/:utr/again', async (request, reply) => {
     const subject = field(request, 'subject');
     const made = await attempt(request, resendToUnopened, { utr: request.params.utr, subject });
     if (!('problems' in made)) return reply.redirect(stepPath(made.output.utr, 'audience'), SEE_OTHER);
@@ -341,14 +345,14 @@ export async function resendScreen(app: FastifyInstance): Promise<void> {
     const counted = await attempt(request, countUnopened, { utr });
     if ('problems' in counted) return refuse(request, reply, counted);
     const viewer = viewerOf(request);
-    const title = languageOf(request, viewer).say('mailings.again');
+    const title = languageOf(request, viewer).say('campaigns.again');
     const content = <Resend summary={summary} count={counted.output.count} {...given} />;
-    return sendPage(request, reply, viewer, { title, section: 'mailings' }, content);
+    return sendPage(request, reply, viewer, { title, section: 'campaigns' }, content);
   }
 
   function refuse(request: FastifyRequest<ByUtr>, reply: FastifyReply, refusal: Refusal) {
-    setFlash(reply, 'bad', 'mailings.refused', { reason: sentenceOf(refusal) });
-    return reply.redirect(`/mailings/${encodeURIComponent(request.params.utr)}`, SEE_OTHER);
+    setFlash(reply, 'bad', 'campaigns.refused', { reason: sentenceOf(refusal) });
+    return reply.redirect(`/campaigns/${encodeURIComponent(request.params.utr)}`, SEE_OTHER);
   }
 }
 
@@ -365,7 +369,7 @@ function Resend({
 }) {
   const language = useLanguage();
   const back = (
-    <LinkButton look="quiet" href={`/mailings/${summary.utr}`}>
+    <LinkButton look="quiet" href={`/campaigns/${summary.utr}`}>
       {language.say('confirm.cancel')}
     </LinkButton>
   );
@@ -382,7 +386,7 @@ function Resend({
         <b>{language.say('resend.count', { count })}</b>
       </p>
       <p class="quiet-text">{language.say('resend.about')}</p>
-      <form method="post" action={`/mailings/${summary.utr}/again`} class="narrow">
+      <form method="post" action={`/campaigns/${summary.utr}/again`} class="narrow">
         <TextField
           name="subject"
           label={language.say('resend.subject')}

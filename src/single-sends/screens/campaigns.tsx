@@ -29,19 +29,19 @@ import { Variants, variantChoice } from './variants.tsx';
 
 /** Registers the list and the pages of one campaign. */
 export async function campaignScreens(app: FastifyInstance, { clock }: Deps): Promise<void> {
-  pageRoute<{ Querystring: ListQuery }>(app, '/mailings', async (request, reply) => {
+  pageRoute<{ Querystring: ListQuery }>(app, '/campaigns', async (request, reply) => {
     const viewer = viewerOf(request);
     const { looked, given, isAll } = readListQuery(request.query, SHOWN_STATES);
     const { summaries, next_before_id: next } = await ask(request, listSummaries, given);
     const action = viewer.role !== 'viewer' && <NewCampaign />;
-    const frame = { title: languageOf(request, viewer).say('nav.mailings'), section: 'mailings', action } as const;
+    const frame = { title: languageOf(request, viewer).say('nav.campaigns'), section: 'campaigns', action } as const;
     const table = summaries.length === 0 ? null : <CampaignTable summaries={summaries} now={clock.now()} />;
     const content = (
       <>
         {isAll && table === null ? (
           <NoCampaign />
         ) : (
-          <CampaignList kind="mailings" states={SHOWN_STATES} {...{ looked, next, table }} />
+          <CampaignList kind="campaigns" states={SHOWN_STATES} {...{ looked, next, table }} />
         )}
         <TransactionalLink />
       </>
@@ -53,7 +53,7 @@ export async function campaignScreens(app: FastifyInstance, { clock }: Deps): Pr
 
 /** Registers the page of a campaign, its subpages and its actions. */
 async function campaignScreen(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {
-  pageRoute<{ Params: { utr: string } }>(app, '/mailings/:utr', async (request, reply) => {
+  pageRoute<{ Params: { utr: string } }>(app, '/campaigns/:utr', async (request, reply) => {
     const { utr } = request.params;
     const summary = await ask(request, readSummary, { utr });
     const { report } = await ask(request, readReport, { utr });
@@ -80,7 +80,7 @@ async function campaignScreen(app: FastifyInstance, { clock }: Pick<Deps, 'clock
 
 function NewCampaign() {
   return (
-    <LinkButton icon="plus" href="/mailings/new">
+    <LinkButton icon="plus" href="/campaigns/new">
       {useLanguage().say('compose.new')}
     </LinkButton>
   );
@@ -89,8 +89,8 @@ function NewCampaign() {
 function NoCampaign() {
   const language = useLanguage();
   return (
-    <Empty icon="mail" title={language.say('mailings.empty.title')}>
-      {language.say('mailings.empty.text')}
+    <Empty icon="mail" title={language.say('campaigns.empty.title')}>
+      {language.say('campaigns.empty.text')}
     </Empty>
   );
 }
@@ -108,24 +108,24 @@ function CampaignTable({ summaries, now }: { summaries: readonly Summary[]; now:
   const language = useLanguage();
   return (
     <Table
-      caption={language.say('nav.mailings')}
+      caption={language.say('nav.campaigns')}
       rows={summaries}
       keyOf={({ id }) => id}
       columns={[
         {
-          heading: language.say('mailings.name'),
+          heading: language.say('campaigns.name'),
           cell: ({ utr, single_send_name: name, subject }) => (
             <span class="named">
-              <a href={`/mailings/${utr}`}>
+              <a href={`/campaigns/${utr}`}>
                 <bdi>{name}</bdi>
               </a>
               {subject !== name && <bdi class="small quiet-text">{subject}</bdi>}
             </span>
           ),
         },
-        { heading: language.say('mailings.state'), cell: (summary) => <State summary={summary} /> },
+        { heading: language.say('campaigns.state'), cell: (summary) => <State summary={summary} /> },
         {
-          heading: language.say('mailings.start'),
+          heading: language.say('campaigns.start'),
           cell: ({ state, starts_at: at }) => (state === 'draft' ? '–' : <Time at={recordTime(at)} now={now} />),
         },
         ...resultColumns<Summary>(language, ['delivered', 'opened', 'clicked', 'left']),
@@ -143,7 +143,7 @@ function State({ summary: { state, recipients, finished } }: { summary: Summary 
       <StateBadge state={state} />
       {isOpen && (
         <Meter
-          label={language.say('mailings.progress', { finished, count: recipients })}
+          label={language.say('campaigns.progress', { finished, count: recipients })}
           value={finished}
           max={recipients}
         />

@@ -33,7 +33,7 @@ const RETRY_SECONDS = 2;
 
 /** Registers the preview and the mail for the frames in it. */
 export async function previewScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
-  pageRoute<Call>(app, '/mailings/:utr/preview', async (request, reply) => {
+  pageRoute<Call>(app, '/campaigns/:utr/preview', async (request, reply) => {
     const { utr } = request.params;
     const { variant = '' } = request.query;
     const summary = await ask(request, readSummary, { utr });
@@ -46,7 +46,7 @@ export async function previewScreen(app: FastifyInstance, { clock }: { clock: Cl
     return sendPart(request, reply, { summary, now: clock.now(), current: 'preview' }, content);
   });
 
-  pageRoute<Call>(app, '/mailings/:utr/preview/mail', async (request, reply) => {
+  pageRoute<Call>(app, '/campaigns/:utr/preview/mail', async (request, reply) => {
     const query = mailQuery(request.params.utr, request.query.variant);
     const html = await orBusy(ask(request, showSingleSendHtml, query));
     if (html !== null) return sendKeptMailFrame(reply, html, viewerOf(request).accountId);
@@ -73,7 +73,7 @@ function Busy({ utr }: { utr: string }) {
       icon="mail"
       title={language.say('preview.busy.title')}
       action={
-        <LinkButton href={`/mailings/${utr}/preview`} look="plain">
+        <LinkButton href={`/campaigns/${utr}/preview`} look="plain">
           {language.say('preview.again')}
         </LinkButton>
       }
@@ -103,7 +103,7 @@ function Preview({ utr, mail: { subject, problem, ...mail }, keep, variant, vari
         {language.say('preview.about')} {language.say('mail.note')}
       </p>
       {variants > 1 && (
-        <form method="get" action={`/mailings/${utr}/preview`} class="search">
+        <form method="get" action={`/campaigns/${utr}/preview`} class="search">
           <VariantField name="variant" variants={variants} value={variant} />
           <Button look="plain">{language.say('compose.check.see')}</Button>
         </form>
@@ -111,7 +111,7 @@ function Preview({ utr, mail: { subject, problem, ...mail }, keep, variant, vari
       <p>
         <span class="quiet-text">{language.say('compose.subject')}</span> <bdi>{subject}</bdi>
       </p>
-      <MailFrames source={withQuery(`/mailings/${utr}/preview/mail`, { variant })} />
+      <MailFrames source={withQuery(`/campaigns/${utr}/preview/mail`, { variant })} />
       {keep !== null && (
         <div class="buttons">
           <LinkButton look="plain" href={withQuery('/templates/new', { mail: utr, name: keep })}>
@@ -140,7 +140,7 @@ interface Link {
 
 /** Registers the table of the links and the mail for the frame below it. */
 export async function linksScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
-  pageRoute<{ Params: { utr: string } }>(app, '/mailings/:utr/links', async (request, reply) => {
+  pageRoute<{ Params: { utr: string } }>(app, '/campaigns/:utr/links', async (request, reply) => {
     const { utr } = request.params;
     const summary = await ask(request, readSummary, { utr });
     const { report, html } = await readClicks(request, utr);
@@ -149,7 +149,7 @@ export async function linksScreen(app: FastifyInstance, { clock }: { clock: Cloc
     return sendPart(request, reply, { summary, now: clock.now(), current: 'links' }, content);
   });
 
-  pageRoute<{ Params: { utr: string } }>(app, '/mailings/:utr/links/mail', async (request, reply) => {
+  pageRoute<{ Params: { utr: string } }>(app, '/campaigns/:utr/links/mail', async (request, reply) => {
     const language = languageOf(request, viewerOf(request));
     const { report, html } = await readClicks(request, request.params.utr);
     if (html === null) return sendBusyFrame(reply, language);
@@ -195,7 +195,7 @@ function Links({ utr, report, links, hasMail }: LinksProps) {
   if (links.length === 0) {
     return (
       <Empty icon="mail" title={language.say('links.none.title')}>
-        {language.say(report.tracking === 0 ? 'mailings.untracked' : 'links.none.text')}
+        {language.say(report.tracking === 0 ? 'campaigns.untracked' : 'links.none.text')}
       </Empty>
     );
   }
@@ -204,7 +204,7 @@ function Links({ utr, report, links, hasMail }: LinksProps) {
     <>
       <p class="quiet-text">{language.say('links.about')}</p>
       <Table
-        caption={language.say('mailings.part.links')}
+        caption={language.say('campaigns.part.links')}
         rows={links.slice(0, MAX_ROWS)}
         keyOf={({ number }) => number}
         columns={[
@@ -212,7 +212,7 @@ function Links({ utr, report, links, hasMail }: LinksProps) {
             heading: language.say('links.link'),
             cell: ({ number, url, text }) => (
               <span class="named">
-                <a href={`/mailings/${utr}/recipients?link=${number}`}>
+                <a href={`/campaigns/${utr}/recipients?link=${number}`}>
                   <bdi>{text || url}</bdi>
                 </a>
                 {text && <bdi class="small quiet-text">{url}</bdi>}
@@ -245,7 +245,7 @@ function ClickMap({ utr }: { utr: string }) {
     <Card title={title}>
       <p class="small quiet-text">{language.say('links.map.text')}</p>
       <div class="mail-sheet click-map">
-        <iframe sandbox="" src={`/mailings/${utr}/links/mail`} title={title} />
+        <iframe sandbox="" src={`/campaigns/${utr}/links/mail`} title={title} />
       </div>
     </Card>
   );

@@ -50,9 +50,9 @@ function Kept({ report }: { report: Report }) {
   const language = useLanguage();
   return (
     <Notice tone="warn">
-      {language.say(isAllKept(report) ? 'mailings.kept.all' : 'mailings.kept.some', { count: funnel.kept })}{' '}
-      {courier !== 'outbox' && `${language.say('mailings.kept.before')} `}
-      <a href="/outbox">{language.say('mailings.kept.see')}</a>
+      {language.say(isAllKept(report) ? 'campaigns.kept.all' : 'campaigns.kept.some', { count: funnel.kept })}{' '}
+      {courier !== 'outbox' && `${language.say('campaigns.kept.before')} `}
+      <a href="/outbox">{language.say('campaigns.kept.see')}</a>
     </Notice>
   );
 }
@@ -64,7 +64,7 @@ function Results({ summary, report }: { summary: Summary; report: Report }) {
       <div id="mailing-results" class="stack">
         <Card>
           <p class="quiet-text">
-            {language.say(summary.state === 'draft' ? 'mailings.nothing.draft' : 'mailings.nothing.yet')}
+            {language.say(summary.state === 'draft' ? 'campaigns.nothing.draft' : 'campaigns.nothing.yet')}
           </p>
         </Card>
       </div>
@@ -86,7 +86,7 @@ function Funnel({ summary, report }: { summary: Summary; report: Report }) {
   const { funnel, tracking, opens_by_class, machine_clicks } = report;
   const delivered = funnel.delivered - funnel.kept;
   const ofDelivered = (count: number) =>
-    delivered === 0 ? undefined : language.say('mailings.ofDelivered', { share: language.percent(count / delivered) });
+    delivered === 0 ? undefined : language.say('campaigns.ofDelivered', { share: language.percent(count / delivered) });
   const figure = (label: string, count: number, detail?: string) => ({
     label,
     value: language.number(count),
@@ -94,60 +94,60 @@ function Funnel({ summary, report }: { summary: Summary; report: Report }) {
   });
   const ofState = (label: string, count: number, state: ShownDeliveryState, detail?: string) => ({
     ...figure(label, count, detail),
-    ...(count > 0 && { href: `/mailings/${summary.utr}/recipients?state=${state}` }),
+    ...(count > 0 && { href: `/campaigns/${summary.utr}/recipients?state=${state}` }),
   });
   const measured = Math.max(0, delivered - funnel.unmeasured);
   const ofMeasured = (count: number) =>
     funnel.unmeasured === 0
       ? ofDelivered(count)
-      : language.say('mailings.ofMeasured', { share: language.percent(count / measured) });
+      : language.say('campaigns.ofMeasured', { share: language.percent(count / measured) });
   // Until anybody has the mail nothing is known, and nobody is unmeasured.
   const followed = (label: string, count: number) =>
     tracking === 1 && (measured > 0 || funnel.unmeasured === 0)
       ? figure(label, count, ofMeasured(count))
       : { label, value: '–' };
   return (
-    <Card title={language.say('mailings.results')}>
+    <Card title={language.say('campaigns.results')}>
       <Stats
         figures={[
-          figure(language.say('mailings.recipients'), funnel.recipients),
+          figure(language.say('campaigns.recipients'), funnel.recipients),
           ofState(
-            language.say('mailings.delivered'),
+            language.say('campaigns.delivered'),
             delivered,
             'accepted',
-            language.say('mailings.ofRecipients', { share: language.percent(delivered / funnel.recipients) }),
+            language.say('campaigns.ofRecipients', { share: language.percent(delivered / funnel.recipients) }),
           ),
           ...(funnel.kept > 0 ? [ofState(language.say('delivery.kept'), funnel.kept, 'kept')] : []),
-          followed(language.say('mailings.opened'), funnel.people_opens),
-          followed(language.say('mailings.clicked'), funnel.people_clicks),
-          figure(language.say('mailings.left'), funnel.unsubscribes, ofDelivered(funnel.unsubscribes)),
+          followed(language.say('campaigns.opened'), funnel.people_opens),
+          followed(language.say('campaigns.clicked'), funnel.people_clicks),
+          figure(language.say('campaigns.left'), funnel.unsubscribes, ofDelivered(funnel.unsubscribes)),
         ]}
       />
       <Stats
         figures={[
-          figure(language.say('mailings.waiting'), summary.recipients - summary.finished),
-          ofState(language.say('mailings.bounced'), funnel.bounces, 'bounced'),
-          ofState(language.say('mailings.failed'), funnel.failed, 'failed'),
-          ofState(language.say('mailings.suppressed'), funnel.suppressed, 'suppressed'),
-          ofState(language.say('mailings.cancelled'), funnel.cancelled, 'cancelled'),
+          figure(language.say('campaigns.waiting'), summary.recipients - summary.finished),
+          ofState(language.say('campaigns.bounced'), funnel.bounces, 'bounced'),
+          ofState(language.say('campaigns.failed'), funnel.failed, 'failed'),
+          ofState(language.say('campaigns.suppressed'), funnel.suppressed, 'suppressed'),
+          ofState(language.say('campaigns.cancelled'), funnel.cancelled, 'cancelled'),
         ]}
       />
       {tracking === 1 && delivered > 0 && funnel.unmeasured > 0 && (
         <p class="small quiet-text">
-          {language.say('mailings.measured', { share: language.percent(measured / delivered) })}
+          {language.say('campaigns.measured', { share: language.percent(measured / delivered) })}
         </p>
       )}
       {tracking === 0 ? (
-        <p class="small quiet-text">{language.say('mailings.untracked')}</p>
+        <p class="small quiet-text">{language.say('campaigns.untracked')}</p>
       ) : (
         opens_by_class.proxied + opens_by_class.machine + machine_clicks > 0 && (
           <p class="small quiet-text">
-            {language.say('mailings.ofPeople')}
-            {opens_by_class.proxied > 0 && ` ${language.say('mailings.proxied', { count: opens_by_class.proxied })}`}
+            {language.say('campaigns.ofPeople')}
+            {opens_by_class.proxied > 0 && ` ${language.say('campaigns.proxied', { count: opens_by_class.proxied })}`}
             {opens_by_class.machine + machine_clicks > 0 &&
-              ` ${language.say('mailings.machines', {
-                opens: language.say('mailings.machines.opens', { count: opens_by_class.machine }),
-                clicks: language.say('mailings.machines.clicks', { count: machine_clicks }),
+              ` ${language.say('campaigns.machines', {
+                opens: language.say('campaigns.machines.opens', { count: opens_by_class.machine }),
+                clicks: language.say('campaigns.machines.clicks', { count: machine_clicks }),
               })}`}
           </p>
         )
@@ -158,7 +158,7 @@ function Funnel({ summary, report }: { summary: Summary; report: Report }) {
 
 function Reasons({ utr, reasons }: { utr: string; reasons: Report['reasons'] }) {
   const language = useLanguage();
-  const title = language.say('mailings.reasons');
+  const title = language.say('campaigns.reasons');
   return (
     <Card title={title} isList>
       <Table
@@ -167,15 +167,15 @@ function Reasons({ utr, reasons }: { utr: string; reasons: Report['reasons'] }) 
         keyOf={({ state, reason }) => `${state} ${stored(reason)}`}
         columns={[
           {
-            heading: language.say('mailings.reason'),
+            heading: language.say('campaigns.reason'),
             cell: ({ state, reason }) => (
-              <a href={`/mailings/${utr}/recipients?${new URLSearchParams({ state, reason: stored(reason) })}`}>
+              <a href={`/campaigns/${utr}/recipients?${new URLSearchParams({ state, reason: stored(reason) })}`}>
                 <bdi class="opening">{language.sentence(reason)}</bdi>
               </a>
             ),
           },
-          { heading: language.say('mailings.state'), cell: ({ state }) => language.say(`delivery.${state}`) },
-          numberColumn(language, 'mailings.people', 'count'),
+          { heading: language.say('campaigns.state'), cell: ({ state }) => language.say(`delivery.${state}`) },
+          numberColumn(language, 'campaigns.people', 'count'),
         ]}
       />
     </Card>
@@ -184,7 +184,7 @@ function Reasons({ utr, reasons }: { utr: string; reasons: Report['reasons'] }) 
 
 function Hours({ hours }: { hours: readonly ReportedHour[] }) {
   const language = useLanguage();
-  const title = language.say('mailings.hours');
+  const title = language.say('campaigns.hours');
   const shown = withoutGaps(hours);
   const series = (
     label: string,
@@ -201,13 +201,13 @@ function Hours({ hours }: { hours: readonly ReportedHour[] }) {
     <Card title={title}>
       <Chart
         title={title}
-        heading={language.say('mailings.hour')}
+        heading={language.say('campaigns.hour')}
         labels={shown.map(({ at }) => language.hour(at))}
         series={[
-          series(language.say('mailings.opens'), 1, 'bars', (hour) =>
+          series(language.say('campaigns.opens'), 1, 'bars', (hour) =>
             hour ? hour.opens - hour.machine_opens - hour.proxied_opens : 0,
           ),
-          series(language.say('mailings.clicks'), 2, 'line', (hour) => (hour ? hour.clicks - hour.machine_clicks : 0)),
+          series(language.say('campaigns.clicks'), 2, 'line', (hour) => (hour ? hour.clicks - hour.machine_clicks : 0)),
         ]}
       />
     </Card>
@@ -236,7 +236,7 @@ function Watched({ watch, isHeld, isKept }: { watch: Report['watch']; isHeld: bo
   const { canary_stage: stage, domains } = watch;
   const isAhead = stage === 'choosing' || stage === 'sending' || stage === 'waiting';
   if (!isAhead && domains.length === 0) return null;
-  const title = language.say(stage === null ? 'mailings.domains' : 'mailings.first');
+  const title = language.say(stage === null ? 'campaigns.domains' : 'campaigns.first');
   return (
     <>
       {isAhead && (
@@ -255,28 +255,28 @@ function progressText(
   isHeld: boolean,
   isKept: boolean,
 ): string {
-  if (isHeld) return language.say('mailings.first.held', { count });
+  if (isHeld) return language.say('campaigns.first.held', { count });
   const time = recordTime(watch.continues_at ?? '');
   if (time !== null)
-    return language.say(isKept ? 'mailings.first.kept' : 'mailings.first.waits', {
+    return language.say(isKept ? 'campaigns.first.kept' : 'campaigns.first.waits', {
       count,
       time: `${language.dateTime(time)} ${language.zone}`,
     });
-  return count === 0 ? language.say('mailings.first.chosen') : language.say('mailings.first.sent', { count });
+  return count === 0 ? language.say('campaigns.first.chosen') : language.say('campaigns.first.sent', { count });
 }
 
 function Domains({ domains }: Pick<Watch, 'domains'>) {
   const language = useLanguage();
-  const title = language.say('mailings.domains');
+  const title = language.say('campaigns.domains');
   const rows = domains.map((row) => ({ ...row, received: row.delivered - row.kept }));
   const figures = [
-    ['mails', 'mailings.domains.mails', false],
-    ['received', 'mailings.delivered', false],
+    ['mails', 'campaigns.domains.mails', false],
+    ['received', 'campaigns.delivered', false],
     ...(domains.some(({ kept }) => kept > 0) ? ([['kept', 'delivery.kept', false]] as const) : []),
-    ['bounces', 'mailings.bounced', true],
-    ['failed', 'mailings.failed', true],
-    ['complaints', 'mailings.domains.complaints', true],
-    ['waiting', 'mailings.waiting', false],
+    ['bounces', 'campaigns.bounced', true],
+    ['failed', 'campaigns.failed', true],
+    ['complaints', 'campaigns.domains.complaints', true],
+    ['waiting', 'campaigns.waiting', false],
   ] as const;
   return (
     <Card title={title} isList>
@@ -286,8 +286,8 @@ function Domains({ domains }: Pick<Watch, 'domains'>) {
         keyOf={({ domain }) => domain}
         columns={[
           {
-            heading: language.say('mailings.domains.domain'),
-            cell: ({ domain }) => (domain === '' ? language.say('mailings.domains.others') : <bdi>{domain}</bdi>),
+            heading: language.say('campaigns.domains.domain'),
+            cell: ({ domain }) => (domain === '' ? language.say('campaigns.domains.others') : <bdi>{domain}</bdi>),
           },
           ...figures.map(([key, heading, isBad]) => ({
             heading: language.say(heading),
@@ -349,11 +349,11 @@ function localText(language: Language, { people: count, next_at: next, last_at: 
 
 function warmUpText(language: Language, warmUp: WarmUpWait): string {
   const { domain, today, sent_today: sent, waiting, expected_on: day } = warmUp;
-  return language.say('mailings.warmUp', {
+  return language.say('campaigns.warmUp', {
     domain,
-    today: language.say('mailings.warmUp.today', { count: today }),
+    today: language.say('campaigns.warmUp.today', { count: today }),
     sent: language.number(sent),
-    waiting: language.say('mailings.warmUp.waiting', { count: waiting }),
+    waiting: language.say('campaigns.warmUp.waiting', { count: waiting }),
     day: language.calendarDate(day),
   });
 }
@@ -361,8 +361,8 @@ function warmUpText(language: Language, warmUp: WarmUpWait): string {
 function pacedText(language: Language, { group, per_minute, until }: PacedGroup): string {
   const rate =
     per_minute >= PER_SECOND_FROM
-      ? language.say('mailings.paced.second', { count: Math.round(per_minute / SECONDS_PER_MINUTE) })
-      : language.say('mailings.paced.minute', { count: per_minute });
+      ? language.say('campaigns.paced.second', { count: Math.round(per_minute / SECONDS_PER_MINUTE) })
+      : language.say('campaigns.paced.minute', { count: per_minute });
   const time = recordTime(until);
-  return language.say('mailings.paced', { group, rate, time: time === null ? '' : language.dateTime(time) });
+  return language.say('campaigns.paced', { group, rate, time: time === null ? '' : language.dateTime(time) });
 }

@@ -32,7 +32,7 @@ interface Filter {
 export async function recipientsScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
   pageRoute<{ Params: { utr: string }; Querystring: Record<string, string | undefined> }>(
     app,
-    '/mailings/:utr/recipients',
+    '/campaigns/:utr/recipients',
     async (request, reply) => {
       const { utr } = request.params;
       const summary = await ask(request, readSummary, { utr });
@@ -63,7 +63,7 @@ export async function recipientsScreen(app: FastifyInstance, { clock }: { clock:
   );
 
   app.get<{ Params: { utr: string }; Querystring: Record<string, string | undefined> }>(
-    '/mailings/:utr/recipients.csv',
+    '/campaigns/:utr/recipients.csv',
     async (request, reply) => {
       const query = { utr: request.params.utr, ...readFilter(request.query) };
       const csv = await ask(request, exportRecipientsOf, query);
@@ -85,7 +85,7 @@ function readFilter({ search, state, reason, link }: Record<string, string | und
 
 /** The address of the recipients whom a filter finds, as a page or as a file. */
 function listAddress(utr: string, filter: Filter & { after?: string }, page = '/recipients'): string {
-  return withQuery(`/mailings/${utr}${page}`, { ...filter });
+  return withQuery(`/campaigns/${utr}${page}`, { ...filter });
 }
 
 function ExportLink({ href }: { href: string }) {
@@ -124,11 +124,11 @@ function Recipients({
       <SearchForm
         name="search"
         label={language.say('recipients.search')}
-        find={language.say('mailings.find')}
+        find={language.say('campaigns.find')}
         value={filter.search ?? ''}
       >
-        <select name="state" aria-label={language.say('mailings.state')}>
-          <option value="">{language.say('mailings.state.any')}</option>
+        <select name="state" aria-label={language.say('campaigns.state')}>
+          <option value="">{language.say('campaigns.state.any')}</option>
           {SHOWN_DELIVERY_STATES.map((name) => (
             <option key={name} value={name} selected={name === filter.state}>
               {language.say(`delivery.${name}`)}
@@ -142,7 +142,7 @@ function Recipients({
         <p class="small">
           {filter.reason && (
             <>
-              {language.say('mailings.reason')}: <bdi>{language.sentence(readStored(filter.reason))}</bdi>{' '}
+              {language.say('campaigns.reason')}: <bdi>{language.sentence(readStored(filter.reason))}</bdi>{' '}
             </>
           )}
           {link && (
@@ -150,7 +150,7 @@ function Recipients({
               {language.say('recipients.ofLink')}: <bdi>{link}</bdi>{' '}
             </>
           )}
-          <a href={`/mailings/${utr}/recipients`}>{language.say('recipients.all')}</a>
+          <a href={`/campaigns/${utr}/recipients`}>{language.say('recipients.all')}</a>
         </p>
       )}
       {link && removed !== null && startsAt < removed && (
@@ -170,7 +170,7 @@ function Found({ recipients, now }: Pick<RecipientsProps, 'recipients' | 'now'>)
   const language = useLanguage();
   return (
     <Table
-      caption={language.say('mailings.recipients')}
+      caption={language.say('campaigns.recipients')}
       rows={recipients}
       keyOf={({ id }) => id}
       columns={[
@@ -179,15 +179,15 @@ function Found({ recipients, now }: Pick<RecipientsProps, 'recipients' | 'now'>)
           cell: ({ email, contact_id: id }) => <Address email={email} contactId={id} />,
         },
         {
-          heading: language.say('mailings.state'),
+          heading: language.say('campaigns.state'),
           cell: ({ state }) => <DeliveryBadge state={state} />,
         },
         {
           heading: language.say('recipients.why'),
           cell: ({ reply }) => <bdi class="small">{language.sentence(reply ?? '')}</bdi>,
         },
-        numberColumn(language, 'mailings.opens', 'opens'),
-        numberColumn(language, 'mailings.clicks', 'clicks'),
+        numberColumn(language, 'campaigns.opens', 'opens'),
+        numberColumn(language, 'campaigns.clicks', 'clicks'),
         {
           heading: language.say('recipients.when'),
           cell: ({ updated_at: at }) => <Time at={recordTime(at)} now={now} />,
@@ -200,5 +200,5 @@ function Found({ recipients, now }: Pick<RecipientsProps, 'recipients' | 'now'>)
 /** The address, which leads to the person while their record is there. */
 function Address({ email, contactId }: { email: string; contactId: number | null }) {
   const address = <bdi>{email}</bdi>;
-  return contactId === null ? address : <a href={`/people/${contactId}`}>{address}</a>;
+  return contactId === null ? address : <a href={`/contacts/${contactId}`}>{address}</a>;
 }

@@ -30,16 +30,16 @@ const UNPROCESSABLE = 422;
 const SEE_OTHER = 303;
 
 export async function variantsScreen(app: FastifyInstance): Promise<void> {
-  pageRoute<ByUtr>(app, '/mailings/:utr/edit/variants', show);
+  pageRoute<ByUtr>(app, '/campaigns/:utr/edit/variants', show);
 
-  app.post<ByUtr>('/mailings/:utr/edit/variants', async (request, reply) => {
+  app.post<ByUtr>('/campaigns/:utr/edit/variants', async (request, reply) => {
     const given = givenTest(request);
     if (given.variants.length > 0) return save(request, reply, given);
     const problem = languageOf(request, viewerOf(request)).say('compose.variants.empty');
     return show(request, reply.code(UNPROCESSABLE), { given, problem });
   });
 
-  app.post<ByUtr>('/mailings/:utr/edit/variants/remove', (request, reply) => save(request, reply, null));
+  app.post<ByUtr>('/campaigns/:utr/edit/variants/remove', (request, reply) => save(request, reply, null));
 
   /** Saves a test, which takes the place of a first part of the recipients, or with null takes it away. */
   async function save(request: FastifyRequest<ByUtr>, reply: FastifyReply, given: GivenTest | null) {
@@ -70,7 +70,7 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
       (await ask(request, readDraft, { utr })).draft.status > SINGLE_SEND_STATUS.queued
     ) {
       setFlash(reply, 'bad', 'compose.locked');
-      return reply.redirect(`/mailings/${encodeURIComponent(utr)}`, SEE_OTHER);
+      return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, SEE_OTHER);
     }
     const language = languageOf(request, viewerOf(request));
     const problem = saved.status === CONFLICT ? language.say('compose.variants.changed') : sentenceOf(saved);
@@ -325,10 +325,10 @@ export function Plan({ plan }: { plan: TestPlan }) {
       <h3>{language.say('compose.variants.plan.finds')}</h3>
       <ul>
         <li>
-          {language.say('mailings.opened')}: <Difference expected={opens} />
+          {language.say('campaigns.opened')}: <Difference expected={opens} />
         </li>
         <li>
-          {language.say('mailings.clicked')}: <Difference expected={clicks} />
+          {language.say('campaigns.clicked')}: <Difference expected={clicks} />
         </li>
       </ul>
       <p class="small quiet-text">{language.say('compose.variants.plan.power')}</p>
@@ -364,13 +364,13 @@ type ReportedTest = NonNullable<Report['ab_test']>;
 
 /** Registers the form that chooses a variant. */
 export async function variantChoice(app: FastifyInstance): Promise<void> {
-  app.post<{ Params: { utr: string } }>('/mailings/:utr/variant', async (request, reply) => {
+  app.post<{ Params: { utr: string } }>('/campaigns/:utr/variant', async (request, reply) => {
     const { utr } = request.params;
     const variant = field(request, 'variant');
     const chosen = await attempt(request, chooseWinner, { utr, variant });
-    if ('problems' in chosen) setFlash(reply, 'bad', 'mailings.refused', { reason: sentenceOf(chosen) });
+    if ('problems' in chosen) setFlash(reply, 'bad', 'campaigns.refused', { reason: sentenceOf(chosen) });
     else setFlash(reply, 'good', 'variants.isChosen', { name: variantName(Number(variant)) });
-    return reply.redirect(`/mailings/${encodeURIComponent(utr)}`, 303);
+    return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, 303);
   });
 }
 
@@ -411,13 +411,13 @@ export function Variants({ utr, test, mayChoose }: { utr: string; test: Reported
               ),
             },
             {
-              heading: language.say('mailings.delivered'),
+              heading: language.say('campaigns.delivered'),
               isNumber: true,
               cell: ({ delivered, kept }) => language.number(delivered - kept),
             },
             ...(test.variants.some(({ kept }) => kept > 0) ? [numberColumn(language, 'delivery.kept', 'kept')] : []),
-            { heading: language.say('mailings.opened'), isNumber: true, cell: ({ opens }) => rate(opens) },
-            { heading: language.say('mailings.clicked'), isNumber: true, cell: ({ clicks }) => rate(clicks) },
+            { heading: language.say('campaigns.opened'), isNumber: true, cell: ({ opens }) => rate(opens) },
+            { heading: language.say('campaigns.clicked'), isNumber: true, cell: ({ clicks }) => rate(clicks) },
           ]}
         />
       </Card>
@@ -428,7 +428,7 @@ export function Variants({ utr, test, mayChoose }: { utr: string; test: Reported
             <Confirm
               key={variant}
               id={`variant-${variant}`}
-              action={`/mailings/${utr}/variant`}
+              action={`/campaigns/${utr}/variant`}
               look="plain"
               label={language.say('variants.choose', { name: variantName(variant) })}
               title={language.say('variants.choose.title', { name: variantName(variant) })}

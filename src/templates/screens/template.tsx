@@ -100,7 +100,7 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
     if ('problems' in created) return show(request, reply.code(created.status), { problem: sentenceOf(created) });
     const { utr } = created.output;
     await ask(request, saveDraft, { utr, template_id: request.params.id });
-    return reply.redirect(`/mailings/${encodeURIComponent(utr)}/edit/content`, SEE_OTHER);
+    return reply.redirect(`/campaigns/${encodeURIComponent(utr)}/edit/content`, SEE_OTHER);
   });
 }
 

@@ -86,7 +86,7 @@ function List({ templates, search, isLater, mayAdd }: Listed) {
         <SearchForm
           name="search"
           label={language.say('templates.name')}
-          find={language.say('mailings.find')}
+          find={language.say('campaigns.find')}
           value={search}
         />
       )}

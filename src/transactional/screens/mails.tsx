@@ -34,7 +34,7 @@ export async function transactionalScreens(app: FastifyInstance): Promise<void> 
       // What is no address has no mails.
       const isAddress = email === '' || parseAddress(email) !== null;
       const found: Found = isAddress ? await ask(request, listMails, query) : { mails: [], next_before_id: null };
-      const frame = { title: languageOf(request, viewer).say('transactional.title'), section: 'mailings' } as const;
+      const frame = { title: languageOf(request, viewer).say('transactional.title'), section: 'campaigns' } as const;
       const list = { ...found, email, state, isLater: before !== undefined, now: app.deps.clock.now() };
       return sendPage(request, reply, viewer, frame, <Mails {...list} />);
     },
@@ -64,11 +64,11 @@ function Mails({ mails, next_before_id: next, email, state, isLater, now }: Mail
       <SearchForm
         name="email"
         label={language.say('transactional.search')}
-        find={language.say('mailings.find')}
+        find={language.say('campaigns.find')}
         value={email}
       >
-        <select name="state" aria-label={language.say('mailings.state')}>
-          <option value="">{language.say('mailings.state.any')}</option>
+        <select name="state" aria-label={language.say('campaigns.state')}>
+          <option value="">{language.say('campaigns.state.any')}</option>
           {DELIVERY_STATE_NAMES.map((name) => (
             <option key={name} value={name} selected={name === state}>
               {language.say(`delivery.${name}`)}
@@ -94,7 +94,7 @@ function Mails({ mails, next_before_id: next, email, state, isLater, now }: Mail
             },
             { heading: language.say('outbox.to'), cell: ({ email: to }) => <bdi>{to}</bdi> },
             {
-              heading: language.say('mailings.state'),
+              heading: language.say('campaigns.state'),
               cell: (mail) => <DeliveryBadge state={shownDeliveryState(mail.state, mail.reply)} />,
             },
             {
@@ -119,7 +119,7 @@ async function transactionalMailScreen(app: FastifyInstance): Promise<void> {
     const viewer = viewerOf(request);
     const { mail } = await ask(request, readMail, request.params);
     const title = mail.subject || languageOf(request, viewer).say('outbox.noSubject');
-    return sendPage(request, reply, viewer, { title, section: 'mailings' }, <OneMail mail={mail} />);
+    return sendPage(request, reply, viewer, { title, section: 'campaigns' }, <OneMail mail={mail} />);
   });
 }
 
@@ -127,7 +127,7 @@ function OneMail({ mail }: { mail: Mail }) {
   const language = useLanguage();
   const at = (time: string) => <Time at={new Date(time)} />;
   const facts: (readonly [PlainKey, ComponentChildren])[] = [
-    ['mailings.state', <DeliveryBadge key="state" state={shownDeliveryState(mail.state, mail.reply)} />],
+    ['campaigns.state', <DeliveryBadge key="state" state={shownDeliveryState(mail.state, mail.reply)} />],
     ...(mail.reply ? [['recipients.why', <bdi key="reply">{language.sentence(mail.reply)}</bdi>] as const] : []),
     ['outbox.to', <bdi key="to">{mail.name === '' ? mail.email : `${mail.name} <${mail.email}>`}</bdi>],
     ['transactional.attempts', language.number(mail.attempts)],

@@ -50,7 +50,7 @@ export async function versionScreens(app: FastifyInstance): Promise<void> {
     const chosen = versions.find(({ id }) => String(id) === request.query.version) ?? versions[1] ?? versions[0];
     const frame = {
       title: languageOf(request, viewer).say('versions.open'),
-      section: mail.kind === 'single_send' ? 'mailings' : 'automations',
+      section: mail.kind === 'single_send' ? 'campaigns' : 'automations',
       action: <Back utr={utr} mail={mail} />,
     } as const;
     return sendPage(request, reply, viewer, frame, <List {...{ utr, mail, versions, chosen, problem }} />);

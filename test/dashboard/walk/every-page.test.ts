@@ -39,7 +39,7 @@ t.test(
     t.match(pages.get('mailings'), /Test mode: nobody receives this<\/strong><a href="\/settings\/sending">/);
     t.match(pages.get('mailings-empty'), 'An owner of the first account can connect an SMTP server.');
     const viewer = cookieOf(app, addPerson(app, 'viewer'));
-    const { text } = await app.page('GET', '/mailings', { headers: { cookie: viewer } });
+    const { text } = await app.page('GET', '/campaigns', { headers: { cookie: viewer } });
     t.match(text, /nobody receives this<\/strong><span>/);
   },
 );

@@ -24,8 +24,8 @@ t.test('the dashboard by keyboard', { skip: skipWithout('chromium') }, async (t)
     t.notOk(await help.isVisible());
     await page.getByLabel('Name').blur();
     await page.keyboard.press('g');
-    await page.keyboard.press('m');
-    await page.waitForURL('**/mailings');
+    await page.keyboard.press('c');
+    await page.waitForURL('**/campaigns');
   });
 
   t.test('what cannot be taken back asks first, by keyboard too', async (t) => {

@@ -70,7 +70,7 @@ async function walk(page: Page, hands: Hands, welcome: string, sink: Sink): Prom
   const field = (label: string | RegExp) => page.getByLabel(label, { exact: true });
   const home = () => hands.press(link('Home'));
   const importPeople = async (csv: string, type: string | null) => {
-    await hands.press(link('People'));
+    await hands.press(link('Contacts'));
     await hands.press(link('Import people'));
     await hands.hand(page.locator('input[type=file]'), {
       name: 'people.csv',

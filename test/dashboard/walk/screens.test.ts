@@ -11,22 +11,22 @@ const NO_PAGES =
 /** Answers that are no screens of their own. */
 const NO_SCREENS = new Map([
   ['/settings', 'leads to the first of the settings'],
-  ['/people/:id/export', 'a file to save'],
-  ['/people/export', 'a file to save'],
-  ['/people/found', 'a part of its screen'],
+  ['/contacts/:id/export', 'a file to save'],
+  ['/contacts/export', 'a file to save'],
+  ['/contacts/found', 'a part of its screen'],
   ['/settings/senders/cities', 'a part of its screen'],
   ['/pictures/:public_id/:name', 'a picture in a mail'],
-  ['/people/import/:id/errors', 'a file to save'],
-  ['/mailings/:utr/recipients.csv', 'a file to save'],
-  ['/mailings/:utr/edit/html/code', 'a file to save'],
+  ['/contacts/import/:id/errors', 'a file to save'],
+  ['/campaigns/:utr/recipients.csv', 'a file to save'],
+  ['/campaigns/:utr/edit/html/code', 'a file to save'],
   ['/automations/:automation/mails/:utr/html/code', 'a file to save'],
-  ['/mailings/:utr/preview/mail', 'a frame within its screen'],
-  ['/mailings/:utr/edit', 'leads to the first step'],
-  ['/mailings/:utr/edit/mail', 'a frame within its screen'],
-  ['/mailings/:utr/edit/design', 'a frame around the designer, which has tests of its own'],
+  ['/campaigns/:utr/preview/mail', 'a frame within its screen'],
+  ['/campaigns/:utr/edit', 'leads to the first step'],
+  ['/campaigns/:utr/edit/mail', 'a frame within its screen'],
+  ['/campaigns/:utr/edit/design', 'a frame around the designer, which has tests of its own'],
   ['/automations/:automation/mails/:utr/mail', 'a frame within its screen'],
   ['/automations/:automation/mails/:utr/design', 'a frame around the designer, which has tests of its own'],
-  ['/mailings/:utr/links/mail', 'a frame within its screen'],
+  ['/campaigns/:utr/links/mail', 'a frame within its screen'],
   ['/templates/:id/mail', 'a frame within its screen'],
   ['/templates/:id/design', 'a frame around the designer, which has tests of its own'],
   ['/versions/:utr/:id/mail', 'a frame within its screen'],
@@ -44,7 +44,7 @@ t.test('every page of the dashboard is among the screens that the walk opens', a
     });
   });
   await startApp(t);
-  t.ok(routes.has('/people/:id'), 'routes are seen');
+  t.ok(routes.has('/contacts/:id'), 'routes are seen');
   const shown = new Set(SCREENS.map(({ path }) => routeOf([...routes], path.replace(/\?.*/, ''))));
   t.strictSame(
     [...routes].filter((route) => !shown.has(route) && !NO_SCREENS.has(route)),

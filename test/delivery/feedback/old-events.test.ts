@@ -187,10 +187,10 @@ t.test('the timeline of a person, the export and the list of who clicked say wha
   t.equal((await shop.get('/contacts/person/export', { contact_id })).events_removed_before, events_removed_before);
   t.match(await clicked(), { recipients: [], events_removed_before });
   const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };
-  const page = await app.page('GET', `/people/${contact_id}`, { headers });
+  const page = await app.page('GET', `/contacts/${contact_id}`, { headers });
   t.match(page.text, /Opens and clicks before [^.]* are no longer kept one by one/);
   t.match(page.text, /1 open, 1 click/);
-  const list = await app.page('GET', `/mailings/${utr}/recipients?link=0`, { headers });
+  const list = await app.page('GET', `/campaigns/${utr}/recipients?link=0`, { headers });
   t.match(list.text, /Who clicked before [^.]* is no longer kept/);
 });
 

@@ -43,7 +43,7 @@ function Gallery() {
   return (
     <>
       <Notice tone="good" isNews>
-        “Autumn reading list” is paused. <a href="/mailings">Resume it</a>
+        “Autumn reading list” is paused. <a href="/campaigns">Resume it</a>
       </Notice>
       <Notice tone="warn">The relay refuses mail: 454 4.7.0 Temporary authentication failure.</Notice>
       <Notice tone="bad">The database could not be written: the disk is full.</Notice>
@@ -152,7 +152,7 @@ export async function gallery(app: FastifyInstance): Promise<void> {
       VIEWER,
       {
         title: 'Components',
-        section: 'mailings',
+        section: 'campaigns',
         action: (
           <LinkButton href="#new" icon="plus">
             New mailing

@@ -43,12 +43,12 @@ interface Asked {
 }
 
 export async function peopleActions(app: FastifyInstance): Promise<void> {
-  app.post('/people/actions', async (request, reply) => {
+  app.post('/contacts/actions', async (request, reply) => {
     const viewer = viewerOf(request);
     const language = languageOf(request, viewer);
     const asked = readAsked(request.body);
     if (asked.action === null || (!asked.isEverything && asked.ids.length === 0)) {
-      const missing = asked.action === null ? 'people.action.none' : 'people.action.nobody';
+      const missing = asked.action === null ? 'contacts.action.none' : 'contacts.action.nobody';
       const content = <Notice tone="warn">{language.say(missing)}</Notice>;
       reply.code(UNPROCESSABLE);
       return sendPage(request, reply, viewer, frame(language), content);
@@ -57,7 +57,7 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
     // The search has not counted to the end: the action collects the people first, and its page asks for the confirmation.
     if (count === null) return start(request, reply, asked, true);
     if (count === 0) {
-      const content = <Notice tone="warn">{language.say('people.action.nobodyMatches')}</Notice>;
+      const content = <Notice tone="warn">{language.say('contacts.action.nobodyMatches')}</Notice>;
       reply.code(UNPROCESSABLE);
       return sendPage(request, reply, viewer, frame(language), content);
     }
@@ -65,7 +65,7 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
     return sendPage(request, reply, viewer, frame(language), <Confirm {...{ asked, choices, count }} />);
   });
 
-  app.post('/people/actions/start', (request, reply) => start(request, reply, readAsked(request.body), false));
+  app.post('/contacts/actions/start', (request, reply) => start(request, reply, readAsked(request.body), false));
 
   async function start(request: FastifyRequest, reply: FastifyReply, asked: Asked, needsConfirmation: boolean) {
     const { filter, ids, isEverything, action, target } = asked;
@@ -76,13 +76,13 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
       ...(parameter && { [parameter]: target }),
       needs_confirmation: needsConfirmation ? 1 : 0,
     });
-    if ('output' in started) return reply.redirect(`/people/actions/${started.output.job.id}`, SEE_OTHER);
+    if ('output' in started) return reply.redirect(`/contacts/actions/${started.output.job.id}`, SEE_OTHER);
     return refuse(request, reply, started);
   }
 
   app.route<{ Params: { id: string } }>({
     method: READ,
-    url: '/people/actions/:id',
+    url: '/contacts/actions/:id',
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
       const language = languageOf(request, viewer);
@@ -100,10 +100,10 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
     cancel: cancelAction,
     undo: undoAction,
   })) {
-    app.post<{ Params: { id: string } }>(`/people/actions/:id/${change}`, async (request, reply) => {
+    app.post<{ Params: { id: string } }>(`/contacts/actions/:id/${change}`, async (request, reply) => {
       const { id } = request.params;
       const changed = await attempt(request, operation, { id });
-      if ('output' in changed) return reply.redirect(`/people/actions/${encodeURIComponent(id)}`, SEE_OTHER);
+      if ('output' in changed) return reply.redirect(`/contacts/actions/${encodeURIComponent(id)}`, SEE_OTHER);
       return refuse(request, reply, changed);
     });
   }
@@ -119,7 +119,7 @@ function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Refusal) 
   return sendPage(request, reply.code(refusal.status), viewer, frame(languageOf(request, viewer)), content);
 }
 
-const frame = (language: Language) => ({ title: language.say('people.action.title'), section: 'people' }) as const;
+const frame = (language: Language) => ({ title: language.say('contacts.action.title'), section: 'contacts' }) as const;
 
 function readAsked(body: unknown): Asked {
   const values: Record<string, unknown> = Object.assign(Object.create(null), body);
@@ -141,7 +141,7 @@ function Confirm({ asked, choices, count }: { asked: Asked; choices: Choices; co
   const text = actionQuestion(language, { action, target_id: Number(asked.target), whole: count }, choices);
   return (
     <Card title={text}>
-      <form method="post" action="/people/actions/start">
+      <form method="post" action="/contacts/actions/start">
         <UndoNote action={action} />
         {asked.isEverything ? (
           <FilterInputs filter={asked.filter} />
@@ -153,7 +153,7 @@ function Confirm({ asked, choices, count }: { asked: Asked; choices: Choices; co
         <div class="buttons">
           <ConfirmButton action={action} count={count} />
           <LinkButton look="plain" href={listAddress(asked.filter)}>
-            {language.say('people.confirm.no')}
+            {language.say('contacts.confirm.no')}
           </LinkButton>
         </div>
       </form>
@@ -176,15 +176,17 @@ function ActionProgress({
   const language = useLanguage();
   const isActive = ['selecting', 'running', 'undoing'].includes(job.state);
   const finished = job.state === 'undoing' ? job.whole - job.done : job.done + job.skipped;
-  const state = language.say(`people.job.${job.state}`);
+  const state = language.say(`contacts.job.${job.state}`);
   const progress =
     question ??
     (job.state === 'selecting'
-      ? language.say('people.count', { count: job.whole })
-      : language.say('people.job.of', { finished, count: job.whole }));
+      ? language.say('contacts.count', { count: job.whole })
+      : language.say('contacts.job.of', { finished, count: job.whole }));
   const button = (change: 'cancel' | 'undo') => (
-    <form method="post" action={`/people/actions/${job.id}/${change}`}>
-      <Button look="plain">{language.say(job.state === 'ready' ? 'people.confirm.no' : `people.job.${change}`)}</Button>
+    <form method="post" action={`/contacts/actions/${job.id}/${change}`}>
+      <Button look="plain">
+        {language.say(job.state === 'ready' ? 'contacts.confirm.no' : `contacts.job.${change}`)}
+      </Button>
     </form>
   );
   return (
@@ -199,13 +201,13 @@ function ActionProgress({
               <UndoNote action={job.action} />
             </>
           )}
-          {isActive && <Meter label={language.say('people.job.progress')} value={finished} max={job.whole} />}
+          {isActive && <Meter label={language.say('contacts.job.progress')} value={finished} max={job.whole} />}
           {question === null && (
             <Stats
               figures={[
-                { label: language.say('people.job.whole'), value: language.number(job.whole) },
-                { label: language.say('people.job.finished'), value: language.number(job.done) },
-                { label: language.say('people.job.skipped'), value: language.number(job.skipped) },
+                { label: language.say('contacts.job.whole'), value: language.number(job.whole) },
+                { label: language.say('contacts.job.finished'), value: language.number(job.done) },
+                { label: language.say('contacts.job.skipped'), value: language.number(job.skipped) },
               ]}
             />
           )}
@@ -213,14 +215,14 @@ function ActionProgress({
         {canChange && (
           <div id="people-job-buttons" class="buttons">
             {job.state === 'ready' && (
-              <form method="post" action={`/people/actions/${job.id}/confirm`}>
+              <form method="post" action={`/contacts/actions/${job.id}/confirm`}>
                 <ConfirmButton action={job.action} count={job.whole} />
               </form>
             )}
             {(job.state === 'selecting' || job.state === 'ready' || job.state === 'running') && button('cancel')}
             {job.is_undoable === 1 && button('undo')}
-            <LinkButton look="quiet" href="/people">
-              {language.say('people.back')}
+            <LinkButton look="quiet" href="/contacts">
+              {language.say('contacts.back')}
             </LinkButton>
           </div>
         )}
@@ -243,32 +245,35 @@ export function actionTitle(language: Language, job: OfAction, choices: Choices)
   const { action, target_id } = job;
   const isOfAll = action === 'unsubscribe' && target_id === null;
   const name = isOfAll ? language.say('person.allMail') : targetName(job, choices);
-  if (action === 'delete' || name === undefined) return language.say(`people.job.${action}`);
-  return language.say(`people.job.${action}.named`, { name });
+  if (action === 'delete' || name === undefined) return language.say(`contacts.job.${action}`);
+  return language.say(`contacts.job.${action}.named`, { name });
 }
 
 /** What is about to happen, in a sentence with the number of people. */
 function actionQuestion(language: Language, job: OfAction & { whole: number }, choices: Choices): string {
   const { action, whole } = job;
-  const people = language.say('people.count', { count: whole });
+  const people = language.say('contacts.count', { count: whole });
   const name = targetName(job, choices);
-  if (action === 'delete') return language.say('people.confirm.delete', { people });
-  if (action === 'unsubscribe' && name === undefined) return language.say('people.confirm.unsubscribeAll', { people });
-  return language.say(`people.confirm.${action}`, { people, name: name ?? '' });
+  if (action === 'delete') return language.say('contacts.confirm.delete', { people });
+  if (action === 'unsubscribe' && name === undefined)
+    return language.say('contacts.confirm.unsubscribeAll', { people });
+  return language.say(`contacts.confirm.${action}`, { people, name: name ?? '' });
 }
 
 /** Says to whoever is to confirm an action whether it can be undone. */
 function UndoNote({ action }: Pick<Action, 'action'>) {
   const isUndoable = action === 'move' || action === 'delete';
-  return <p class="quiet-text">{useLanguage().say(isUndoable ? 'people.confirm.undoable' : 'people.confirm.final')}</p>;
+  return (
+    <p class="quiet-text">{useLanguage().say(isUndoable ? 'contacts.confirm.undoable' : 'contacts.confirm.final')}</p>
+  );
 }
 
 function ConfirmButton({ action, count }: Pick<Action, 'action'> & { count: number }) {
   const language = useLanguage();
-  const people = language.say('people.count', { count });
+  const people = language.say('contacts.count', { count });
   return (
     <Button look={action === 'delete' ? 'danger' : 'primary'}>
-      {language.say(`people.confirm.yes.${action}`, { people })}
+      {language.say(`contacts.confirm.yes.${action}`, { people })}
     </Button>
   );
 }

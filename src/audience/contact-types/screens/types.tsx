@@ -29,13 +29,13 @@ export async function typeScreens(app: FastifyInstance): Promise<void> {
   const showAll = async (request: FastifyRequest, reply: FastifyReply, shown: Shown = {}) => {
     const types = await ask(request, listContactTypes, {});
     const canChange = viewerOf(request).role !== 'viewer';
-    return sendSettings(request, reply, 'types', <Types {...{ types, canChange, shown }} />);
+    return sendSettings(request, reply, 'lists', <Types {...{ types, canChange, shown }} />);
   };
 
-  app.route({ method: READ, url: '/settings/types', handler: (request, reply) => showAll(request, reply) });
+  app.route({ method: READ, url: '/settings/lists', handler: (request, reply) => showAll(request, reply) });
 
   recordScreens(app, {
-    path: '/settings/types',
+    path: '/settings/lists',
     addsInList: true,
     form: NAME,
     add: (request, values) => attempt(request, addContactType, values),
@@ -46,9 +46,9 @@ export async function typeScreens(app: FastifyInstance): Promise<void> {
       requireEditor(request);
       const type = await ask(request, readContactType, { contact_type_id: id });
       const { uses } = await ask(request, countUsesOfContactType, { contact_type_id: id });
-      return sendSettings(request, reply, 'types', <OneType {...{ type, uses, shown }} />);
+      return sendSettings(request, reply, 'lists', <OneType {...{ type, uses, shown }} />);
     },
-    done: (reply, done) => backTo(reply, 'types', `settings.done.type${done}`),
+    done: (reply, done) => backTo(reply, 'lists', `settings.done.type${done}`),
   });
 }
 
@@ -57,40 +57,40 @@ function Types({ types, canChange, shown }: { types: readonly ListedContactType[
   return (
     <>
       {types.length === 0 ? (
-        <Empty icon="people" title={language.say('types.none.title')}>
-          {language.say('types.none.text')}
+        <Empty icon="people" title={language.say('lists.none.title')}>
+          {language.say('lists.none.text')}
         </Empty>
       ) : (
         <Table
-          caption={language.say('settings.types')}
+          caption={language.say('settings.lists')}
           rows={types}
           keyOf={({ id }) => id}
           columns={[
             {
-              heading: language.say('people.type'),
+              heading: language.say('contacts.type'),
               cell: ({ id, name }) =>
-                canChange ? <NamedLink href={`/settings/types/${id}`} name={name} /> : <bdi>{name}</bdi>,
+                canChange ? <NamedLink href={`/settings/lists/${id}`} name={name} /> : <bdi>{name}</bdi>,
             },
             {
               heading: language.say('segments.people'),
               isNumber: true,
               cell: ({ id, contacts_count: count }) => (
-                <a href={`/people?contact_type_id=${id}`}>{language.number(count)}</a>
+                <a href={`/contacts?contact_type_id=${id}`}>{language.number(count)}</a>
               ),
             },
           ]}
         />
       )}
       {canChange && (
-        <Card title={language.say('types.add')}>
-          <p class="quiet-text">{language.say('types.about')}</p>
+        <Card title={language.say('lists.add')}>
+          <p class="quiet-text">{language.say('lists.about')}</p>
           <SentForm
             form={NAME}
-            action="/settings/types"
+            action="/settings/lists"
             values={{}}
             {...shown}
             problems={problemsAt(shown, 'name')}
-            submit={language.say('types.add')}
+            submit={language.say('lists.add')}
           />
         </Card>
       )}
@@ -105,25 +105,25 @@ function OneType({ type, uses, shown }: { type: ContactType; uses: ContactTypeUs
       <Card title={type.name}>
         <SentForm
           form={NAME}
-          action={`/settings/types/${type.id}`}
+          action={`/settings/lists/${type.id}`}
           values={type}
           {...shown}
           problems={problemsAt(shown, 'name')}
-          submit={language.say('types.rename')}
+          submit={language.say('lists.rename')}
         />
       </Card>
       <div class="buttons below">
         <Confirm
           id="delete-type"
-          action={`/settings/types/${type.id}/delete`}
-          label={language.say('types.delete', { count: uses.people })}
-          title={language.say('types.delete.title', { name: type.name })}
+          action={`/settings/lists/${type.id}/delete`}
+          label={language.say('lists.delete', { count: uses.people })}
+          title={language.say('lists.delete.title', { name: type.name })}
         >
-          <p>{language.say('types.delete.people', { count: uses.people })}</p>
-          {uses.segments > 0 && <p>{language.say('types.delete.segments', { count: uses.segments })}</p>}
+          <p>{language.say('lists.delete.people', { count: uses.people })}</p>
+          {uses.segments > 0 && <p>{language.say('lists.delete.segments', { count: uses.segments })}</p>}
           <CampaignsUsing uses={uses} />
         </Confirm>
-        <LinkButton look="quiet" href="/settings/types">
+        <LinkButton look="quiet" href="/settings/lists">
           {language.say('confirm.cancel')}
         </LinkButton>
       </div>

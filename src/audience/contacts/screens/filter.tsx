@@ -54,7 +54,7 @@ export function readFilter(given: unknown): PeopleFilter {
 export function listAddress({ chosen, view, fields }: PeopleFilter, changes: Record<string, string> = {}): string {
   const query = new URLSearchParams({ ...chosen, ...view, ...changes });
   for (const field of fields) query.append('fields', field);
-  return query.size === 0 ? '/people' : `/people?${query}`;
+  return query.size === 0 ? '/contacts' : `/contacts?${query}`;
 }
 
 /** What the filters and actions can be about. */
@@ -89,71 +89,71 @@ const ALWAYS_SHOWN: readonly string[] = ['first_name', 'last_name', 'email'];
 export function FilterBar({ filter, choices }: { filter: PeopleFilter; choices: Choices }) {
   const language = useLanguage();
   const { chosen, view, fields } = filter;
-  const any = { value: '', label: language.say('people.any') };
+  const any = { value: '', label: language.say('contacts.any') };
   const isOpen = Object.keys(chosen).some((name) => name !== 'search') || fields.length > 0 || view.order !== undefined;
   return (
     <search>
-      <form method="get" action="/people" id="people-filter" class="people-filter">
+      <form method="get" action="/contacts" id="people-filter" class="people-filter">
         <div class="search">
           <TextField
             type="search"
             name="search"
-            label={language.say('people.search')}
+            label={language.say('contacts.search')}
             value={chosen.search ?? ''}
-            placeholder={language.say('people.search.hint')}
+            placeholder={language.say('contacts.search.hint')}
             autocomplete="off"
           />
           <Button look="plain" icon="search">
-            {language.say('people.find')}
+            {language.say('contacts.find')}
           </Button>
         </div>
         <details open={isOpen}>
-          <summary>{language.say('people.filters')}</summary>
+          <summary>{language.say('contacts.filters')}</summary>
           <div class="fields-in-row">
             <SelectField
               name="contact_type_id"
-              label={language.say('people.type')}
+              label={language.say('contacts.type')}
               value={chosen.contact_type_id ?? ''}
               options={[any, ...choices.types.map(({ id, name }) => ({ value: String(id), label: name }))]}
             />
             <SelectField
               name="segment_id"
-              label={language.say('people.segment')}
+              label={language.say('contacts.segment')}
               value={chosen.segment_id ?? ''}
               options={[any, ...choices.segments.map((one) => ({ value: String(one.id), label: one.segment_name }))]}
             />
             <SelectField
               name="mail_state"
-              label={language.say('people.mail')}
+              label={language.say('contacts.mail')}
               value={chosen.mail_state ?? ''}
               options={[
                 any,
-                ...CONTACT_STATES.map((state) => ({ value: state, label: language.say(`people.state.${state}`) })),
+                ...CONTACT_STATES.map((state) => ({ value: state, label: language.say(`contacts.state.${state}`) })),
               ]}
             />
             <SelectField
               name="field"
-              label={language.say('people.field')}
+              label={language.say('contacts.field')}
               value={chosen.field ?? ''}
               options={[
                 any,
                 ...choices.fields.map(({ field_name: name }) => ({ value: name, label: fieldLabel(language, name) })),
               ]}
             />
-            <TextField name="value" label={language.say('people.value')} value={chosen.value ?? ''} />
+            <TextField name="value" label={language.say('contacts.value')} value={chosen.value ?? ''} />
             <SelectField
               name="order"
-              label={language.say('people.order')}
+              label={language.say('contacts.order')}
               value={view.order === CONTACT_ORDERS[0] ? '' : (view.order ?? '')}
               options={CONTACT_ORDERS.map((order, at) => ({
                 // The first is the order where none is chosen: the address of the page stays short without it.
                 value: at === 0 ? '' : order,
-                label: language.say(`people.order.${order}`),
+                label: language.say(`contacts.order.${order}`),
               }))}
             />
           </div>
           <fieldset>
-            <legend>{language.say('people.columns')}</legend>
+            <legend>{language.say('contacts.columns')}</legend>
             <div class="choices-in-row">
               {choices.fields
                 .filter(({ field_name }) => !ALWAYS_SHOWN.includes(field_name))
@@ -169,9 +169,9 @@ export function FilterBar({ filter, choices }: { filter: PeopleFilter; choices: 
             </div>
           </fieldset>
           <p class="buttons">
-            <Button look="plain">{language.say('people.apply')}</Button>
-            <a class="button quiet" href="/people">
-              {language.say('people.clear')}
+            <Button look="plain">{language.say('contacts.apply')}</Button>
+            <a class="button quiet" href="/contacts">
+              {language.say('contacts.clear')}
             </a>
           </p>
         </details>

@@ -29,14 +29,14 @@ import {
 } from './filter.tsx';
 
 /** Where the script gets what changes with the search. */
-const FOUND = '/people/found';
+const FOUND = '/contacts/found';
 const ROWS = 50;
 
 /** Registers the list, what changes in it with the search, and the file of a contact type. */
 export async function peopleScreen(app: FastifyInstance): Promise<void> {
   app.route({
     method: READ,
-    url: '/people',
+    url: '/contacts',
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
       const language = languageOf(request, viewer);
@@ -45,26 +45,26 @@ export async function peopleScreen(app: FastifyInstance): Promise<void> {
       const found = await findPeople(request, filter);
       const canChange = viewer.role !== 'viewer';
       const frame = {
-        title: language.say('people.title'),
-        section: 'people',
+        title: language.say('contacts.title'),
+        section: 'contacts',
         ...(canChange && {
           action: (
             <>
-              <LinkButton look="plain" href="/people/new" icon="plus">
+              <LinkButton look="plain" href="/contacts/new" icon="plus">
                 {language.say('person.new')}
               </LinkButton>
-              <LinkButton href="/people/import">{language.say('people.import')}</LinkButton>
+              <LinkButton href="/contacts/import">{language.say('contacts.import')}</LinkButton>
             </>
           ),
         }),
       } as const;
       const content = (
         <>
-          <PeopleTabs current="people" />
+          <PeopleTabs current="contacts" />
           <People {...{ filter, choices, canChange, found }} />
           <div class="below">
             {choices.types.length > 0 && <ExportForm types={choices.types} type={filter.chosen.contact_type_id} />}
-            <a href="/people/recent">{language.say('people.recent')}</a>
+            <a href="/contacts/recent">{language.say('contacts.recent')}</a>
           </div>
         </>
       );
@@ -92,7 +92,7 @@ export async function peopleScreen(app: FastifyInstance): Promise<void> {
     },
   });
 
-  app.get<{ Querystring: Record<string, unknown> }>('/people/export', async (request, reply) => {
+  app.get<{ Querystring: Record<string, unknown> }>('/contacts/export', async (request, reply) => {
     const [contact_type_id] = texts(request.query.contact_type_id);
     reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
     return sendCsv(reply, await ask(request, exportContacts, { contact_type_id }), 'contacts.csv');
@@ -132,10 +132,10 @@ function People({
     return (
       <Empty
         icon="people"
-        title={language.say('people.none.title')}
-        action={canChange && <LinkButton href="/people/import">{language.say('people.import')}</LinkButton>}
+        title={language.say('contacts.none.title')}
+        action={canChange && <LinkButton href="/contacts/import">{language.say('contacts.import')}</LinkButton>}
       >
-        {language.say('people.none.text')}
+        {language.say('contacts.none.text')}
       </Empty>
     );
   }
@@ -143,7 +143,7 @@ function People({
     <Island name="live" data={{ search: '#people-filter', source: FOUND, results: '#people-found, #people-whom' }}>
       <FilterBar filter={filter} choices={choices} />
       <LiveNotes />
-      <form method="post" action="/people/actions">
+      <form method="post" action="/contacts/actions">
         <FoundPeople {...{ filter, found }} canChoose={canChange} />
         {canChange && <ActionBar choices={choices} whom={<Whom found={found} />} />}
       </form>
@@ -154,20 +154,20 @@ function People({
 /** How many were found, in words: the number, or that it is at least so many. */
 function countText(language: Language, { total, is_total_exact }: Found): string {
   const count = total ?? 0;
-  return is_total_exact ? language.say('people.count', { count }) : language.say('people.countOver', { count });
+  return is_total_exact ? language.say('contacts.count', { count }) : language.say('contacts.countOver', { count });
 }
 
 /** Who was found. Its `data-news` is read aloud when a search has put it in place of an earlier one. */
 function FoundPeople({ filter, found, canChoose }: { filter: PeopleFilter; found: Found; canChoose: boolean }) {
   const language = useLanguage();
   const isEmpty = found.contacts.length === 0;
-  const count = isEmpty ? language.say('people.noMatch.title') : countText(language, found);
+  const count = isEmpty ? language.say('contacts.noMatch.title') : countText(language, found);
   return (
     <div id="people-found" class="stack" data-news={count} data-empty={isEmpty ? 'yes' : 'no'}>
-      {found.is_indexing === 1 && <Notice tone="warn">{language.say('people.indexing')}</Notice>}
+      {found.is_indexing === 1 && <Notice tone="warn">{language.say('contacts.indexing')}</Notice>}
       {isEmpty ? (
         <Empty icon="search" title={count}>
-          {language.say(found.next === null ? 'people.noMatch.text' : 'people.noMatch.more')}
+          {language.say(found.next === null ? 'contacts.noMatch.text' : 'contacts.noMatch.more')}
         </Empty>
       ) : (
         <>
@@ -191,12 +191,12 @@ function Whom({ found }: { found: Found }) {
     <div id="people-whom" class="choices-in-row">
       <label class="choice">
         <input type="radio" name="whom" value="chosen" checked />
-        <span class="chosen-people">{language.say('people.whom.chosen')}</span>
+        <span class="chosen-people">{language.say('contacts.whom.chosen')}</span>
       </label>
       {found.total !== null && (
         <label class="choice">
           <input type="radio" name="whom" value="everything" />
-          <span>{language.say('people.whom.all', { found: countText(language, found) })}</span>
+          <span>{language.say('contacts.whom.all', { found: countText(language, found) })}</span>
         </label>
       )}
     </div>
@@ -227,33 +227,33 @@ function PeopleTable({
 }) {
   const language = useLanguage();
   const columns: Column<FoundContact>[] = [
-    { heading: language.say('people.email'), cell: ({ email }) => email },
-    { heading: language.say('people.type'), cell: (row) => row.contact_type_name },
+    { heading: language.say('contacts.email'), cell: ({ email }) => email },
+    { heading: language.say('contacts.type'), cell: (row) => row.contact_type_name },
     {
-      heading: language.say('people.mail'),
-      cell: (row) => <Badge tone={TONES[row.mail_state]}>{language.say(`people.state.${row.mail_state}`)}</Badge>,
+      heading: language.say('contacts.mail'),
+      cell: (row) => <Badge tone={TONES[row.mail_state]}>{language.say(`contacts.state.${row.mail_state}`)}</Badge>,
     },
     ...filter.fields.map((name) => ({
       heading: fieldLabel(language, name),
       cell: (row: FoundContact) => row.fields[name] ?? '',
     })),
     {
-      heading: language.say('people.added'),
+      heading: language.say('contacts.added'),
       cell: (row) => <span class="one-line">{language.date(new Date(row.created_at))}</span>,
     },
   ];
   return (
-    <ScrollRegion label={language.say('people.title')}>
+    <ScrollRegion label={language.say('contacts.title')}>
       <table class="cards">
-        <caption class="visually-hidden">{language.say('people.title')}</caption>
+        <caption class="visually-hidden">{language.say('contacts.title')}</caption>
         <thead>
           <tr>
             {canChoose && (
               <th scope="col" class="choose">
-                <span class="visually-hidden">{language.say('people.choose')}</span>
+                <span class="visually-hidden">{language.say('contacts.choose')}</span>
               </th>
             )}
-            <th scope="col">{language.say('people.name')}</th>
+            <th scope="col">{language.say('contacts.name')}</th>
             {columns.map(({ heading }) => (
               <th key={heading} scope="col">
                 {heading}
@@ -270,12 +270,12 @@ function PeopleTable({
                     type="checkbox"
                     name="ids"
                     value={row.id}
-                    aria-label={language.say('people.chooseOne', { name: row.fullname || row.email })}
+                    aria-label={language.say('contacts.chooseOne', { name: row.fullname || row.email })}
                   />
                 </td>
               )}
               <th scope="row">
-                <a href={`/people/${row.id}`}>{row.fullname || row.email}</a>
+                <a href={`/contacts/${row.id}`}>{row.fullname || row.email}</a>
               </th>
               {columns.map(({ heading, cell }) => (
                 <td key={heading} data-label={heading}>
@@ -294,15 +294,15 @@ function PeopleTable({
 function ExportForm({ types, type }: { types: readonly ListedContactType[]; type: string | undefined }) {
   const language = useLanguage();
   return (
-    <form method="get" action="/people/export" class="people-export">
-      <select name="contact_type_id" aria-label={language.say('people.type')}>
+    <form method="get" action="/contacts/export" class="people-export">
+      <select name="contact_type_id" aria-label={language.say('contacts.type')}>
         {types.map(({ id, name, contacts_count: count }) => (
           <option key={id} value={id} selected={String(id) === type}>
-            {name} ({language.say('people.count', { count })})
+            {name} ({language.say('contacts.count', { count })})
           </option>
         ))}
       </select>
-      <Button look="plain">{language.say('people.export')}</Button>
+      <Button look="plain">{language.say('contacts.export')}</Button>
     </form>
   );
 }
@@ -311,28 +311,28 @@ function ExportForm({ types, type }: { types: readonly ListedContactType[]; type
 function ActionBar({ choices, whom }: { choices: Choices; whom: ComponentChildren }) {
   const language = useLanguage();
   const options = [
-    { value: '', label: language.say('people.action.choose') },
-    { value: 'delete', label: language.say('people.action.delete') },
-    { value: 'unsubscribe:0', label: language.say('people.action.unsubscribeAll') },
+    { value: '', label: language.say('contacts.action.choose') },
+    { value: 'delete', label: language.say('contacts.action.delete') },
+    { value: 'unsubscribe:0', label: language.say('contacts.action.unsubscribeAll') },
     ...choices.groups.map(({ id, group_name: name }) => ({
       value: `unsubscribe:${id}`,
-      label: language.say('people.action.unsubscribe', { name }),
+      label: language.say('contacts.action.unsubscribe', { name }),
     })),
     ...choices.types.map(({ id, name }) => ({
       value: `move:${id}`,
-      label: language.say('people.action.move', { name }),
+      label: language.say('contacts.action.move', { name }),
     })),
     ...choices.segments.map(({ id, segment_name: name }) => ({
       value: `segment:${id}`,
-      label: language.say('people.action.segment', { name }),
+      label: language.say('contacts.action.segment', { name }),
     })),
   ];
   return (
     <fieldset class="action-bar">
-      <legend class="visually-hidden">{language.say('people.action')}</legend>
+      <legend class="visually-hidden">{language.say('contacts.action')}</legend>
       {whom}
-      <SelectField name="action" label={language.say('people.action')} options={options} required />
-      <Button look="plain">{language.say('people.action.next')}</Button>
+      <SelectField name="action" label={language.say('contacts.action')} options={options} required />
+      <Button look="plain">{language.say('contacts.action.next')}</Button>
     </fieldset>
   );
 }

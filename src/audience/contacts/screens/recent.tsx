@@ -19,7 +19,7 @@ const IMPORTS = 20;
 export async function recentScreen(app: FastifyInstance): Promise<void> {
   app.route({
     method: READ,
-    url: '/people/recent',
+    url: '/contacts/recent',
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
       const [{ jobs }, choices, imports] = await Promise.all([
@@ -27,30 +27,30 @@ export async function recentScreen(app: FastifyInstance): Promise<void> {
         readChoices(request),
         ask(request, listImports, { order: 'newest', limit: IMPORTS }),
       ]);
-      const title = languageOf(request, viewer).say('people.recent');
+      const title = languageOf(request, viewer).say('contacts.recent');
       const content = (
         <div class="stack">
           <Actions jobs={jobs} choices={choices} />
           <Imports imports={imports} canChange={viewer.role !== 'viewer'} />
           <p>
-            <LinkButton look="quiet" href="/people">
-              {languageOf(request, viewer).say('people.back')}
+            <LinkButton look="quiet" href="/contacts">
+              {languageOf(request, viewer).say('contacts.back')}
             </LinkButton>
           </p>
         </div>
       );
-      return sendPage(request, reply, viewer, { title, section: 'people' }, content);
+      return sendPage(request, reply, viewer, { title, section: 'contacts' }, content);
     },
   });
 }
 
 function Actions({ jobs, choices }: { jobs: readonly Action[]; choices: Choices }) {
   const language = useLanguage();
-  const title = language.say('people.recent.actions');
+  const title = language.say('contacts.recent.actions');
   return (
     <Card title={title}>
       {jobs.length === 0 ? (
-        <p class="quiet-text">{language.say('people.recent.none')}</p>
+        <p class="quiet-text">{language.say('contacts.recent.none')}</p>
       ) : (
         <Table
           caption={title}
@@ -58,17 +58,17 @@ function Actions({ jobs, choices }: { jobs: readonly Action[]; choices: Choices 
           keyOf={({ id }) => id}
           columns={[
             {
-              heading: language.say('people.action'),
-              cell: (job) => <a href={`/people/actions/${job.id}`}>{actionTitle(language, job, choices)}</a>,
+              heading: language.say('contacts.action'),
+              cell: (job) => <a href={`/contacts/actions/${job.id}`}>{actionTitle(language, job, choices)}</a>,
             },
-            { heading: language.say('people.recent.started'), cell: (job) => <Time at={new Date(job.created_at)} /> },
-            numberColumn(language, 'people.job.finished', 'done'),
+            { heading: language.say('contacts.recent.started'), cell: (job) => <Time at={new Date(job.created_at)} /> },
+            numberColumn(language, 'contacts.job.finished', 'done'),
             {
-              heading: language.say('people.recent.state'),
+              heading: language.say('contacts.recent.state'),
               cell: ({ state, is_undoable }) => (
                 <span class="badges">
-                  {language.say(`people.job.${state}`)}
-                  {is_undoable === 1 && <Badge>{language.say('people.recent.undoable')}</Badge>}
+                  {language.say(`contacts.job.${state}`)}
+                  {is_undoable === 1 && <Badge>{language.say('contacts.recent.undoable')}</Badge>}
                 </span>
               ),
             },
@@ -81,11 +81,11 @@ function Actions({ jobs, choices }: { jobs: readonly Action[]; choices: Choices 
 
 function Imports({ imports, canChange }: { imports: readonly Import[]; canChange: boolean }) {
   const language = useLanguage();
-  const title = language.say('people.recent.imports');
+  const title = language.say('contacts.recent.imports');
   return (
     <Card title={title}>
       {imports.length === 0 ? (
-        <p class="quiet-text">{language.say('people.recent.none')}</p>
+        <p class="quiet-text">{language.say('contacts.recent.none')}</p>
       ) : (
         <Table
           caption={title}
@@ -93,10 +93,10 @@ function Imports({ imports, canChange }: { imports: readonly Import[]; canChange
           keyOf={({ id }) => id}
           columns={[
             {
-              heading: language.say('people.recent.file'),
-              cell: ({ id, file_name }) => (canChange ? <a href={`/people/import/${id}`}>{file_name}</a> : file_name),
+              heading: language.say('contacts.recent.file'),
+              cell: ({ id, file_name }) => (canChange ? <a href={`/contacts/import/${id}`}>{file_name}</a> : file_name),
             },
-            { heading: language.say('people.recent.started'), cell: (one) => <Time at={new Date(one.created_at)} /> },
+            { heading: language.say('contacts.recent.started'), cell: (one) => <Time at={new Date(one.created_at)} /> },
             numberColumn(language, 'import.created', 'created'),
             numberColumn(language, 'import.updated', 'updated'),
             {
@@ -104,7 +104,7 @@ function Imports({ imports, canChange }: { imports: readonly Import[]; canChange
               isNumber: true,
               cell: ({ id, failed }) =>
                 failed > 0 && canChange ? (
-                  <a href={`/people/import/${id}/errors`}>{language.number(failed)}</a>
+                  <a href={`/contacts/import/${id}/errors`}>{language.number(failed)}</a>
                 ) : (
                   language.number(failed)
                 ),

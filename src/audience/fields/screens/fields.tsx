@@ -73,7 +73,7 @@ function Fields({ fields, canChange, shown }: { fields: readonly Field[]; canCha
           keyOf={({ id }) => id}
           columns={[
             {
-              heading: language.say('people.field'),
+              heading: language.say('contacts.field'),
               cell: ({ id, field_name: name }) =>
                 canChange ? (
                   <a href={`/settings/fields/${id}`}>{fieldLabel(language, name)}</a>

@@ -52,14 +52,14 @@ interface WithId {
 /** The two ways to begin: with a CSV file, or with the export of another service. */
 type Beginning = 'import' | 'migrate';
 
-const addressOf = (id: string) => `/people/import/${encodeURIComponent(id)}`;
+const addressOf = (id: string) => `/contacts/import/${encodeURIComponent(id)}`;
 
 export async function importScreens(app: FastifyInstance): Promise<void> {
   await installMultipart(app);
   app.addHook('onRequest', async (request) => requireEditor(request));
 
   for (const beginning of ['import', 'migrate'] as const) {
-    const url = `/people/${beginning}`;
+    const url = `/contacts/${beginning}`;
     const choose = (request: FastifyRequest, reply: FastifyReply, problem?: string) =>
       send(request, reply, <ChooseFile {...{ beginning, problem }} />, beginning);
     app.route({ method: READ, url, handler: (request, reply) => choose(request, reply) });
@@ -73,7 +73,7 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
 
   app.route<WithId & { Querystring: { columns?: string } }>({
     method: READ,
-    url: '/people/import/:id',
+    url: '/contacts/import/:id',
     handler: async (request, reply) => {
       const { id } = request.params;
       if (PAST.test(id)) {
@@ -100,7 +100,7 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
     },
   });
 
-  app.post<WithId>('/people/import/:id', async (request, reply) => {
+  app.post<WithId>('/contacts/import/:id', async (request, reply) => {
     const { upload } = await ask(request, readUpload, { upload_id: request.params.id });
     const both = languageOf(request, viewerOf(request)).say('import.type.both');
     const refused = await previewColumns(request, upload, readColumns(request.body, upload), both);
@@ -122,7 +122,7 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
 
   // The columns are those of the preview; the rest is what its page had, so that what happens is what it said.
   for (const [step, operation] of Object.entries({ preview: startPreview, start: startImport }))
-    app.post<WithId>(`/people/import/:id/${step}`, async (request, reply) => {
+    app.post<WithId>(`/contacts/import/:id/${step}`, async (request, reply) => {
       const upload_id = request.params.id;
       const { plan } = (await ask(request, readUpload, { upload_id })).upload;
       if (plan !== null) {
@@ -132,13 +132,13 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
       return reply.redirect(addressOf(upload_id), SEE_OTHER);
     });
 
-  app.post<WithId>('/people/import/:id/undo', async (request, reply) => {
+  app.post<WithId>('/contacts/import/:id/undo', async (request, reply) => {
     const { id } = request.params;
     await ask(request, takeBackImport, { id });
     return reply.redirect(addressOf(id), SEE_OTHER);
   });
 
-  app.get<WithId>('/people/import/:id/errors', async (request, reply) => {
+  app.get<WithId>('/contacts/import/:id/errors', async (request, reply) => {
     const { id } = request.params;
     const csv = await ask(request, failedRowsCsv, PAST.test(id) ? { id } : { upload_id: id });
     return sendCsv(reply, csv, 'import-errors.csv');
@@ -157,8 +157,8 @@ function send(
   beginning: Beginning = 'import',
 ) {
   const viewer = viewerOf(request);
-  const title = languageOf(request, viewer).say(`people.${beginning}`);
-  return sendPage(request, reply, viewer, { title, section: 'people' }, content);
+  const title = languageOf(request, viewer).say(`contacts.${beginning}`);
+  return sendPage(request, reply, viewer, { title, section: 'contacts' }, content);
 }
 
 /** The form for a file. `problem` says why the file before was refused. */
@@ -169,7 +169,7 @@ function ChooseFile({ beginning, problem }: { beginning: Beginning; problem: str
     <Island name="drop">
       <Card>
         {isExport && <p>{language.say('migrate.about')}</p>}
-        <form method="post" action={`/people/${beginning}`} enctype="multipart/form-data">
+        <form method="post" action={`/contacts/${beginning}`} enctype="multipart/form-data">
           {isExport && (
             <SelectField
               name="source"
@@ -186,12 +186,12 @@ function ChooseFile({ beginning, problem }: { beginning: Beginning; problem: str
           <div class="buttons">
             <Button>{language.say('import.look')}</Button>
             {!isExport && (
-              <LinkButton look="plain" href="/people/migrate">
-                {language.say('people.migrate')}
+              <LinkButton look="plain" href="/contacts/migrate">
+                {language.say('contacts.migrate')}
               </LinkButton>
             )}
-            <LinkButton look="quiet" href={isExport ? '/people/import' : '/people'}>
-              {language.say('people.confirm.no')}
+            <LinkButton look="quiet" href={isExport ? '/contacts/import' : '/contacts'}>
+              {language.say('contacts.confirm.no')}
             </LinkButton>
           </div>
         </form>
@@ -293,7 +293,7 @@ function Mapping({ upload, choices, type = '', newType, problems }: ColumnsForm)
     ];
   };
   return (
-    <form method="post" action={`/people/import/${upload.id}`} class="import-mapping stack">
+    <form method="post" action={`/contacts/import/${upload.id}`} class="import-mapping stack">
       {upload.notes.map((note) => (
         <Notice key={String(note)}>{language.sentence(note)}</Notice>
       ))}
@@ -340,7 +340,7 @@ function Mapping({ upload, choices, type = '', newType, problems }: ColumnsForm)
       </ScrollRegion>
       <div class="buttons">
         <Button>{language.say('import.next')}</Button>
-        <LinkButton look="quiet" href="/people/import">
+        <LinkButton look="quiet" href="/contacts/import">
           {language.say('import.other')}
         </LinkButton>
       </div>
@@ -372,11 +372,11 @@ function MigrationPlan({
         </Notice>
       ))}
       <Card title={upload.file_name}>
-        <form method="post" action={`/people/import/${upload.id}`} class="import-mapping stack">
+        <form method="post" action={`/contacts/import/${upload.id}`} class="import-mapping stack">
           <TypeChoice choices={choices} type={type} newType={newType} proposed={migration.source} problems={problems} />
           <div class="buttons">
             <Button>{language.say('import.next')}</Button>
-            <LinkButton look="quiet" href="/people/migrate">
+            <LinkButton look="quiet" href="/contacts/migrate">
               {language.say('import.other')}
             </LinkButton>
           </div>

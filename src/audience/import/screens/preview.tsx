@@ -55,7 +55,7 @@ export function PreviewPage({
       <Card title={upload.file_name}>
         <p>{state}</p>
         {isMaking && (
-          <Meter label={language.say('people.job.progress')} value={upload.bytes_read} max={upload.bytes || 1} />
+          <Meter label={language.say('contacts.job.progress')} value={upload.bytes_read} max={upload.bytes || 1} />
         )}
         {figures && <Stats figures={figures} />}
         {[...(upload.migration === null ? [] : upload.notes), ...(preview?.notes ?? [])].map((note) => (
@@ -71,7 +71,7 @@ export function PreviewPage({
       {!isMaking && preview && <Leaving leaving={preview.leaving} />}
       {!isMaking && upload.migration && <MigrationFacts migration={upload.migration} />}
       {!isMaking && preview && <Samples preview={preview} people={people} />}
-      {!isMaking && <ImportOptions action={`/people/import/${upload.id}/preview`} plan={plan} choices={choices} />}
+      {!isMaking && <ImportOptions action={`/contacts/import/${upload.id}/preview`} plan={plan} choices={choices} />}
     </LivePart>
   );
 }
@@ -106,15 +106,15 @@ function Start({ upload, plan, preview }: { upload: Upload; plan: Plan; preview:
           )}
         </Notice>
       )}
-      <form method="post" action={`/people/import/${upload.id}/start`} class="buttons">
+      <form method="post" action={`/contacts/import/${upload.id}/start`} class="buttons">
         <HiddenOptions plan={plan} />
         {what !== '' && <Button>{language.say('import.go', { what })}</Button>}
         {upload.migration === null && (
-          <LinkButton look="plain" href={`/people/import/${upload.id}?columns=1`}>
+          <LinkButton look="plain" href={`/contacts/import/${upload.id}?columns=1`}>
             {language.say('import.columns.again')}
           </LinkButton>
         )}
-        <LinkButton look="quiet" href={upload.migration === null ? '/people/import' : '/people/migrate'}>
+        <LinkButton look="quiet" href={upload.migration === null ? '/contacts/import' : '/contacts/migrate'}>
           {language.say('import.other')}
         </LinkButton>
       </form>

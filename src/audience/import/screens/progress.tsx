@@ -16,8 +16,8 @@ const LOOK_MS = 1000;
 const STATES = {
   writing: 'import.state.writing',
   done: 'import.state.done',
-  undoing: 'people.job.undoing',
-  undone: 'people.job.undone',
+  undoing: 'contacts.job.undoing',
+  undone: 'contacts.job.undone',
 } as const;
 
 /** The part of a page that changes while something goes on, when it is read anew `every` so many milliseconds; `news` is read aloud. */
@@ -51,7 +51,7 @@ export function ImportProgress({ upload, report }: { upload: Upload; report: Imp
   ];
   const progress = isReading
     ? language.percent(Math.floor((100 * upload.bytes_read) / Math.max(upload.bytes, 1)) / 100)
-    : language.say('people.job.of', { finished: upload.written, count: upload.whole });
+    : language.say('contacts.job.of', { finished: upload.written, count: upload.whole });
   const { failed, errors } = report ?? upload;
   const notes = new Map([...upload.notes, ...(report?.notes ?? [])].map((note) => [stored(note), note]));
   return (
@@ -64,7 +64,7 @@ export function ImportProgress({ upload, report }: { upload: Upload; report: Imp
         <p>{state}</p>
         {isRunning && (
           <Meter
-            label={language.say('people.job.progress')}
+            label={language.say('contacts.job.progress')}
             value={isReading ? upload.bytes_read : upload.written}
             max={isReading ? upload.bytes : upload.whole}
           />
@@ -76,14 +76,14 @@ export function ImportProgress({ upload, report }: { upload: Upload; report: Imp
           <div class="buttons">
             {report && <UndoImport past={report} />}
             {failed > 0 && (
-              <LinkButton look="plain" href={`/people/import/${upload.id}/errors`}>
+              <LinkButton look="plain" href={`/contacts/import/${upload.id}/errors`}>
                 {language.say('import.errors')}
               </LinkButton>
             )}
-            <LinkButton look="plain" href="/people/import">
+            <LinkButton look="plain" href="/contacts/import">
               {language.say('import.other')}
             </LinkButton>
-            <LinkButton href="/people">{language.say('people.back')}</LinkButton>
+            <LinkButton href="/contacts">{language.say('contacts.back')}</LinkButton>
           </div>
         )}
       </Card>
@@ -102,7 +102,7 @@ export function PastImport({ past, kept }: { past: Import; kept: readonly KeptCo
   const undone = [
     figure(language.say('import.undo.removed'), past.removed),
     figure(language.say('import.undo.restored'), past.restored),
-    figure(language.say('people.job.skipped'), past.kept),
+    figure(language.say('contacts.job.skipped'), past.kept),
   ];
   return (
     <LivePart id="past-import" every={isUndoing ? LOOK_MS : 0} news={`${state} ${spoken(undone)}`}>
@@ -122,8 +122,8 @@ export function PastImport({ past, kept }: { past: Import; kept: readonly KeptCo
         <UndoUntil past={past} />
         <div class="buttons">
           <UndoImport past={past} />
-          <LinkButton look="quiet" href="/people/recent">
-            {language.say('people.recent')}
+          <LinkButton look="quiet" href="/contacts/recent">
+            {language.say('contacts.recent')}
           </LinkButton>
         </div>
       </Card>
@@ -146,7 +146,7 @@ function UndoImport({ past }: { past: Import }) {
   if (past.is_undoable === 0) return null;
   const label = language.say('import.undo');
   return (
-    <Confirm id="undo-import" action={`/people/import/${past.id}/undo`} label={label} title={label}>
+    <Confirm id="undo-import" action={`/contacts/import/${past.id}/undo`} label={label} title={label}>
       <p>{language.say('import.undo.created', { count: past.created })}</p>
       <p>{language.say('import.undo.updated', { count: past.updated })}</p>
       <p>{language.say('import.undo.stays')}</p>
@@ -156,7 +156,7 @@ function UndoImport({ past }: { past: Import }) {
 
 function Kept({ kept, whole }: { kept: readonly KeptContact[]; whole: number }) {
   const language = useLanguage();
-  const title = language.say('people.job.skipped');
+  const title = language.say('contacts.job.skipped');
   return (
     <Card title={title}>
       {kept.length < whole && <p>{language.say('import.rows.shown', { rows: kept.length, count: whole })}</p>}

@@ -32,7 +32,7 @@ const LABELS = RESERVED_FIELDS.map((name) => ({
   label: `field.${name}` as const,
   ...(name === 'country' && { control: Country }),
 }));
-const NEW = form(enterContact.input, [{ name: 'contact_type_id', label: 'people.type' }, ...LABELS]);
+const NEW = form(enterContact.input, [{ name: 'contact_type_id', label: 'contacts.type' }, ...LABELS]);
 const CHANGED = form(editContact.input, LABELS);
 
 /** A field of the account's own with the name of its input and its value. */
@@ -50,23 +50,23 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
     const types = await ask(request, listContactTypes, {});
     const frame = {
       title: language.say('person.new'),
-      section: 'people',
-      back: { href: '/people', label: 'nav.people' },
+      section: 'contacts',
+      back: { href: '/contacts', label: 'nav.contacts' },
     } as const;
     const content =
       types.length === 0 ? (
         <Empty
           icon="people"
-          title={language.say('types.none.title')}
-          action={<LinkButton href="/settings/types">{language.say('types.add')}</LinkButton>}
+          title={language.say('lists.none.title')}
+          action={<LinkButton href="/settings/lists">{language.say('lists.add')}</LinkButton>}
         >
-          {language.say('types.none.text')}
+          {language.say('lists.none.text')}
         </Empty>
       ) : (
         <ContactForm
-          action="/people/new"
+          action="/contacts/new"
           save="person.new.save"
-          back="/people"
+          back="/contacts"
           own={await ownValues(request)}
           problems={problems}
           values={given}
@@ -83,14 +83,14 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
 
   app.route({
     method: READ,
-    url: '/people/new',
+    url: '/contacts/new',
     handler: (request, reply) => {
       requireEditor(request);
       return showNew(request, reply);
     },
   });
 
-  app.post('/people/new', async (request, reply) => {
+  app.post('/contacts/new', async (request, reply) => {
     const given = NEW.read(request);
     const typed = typedIn(request, await ownValues(request));
     const added = await attempt(request, enterContact, {
@@ -100,7 +100,7 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
     if ('problems' in added)
       return showNew(request, reply.code(added.status), withTyped(given, typed), problemsAt(added, 'custom_field'));
     setFlash(reply, 'good', 'person.added');
-    return reply.redirect(`/people/${added.output}`, SEE_OTHER);
+    return reply.redirect(`/contacts/${added.output}`, SEE_OTHER);
   });
 
   const show = async (
@@ -112,7 +112,7 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
     const { contact, own } = await readFields(request);
     const viewer = viewerOf(request);
     const title = languageOf(request, viewer).say('person.edit.title', { name: contact.fullname || contact.email });
-    const page = `/people/${contact.id}`;
+    const page = `/contacts/${contact.id}`;
     const content = (
       <ContactForm
         action={`${page}/edit`}
@@ -129,21 +129,21 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
       request,
       reply,
       viewer,
-      { title, section: 'people', back: { href: page, label: 'nav.people' } },
+      { title, section: 'contacts', back: { href: page, label: 'nav.contacts' } },
       content,
     );
   };
 
   app.route<WithId>({
     method: READ,
-    url: '/people/:id/edit',
+    url: '/contacts/:id/edit',
     handler: (request, reply) => {
       requireEditor(request);
       return show(request, reply);
     },
   });
 
-  app.post<WithId>('/people/:id/edit', async (request, reply) => {
+  app.post<WithId>('/contacts/:id/edit', async (request, reply) => {
     const { contact, own } = await readFields(request);
     const given = CHANGED.read(request);
     const typed = typedIn(request, own);
@@ -157,7 +157,7 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
     if ('problems' in saved)
       return show(request, reply.code(saved.status), withTyped(given, typed), problemsAt(saved, 'custom_field'));
     setFlash(reply, 'good', 'person.edited');
-    return reply.redirect(`/people/${contact.id}`, SEE_OTHER);
+    return reply.redirect(`/contacts/${contact.id}`, SEE_OTHER);
   });
 }
 
@@ -231,7 +231,7 @@ function ContactForm({ action, save, back, own, values, problems, children }: Co
         <div class="buttons">
           <Button>{language.say(save)}</Button>
           <LinkButton look="plain" href={back}>
-            {language.say('people.confirm.no')}
+            {language.say('contacts.confirm.no')}
           </LinkButton>
         </div>
       </form>

@@ -32,7 +32,7 @@ interface WithId {
 export async function personScreen(app: FastifyInstance): Promise<void> {
   app.route<WithId>({
     method: READ,
-    url: '/people/:id',
+    url: '/contacts/:id',
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
       const language = languageOf(request, viewer);
@@ -43,7 +43,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
         ask(request, listGroups, {}),
         ask(request, readTimeline, { contact_id, after }),
       ]);
-      const here = `/people/${encodeURIComponent(contact_id)}`;
+      const here = `/contacts/${encodeURIComponent(contact_id)}`;
       const name = person.contacts.map(({ fullname }) => fullname).find((text) => text !== '');
       const title = name ?? person.email;
       const action = (
@@ -55,7 +55,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
         request,
         reply,
         viewer,
-        { title, section: 'people', back: { href: '/people', label: 'nav.people' }, action },
+        { title, section: 'contacts', back: { href: '/contacts', label: 'nav.contacts' }, action },
         <>
           <Facts person={person} canChange={viewer.role !== 'viewer'} />
           <Consent person={person} groups={groups} />
@@ -78,7 +78,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
     },
   });
 
-  app.get<WithId>('/people/:id/export', async (request, reply) => {
+  app.get<WithId>('/contacts/:id/export', async (request, reply) => {
     const known = await ask(request, exportPerson, { contact_id: request.params.id });
     reply.headers({
       'content-type': 'application/json; charset=utf-8',
@@ -89,27 +89,27 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
 
   app.route<WithId>({
     method: READ,
-    url: '/people/:id/erase',
+    url: '/contacts/:id/erase',
     handler: async (request, reply) => {
       requireEditor(request);
       const viewer = viewerOf(request);
       const contact_id = request.params.id;
       const { person } = await ask(request, readPerson, { contact_id });
       const title = languageOf(request, viewer).say('person.erase');
-      return sendPage(request, reply, viewer, { title, section: 'people' }, <Erase {...{ person, contact_id }} />);
+      return sendPage(request, reply, viewer, { title, section: 'contacts' }, <Erase {...{ person, contact_id }} />);
     },
   });
 
-  app.post<WithId>('/people/:id/erase', async (request, reply) => {
+  app.post<WithId>('/contacts/:id/erase', async (request, reply) => {
     const erased = await attempt(request, erase, { contact_id: request.params.id });
     if ('output' in erased) {
       setFlash(reply, 'good', 'person.erased');
-      return reply.redirect('/people', SEE_OTHER);
+      return reply.redirect('/contacts', SEE_OTHER);
     }
     const viewer = viewerOf(request);
     const title = languageOf(request, viewer).say('person.erase');
     const content = <Notice tone="bad">{sentenceOf(erased)}</Notice>;
-    return sendPage(request, reply.code(erased.status), viewer, { title, section: 'people' }, content);
+    return sendPage(request, reply.code(erased.status), viewer, { title, section: 'contacts' }, content);
   });
 }
 
@@ -132,7 +132,7 @@ function Facts({ person, canChange }: { person: Person; canChange: boolean }) {
           </dl>
           {canChange && (
             <p>
-              <LinkButton look="plain" href={`/people/${contact.id}/edit`}>
+              <LinkButton look="plain" href={`/contacts/${contact.id}/edit`}>
                 {language.say('person.edit')}
               </LinkButton>
             </p>
@@ -202,7 +202,7 @@ function Consent({ person, groups }: { person: Person; groups: readonly Group[] 
 
 function Erase({ person, contact_id }: { person: Person; contact_id: string }) {
   const language = useLanguage();
-  const here = `/people/${encodeURIComponent(contact_id)}`;
+  const here = `/contacts/${encodeURIComponent(contact_id)}`;
   return (
     <Card title={language.say('person.erase.title', { email: person.email })}>
       <form method="post" action={`${here}/erase`}>
@@ -222,7 +222,7 @@ function Erase({ person, contact_id }: { person: Person; contact_id: string }) {
         <div class="buttons">
           <Button look="danger">{language.say('person.erase.yes')}</Button>
           <LinkButton look="plain" href={here}>
-            {language.say('people.confirm.no')}
+            {language.say('contacts.confirm.no')}
           </LinkButton>
         </div>
       </form>
@@ -336,7 +336,7 @@ function pageOf({ kind, utr, automation_utr }: Moment): string | null {
   if (kind === 'transactional') return `/transactional/${utr}`;
   if (kind === 'automation_entered') return utr === null ? null : `/automations/${utr}`;
   if (automation_utr !== null) return `/automations/${automation_utr}`;
-  return utr === null ? null : `/mailings/${utr}`;
+  return utr === null ? null : `/campaigns/${utr}`;
 }
 
 function reason(language: Language, { kind, reason }: Moment): string {

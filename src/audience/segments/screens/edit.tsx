@@ -26,7 +26,7 @@ interface ById {
 export async function editScreens(app: FastifyInstance): Promise<void> {
   app.addHook('onRequest', async (request) => requireEditor(request));
 
-  for (const url of ['/people/segments/new', '/people/segments/:id/edit'] as const) {
+  for (const url of ['/contacts/segments/new', '/contacts/segments/:id/edit'] as const) {
     app.route<ById>({
       method: READ,
       url,
@@ -56,7 +56,7 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
           : await attempt(request, changeSegment, { segment_id, ...about });
       if ('output' in saved) {
         setFlash(reply, 'good', 'segments.saved', { name: draft.name });
-        return reply.redirect(`/people/segments/${saved.output.id}`, SEE_OTHER);
+        return reply.redirect(`/contacts/segments/${saved.output.id}`, SEE_OTHER);
       }
       return show(request, reply.code(saved.status), choices, draft, {
         ...problemsAt(saved, 'segment_name'),
@@ -77,7 +77,7 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
     const found = await readMatches(request, givenRules(draft, namesOf(request, choices)));
     const title = language.say(request.params.id === undefined ? 'segments.new' : 'segments.change');
     const content = <Edit {...{ draft, choices, found, problems }} id={request.params.id} />;
-    return sendPage(request, reply, viewer, { title, section: 'people' }, content);
+    return sendPage(request, reply, viewer, { title, section: 'contacts' }, content);
   }
 
   /**
@@ -121,14 +121,14 @@ function Edit({
       <Empty
         icon="people"
         title={language.say('segments.noTypes.title')}
-        action={<LinkButton href="/people/import">{language.say('people.import')}</LinkButton>}
+        action={<LinkButton href="/contacts/import">{language.say('contacts.import')}</LinkButton>}
       >
         {language.say('segments.noTypes.text')}
       </Empty>
     );
   return (
     <Island name="rules">
-      <form method="post" action={id === undefined ? '/people/segments/new' : `/people/segments/${id}/edit`}>
+      <form method="post" action={id === undefined ? '/contacts/segments/new' : `/contacts/segments/${id}/edit`}>
         {/* What the Enter key in a field does: browsers take the first button of a form. */}
         <button type="submit" name="do" value="save" hidden>
           {language.say('segments.save')}
@@ -167,7 +167,7 @@ function Edit({
           <Button name="do" value="save">
             {language.say('segments.save')}
           </Button>
-          <LinkButton look="quiet" href={id === undefined ? '/people/segments' : `/people/segments/${id}`}>
+          <LinkButton look="quiet" href={id === undefined ? '/contacts/segments' : `/contacts/segments/${id}`}>
             {language.say('confirm.cancel')}
           </LinkButton>
         </div>

@@ -33,7 +33,7 @@ import { draftOf } from './rules.ts';
 const SEE_OTHER = 303;
 const ROWS = 50;
 const PERSON = form(addRecipientByHand.input, [
-  { name: 'email', label: 'people.email', attributes: { type: 'email' } },
+  { name: 'email', label: 'contacts.email', attributes: { type: 'email' } },
   { name: 'first_name', label: 'field.first_name' },
   { name: 'last_name', label: 'field.last_name' },
 ]);
@@ -52,35 +52,35 @@ interface Given {
 export async function segmentScreen(app: FastifyInstance): Promise<void> {
   app.route<ById>({
     method: READ,
-    url: '/people/segments/:id',
+    url: '/contacts/segments/:id',
     handler: (request, reply) => show(request, reply),
   });
 
-  app.post<ById>('/people/segments/:id/add', async (request, reply) => {
+  app.post<ById>('/contacts/segments/:id/add', async (request, reply) => {
     const segment = await editable(request);
     const person = PERSON.read(request);
     const added = await attempt(request, addRecipientByHand, { segment_id: segment.id, ...person });
     if ('problems' in added)
       return show(request, reply.code(added.status), { person, problems: problemsAt(added, 'email') });
     setFlash(reply, 'good', 'segments.added', { email: String(person.email) });
-    return reply.redirect(`/people/segments/${segment.id}`, SEE_OTHER);
+    return reply.redirect(`/contacts/segments/${segment.id}`, SEE_OTHER);
   });
 
   app.post<{ Params: { id: string; recipient: string } }>(
-    '/people/segments/:id/remove/:recipient',
+    '/contacts/segments/:id/remove/:recipient',
     async (request, reply) => {
       const segment = await editable(request);
       await ask(request, removeRecipientByHand, { segment_recipient_id: request.params.recipient });
       setFlash(reply, 'good', 'segments.removed');
-      return reply.redirect(`/people/segments/${segment.id}`, SEE_OTHER);
+      return reply.redirect(`/contacts/segments/${segment.id}`, SEE_OTHER);
     },
   );
 
-  app.post<ById>('/people/segments/:id/delete', async (request, reply) => {
+  app.post<ById>('/contacts/segments/:id/delete', async (request, reply) => {
     const segment = await editable(request);
     await ask(request, deleteSegment, { segment_id: segment.id });
     setFlash(reply, 'good', 'segments.deleted', { name: segment.segment_name });
-    return reply.redirect('/people/segments', SEE_OTHER);
+    return reply.redirect('/contacts/segments', SEE_OTHER);
   });
 
   async function editable(request: FastifyRequest<{ Params: { id: string } }>) {
@@ -107,10 +107,12 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
     const canChange = viewer.role !== 'viewer';
     const frame = {
       title: segment.segment_name,
-      section: 'people',
-      back: { href: '/people/segments', label: 'segments.title' },
+      section: 'contacts',
+      back: { href: '/contacts/segments', label: 'segments.title' },
       ...(canChange && {
-        action: <LinkButton href={`/people/segments/${segment.id}/edit`}>{language.say('segments.change')}</LinkButton>,
+        action: (
+          <LinkButton href={`/contacts/segments/${segment.id}/edit`}>{language.say('segments.change')}</LinkButton>
+        ),
       }),
     } as const;
     const content = (
@@ -150,7 +152,7 @@ function SegmentView(props: Props) {
         </p>
         <p>
           <b>{language.say('segments.count', { count: uses.people })}</b>{' '}
-          <a href={`/people?segment_id=${segment.id}`}>{language.say('segments.inPeople')}</a>
+          <a href={`/contacts?segment_id=${segment.id}`}>{language.say('segments.inPeople')}</a>
         </p>
       </Card>
       <Members {...props} />
@@ -160,7 +162,7 @@ function SegmentView(props: Props) {
           <p class="below">
             <Confirm
               id="delete-segment"
-              action={`/people/segments/${segment.id}/delete`}
+              action={`/contacts/segments/${segment.id}/delete`}
               label={language.say('segments.delete')}
               title={language.say('segments.delete.title', { name: segment.segment_name })}
             >
@@ -176,7 +178,7 @@ function SegmentView(props: Props) {
 
 function Members({ segment, members, hasMore, isLater, canChange }: Props) {
   const language = useLanguage();
-  const path = `/people/segments/${segment.id}`;
+  const path = `/contacts/segments/${segment.id}`;
   if (members.length === 0 && !isLater)
     return (
       <Empty icon="people" title={language.say('segments.empty.title')}>
@@ -185,21 +187,21 @@ function Members({ segment, members, hasMore, isLater, canChange }: Props) {
     );
   const columns: Column<Recipient>[] = [
     {
-      heading: language.say('people.name'),
+      heading: language.say('contacts.name'),
       cell: ({ contact_id: id, fullname, email }) =>
         id === null ? (
           <bdi>{fullname || email}</bdi>
         ) : (
-          <a href={`/people/${id}`}>
+          <a href={`/contacts/${id}`}>
             <bdi>{fullname || email}</bdi>
           </a>
         ),
     },
-    { heading: language.say('people.email'), cell: ({ email }) => <bdi>{email}</bdi> },
+    { heading: language.say('contacts.email'), cell: ({ email }) => <bdi>{email}</bdi> },
   ];
   if (canChange)
     columns.push({
-      heading: language.say('left.action'),
+      heading: language.say('unsubscribes.action'),
       cell: ({ id, email }) => (
         <Confirm
           id={`remove-${id}`}
@@ -226,7 +228,7 @@ function AddPerson({ segment, person, problems }: Props) {
       <p class="quiet-text">{language.say('segments.addPerson.about')}</p>
       <SentForm
         form={PERSON}
-        action={`/people/segments/${segment.id}/add`}
+        action={`/contacts/segments/${segment.id}/add`}
         values={person ?? {}}
         problems={problems}
         submit={language.say('segments.addPerson')}

@@ -19,7 +19,7 @@ import { segmentScreen } from './segment.tsx';
 export async function segmentScreens(app: FastifyInstance): Promise<void> {
   app.route({
     method: READ,
-    url: '/people/segments',
+    url: '/contacts/segments',
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
       const language = languageOf(request, viewer);
@@ -28,11 +28,11 @@ export async function segmentScreens(app: FastifyInstance): Promise<void> {
       const canChange = viewer.role !== 'viewer';
       const frame = {
         title: language.say('segments.title'),
-        section: 'people',
+        section: 'contacts',
         ...(canChange &&
           segments.length > 0 && {
             action: (
-              <LinkButton href="/people/segments/new" icon="plus">
+              <LinkButton href="/contacts/segments/new" icon="plus">
                 {language.say('segments.new')}
               </LinkButton>
             ),
@@ -63,7 +63,7 @@ function Segments({
         <Empty
           icon="people"
           title={language.say('segments.none.title')}
-          action={canChange && <LinkButton href="/people/segments/new">{language.say('segments.new')}</LinkButton>}
+          action={canChange && <LinkButton href="/contacts/segments/new">{language.say('segments.new')}</LinkButton>}
         >
           {language.say('segments.none.text')}
         </Empty>
@@ -76,13 +76,13 @@ function Segments({
             {
               heading: language.say('segments.name'),
               cell: ({ id, segment_name: name }) => (
-                <a href={`/people/segments/${id}`}>
+                <a href={`/contacts/segments/${id}`}>
                   <bdi>{name}</bdi>
                 </a>
               ),
             },
             {
-              heading: language.say('people.type'),
+              heading: language.say('contacts.type'),
               cell: ({ contact_type_id: typeId }) => (
                 <bdi>{choices.types.find(({ id }) => id === typeId)?.name ?? language.say('segments.noType')}</bdi>
               ),

@@ -15,7 +15,7 @@ import { useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { type ListedContactType, listContactTypes } from '../../contact-types/operations.ts';
 import { listSegments, type Segment } from '../../segments/operations.ts';
-import { LeftTabs } from '../../unsubscribed/screens/kinds.tsx';
+import { UnsubscribesTabs } from '../../unsubscribed/screens/kinds.tsx';
 import {
   liftAllInactive,
   previewSunset,
@@ -26,7 +26,7 @@ import {
 } from '../operations.ts';
 
 const SEE_OTHER = 303;
-const PAGE = '/left/inactive/rule';
+const PAGE = '/unsubscribes/inactive/rule';
 
 /** What the form has: as it was stored, or as somebody filled it in. */
 interface Given {
@@ -73,13 +73,13 @@ export async function sunsetScreen(app: FastifyInstance): Promise<void> {
       return show(request, reply.code(status), { given, problems: targetProblems(problems), problem });
     }
     setFlash(reply, 'good', doing === 'on' ? 'inactive.done.on' : 'inactive.done.off');
-    return reply.redirect('/left/inactive', SEE_OTHER);
+    return reply.redirect('/unsubscribes/inactive', SEE_OTHER);
   });
 
   app.post(`${PAGE}/lift-all`, async (request, reply) => {
     await ask(request, liftAllInactive, {});
     setFlash(reply, 'good', 'inactive.done.lifted');
-    return reply.redirect('/left/inactive', SEE_OTHER);
+    return reply.redirect('/unsubscribes/inactive', SEE_OTHER);
   });
 
   async function show(request: FastifyRequest, reply: FastifyReply, shown: Shown) {
@@ -90,7 +90,7 @@ export async function sunsetScreen(app: FastifyInstance): Promise<void> {
       ask(request, listContactTypes, {}),
     ]);
     const language = languageOf(request, viewer);
-    const frame = { title: language.say('inactive.rule.title'), section: 'left' } as const;
+    const frame = { title: language.say('inactive.rule.title'), section: 'unsubscribes' } as const;
     const props = { sunset, segments, types, mayChange: viewer.role === 'owner', ...shown };
     return sendPage(request, reply, viewer, frame, <RulePage {...props} />);
   }
@@ -115,7 +115,7 @@ function RulePage(props: RuleProps) {
   const { sunset, problem, mayChange } = props;
   return (
     <>
-      <LeftTabs current="inactive" />
+      <UnsubscribesTabs current="inactive" />
       <div class="stack">
         <Problem>{problem}</Problem>
         {sunset.is_target_missing === 1 && <Notice tone="warn">{language.say('inactive.rule.missing')}</Notice>}
@@ -307,7 +307,7 @@ export function RuleInWords({ sunset }: { sunset: Sunset }) {
       </p>
       <p>{language.say('inactive.stopped', { count: sunset.stopped })}</p>
       <div class="buttons">
-        <LinkButton href="/left/inactive/rule" look="plain">
+        <LinkButton href="/unsubscribes/inactive/rule" look="plain">
           {language.say('inactive.rule.open')}
         </LinkButton>
       </div>

@@ -14,14 +14,14 @@ import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { addGroup, changeGroup, deleteGroup, type GroupAndUses, listGroups, readGroupAndUses } from '../groups.ts';
-import { LeftTabs } from './kinds.tsx';
+import { UnsubscribesTabs } from './kinds.tsx';
 
 const SEE_OTHER = 303;
-const LIST = '/left/groups';
+const LIST = '/unsubscribes/topics';
 const GROUP = form(addGroup.input, [
   { name: 'group_name', label: 'segments.name' },
-  { name: 'description', label: 'left.groups.description', hint: 'groups.description.hint' },
-  { name: 'is_display', label: 'groups.display' },
+  { name: 'description', label: 'unsubscribes.topics.description', hint: 'topics.description.hint' },
+  { name: 'is_display', label: 'topics.display' },
 ]);
 const BLANK = { is_display: 1 };
 
@@ -43,12 +43,12 @@ export async function groupScreens(app: FastifyInstance): Promise<void> {
       const language = languageOf(request, viewer);
       const canChange = viewer.role !== 'viewer';
       const frame = {
-        title: language.say('nav.left'),
-        section: 'left',
+        title: language.say('nav.unsubscribes'),
+        section: 'unsubscribes',
         ...(canChange && {
           action: (
             <LinkButton href={`${LIST}/new`} icon="plus">
-              {language.say('groups.new')}
+              {language.say('topics.new')}
             </LinkButton>
           ),
         }),
@@ -62,34 +62,37 @@ function Groups({ groups, canChange }: { groups: readonly Group[]; canChange: bo
   const language = useLanguage();
   return (
     <>
-      <LeftTabs current="group" />
+      <UnsubscribesTabs current="topic" />
       {groups.length === 0 ? (
-        <Empty icon="leave" title={language.say('left.groups.empty.title')}>
-          {language.say('left.groups.empty.text')}
+        <Empty icon="leave" title={language.say('unsubscribes.topics.empty.title')}>
+          {language.say('unsubscribes.topics.empty.text')}
         </Empty>
       ) : (
         <Table
-          caption={language.say('left.group')}
+          caption={language.say('unsubscribes.topic')}
           rows={groups}
           keyOf={({ id }) => id}
           columns={[
             {
-              heading: language.say('left.groups.name'),
+              heading: language.say('unsubscribes.topics.name'),
               cell: ({ id, group_name: name }) => <NamedLink href={`${LIST}/${id}`} name={name} />,
             },
-            { heading: language.say('left.groups.description'), cell: ({ description }) => <bdi>{description}</bdi> },
             {
-              heading: language.say('left.groups.count'),
+              heading: language.say('unsubscribes.topics.description'),
+              cell: ({ description }) => <bdi>{description}</bdi>,
+            },
+            {
+              heading: language.say('unsubscribes.topics.count'),
               isNumber: true,
               cell: ({ unsubscribe_clients_count: count }) => language.number(count),
             },
             ...(canChange
               ? [
                   {
-                    heading: language.say('left.action'),
+                    heading: language.say('unsubscribes.action'),
                     cell: ({ id, group_name: name }: Group) => (
-                      <a href={`${LIST}/${id}/edit`} aria-label={language.say('groups.editOne', { name })}>
-                        {language.say('groups.edit')}
+                      <a href={`${LIST}/${id}/edit`} aria-label={language.say('topics.editOne', { name })}>
+                        {language.say('topics.edit')}
                       </a>
                     ),
                   },
@@ -138,14 +141,14 @@ async function oneGroup(app: FastifyInstance): Promise<void> {
   app.post<ById>(`${LIST}/:id/delete`, async (request, reply) => {
     const deleted = await attempt(request, deleteGroup, request.params);
     const isRefused = 'problems' in deleted;
-    if (isRefused) setFlash(reply, 'bad', 'groups.used.title');
-    else setFlash(reply, 'good', 'groups.deleted');
+    if (isRefused) setFlash(reply, 'bad', 'topics.used.title');
+    else setFlash(reply, 'good', 'topics.deleted');
     return reply.redirect(isRefused ? `${LIST}/${request.params.id}/edit` : LIST, SEE_OTHER);
   });
 }
 
 function saved(reply: FastifyReply, { group_name: name }: FormValues) {
-  setFlash(reply, 'good', 'groups.saved', { name: String(name) });
+  setFlash(reply, 'good', 'topics.saved', { name: String(name) });
   return reply.redirect(LIST, SEE_OTHER);
 }
 
@@ -159,19 +162,19 @@ interface Shown {
 function show(request: FastifyRequest, reply: FastifyReply, { known, values, problems = {} }: Shown) {
   const viewer = viewerOf(request);
   const language = languageOf(request, viewer);
-  const title = language.say(known === undefined ? 'groups.new' : 'groups.change');
+  const title = language.say(known === undefined ? 'topics.new' : 'topics.change');
   return sendPage(
     request,
     reply,
     viewer,
-    { title, section: 'left' },
+    { title, section: 'unsubscribes' },
     <>
       <Card>
-        <p class="quiet-text">{language.say('left.groups.empty.text')}</p>
+        <p class="quiet-text">{language.say('unsubscribes.topics.empty.text')}</p>
         <SentForm
           form={GROUP}
           {...{ values, problems }}
-          submit={language.say('groups.save')}
+          submit={language.say('topics.save')}
           back={{ href: LIST, label: 'confirm.cancel' }}
         />
       </Card>
@@ -186,10 +189,10 @@ function Delete({ group, uses: { single_sends: campaigns, automations } }: Group
   const { id, group_name: name, unsubscribe_clients_count: people } = group;
   if (campaigns + automations > 0) {
     return (
-      <Card title={language.say('groups.used.title')}>
-        {campaigns > 0 && <p>{language.say('groups.used.mailings', { count: campaigns })}</p>}
-        {automations > 0 && <p>{language.say('groups.used.automations', { count: automations })}</p>}
-        <p class="quiet-text">{language.say('groups.used.cure')}</p>
+      <Card title={language.say('topics.used.title')}>
+        {campaigns > 0 && <p>{language.say('topics.used.mailings', { count: campaigns })}</p>}
+        {automations > 0 && <p>{language.say('topics.used.automations', { count: automations })}</p>}
+        <p class="quiet-text">{language.say('topics.used.cure')}</p>
       </Card>
     );
   }
@@ -198,11 +201,11 @@ function Delete({ group, uses: { single_sends: campaigns, automations } }: Group
       <Confirm
         id="delete-group"
         action={`${LIST}/${id}/delete`}
-        label={language.say('groups.delete')}
-        title={language.say('groups.delete.title', { name })}
+        label={language.say('topics.delete')}
+        title={language.say('topics.delete.title', { name })}
       >
-        <p>{language.say('groups.delete.stays')}</p>
-        {people > 0 && <p>{language.say('groups.delete.people', { count: people })}</p>}
+        <p>{language.say('topics.delete.stays')}</p>
+        {people > 0 && <p>{language.say('topics.delete.people', { count: people })}</p>}
       </Confirm>
     </div>
   );

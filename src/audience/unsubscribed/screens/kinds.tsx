@@ -15,7 +15,7 @@ import {
   removeFromSuppressionList,
 } from '../entries.ts';
 
-export const LIST_NAMES = ['all', 'group', 'blocked', 'inactive'] as const;
+export const LIST_NAMES = ['all', 'topic', 'suppressions', 'inactive'] as const;
 export type ListName = (typeof LIST_NAMES)[number];
 
 type Inactive = Static<typeof listInactive.record>;
@@ -45,11 +45,11 @@ const LISTS: Readonly<Record<ListName, List>> = {
     read: (request, asked) => ask(request, listUnsubscribedFromAll, asked),
     remove: (request, id) => ask(request, removeFromGlobalList, { id }),
   },
-  group: {
+  topic: {
     read: (request, asked) => ask(request, listUnsubscribedFromGroup, asked),
     remove: (request, id) => ask(request, removeFromGroup, { id }),
   },
-  blocked: {
+  suppressions: {
     read: (request, asked) => ask(request, readSuppressed, asked),
     remove: (request, id) => ask(request, removeFromSuppressionList, { id }),
   },
@@ -81,20 +81,25 @@ export async function removeEntry(request: FastifyRequest, name: ListName, id: n
 
 /** The page of a list. */
 export function pageOf(name: ListName, groupId: string | undefined): string {
-  if (name === 'group') return `/left/groups/${Number(groupId)}`;
-  return name === 'all' ? '/left' : `/left/${name}`;
+  if (name === 'topic') return `/unsubscribes/topics/${Number(groupId)}`;
+  return name === 'all' ? '/unsubscribes' : `/unsubscribes/${name}`;
 }
 
-/** The parts of Left and blocked. */
-export function LeftTabs({ current }: { current: ListName }) {
+/** The parts of Unsubscribes and suppressions. */
+export function UnsubscribesTabs({ current }: { current: ListName }) {
   const language = useLanguage();
-  const hrefs = { all: '/left', group: '/left/groups', blocked: '/left/blocked', inactive: '/left/inactive' } as const;
+  const hrefs = {
+    all: '/unsubscribes',
+    topic: '/unsubscribes/topics',
+    suppressions: '/unsubscribes/suppressions',
+    inactive: '/unsubscribes/inactive',
+  } as const;
   return (
     <Tabs
-      label={language.say('nav.left')}
+      label={language.say('nav.unsubscribes')}
       tabs={LIST_NAMES.map((name) => ({
         href: hrefs[name],
-        label: language.say(`left.${name}`),
+        label: language.say(`unsubscribes.${name}`),
         isCurrent: name === current,
       }))}
     />

@@ -19,24 +19,24 @@ interface LiftQuery {
 export async function liftScreen(app: FastifyInstance): Promise<void> {
   app.route<{ Querystring: LiftQuery }>({
     method: READ,
-    url: '/left/lift',
+    url: '/unsubscribes/lift',
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
       const { name, entry, back } = await findEntry(request);
-      const title = languageOf(request, viewer).say(`left.lift.${name}.title`);
+      const title = languageOf(request, viewer).say(`unsubscribes.lift.${name}.title`);
       const email = entry.email_address;
-      const others = (['all', 'blocked'] as const).filter((other) => other !== name);
+      const others = (['all', 'suppressions'] as const).filter((other) => other !== name);
       const found = await Promise.all(others.map((other) => readEntries(request, other, { limit: 1, email })));
       const stays = others.filter((_, at) => found[at]?.length === 1);
       const content = <Confirmation name={name} email={email} back={back} stays={stays} />;
-      return sendPage(request, reply, viewer, { title, section: 'left' }, content);
+      return sendPage(request, reply, viewer, { title, section: 'unsubscribes' }, content);
     },
   });
 
-  app.post<{ Querystring: LiftQuery }>('/left/lift', async (request, reply) => {
+  app.post<{ Querystring: LiftQuery }>('/unsubscribes/lift', async (request, reply) => {
     const { name, entry, back } = await findEntry(request);
     await removeEntry(request, name, entry.id);
-    setFlash(reply, 'good', 'left.lifted', { email: entry.email_address });
+    setFlash(reply, 'good', 'unsubscribes.lifted', { email: entry.email_address });
     return reply.redirect(back, 303);
   });
 
@@ -62,7 +62,7 @@ function Confirmation({
   name: ListName;
   email: string;
   back: string;
-  stays: readonly ('all' | 'blocked')[];
+  stays: readonly ('all' | 'suppressions')[];
 }) {
   const language = useLanguage();
   return (
@@ -72,19 +72,19 @@ function Confirmation({
           <bdi>{email}</bdi>
         </b>
       </p>
-      <p>{language.say(`left.lift.${name}.means`)}</p>
-      <p>{language.say(`left.lift.${name}.not`)}</p>
+      <p>{language.say(`unsubscribes.lift.${name}.means`)}</p>
+      <p>{language.say(`unsubscribes.lift.${name}.not`)}</p>
       {stays.map((other) => (
         <Notice key={other} tone="warn">
-          {language.say(`left.lift.stays.${other}`)}
+          {language.say(`unsubscribes.lift.stays.${other}`)}
         </Notice>
       ))}
-      <p>{language.say(`left.lift.${name}.text`)}</p>
+      <p>{language.say(`unsubscribes.lift.${name}.text`)}</p>
       <form method="post">
         <div class="buttons">
-          <Button look="danger">{language.say(`left.lift.${name}.do`)}</Button>
+          <Button look="danger">{language.say(`unsubscribes.lift.${name}.do`)}</Button>
           <LinkButton look="plain" href={back}>
-            {language.say('left.lift.cancel')}
+            {language.say('unsubscribes.lift.cancel')}
           </LinkButton>
         </div>
       </form>

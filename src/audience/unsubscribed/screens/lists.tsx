@@ -1,4 +1,4 @@
-/** Left and blocked: who has unsubscribed from all mail or from a group, and which addresses bounced or complained. */
+/** Unsubscribes and suppressions: who has unsubscribed from all mail or from a group, and which addresses bounced or complained. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import { Time } from '../../../dashboard/components/figures.tsx';
@@ -14,7 +14,7 @@ import { readSunset, type Sunset } from '../../sunset/operations.ts';
 import { RuleInWords, sunsetScreen } from '../../sunset/screens/rule.tsx';
 import { readGroup } from '../groups.ts';
 import { groupScreens } from './groups.tsx';
-import { type Entry, LeftTabs, type ListName, pageOf, readEntries } from './kinds.tsx';
+import { type Entry, type ListName, pageOf, readEntries, UnsubscribesTabs } from './kinds.tsx';
 import { liftScreen } from './lift.tsx';
 
 const ROWS = 50;
@@ -26,7 +26,7 @@ interface LeftQuery {
 type LeftRequest = FastifyRequest<{ Querystring: LeftQuery; Params: { id?: string } }>;
 
 /** Registers the lists, the groups, the rule about inactive people, and the page on which an address is taken off a list. */
-export async function leftScreens(app: FastifyInstance): Promise<void> {
+export async function unsubscribeScreens(app: FastifyInstance): Promise<void> {
   const list = (url: string, name: ListName) =>
     app.route<{ Querystring: LeftQuery; Params: { id?: string } }>({
       method: READ,
@@ -34,14 +34,17 @@ export async function leftScreens(app: FastifyInstance): Promise<void> {
       handler: async (request, reply) => {
         const viewer = viewerOf(request);
         const { title, content } = await readList(request, name);
-        const frame = { title: title ?? languageOf(request, viewer).say('nav.left'), section: 'left' } as const;
+        const frame = {
+          title: title ?? languageOf(request, viewer).say('nav.unsubscribes'),
+          section: 'unsubscribes',
+        } as const;
         return sendPage(request, reply, viewer, frame, content);
       },
     });
-  list('/left', 'all');
-  list('/left/groups/:id', 'group');
-  list('/left/blocked', 'blocked');
-  list('/left/inactive', 'inactive');
+  list('/unsubscribes', 'all');
+  list('/unsubscribes/topics/:id', 'topic');
+  list('/unsubscribes/suppressions', 'suppressions');
+  list('/unsubscribes/inactive', 'inactive');
   await groupScreens(app);
   await liftScreen(app);
   await sunsetScreen(app);
@@ -50,7 +53,7 @@ export async function leftScreens(app: FastifyInstance): Promise<void> {
     const { email = '', before } = request.query;
     const { id: groupId } = request.params;
     const entries = await readEntries(request, name, { limit: ROWS + 1, email, before, groupId });
-    const title = name === 'group' ? (await ask(request, readGroup, { id: groupId })).group_name : null;
+    const title = name === 'topic' ? (await ask(request, readGroup, { id: groupId })).group_name : null;
     const sunset = name === 'inactive' ? (await ask(request, readSunset, {})).sunset : null;
     const props = { name, entries, sunset, email, groupId, isLater: before !== undefined, now: app.deps.clock.now() };
     return { title, content: <List {...props} canLift={viewerOf(request).role !== 'viewer'} /> };
@@ -77,21 +80,26 @@ function List({ name, entries, sunset, email, groupId, isLater, canLift, now }: 
   const isEmpty = shown.length === 0 && email === '' && !isLater;
   return (
     <>
-      <LeftTabs current={name} />
+      <UnsubscribesTabs current={name} />
       {sunset !== null && <RuleInWords sunset={sunset} />}
       {isEmpty ? (
-        <Empty icon="leave" title={language.say(`left.${name}.empty.title`)}>
-          {language.say(`left.${name}.empty.text`)}
+        <Empty icon="leave" title={language.say(`unsubscribes.${name}.empty.title`)}>
+          {language.say(`unsubscribes.${name}.empty.text`)}
         </Empty>
       ) : (
         <>
-          <p class="quiet-text">{language.say(`left.${name}.about`)}</p>
-          <SearchForm name="email" label={language.say('left.search')} find={language.say('left.find')} value={email} />
+          <p class="quiet-text">{language.say(`unsubscribes.${name}.about`)}</p>
+          <SearchForm
+            name="email"
+            label={language.say('unsubscribes.search')}
+            find={language.say('unsubscribes.find')}
+            value={email}
+          />
           {shown.length === 0 ? (
-            <p>{language.say('left.none', { email })}</p>
+            <p>{language.say('unsubscribes.none', { email })}</p>
           ) : (
             <Table
-              caption={language.say(`left.${name}`)}
+              caption={language.say(`unsubscribes.${name}`)}
               rows={shown}
               keyOf={({ id }) => id}
               columns={columns({ name, groupId, canLift, now })}
@@ -107,40 +115,40 @@ function List({ name, entries, sunset, email, groupId, isLater, canLift, now }: 
 function columns({ name, groupId, canLift, now }: Pick<ListProps, 'name' | 'groupId' | 'canLift' | 'now'>) {
   const language = useLanguage();
   const shown: Column<Entry>[] = [
-    { heading: language.say('left.address'), cell: ({ email_address: email }) => <bdi>{email}</bdi> },
+    { heading: language.say('unsubscribes.address'), cell: ({ email_address: email }) => <bdi>{email}</bdi> },
   ];
-  if (name === 'blocked') {
+  if (name === 'suppressions') {
     shown.push(
       {
-        heading: language.say('left.reason'),
+        heading: language.say('unsubscribes.reason'),
         cell: ({ kind = 'bounce' }) => (
-          <Badge tone={kind === 'complaint' ? 'bad' : 'warn'}>{language.say(`left.kind.${kind}`)}</Badge>
+          <Badge tone={kind === 'complaint' ? 'bad' : 'warn'}>{language.say(`unsubscribes.kind.${kind}`)}</Badge>
         ),
       },
       {
-        heading: language.say('left.diagnostic'),
+        heading: language.say('unsubscribes.diagnostic'),
         cell: ({ diagnostic }) => <span class="small">{language.sentence(diagnostic ?? '')}</span>,
       },
     );
   }
   if (name === 'inactive') {
     shown.push({
-      heading: language.say('left.did'),
+      heading: language.say('unsubscribes.did'),
       cell: ({ action = 'stop' }) => language.say(`inactive.${action}`),
     });
   }
   shown.push({
-    heading: language.say('left.since'),
+    heading: language.say('unsubscribes.since'),
     cell: ({ created_at: at }) => <Time at={new Date(at)} now={now} />,
   });
   if (canLift) {
     shown.push({
-      heading: language.say('left.action'),
+      heading: language.say('unsubscribes.action'),
       cell: ({ email_address: email }) => {
         const query = new URLSearchParams({ list: name, email, ...(groupId && { group: groupId }) });
         return (
-          <a href={`/left/lift?${query}`} aria-label={language.say('left.lift.of', { email })}>
-            {language.say('left.lift')}
+          <a href={`/unsubscribes/lift?${query}`} aria-label={language.say('unsubscribes.lift.of', { email })}>
+            {language.say('unsubscribes.lift')}
           </a>
         );
       },

@@ -16,7 +16,7 @@ const TABS = [
   'tracking',
   'brand',
   'archive',
-  'types',
+  'lists',
   'fields',
   'users',
   'keys',
@@ -29,7 +29,7 @@ const TABS = [
 ] as const;
 type Tab = (typeof TABS)[number];
 /** The pages that are not for owners only. */
-const FOR_EVERYBODY: readonly Tab[] = ['brand', 'types', 'fields', 'account', 'sessions'];
+const FOR_EVERYBODY: readonly Tab[] = ['brand', 'lists', 'fields', 'account', 'sessions'];
 /** The pages that concern the whole installation. */
 const FOR_OPERATORS: readonly Tab[] = ['sending', 'nodes', 'backup'];
 

@@ -85,7 +85,7 @@ function AudienceForm({ draft, given, choices, audience, problems }: FormProps) 
         <Empty
           icon="people"
           title={language.say('compose.audience.empty.title')}
-          action={<LinkButton href="/people/import">{language.say('people.import')}</LinkButton>}
+          action={<LinkButton href="/contacts/import">{language.say('contacts.import')}</LinkButton>}
         >
           {language.say('compose.audience.empty.text')}
         </Empty>
@@ -203,7 +203,7 @@ export function Targets({
               </span>
             ),
           },
-          numberColumn(language, 'mailings.people', 'people'),
+          numberColumn(language, 'campaigns.people', 'people'),
           {
             heading: language.say('compose.audience.to'),
             cell: (target) =>
@@ -257,7 +257,7 @@ export function Total({ audience: { recipients, left_out: leftOut } }: { audienc
 }
 
 export async function groupForm(app: FastifyInstance): Promise<void> {
-  app.post<{ Params: { utr: string } }>('/mailings/:utr/edit/group', async (request, reply) => {
+  app.post<{ Params: { utr: string } }>('/campaigns/:utr/edit/group', async (request, reply) => {
     const { utr } = request.params;
     const group_name = field(request, 'group_name').trim();
     // Recipients read the description on their preference page.

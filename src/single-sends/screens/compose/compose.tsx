@@ -22,7 +22,7 @@ import { stepPath } from './step.tsx';
 /** Registers the pages for composing, which only those see who may change something. */
 export async function composeScreens(app: FastifyInstance, { clock, db, config }: Deps): Promise<void> {
   app.addHook('onRequest', async (request) => requireEditor(request));
-  pageRoute<{ Params: { utr: string } }>(app, '/mailings/:utr/edit', (request, reply) =>
+  pageRoute<{ Params: { utr: string } }>(app, '/campaigns/:utr/edit', (request, reply) =>
     reply.redirect(stepPath(request.params.utr, 'audience')),
   );
   await newCampaignScreen(app);
@@ -40,9 +40,9 @@ export async function composeScreens(app: FastifyInstance, { clock, db, config }
 const SEE_OTHER = 303;
 
 async function newCampaignScreen(app: FastifyInstance): Promise<void> {
-  pageRoute(app, '/mailings/new', (request, reply) => send(request, reply, <NewCampaign />));
+  pageRoute(app, '/campaigns/new', (request, reply) => send(request, reply, <NewCampaign />));
 
-  app.post('/mailings/new', async (request, reply) => {
+  app.post('/campaigns/new', async (request, reply) => {
     const name = field(request, 'single_send_name');
     const created = await attempt(request, createDraft, { single_send_name: name });
     if (!('problems' in created)) return reply.redirect(stepPath(created.output.utr, 'audience'), SEE_OTHER);
@@ -54,7 +54,7 @@ async function newCampaignScreen(app: FastifyInstance): Promise<void> {
 function send(request: FastifyRequest, reply: FastifyReply, content: Parameters<typeof sendPage>[4]) {
   const viewer = viewerOf(request);
   const title = languageOf(request, viewer).say('compose.new');
-  return sendPage(request, reply, viewer, { title, section: 'mailings' }, content);
+  return sendPage(request, reply, viewer, { title, section: 'campaigns' }, content);
 }
 
 function NewCampaign({ name = '', problems }: { name?: string; problems?: Problems }) {
@@ -62,7 +62,7 @@ function NewCampaign({ name = '', problems }: { name?: string; problems?: Proble
   return (
     <Card>
       <p class="quiet-text">{language.say('compose.new.about')}</p>
-      <form method="post" action="/mailings/new" class="narrow">
+      <form method="post" action="/campaigns/new" class="narrow">
         <TextField
           name="single_send_name"
           label={language.say('compose.name')}
@@ -75,7 +75,7 @@ function NewCampaign({ name = '', problems }: { name?: string; problems?: Proble
         />
         <div class="buttons">
           <Button>{language.say('compose.create')}</Button>
-          <LinkButton look="quiet" href="/mailings">
+          <LinkButton look="quiet" href="/campaigns">
             {language.say('confirm.cancel')}
           </LinkButton>
         </div>

@@ -72,14 +72,14 @@ export interface ComposedParams {
 export interface ComposedKind {
   /** What the addresses of its pages begin with, with parameters. */
   route: string;
-  section: 'mailings' | 'automations';
+  section: 'campaigns' | 'automations';
   /** Throws 404 where the account has none. */
   read(request: FastifyRequest, params: ComposedParams): Promise<Composed>;
 }
 
 export const CAMPAIGN: ComposedKind = {
-  route: '/mailings/:utr/edit',
-  section: 'mailings',
+  route: '/campaigns/:utr/edit',
+  section: 'campaigns',
   read: async (request, { utr }) => composedCampaign(request, (await ask(request, readDraft, { utr })).draft),
 };
 

@@ -38,9 +38,9 @@ interface ByUtr {
   Params: { utr: string };
 }
 export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {
-  pageRoute<ByUtr>(app, '/mailings/:utr/edit/schedule', (request, reply) => show(request, reply, request.params.utr));
+  pageRoute<ByUtr>(app, '/campaigns/:utr/edit/schedule', (request, reply) => show(request, reply, request.params.utr));
 
-  app.post<ByUtr>('/mailings/:utr/edit/schedule', async (request, reply) => {
+  app.post<ByUtr>('/campaigns/:utr/edit/schedule', async (request, reply) => {
     const { draft } = await ask(request, readDraft, request.params);
     const isLater = field(request, 'when') === 'later';
     const when = { date: field(request, 'date'), time: field(request, 'time'), zone: field(request, 'zone') };
@@ -105,7 +105,7 @@ function isLeaving({ status, schedule_type: type }: Draft): boolean {
 }
 
 function toCampaign(reply: FastifyReply, utr: string) {
-  return reply.redirect(`/mailings/${utr}`, SEE_OTHER);
+  return reply.redirect(`/campaigns/${utr}`, SEE_OTHER);
 }
 
 interface ScheduleProps {

@@ -28,7 +28,7 @@ type Step = (typeof STEPS)[number];
 
 /** The path of a step's page. */
 export function stepPath(utr: string, step: string): string {
-  return `/mailings/${encodeURIComponent(utr)}/edit/${step}`;
+  return `/campaigns/${encodeURIComponent(utr)}/edit/${step}`;
 }
 
 /** Sends the page of a step. `problem` says why the submitted form was refused. */
@@ -40,7 +40,11 @@ export function sendStep(
   content: VNode,
   problem = '',
 ) {
-  const frame = { title: draft.single_send_name, section: 'mailings', action: <ToCampaign utr={draft.utr} /> } as const;
+  const frame = {
+    title: draft.single_send_name,
+    section: 'campaigns',
+    action: <ToCampaign utr={draft.utr} />,
+  } as const;
   const page = (
     <>
       <StepTabs utr={draft.utr} current={current} />
@@ -66,7 +70,7 @@ function QueuedNote() {
 
 function ToCampaign({ utr }: { utr: string }) {
   return (
-    <LinkButton look="plain" href={`/mailings/${utr}`}>
+    <LinkButton look="plain" href={`/campaigns/${utr}`}>
       {useLanguage().say('compose.back')}
     </LinkButton>
   );
@@ -186,7 +190,7 @@ interface ByUtr {
 
 /** Registers the page of a step and its form. */
 export function savedStep(app: FastifyInstance, saved: SavedStep): void {
-  const url = `/mailings/:utr/edit/${saved.step}`;
+  const url = `/campaigns/:utr/edit/${saved.step}`;
   pageRoute<ByUtr>(app, url, async (request, reply) => {
     const { draft } = await ask(request, readDraft, request.params);
     const content = await saved.content(request, draft, saved.stored(draft), {});
@@ -206,7 +210,7 @@ async function saveStep(request: FastifyRequest<ByUtr>, reply: FastifyReply, { s
     const { draft } = await ask(request, readDraft, { utr });
     if (draft.status > SINGLE_SEND_STATUS.queued) {
       setFlash(reply, 'bad', 'compose.locked');
-      return reply.redirect(`/mailings/${encodeURIComponent(utr)}`, SEE_OTHER);
+      return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, SEE_OTHER);
     }
     const stored = form.stored(draft);
     const now = Object.fromEntries(Object.keys(given).map((name) => [name, stored[name] ?? '']));
@@ -239,7 +243,7 @@ async function sendConflict(request: FastifyRequest, reply: FastifyReply, confli
   const viewer = viewerOf(request);
   const title = languageOf(request, viewer).say('compose.conflict.title');
   const content = <Versions {...conflict} choices={await readChoices(request)} />;
-  return sendPage(request, reply, viewer, { title, section: 'mailings' }, content);
+  return sendPage(request, reply, viewer, { title, section: 'campaigns' }, content);
 }
 
 function Versions({ draft, step, given, now, choices }: Conflict & { choices: Choices }) {
