@@ -4,6 +4,7 @@ import { personTimeline } from '../src/audience/person/timeline.ts';
 import { findSuppressionReason, suppressAddress } from '../src/audience/suppressions.ts';
 import { chooseTrackingOfMany } from '../src/audience/tracking-choice.ts';
 import { Language } from '../src/dashboard/words/index.ts';
+import { reasonKind } from '../src/database/functions/reply-kind.ts';
 import { connect } from '../src/database/open.ts';
 import { auditLog, mailings } from '../src/database/schema/index.ts';
 import { holdForSettings, holdSending, sendingHeldReason } from '../src/delivery/queue/holds.ts';
@@ -211,3 +212,51 @@ t.test(
     t.equal(german.sentence(readStored(stored(gaveUp))), 'Nach 4 Tagen aufgegeben: 451 4.3.0 later');
   },
 );
+
+t.test('a reason of a later release stays as it is, is found, and is counted where it was', async (t) => {
+  const app = await startApp(t);
+  fill(app);
+  const later = ':of_later{"reply":"550 5.7.1 12345678"}';
+  app.db.exec(`UPDATE deliveries SET reply = '${later}' WHERE id = 5;
+    UPDATE delivery_reasons SET reason = '${later}' WHERE reason = '550 5.7.1 no'`);
+  const { reasons } = mailingReport(app.db, 1);
+  const found = reasons.find(({ reason }) => String(reason) === later);
+  t.equal(found?.count, 1);
+  t.equal(recipients(app, { reason: stored(found?.reason ?? '') }).length, 1, 'as the pages ask');
+  t.equal(recipients(app, { reason: later }).length, 1, 'as the API tells it');
+  t.equal(requeueFailed(app.db, 1, 10), 2);
+  const counted = app.db.prepare('SELECT state, count FROM delivery_reasons WHERE reason = ?').raw().all(later);
+  t.strictSame(counted, [[0, 1]], 'the recipient waits, with what was said last');
+});
+
+t.test('what others wrote is stored well-formed, within a sentence too, so that it is found by what is shown', (t) => {
+  for (const said of ['550 \ud83d', sentence('given_up', { reply: '550 \ud83d' })]) {
+    const text = stored(said);
+    t.ok(String(readStored(text)).isWellFormed(), text);
+    t.match(text, /550 \ufffd/);
+  }
+  t.end();
+});
+
+t.test('the page of a report leads to the recipients of every reason, whatever characters are in it', async (t) => {
+  const { one } = await startApp(t);
+  const reply = '"\\'.repeat(100);
+  const reason = reasonKind(stored(sentence('returned', { cause: sentence('cause_policy_for_now'), reply })));
+  const found = await one.call('GET', '/single-send/recipients/find', { query: { utr: 'none', reason } });
+  t.equal(found.status, 404, 'the campaign is missing, not the reason too long');
+});
+
+t.test('a page of recipients of a reason is searched among few rows, as each reason is read', async (t) => {
+  const app = await startApp(t);
+  app.db.exec(`INSERT INTO mailings (id, user_id, owner_kind, owner_id, content, state, created_at)
+      VALUES (1, 1, 'single', 1, '{}', 'sending', '2026-01-01');
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 700)
+    INSERT INTO addresses (id, user_id, normalized_email) SELECT i, 1, 'p' || i || '@example.org' FROM n;
+    INSERT INTO deliveries (id, mailing_id, address_id, state, attempt, reply) SELECT id, 1, id, 4, 1, '550 no' FROM addresses`);
+  const page = (filter: Parameters<typeof findRecipients>[2], after = '') =>
+    findRecipients(app.db, { id: 1, accountId: 1 }, filter, after, 1000);
+  t.equal(page({}).next, null);
+  const { recipients: none, next } = page({ reason: 'x' });
+  t.strictSame([none.length, next], [0, '500']);
+  t.equal(page({ reason: '550 no' }, next ?? '').recipients.length, 200);
+});

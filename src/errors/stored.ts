@@ -11,7 +11,7 @@ const FORM = /^:([a-z][a-z0-9_]*)(\{.*\})?$/s;
 
 /** What is said, as it is stored. The same sentence with the same values is always the same text. */
 export function stored(said: Said): string {
-  if (typeof said === 'string') return said.startsWith(MARK) ? MARK + said : said;
+  if (typeof said === 'string') return (said.startsWith(MARK) ? MARK + said : said).toWellFormed();
   const names = Object.keys(said.values).sort();
   if (names.length === 0) return MARK + said.code;
   return MARK + said.code + JSON.stringify(Object.fromEntries(names.map((name) => [name, storedValue(said, name)])));
@@ -45,6 +45,21 @@ function readValues(json: string): Record<string, Value> | null {
   } catch {
     return null;
   }
+}
+
+/** Whether a stored text has a code, or a form of values, that this release does not know. */
+export function isUnknown(text: string): boolean {
+  return text.startsWith(MARK) && readStored(text) === text;
+}
+
+/** What is said, with each text in it that others wrote changed. */
+export function withTexts(said: Said, change: (text: string) => string): Said {
+  if (typeof said === 'string') return change(said);
+  const values = Object.entries(said.values).map(([name, value]): [string, Value] => [
+    name,
+    typeof value === 'number' ? value : withTexts(value, change),
+  ]);
+  return new Sentence(said.code, Object.fromEntries(values));
 }
 
 /** A sentence without values as it is stored, as an SQL literal. */

@@ -5,6 +5,7 @@ import { type Choice, type ErasedPerson, TRACKING } from '../delivery/feedback/c
 import type { Hit } from '../delivery/feedback/opens-and-clicks.ts';
 import { READERS, type Reader } from '../delivery/feedback/readers.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
+import { readStored, stored, withTexts } from '../errors/stored.ts';
 import type { Preferences } from '../pages/preferences.ts';
 import { SUBJECT } from './streams.ts';
 
@@ -37,7 +38,7 @@ export interface Change {
   run: string;
   /** As in the consent log. */
   source: ListChange['source'];
-  /** Why the address is suppressed, where it is. */
+  /** Why the address is suppressed, where it is, with the diagnostic in its stored form. */
   suppression?: { kind: 'bounce' | 'complaint'; diagnostic: string };
 }
 
@@ -150,7 +151,8 @@ function readChange(given: unknown): Change | null {
   const kind = KINDS.find((one) => one === suppression.kind);
   const { diagnostic } = suppression;
   if (kind === undefined || typeof diagnostic !== 'string') return null;
-  return { run: given.run, source, suppression: { kind, diagnostic: sanitizeText(diagnostic) } };
+  const said = withTexts(readStored(diagnostic.slice(0, MAX_TEXT)), sanitizeText);
+  return { run: given.run, source, suppression: { kind, diagnostic: stored(said) } };
 }
 
 const FORMS = ['groups', 'leave', 'none', 'back', 'track', 'untrack', null] as const;

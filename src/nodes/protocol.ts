@@ -4,7 +4,7 @@ import type { MailingSource } from '../delivery/queue/ready-mailing.ts';
 import type { Outcome } from '../delivery/transport/courier.ts';
 import type { Relay } from '../delivery/transport/smtp/relay-urls.ts';
 import { Sentence, type SentenceCode } from '../errors/sentences.ts';
-import { readStored, stored } from '../errors/stored.ts';
+import { readStored, stored, withTexts } from '../errors/stored.ts';
 
 /** Raised by a change that the release before does not speak. The newer side then speaks as that release does. */
 export const PROTOCOL = 1;
@@ -202,10 +202,14 @@ const STAGES: readonly string[] = [
 /** The outcome that was reported; withdrawn when it is none that this release knows. */
 export function outcomeOf([, kind, stage, code = 0, enhanced = null, reply = '']: Ended): Outcome | 'withdrawn' {
   if (kind === undefined || stage === undefined || !KINDS.includes(kind) || !STAGES.includes(stage)) return 'withdrawn';
-  const text = reply.toWellFormed().replace(UNPRINTABLE, ' ').slice(0, MAX_REPLY);
-  const said = readStored(text);
-  const isOurs = said instanceof Sentence && !SAID_BY_NODES.includes(said.code);
-  return { kind, stage, code, enhanced, reply: isOurs ? text : said };
+  const text = reply.slice(0, MAX_REPLY);
+  const given = readStored(text);
+  const said = given instanceof Sentence && !SAID_BY_NODES.includes(given.code) ? text : given;
+  return { kind, stage, code, enhanced, reply: withTexts(said, oneLine) };
+}
+
+function oneLine(text: string): string {
+  return text.toWellFormed().replace(UNPRINTABLE, ' ');
 }
 
 /** The parts in which content is sent, each after a byte that says what follows. */

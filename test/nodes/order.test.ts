@@ -6,12 +6,14 @@ import { headers } from '@nats-io/transport-node';
 import t, { type Test } from 'tap';
 import { startNats } from '../../fixtures/nats.ts';
 import { removeSuppression, suppressAddress } from '../../src/audience/suppressions.ts';
-import { chooseTracking } from '../../src/audience/tracking-choice.ts';
+import { chooseTracking, chooseTrackingOfMany } from '../../src/audience/tracking-choice.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../../src/audience/unsubscribes.ts';
 import { readConfig } from '../../src/config.ts';
 import { TRACKING_CHOICE } from '../../src/database/schema/index.ts';
 import { WriteLock } from '../../src/database/write-lock.ts';
 import { openTokens } from '../../src/delivery/links/tokens.ts';
+import { sentence } from '../../src/errors/sentences.ts';
+import { stored } from '../../src/errors/stored.ts';
 import { untilChoicesApplied } from '../../src/nodes/brain/catch-up.ts';
 import { Contents } from '../../src/nodes/brain/contents.ts';
 import { NodeHandoffs } from '../../src/nodes/brain/node-handoffs.ts';
@@ -169,6 +171,32 @@ t.test(
     const gone = [1, 1, TRACKING_CHOICE.refused];
     for (const sequence of [4, 5, 6]) await carryOut(await again(sequence), 'next');
     t.strictSame(state(), gone);
+  },
+);
+
+t.test(
+  'a file that takes over has why an address is suppressed, whole, and what an import said of tracking, in English',
+  { skip },
+  async (t) => {
+    const { client, person, publisher, carryOut, info } = await prepare(t);
+    const { user: user_id, address: address_id } = person;
+    const created_at = new Date(0).toISOString();
+    const diagnostic = sentence('returned', {
+      cause: sentence('cause_address'),
+      reply: '550 5.1.1 no'.padEnd(500, '.'),
+    });
+    suppressAddress(client, { user_id, address_id, kind: 'bounce', diagnostic, created_at });
+    const text = sentence('tracking_imported', { name: 'people.csv' });
+    chooseTrackingOfMany(client, { accountId: user_id, text, now: created_at }, [
+      { address: address_id, choice: TRACKING_CHOICE.allowed },
+    ]);
+    await publisher.publish();
+    client.exec(`DELETE FROM suppressions; DELETE FROM consent_log; UPDATE addresses SET tracking_choice = 0;
+      DELETE FROM unpublished_choices`);
+    for (let at = 1; at <= (await info()).state.last_seq; at++) await carryOut(at, 'next');
+    const read = (sql: string) => client.prepare(sql).pluck().all();
+    t.strictSame(read('SELECT diagnostic FROM suppressions'), [stored(diagnostic)]);
+    t.strictSame(read('SELECT consent_text FROM consent_log'), [String(text)]);
   },
 );
 

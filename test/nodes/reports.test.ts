@@ -4,12 +4,15 @@ import { erasePerson } from '../../src/audience/person/erase.ts';
 import { DELIVERY_STATE } from '../../src/database/schema/index.ts';
 import { enqueueRecipients } from '../../src/delivery/queue/enqueue-recipients.ts';
 import { refusedMessages } from '../../src/delivery/reporting/sender-nodes.ts';
+import { sentence } from '../../src/errors/sentences.ts';
+import { stored } from '../../src/errors/stored.ts';
 import { Contents } from '../../src/nodes/brain/contents.ts';
 import { DeliveryProofs } from '../../src/nodes/brain/late-results.ts';
 import { NodeHandoffs } from '../../src/nodes/brain/node-handoffs.ts';
 import { PageSender } from '../../src/nodes/brain/page-sender.ts';
 import { readBeat, readReport } from '../../src/nodes/brain/read-messages.ts';
-import { endedAs, type Report } from '../../src/nodes/protocol.ts';
+import { decodeConsent } from '../../src/nodes/feedback-messages.ts';
+import { endedAs, outcomeOf, type Report } from '../../src/nodes/protocol.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { COMMAND_LINE } from '../../src/users/audit.ts';
 import { ACCEPTED, launch, Relay } from '../support/launched-mailing.ts';
@@ -128,6 +131,48 @@ t.test('a report is read whole or not at all', async (t) => {
     JSON.stringify({ ...good, more: 'x'.repeat(2_000_000) }),
   ];
   for (const one of malformed) t.equal(read(one), null, String(JSON.stringify(one)).slice(0, 80));
+});
+
+t.test('a node cannot have the service say what it chooses, nor break a line with it', (t) => {
+  const replyOf = (reply: string) => {
+    const outcome = outcomeOf([1, 'refused', 'data', 554, null, reply]);
+    return outcome === 'withdrawn' ? outcome : stored(outcome.reply);
+  };
+  t.equal(replyOf(':not_built'), ':not_built');
+  t.equal(replyOf(stored(sentence('merged_too_large', { size: 2 }))), ':merged_too_large{"size":2}');
+  t.equal(replyOf(stored('550 a\u001b[2Jb')), '550 a [2Jb');
+  t.equal(
+    replyOf(':merged_too_large{"size":"2\\u001b[2J\\u202e\\n"}'),
+    ':merged_too_large{"size":"2 [2J "}',
+    'control characters that JSON escapes',
+  );
+  for (const forged of [
+    ':held_restored',
+    ':given_up{"reply":"x"}',
+    ':nothing',
+    ':not_built{',
+    ':not_built{"a":{}}',
+    ':',
+  ])
+    t.equal(replyOf(forged), `:${forged}`, `${forged} is a text of others`);
+  const consent = (diagnostic: string) =>
+    decodeConsent(
+      JSON.stringify({
+        token: 'x',
+        email: 'a@example.org',
+        list: -1,
+        isLeft: true,
+        at: 0,
+        change: { run: 'x', source: 'api', suppression: { kind: 'bounce', diagnostic } },
+      }),
+    )?.change?.suppression?.diagnostic;
+  t.equal(consent(stored('550 <a@b>\u001b[2J')), '550 ‹a@b› [2J');
+  t.equal(
+    consent(':returned{"cause":":cause_full","reply":"552\\u001b[2J\\u202e <b>"}'),
+    ':returned{"cause":":cause_full","reply":"552 [2J ‹b›"}',
+  );
+  t.equal(consent(`:returned{"reply":"${'x'.repeat(100_000)}"}`)?.length, 501, 'and not without end');
+  t.end();
 });
 
 t.test('a sign of life is read whole or not at all, and only in the name of its node', async (t) => {

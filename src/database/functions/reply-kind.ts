@@ -1,6 +1,6 @@
 /** Recognizes replies of mail servers, and stored reasons with such replies, that mean the same, so that they are counted together. */
-import { type Said, Sentence } from '../../errors/sentences.ts';
-import { readStored, stored } from '../../errors/stored.ts';
+import { Sentence } from '../../errors/sentences.ts';
+import { isUnknown, readStored, stored, withTexts } from '../../errors/stored.ts';
 
 const MAX_LENGTH = 200;
 /** The maximum length of a reply within a sentence, so that both together stay within the limit of 200 characters. */
@@ -35,19 +35,13 @@ export function replyKind(reply: string): string {
 
 /**
  * Returns a stored reason without the parts that differ from mail to mail. A reply becomes its `replyKind`, and so do the
- * replies within a sentence. Every connection has it as the SQL function `reply_kind`.
+ * replies within a sentence. A code that this release does not know stays as it is, as the release counted it that stored it.
+ * Every connection has it as the SQL function `reply_kind`.
  */
 export function reasonKind(reason: string): string {
-  return stored(kindOf(readStored(reason)));
-}
-
-function kindOf(reason: Said, most = MAX_LENGTH): Said {
-  if (!(reason instanceof Sentence)) return replyKind(reason).slice(0, most);
-  const values = Object.entries(reason.values).map(([name, value]) => [
-    name,
-    typeof value === 'number' ? value : kindOf(value, MAX_QUOTED),
-  ]);
-  return new Sentence(reason.code, Object.fromEntries(values));
+  const said = readStored(reason);
+  if (said instanceof Sentence) return stored(withTexts(said, (text) => replyKind(text).slice(0, MAX_QUOTED)));
+  return isUnknown(reason) ? reason : stored(replyKind(said));
 }
 
 /** Returns the URL of a provider's explanation without the parts that identify the mail or the client. */

@@ -76,7 +76,8 @@ export class ChangePublisher {
       ORDER BY id DESC LIMIT 1`);
     // A choice of an import that was undone is published as refused: the stream knows no other way to say that nothing is allowed.
     this.#tracking = $client.prepare(`
-      SELECT a.tracking_choice <> ${TRACKING_CHOICE.allowed} AS is_refused, l.source, l.mailing_id, l.consent_text AS text
+      SELECT a.tracking_choice <> ${TRACKING_CHOICE.allowed} AS is_refused, l.source, l.mailing_id,
+        iif(l.source = 'import', english(l.consent_text), l.consent_text) AS text
       FROM addresses a LEFT JOIN consent_log l ON l.address_id = a.id AND l.action IN (${TRACKING_LOGGED})
       WHERE a.id = ? ORDER BY l.id DESC LIMIT 1`);
     this.#suppression = $client.prepare('SELECT kind, diagnostic FROM suppressions WHERE address_id = ?');

@@ -102,10 +102,14 @@ const Recipient = Type.Object({
   clicks: integer(),
   updated_at: nullable(Type.String()),
 });
+/** Of a reason in its stored form, whose quotes and backslashes are escaped. */
+const MAX_REASON = 1000;
 const FilterQuery = Type.Object({
   utr: identifier('The single send.'),
   state: Type.Optional(ShownDeliveryState),
-  reason: Type.Optional(text({ maxLength: 200, description: 'Only those with this reason, as the report tells it.' })),
+  reason: Type.Optional(
+    text({ maxLength: MAX_REASON, description: 'Only those with this reason, as the report tells it.' }),
+  ),
   link: Type.Optional(integer({ description: 'Only those who clicked the link with this number in the report.' })),
   search: Type.Optional(line({ description: 'Only those whose address begins so.' })),
 });
