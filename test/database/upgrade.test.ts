@@ -400,6 +400,42 @@ t.test(
   },
 );
 
+t.test('an upgrade counts nobody twice of a mailing with more reasons than are counted by name', (t) => {
+  const path = oldDatabase(
+    t,
+    releases.findIndex(({ tag }) => tag.endsWith('_reasons')),
+  );
+  const { $client } = connect(path);
+  $client.pragma('foreign_keys = OFF');
+  const replies = ['Given up after 4 days: 451 a', 'Given up after 4 days: 451 b', '550 c', '550 d'];
+  replies.forEach((reply, at) => {
+    insertRow($client, 'deliveries', {
+      id: at + 1,
+      mailing_id: 1,
+      address_id: at + 1,
+      state: DELIVERY_STATE.failed,
+      reply,
+    });
+  });
+  // The first and the third came when there was room for their names.
+  const count = $client.prepare('INSERT INTO delivery_reasons (mailing_id, state, reason, count) VALUES (1, ?, ?, ?)');
+  count.run(DELIVERY_STATE.failed, replies[0], 1);
+  count.run(DELIVERY_STATE.failed, replies[2], 1);
+  count.run(DELIVERY_STATE.failed, SENTENCES.other_replies, 2);
+  $client.close();
+
+  const db = connect(path);
+  migrateAndSeed(db);
+  t.strictSame(db.$client.prepare('SELECT reason, count FROM delivery_reasons ORDER BY reason').raw().all(), [
+    ['550 c', 1],
+    [':given_up{"reply":"451 a"}', 1],
+    [':given_up{"reply":"451 b"}', 1],
+    [':other_replies', 1],
+  ]);
+  db.$client.close();
+  t.end();
+});
+
 t.test('an upgrade counts what happened to earlier mailings', async (t) => {
   const path = oldDatabase(
     t,
