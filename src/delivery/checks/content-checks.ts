@@ -1,47 +1,47 @@
-/** What can be said of a mail before it is sent: what the checks of a sent mail say, and its links, placeholders and postal address. */
+/** Checks of a mail before it is sent: those that a sent mail gets too, and checks of its links, placeholders and postal address. */
 
 import { placeholderNames, scan } from '../content/merge.ts';
 import { type MjmlNode, parseMjml } from '../content/mjml.ts';
 import { checkMail, type Finding } from './mail-checks.ts';
 
-/** How many of something there are, and the names of the first of them. */
+/** The number of items found, and the names of the first few. */
 export interface Named {
   readonly count: number;
   readonly names: readonly string[];
 }
 
-/** The result of a check that only a mail to be sent gets. `names` are put into the sentence about it. */
+/** The result of a check that only unsent mail gets. `names` are inserted into the sentence that describes the result. */
 export interface ContentFinding {
   check: 'urls' | 'leave' | 'address' | 'addressLacks' | 'unknown' | 'foreign' | 'values';
   isGood: boolean;
   values: Named;
 }
 
-/** What the findings depend on besides the mail. */
+/** Facts about the account and the previewed contact that the checks need in addition to the mail. */
 export interface CheckContext {
-  /** Placeholders for which the person it is shown to has no value. */
+  /** Placeholders for which the previewed contact has no value. */
   readonly withoutValue: readonly string[];
   /** The names of all placeholders. */
   readonly known: readonly string[];
-  /** Placeholders that nobody has a value for, and tags of other services. */
+  /** Placeholders that no contact can have a value for, and merge tags of other services. */
   readonly unknown: Named;
   readonly foreign: Named;
-  /** The first line of the sender's postal address, and the names of what the address lacks. */
+  /** The first line of the sender's postal address, and the names of the parts that the address lacks. */
   readonly address: string;
   readonly lacking: readonly string[];
-  /** The MJML in JSON that the mail was made of; empty if it was not. */
+  /** The MJML, as JSON, from which the mail was compiled; empty if it was not compiled from MJML. */
   readonly template: string;
 }
 
-/** The address of the preference page in a mail that nobody got yet. */
+/** The path of the preference page in a preview, where there is no recipient yet. */
 const PREFERENCES_PREVIEW = '/u/preview';
 const MAX_NAMES = 5;
 const MAX_NAME = 80;
 
-/** What a mail of the outbox is checked for, too. */
+/** The checks that a mail in the outbox gets, too. */
 export type SharedFinding = Finding & { check: Exclude<Finding['check'], 'unsubscribe'> };
 
-/** Looks at a mail as one person of its audience would get it. */
+/** Checks a mail as one contact of its audience would receive it. */
 export function checkContent(
   { html, text }: { html: string; text: string },
   { withoutValue, known, unknown, foreign, address, lacking, template }: CheckContext,
@@ -54,7 +54,7 @@ export function checkContent(
   });
   const isIn = address !== '' && oneLine(text).includes(oneLine(address));
   return {
-    // The headers for unsubscribing are on every mail when it is sent.
+    // Sending adds the unsubscribe headers to every mail, so this check is skipped here.
     shared: findings
       .filter((found): found is SharedFinding => found.check !== 'unsubscribe')
       .map((found) => (found.check === 'images' ? withSilent(found, template) : found)),
@@ -75,9 +75,9 @@ function named(all: readonly string[]): Named {
   return { count: all.length, names: all.slice(0, MAX_NAMES).map((name) => name.slice(0, MAX_NAME) || '–') };
 }
 
-/** Counts pictures of a design, too, of which nobody said that they are decoration: MJML gives them an empty text. */
+/** Also counts the design's images without an alternative text: MJML writes an empty one into the HTML, as if the image were decorative. */
 function withSilent(found: SharedFinding, template: string): SharedFinding {
-  // The mail was made of it, so it can be parsed.
+  // The mail was compiled from this template, so parsing it cannot fail.
   const count = found.values.count + (template === '' ? 0 : countSilent(parseMjml(template)));
   return { ...found, isGood: count === 0, values: { ...found.values, count } };
 }
@@ -88,7 +88,7 @@ function countSilent({ tagName, attributes, children = [] }: MjmlNode): number {
   return children.reduce((count, child) => count + countSilent(child), isSilent ? 1 : 0);
 }
 
-/** Whether a link leads somewhere from another machine: to a web address with a dot, a mail address or a phone number. */
+/** Whether a link works on any machine: a web address with a dot in its host, an e-mail address or a phone number. */
 function isReachable(url: string): boolean {
   if (/^(?:mailto:[^@\s]+@[^@\s]+|tel:\+?[\d\s()-]+)/i.test(url)) return true;
   if (url.includes('/u/preview') || url.includes('/w/preview')) return true;
@@ -100,18 +100,20 @@ const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
 
 export interface ContentWarning {
   code: 'unknown_placeholders' | 'foreign_tags';
-  /** How many different ones there are. */
+  /** The number of distinct names found. */
   count: number;
-  /** The first of them. */
+  /** The first few names. */
   names: string[];
 }
 
-/** Tags of other services are looked for so far into each text, which bounds what hostile text costs. */
+/** Each text is searched for tags of other services only up to this length, which limits the cost of hostile text. */
 const MAX_SEARCHED = 128 * 1024;
-/** `*|FNAME|*`, `{{ first_name }}` and `%recipient.name%`; what is between two percent signs of an encoded URL is none. */
+/** Matches `*|FNAME|*`, `{{ first_name }}` and `%recipient.name%`, but not text between two percent signs of an encoded URL. */
 const FOREIGN = [/\*\|[A-Z0-9_:]{1,60}\|\*/gi, /\{\{[^{}\n]{1,60}\}\}/g, /%[a-z][a-z_.]{2,40}%(?![0-9a-f]{2})/gi];
 
-/** The warnings about the texts and the code of a mail. `known` are the names of placeholders that may have a value; null: any may. */
+/**
+ * Returns the warnings about the texts and template code of a mail. `known` lists the placeholders that can have a value; null allows any.
+ */
 export function contentWarnings(texts: readonly string[], known: readonly string[] | null): ContentWarning[] {
   const used = known === null ? [] : placeholderNames(texts.map((text) => scan(text)));
   const unknown = used.filter((name) => !known?.includes(name));

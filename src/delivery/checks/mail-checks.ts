@@ -1,32 +1,32 @@
-/** What may keep people from reading a mail: missing texts, weak contrast, size. */
+/** Checks a mail for what may make it hard to read: missing texts, weak contrast, size. */
 import { Parser } from 'htmlparser2';
 import { contrast, hexDigits } from '../content/contrast.ts';
 
-/** A mail's parts. `html` and `text` are null where the mail has none. */
+/** The parts of a mail. `html` and `text` are null if the mail lacks that part. */
 export interface MailParts {
   html: string | null;
   text: string | null;
   headers: { name: string; value: string }[];
 }
 
-/** A link in the mail and its words. `text` is empty for a link on nothing, or on an image without alternative text. */
+/** A link in the mail and its text. `text` is empty if the link is empty or wraps an image without alternative text. */
 export interface MailLink {
   url: string;
   text: string;
 }
 
-/** The result of one check. `values` are put into the sentence about it. */
+/** The result of one check. `values` are inserted into the sentence that describes the result. */
 export interface Finding {
   check: 'size' | 'plainText' | 'language' | 'images' | 'links' | 'contrast' | 'unsubscribe';
   isGood: boolean;
   values: { count: number; limit: number };
 }
 
-/** Gmail shows no more than the first 102 KiB of a mail's HTML and hides the rest behind a link. */
+/** Gmail clips a mail after the first 102 KiB of its HTML and puts the rest behind a link. */
 const GMAIL_BYTES = 102 * 1024;
-/** The contrast that text needs, at least (WCAG 2.2, 1.4.3). */
+/** The minimum contrast ratio for text (WCAG 2.2, 1.4.3). */
 const MIN_CONTRAST = 4.5;
-/** Elements without content and end tag. */
+/** Elements that have no content and no end tag. */
 const VOID = new Set(['area', 'base', 'br', 'col', 'embed', 'hr', 'img', 'input', 'link', 'meta', 'source', 'wbr']);
 const INVISIBLE = new Set(['head', 'script', 'style', 'title']);
 
@@ -36,7 +36,7 @@ interface Open {
   isHidden: boolean;
 }
 
-/** Gives the links of a mail's HTML and what was found about its texts. */
+/** Returns the links in the HTML of a mail, and the findings about its texts. */
 function readHtml(html: string) {
   const links: MailLink[] = [];
   const stack: Open[] = [{ colour: null, ground: null, isHidden: false }];
@@ -57,12 +57,12 @@ function readHtml(html: string) {
         });
       }
       if (name === 'html' && attributes.lang) hasLanguage = true;
-      // The trap link of tracked mails is hidden and has no words.
+      // The trap link of tracked mails is hidden and has no text.
       if (name === 'a' && attributes.href && !isHidden) {
         link = { url: attributes.href, text: attributes['aria-label'] ?? '' };
         links.push(link);
       }
-      // An empty alternative text is right for a picture that is decoration only, and for the pixel that counts opens.
+      // An empty alternative text is right for decorative images and for the tracking pixel.
       if (name === 'img' && attributes.alt === undefined && !isHidden) bareImages++;
       if (name === 'img' && link !== null) link.text += attributes.alt ?? '';
     },
@@ -81,7 +81,7 @@ function readHtml(html: string) {
   return { links: links.map(({ url, text }) => ({ url, text: text.trim() })), hasLanguage, bareImages, weakTexts };
 }
 
-/** Looks at a mail; gives its links and one finding for each check. */
+/** Returns the links of a mail and one finding for each check. */
 export function checkMail({ html, text, headers }: MailParts): { links: MailLink[]; findings: Finding[] } {
   const { links, hasLanguage, bareImages, weakTexts } = readHtml(html ?? '');
   const bytes = Buffer.byteLength(html ?? '');
@@ -106,7 +106,7 @@ export function checkMail({ html, text, headers }: MailParts): { links: MailLink
   };
 }
 
-/** The colour that a style attribute gives to a property, as six hexadecimal digits; null for any other notation. */
+/** The colour that a style attribute sets for a property, as six hexadecimal digits; null for any other notation. */
 function styleColour(style: string, property: string): string | null {
   return hexDigits(new RegExp(`(?:^|;)\\s*${property}\\s*:\\s*([^;\\s]+)`, 'i').exec(style)?.[1] ?? '');
 }

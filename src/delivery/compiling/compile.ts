@@ -1,7 +1,6 @@
 /**
- * The threads that work on whole mails. One compiles owners' templates, which may take seconds; the other only shows mails that are
- * compiled, so that nobody who looks at a mail waits for somebody else's template. Each does one thing after the other, for one account after
- * the other.
+ * The worker threads for whole mails. One compiles templates, which may take seconds. The other only shows compiled mails, so that a
+ * preview never waits for another account's template. Each thread runs one job at a time, and accounts take turns.
  */
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
@@ -16,17 +15,17 @@ import type { EditorView } from '../content/mjml-editor.ts';
 import type { Framing, MailFrame, MarkedLink } from '../shown/mail-frame.ts';
 import type { CheckedContent, Checking, Copying, Showing, Shown } from '../shown/shown-content.ts';
 
-/** Frozen content as the bytes of its JSON: a thread that only passes it on takes neither texts nor objects from another. */
+/** Frozen content as UTF-8 JSON, so that a thread that only passes it on does not have to parse it. */
 export interface FrozenText {
   readonly frozen: Uint8Array;
-  /** The destinations of tracked links by number. */
+  /** The destinations of tracked links, by link number. */
   readonly links: readonly string[];
 }
 
-/** What the threads do: what each job takes, and what it gives. */
+/** The jobs of the threads: the input and the result of each. */
 export interface Jobs {
   compile: [ContentSource, Content];
-  /** `facts` is the JSON of an object with what is frozen besides the content. */
+  /** `facts` is a JSON object with the values that are frozen in addition to the content. */
   freeze: [{ source: ContentSource; facts: string }, FrozenText];
   render: [string, string];
   view: [string, EditorView];
@@ -41,31 +40,31 @@ export interface Jobs {
   links: [string, readonly MarkedLink[]];
 }
 
-/** A request to a thread. */
+/** A job request to a thread. */
 export type Order = { [Name in keyof Jobs]: { name: Name; input: Jobs[Name][0] } }[keyof Jobs];
 
-/** Its reply: the result, or what is wrong with the template, in its stored form. */
+/** The thread's reply: the result, or the problem with the template in its stored form. */
 export type Answer<Name extends keyof Jobs = keyof Jobs> = { result: Jobs[Name][1] } | { problem: string };
 
 const TOO_MUCH = 'The template is too large or too complicated to compile.';
 const TIME_LIMIT_MS = 30_000;
 const MEMORY_LIMIT_MB = 512;
-/** For short-lived objects. V8's own limit is several times as large and saves no time. */
+/** The limit for short-lived objects. V8's default is several times as large and no faster. */
 const YOUNG_LIMIT_MB = 12;
-/** How long an idle thread is kept: starting it and loading MJML takes half a second, so several campaigns share one. */
+/** How long an idle thread is kept. Starting a thread and loading MJML takes half a second, so several campaigns share one. */
 const IDLE_MS = 5_000;
 
-/** A thread that is started when it is needed, and ended when it has been idle, which frees the memory that MJML needs. */
+/** A thread that starts on demand and ends after being idle, to free the memory that MJML needs. */
 class CompileThread {
   #worker: Worker | null = null;
   #isBusy = false;
-  /** What waits, by account. The account that is served next comes first. */
+  /** Waiting jobs by account. The first account is served next. */
   readonly #waiting = new Map<number, (() => void)[]>();
   #idleTimer: NodeJS.Timeout | undefined;
 
   /**
-   * Does a job for an account, when its earlier ones have ended and each other account that waits had one done. Throws ContentError with what
-   * is wrong with the template, also when the job takes longer than `timeLimit` milliseconds or too much memory, and 503 when the thread fails.
+   * Runs a job for an account, after the account's earlier jobs and after one job of each other waiting account. Throws ContentError with
+   * the problem of the template, also when the job exceeds `timeLimit` milliseconds or the memory limit, and 503 when the thread fails.
    */
   async ask<Name extends keyof Jobs>(
     accountId: number,
@@ -81,7 +80,7 @@ class CompileThread {
     }
   }
 
-  /** Waits until the thread is free for a job of the account. */
+  /** Waits until the thread is free for a job of this account. */
   #turn(accountId: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const own = this.#waiting.get(accountId);
@@ -91,7 +90,7 @@ class CompileThread {
     return promise;
   }
 
-  /** Begins the next job; the account it is for goes behind the others. */
+  /** Starts the next job and moves its account to the end of the queue. */
   #beginNext(): void {
     const [next] = this.#waiting;
     this.#isBusy = next !== undefined;
@@ -142,7 +141,7 @@ class CompileThread {
       this.#worker = null;
       const isOutOfMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
       if (isOutOfMemory) throw new ContentError(TOO_MUCH);
-      // The thread ended or could not start, which has nothing to do with the template.
+      // The thread crashed or could not start, so the template is not at fault.
       throw error instanceof ContentError ? error : unavailable(error);
     } finally {
       waiting.abort();
@@ -159,47 +158,47 @@ function startThread(): Worker {
   // The same folder holds the sources in development and the built files in production.
   return new Worker(threadFile('compile-thread'), {
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_LIMIT_MB, maxYoungGenerationSizeMb: YOUNG_LIMIT_MB },
-    // MJML prints warnings about templates, which do not belong in our log.
+    // MJML prints warnings about templates to stdout; keep them out of the log.
     stdout: true,
     stderr: true,
   });
 }
 
-/** Compiles templates, and reads whole mails for the checks, which takes seconds, too. */
+/** Compiles templates, and runs the checks of whole mails, which may also take seconds. */
 export const compiling = new CompileThread();
 
 /** Shows compiled mails. */
 export const showing = new CompileThread();
 
 /**
- * Compiles content: MJML to HTML, preheader, footer and pixel added, links replaced by tracked ones, the text part derived.
- * @param timeLimit milliseconds after which a template counts as too complicated.
+ * Compiles content: MJML to HTML, adds preheader, footer and pixel, replaces links by tracked ones, and derives the text part.
+ * @param timeLimit milliseconds after which the template is rejected as too complicated.
  */
 export function compileContent(accountId: number, source: ContentSource, timeLimit?: number): Promise<Content> {
   return compiling.ask(accountId, 'compile', source, timeLimit);
 }
 
-/** The same content with the `facts` besides it, which is an object, as JSON for a thread that only passes it on. */
+/** Compiles content as `compileContent` does. Returns it with the object `facts` as JSON, for a thread that only passes it on. */
 export function compileFrozen(accountId: number, source: ContentSource, facts: object): Promise<FrozenText> {
   return compiling.ask(accountId, 'freeze', { source, facts: JSON.stringify(facts) });
 }
 
-/** The HTML of a template in MJML's JSON form, with its placeholders and without what a mailing adds. */
+/** Renders a template in MJML's JSON form to HTML. Placeholders are kept, and nothing that a mailing adds is included. */
 export function renderTemplate(accountId: number, template_json: string): Promise<string> {
   return compiling.ask(accountId, 'render', template_json);
 }
 
-/** The view of a template in MJML's JSON form for the design editor; '' is an empty design. */
+/** Converts a template in MJML's JSON form for the design editor; '' is an empty design. */
 export function viewTemplate(accountId: number, template_json: string): Promise<EditorView> {
   return compiling.ask(accountId, 'view', template_json);
 }
 
-/** The JSON form of the markup that the design editor made from the template `before`. */
+/** Converts the markup of the design editor back to JSON; `before` is the template that was opened. */
 export function editTemplate(accountId: number, mjml: string, before: string): Promise<string> {
   return compiling.ask(accountId, 'edit', { mjml, before });
 }
 
-/** The problem with a template's JSON that can be found without compiling, for a field error; null if there is none. */
+/** Returns the problem with a template's JSON that can be found without compiling it, for a field error; null if there is none. */
 export function templateProblem(template_json: string): string | null {
   try {
     parseMjml(template_json);

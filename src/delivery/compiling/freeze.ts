@@ -1,4 +1,4 @@
-/** Freezes a campaign's content: compiles its template once, and copies its sender for the pages that its links open. */
+/** Freezes the content of a campaign: compiles its template once and copies the sender details that its landing pages show. */
 import { randomBytes } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import type { Config } from '../../config.ts';
@@ -13,14 +13,14 @@ import { compileContent, compileFrozen, type FrozenText } from './compile.ts';
 
 type Sender = typeof senders.$inferSelect;
 
-/** The fields of a single send or of a schedule that are frozen. */
+/** The fields of a single send or of an automation's mail that are frozen. */
 export interface ContentSourceRow {
   template_id: number;
   template_json: string | null;
   template_html: string | null;
   subject: string;
   preheader: string;
-  /** 0: neither opens nor clicks are counted. */
+  /** 0: neither opens nor clicks are tracked. */
   tracking: number;
 }
 
@@ -28,13 +28,13 @@ type TemplateSource = Pick<ContentSourceRow, 'template_id' | 'template_json' | '
 
 export interface Frozen {
   frozen: FrozenContent;
-  /** The destinations of tracked links by number. */
+  /** The destinations of tracked links, by link number. */
   links: readonly string[];
 }
 
 /**
- * The frozen content, or the problem that the owner must fix first. Links of other variants of the mail are given as `numberedLinks`, so that a
- * number means one link only.
+ * Returns the frozen content, or the problem that the owner must fix first. `numberedLinks` are the links of other variants of the mail:
+ * the variants share one numbering, so that each number means only one link.
  */
 export async function freezeContent(
   db: Db,
@@ -50,7 +50,7 @@ export async function freezeContent(
   return { links: content.links, frozen: { content, ...senderFacts(db, sender) } };
 }
 
-/** The frozen content as JSON, as a mailing stores it, with `facts` besides those of the sender; or the problem. */
+/** Returns the frozen content as JSON, as a mailing stores it, or the problem. `facts` are stored in addition to the sender's details. */
 export async function freezeText(
   db: Db,
   config: Config,
@@ -78,7 +78,7 @@ async function orProblem<Made extends object>(compiled: Promise<Made | null>): P
   }
 }
 
-/** What is frozen besides the content. */
+/** The sender's details that are frozen in addition to the content. */
 function senderFacts(db: Db, sender: Sender) {
   return {
     from_email: sender.from_email,
@@ -90,8 +90,8 @@ function senderFacts(db: Db, sender: Sender) {
 }
 
 /**
- * The compiled content of a mail as `compile` gives it, with tracked links and a pixel if `isTracked` and the settings allow it; null where it
- * has none. Throws ContentError.
+ * Runs `compile` on the content of a mail, with tracked links and a pixel if `isTracked` and the settings allow them. Returns null if the
+ * mail has no content. Throws ContentError.
  */
 export async function compileSource<Made>(
   db: Db,
@@ -114,7 +114,7 @@ export async function compileSource<Made>(
   });
 }
 
-/** The template code of the campaign, or else of its built-in template; null if that is the blank one. */
+/** The campaign's own template code, or that of the template it uses; null if it uses the blank template. */
 function findTemplate(db: Db, { template_id, template_json, template_html }: TemplateSource) {
   if (template_json || template_html)
     return { template_json: template_json || null, template_html: template_html || null };

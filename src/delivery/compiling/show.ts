@@ -1,6 +1,6 @@
 /**
- * Shows mails without holding up the thread that asks: large ones are worked on in a thread of their own. Small ones are done at once,
- * because starting that thread would take longer. Each function is told for which account it works; accounts take turns.
+ * Shows mails without blocking the calling thread: large mails are processed in a worker thread. Small ones are processed at once, because
+ * starting that thread would take longer. Each function takes the account it works for, because accounts take turns.
  */
 import { findPictureIds } from '../../database/functions/picture-ids.ts';
 import { type ContentWarning, contentWarnings } from '../checks/content-checks.ts';
@@ -17,30 +17,30 @@ import {
 } from '../shown/shown-content.ts';
 import { compiling, showing } from './compile.ts';
 
-/** Characters of a mail that is looked at at once, which takes a few milliseconds. */
+/** Mails up to this number of characters are processed in the calling thread, which takes a few milliseconds. */
 const MAX_SMALL = 64 * 1024;
 
-/** The mail as JSON. Throws ContentError where the person would not get it, either. */
+/** Returns the mail as JSON. Throws ContentError if the contact would not get the mail, either. */
 export async function show(accountId: number, mail: Showing): Promise<Shown> {
   return mail.frozen.length <= MAX_SMALL ? showContent(mail) : showing.ask(accountId, 'show', mail);
 }
 
-/** Its HTML. Throws as `show` does. */
+/** Returns the HTML of the mail. Throws as `show` does. */
 export async function showHtml(accountId: number, mail: Showing): Promise<string> {
   return mail.frozen.length <= MAX_SMALL ? mergeShown(mail).html : showing.ask(accountId, 'showHtml', mail);
 }
 
-/** The HTML of the copy of a mail that a recipient has in the browser. Throws as `show` does. */
+/** Returns the HTML of the web copy of a mail. Throws as `show` does. */
 export async function copy(accountId: number, copying: Copying): Promise<string> {
   return copying.frozen.length <= MAX_SMALL ? showCopy(copying) : showing.ask(accountId, 'copy', copying);
 }
 
-/** What the checks say of it. Throws as `show` does. */
+/** Returns the results of the checks of a mail. Throws as `show` does. */
 export function check(accountId: number, checking: Checking): Promise<CheckedContent> {
   return compiling.ask(accountId, 'check', checking);
 }
 
-/** The warnings about the texts of a mail, as `contentWarnings` gives them. */
+/** Returns the warnings about the texts of a mail, see `contentWarnings`. */
 export async function warnings(
   accountId: number,
   texts: readonly string[],
@@ -50,17 +50,17 @@ export async function warnings(
   return isSmall ? contentWarnings(texts, known) : showing.ask(accountId, 'warnings', { texts, known });
 }
 
-/** The ids in a mail that may be those of pictures, as a JSON array. */
+/** Returns the ids in a mail that may be those of images, as a JSON array. */
 export async function pictureIds(accountId: number, html: string): Promise<string> {
   return html.length <= MAX_SMALL ? findPictureIds(html) : showing.ask(accountId, 'pictures', html);
 }
 
-/** The mail for a frame. */
+/** Returns the mail prepared for an iframe. */
 export async function frame(accountId: number, framing: Framing): Promise<MailFrame> {
   return framing.html.length <= MAX_SMALL ? frameMail(framing) : showing.ask(accountId, 'frame', framing);
 }
 
-/** What the links in the HTML of a mail are called. */
+/** Returns the tracked links in the HTML of a mail with their texts. */
 export async function namesOfLinks(accountId: number, html: string): Promise<readonly MarkedLink[]> {
   return html.length <= MAX_SMALL ? linkNames(html) : showing.ask(accountId, 'links', html);
 }

@@ -1,20 +1,20 @@
-/** The types of content: what an owner provides, and what a mailing keeps in frozen form. */
+/** The types of mail content: the source that an owner provides, and the frozen form that a mailing stores. */
 import { SaidError } from '../../errors/sentences.ts';
 import type { Template } from './merge.ts';
 
 export interface ContentSource {
-  /** MJML's JSON form. At most one of the two templates is given; the other is null or empty. */
+  /** MJML in JSON form. At most one of the two templates is set; the other is null or empty. */
   readonly template_json: string | null;
   readonly template_html: string | null;
   readonly subject: string;
   readonly preheader: string;
-  /** Whether to count opens and clicks: adds a pixel and redirects links through our own address. */
+  /** Whether to count opens and clicks: adds a pixel and redirects links through this service. */
   readonly tracking: boolean;
-  /** Whether to add a footer if the preference link or the postal address is missing; false for mails about an account. */
+  /** Whether to add a footer if the preference link or the postal address is missing; false for transactional mail. */
   readonly footer: boolean;
-  /** The public address of this service, where pictures that lead to this machine are loaded from; empty or absent: none is known. */
+  /** The public URL of this service, which replaces local addresses of images; empty or absent if unknown. */
   readonly publicUrl?: string;
-  /** Tracked links that have their numbers already, since other variants of the mail contain them. */
+  /** Tracked links that already have numbers because other variants of the mail contain them. */
   readonly numberedLinks?: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export interface Content {
   readonly placeholders: readonly string[];
 }
 
-/** A problem with a template, described for its owner. */
+/** A problem with a template, worded for its owner. */
 export class ContentError extends SaidError {
   override name = 'ContentError';
 }

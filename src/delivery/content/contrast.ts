@@ -1,13 +1,13 @@
-/** The contrast of two colours (WCAG 2.2, definitions of contrast ratio and relative luminance). */
+/** Contrast of two colours (WCAG 2.2, definitions of contrast ratio and relative luminance). */
 
-/** A hexadecimal colour such as `#fff` as six digits without the sign; null for any other notation. */
+/** Converts a hexadecimal colour such as `#fff` to six digits without the sign; null for any other notation. */
 export function hexDigits(colour: string): string | null {
   const digits = /^#([\da-f]{3}|[\da-f]{6})$/i.exec(colour)?.[1];
   if (digits === undefined) return null;
   return digits.length === 6 ? digits : digits.replaceAll(/./g, '$&$&');
 }
 
-/** The contrast ratio of two colours, each as six hexadecimal digits: 1 to 21. */
+/** The contrast ratio of two colours, each given as six hexadecimal digits: 1 to 21. */
 export function contrast(one: string, other: string): number {
   const [light = 0, dark = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a);
   return (light + 0.05) / (dark + 0.05);

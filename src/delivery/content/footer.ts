@@ -1,24 +1,27 @@
-/** The footer for a mail whose template has none, and the link before a long mail, in the template's background colour and with legible text. */
+/**
+ * The footer for mails whose template lacks one, and the preference link at the top of long mails. Both use the template's background
+ * colour and a legible text colour.
+ */
 import { contrast, hexDigits } from './contrast.ts';
 import type { Region } from './html-regions.ts';
 import { PREFERENCES } from './merge.ts';
 
-/** The attribute of the link before a long mail. */
+/** The attribute that marks the preference link at the top of a long mail. */
 export const LEAD = 'data-lead';
 const WHITE = 'ffffff';
 /** Text colours from low to high contrast; one of the last two is legible on any background. */
 const TEXT_COLOURS = ['595959', 'c8ccd1', '000000', WHITE];
 
 /**
- * The footer with postal address and preference link for a document with these regions. It sets its own background, so that
- * it stays legible when a mail program's dark mode changes the background of the page.
+ * Returns the footer with postal address and preference link for a document with these regions. It sets its own background, so that it
+ * stays legible when a mail client's dark mode changes the page background.
  */
 export function footerFor(regions: readonly Region[]): string {
   const { style, link } = looks(regions);
   return `<div style="padding:16px;${style}">((sender_address))<br>${link}</div>`;
 }
 
-/** The preference link that stands first in a mail whose end mail programs cut off. The text part leaves it out. */
+/** Returns the preference link for the top of a mail that is so long that mail clients clip its end. The text part skips this link. */
 export function leadFor(regions: readonly Region[]): string {
   const { style, link } = looks(regions);
   return `<div ${LEAD}="" style="padding:4px 16px;${style}">${link}</div>`;
@@ -33,7 +36,7 @@ function looks(regions: readonly Region[]): { style: string; link: string } {
   };
 }
 
-/** The background of the body in six digits if it is given as a hexadecimal colour, otherwise white. */
+/** The body's background as six hexadecimal digits; white if it is not given as a hexadecimal colour. */
 function bodyBackground(regions: readonly Region[]): string {
   const given = (attribute: string) =>
     regions.find((region) => region.tag === 'body' && region.attribute === attribute)?.value ?? '';

@@ -1,31 +1,31 @@
-/** Finds the positions of the texts, attribute values and body of an HTML document in one pass. */
+/** Finds the positions of texts, attribute values and the body in an HTML document in one pass. */
 import { QuoteType, Tokenizer } from 'htmlparser2';
 
 /** A text between tags, or an attribute value without its quotes. */
 export interface Region {
   readonly start: number;
   readonly end: number;
-  /** The element of the attribute, or the last one opened before the text; in lower case. */
+  /** The element with the attribute, or the last element opened before the text; in lower case. */
   readonly tag: string;
   /** The attribute's name in lower case; null for text. */
   readonly attribute: string | null;
   readonly quoted: boolean;
   /** The value with character references decoded. */
   readonly value: string;
-  /** Whether an ordinary mail program shows it: not in a comment and not in the head. */
+  /** Whether an ordinary mail client shows the text: it is neither in a comment nor in the head. */
   readonly visible: boolean;
 }
 
 export interface HtmlRegions {
   readonly regions: readonly Region[];
-  /** Where the body's content starts and ends; for a fragment without a body element, the whole of it. */
+  /** Where the content of the body starts and ends. For a fragment without a body element, the whole fragment. */
   readonly bodyStart: number;
   readonly bodyEnd: number;
 }
 
 const headOnly = new Set(['head', 'title', 'style', 'script']);
 
-/** Finds the regions of HTML by the rules of the HTML standard. Outlook's conditional comments are included, others skipped. */
+/** Finds the regions of HTML by the rules of the HTML standard. Includes Outlook's conditional comments, skips other comments. */
 export function findHtmlRegions(html: string): HtmlRegions {
   return walk(html, true);
 }
@@ -43,7 +43,7 @@ function walk(html: string, enterComments: boolean): HtmlRegions {
   let valueStart = 0;
   let value = '';
   let text: { start: number; end: number } | null = null;
-  // Where the body's content starts, by the best tag found: <body>, or else </head>, <html>, <!doctype>.
+  // Where the content of the body starts, judged by the best tag found: <body>, or else </head>, <html>, <!doctype>.
   const begin = { rank: 0, at: 0 };
   let bodyEnd = -1;
   let htmlEnd = -1;

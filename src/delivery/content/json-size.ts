@@ -1,4 +1,6 @@
-/** Measures a JSON text before it is parsed, because parsing many small parts costs a hundred times more than parsing text. */
+/**
+ * Measures JSON text before it is parsed, because parsing many small parts costs a hundred times more than parsing plain text of that size.
+ */
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -7,10 +9,10 @@ const CURLY = 0x7b;
 const CURLY_END = 0x7d;
 const SQUARE = 0x5b;
 const SQUARE_END = 0x5d;
-/** Each of these characters starts an object, a list or another part of one. */
+/** Each of these characters starts an object, a list or a further part of one. */
 const PART_STARTS = new Set([CURLY, SQUARE, COMMA]);
 
-/** Whether a JSON text has more than `max` objects, lists and parts of them. Stops at the first one too many; skips strings. */
+/** Whether a JSON text has more than `max` objects, lists and parts of them. Stops as soon as the limit is exceeded. Ignores strings. */
 export function hasMoreParts(json: string, max: number): boolean {
   let parts = 0;
   for (let at = 0; at < json.length; at++) {
@@ -21,7 +23,7 @@ export function hasMoreParts(json: string, max: number): boolean {
   return false;
 }
 
-/** Whether a JSON text nests objects and lists deeper than `max` levels. Stops at the first level too many; skips strings. */
+/** Whether a JSON text nests objects and lists deeper than `max` levels. Stops as soon as the limit is exceeded. Ignores strings. */
 export function isDeeper(json: string, max: number): boolean {
   let depth = 0;
   for (let at = 0; at < json.length; at++) {
@@ -34,7 +36,7 @@ export function isDeeper(json: string, max: number): boolean {
   return false;
 }
 
-/** The position of the quote that ends the string starting at `start`; the end of the text if there is none. */
+/** The position of the quote that closes the string starting at `start`; the end of the text if there is none. */
 function endOfString(json: string, start: number): number {
   for (let at = json.indexOf('"', start); at !== -1; at = json.indexOf('"', at + 1)) {
     let before = at - 1;

@@ -3,12 +3,12 @@
 /** The values of placeholders by name. If a value is absent or empty, the placeholder's default is used. */
 export type Values = Readonly<Record<string, string>>;
 
-/** A scheme that may be written before a placeholder for the rest of the URL. */
+/** A scheme that may precede a placeholder for the rest of the URL. */
 type Scheme = 'http://' | 'https://' | 'mailto:' | 'tel:';
 
 /**
- * A placeholder. `place` is its context: text, inside a URL, at the start of a URL, or after a scheme. In the last case the slot
- * includes the scheme, because the value may repeat it.
+ * A placeholder. `place` is its context: text, inside a URL, at the start of a URL, or after a scheme. After a scheme, the slot includes
+ * the scheme, because the value may repeat it.
  */
 export interface Slot {
   readonly name: string;
@@ -19,18 +19,18 @@ export interface Slot {
 /** Text split at its placeholders: plain data that can be stored as JSON and sent to a thread. */
 export type Template = readonly (string | Slot)[];
 
-/** The recipient's preference page. Owners write this name in templates. */
+/** The URL of the recipient's preference page. Owners use this name in templates. */
 export const PREFERENCES = 'unsubscribe_preferences';
-/** The copy of the mail in a browser. Owners write this name too. */
+/** The URL of the web copy of the mail. Owners use this name too. */
 export const WEB_COPY = 'web_copy';
 
-// Names that only the compiler uses: owners cannot write '#' in a placeholder.
+// These names are reserved for the compiler: owners cannot write '#' in a placeholder.
 /** The URL that counts an open. */
 export const OPEN_URL = '#open';
-/** The URL that counts a click, up to the number of the link. */
+/** The URL that counts a click, without the link number at its end. */
 export const CLICK_URL = '#click';
 
-/** The length of `https://` in characters, each written as a character reference. */
+/** The maximum length of `https://` when each character is written as a character reference. */
 const MAX_SCHEME_CHARACTERS = 60;
 
 // Every repetition is bounded and no two can match the same text, so that hostile input takes only linear time.
@@ -40,8 +40,8 @@ const OPENING = 0x28;
 const CLOSING = 0x29;
 
 /**
- * The placeholders of a text in order. Each character is looked at once: no parenthesis is inside a placeholder, so a match is tried only
- * where `((` and `))` follow each other.
+ * Yields the placeholders of a text in order. Looks at each character once: a placeholder contains no parenthesis, so a match is tried only
+ * where `))` is the next parenthesis after `((`.
  */
 function* findPlaceholders(text: string): Generator<RegExpExecArray> {
   let opening = -1;
@@ -70,7 +70,7 @@ export function scan(text: string, kind: 'text' | 'url' = 'text', decode = (raw:
     const [whole, name = '', fallback = ''] = match;
     const end = match.index + whole.length;
     const place = kind === 'text' ? 'text' : from > 0 ? 'url' : placeInUrl(text, match.index, end, decode);
-    // The slot includes its scheme.
+    // The slot includes its scheme, so the scheme is not added as text.
     if (match.index > from && !isScheme(place)) pieces.push(text.slice(from, match.index));
     pieces.push({ name, fallback: decode(fallback), place });
     from = end;
@@ -79,7 +79,7 @@ export function scan(text: string, kind: 'text' | 'url' = 'text', decode = (raw:
   return pieces;
 }
 
-/** The context of the first placeholder of a URL, by the text before it and the character after it. */
+/** The context of the first placeholder in a URL, determined by the text before it and the character after it. */
 function placeInUrl(text: string, start: number, end: number, decode: (raw: string) => string): Slot['place'] {
   const raw = text.slice(0, start).trim();
   if (raw === '') return 'url-start';
@@ -101,14 +101,14 @@ function isScheme(place: Slot['place']): place is Scheme {
   return place.endsWith(':') || place.endsWith('//');
 }
 
-/** Placeholders and links of a template; each of them is filled in for every recipient. */
+/** The maximum number of placeholders and links in a template, because each is filled in for every recipient. */
 const MAX_SLOTS = 10_000;
-/** So many are counted, which takes a few milliseconds. */
+/** Counting stops at this number, which takes a few milliseconds. */
 const MAX_COUNTED = 5 * MAX_SLOTS;
 /** A web link, in HTML or in MJML's JSON form. */
 const webLink = /\bhref["\\]{0,2}\s{0,8}[=:][\s"'\\]{0,8}https?:/gi;
 
-/** Says that a template's code or HTML has too many placeholders and links for a mail; null if it has not. */
+/** Returns the problem if template code or HTML has too many placeholders and links for a mail; otherwise null. */
 export function slotProblem(code: string): string | null {
   let count = 0;
   for (const found of [findPlaceholders(code), code.matchAll(webLink)])
@@ -118,15 +118,15 @@ export function slotProblem(code: string): string | null {
   return `The mail has ${counted} placeholders and links: at most ${MAX_SLOTS} are possible.`;
 }
 
-/** The distinct placeholder names of some templates, in order of appearance. */
+/** The distinct placeholder names of several templates, in order of appearance. */
 export function placeholderNames(templates: readonly Template[]): string[] {
   const names = templates.flat().flatMap((piece) => (typeof piece === 'string' ? [] : [piece.name]));
   return [...new Set(names)];
 }
 
-/** The text for a slot, before it is escaped for HTML: the value or default, URL-encoded inside URLs. */
+/** Returns the text for a slot before HTML escaping: the value or the default, URL-encoded inside URLs. */
 export function resolve(slot: Slot, value: string | undefined): string {
-  // On an ordinary object, a name like `constructor` finds something that is not a string.
+  // On a plain object, a name like `constructor` finds an inherited member, which is not a string.
   const text = typeof value === 'string' && value !== '' ? value : slot.fallback;
   switch (slot.place) {
     case 'text':
@@ -144,23 +144,23 @@ export function resolve(slot: Slot, value: string | undefined): string {
   }
 }
 
-/** Merges a text template; values are not escaped. */
+/** Merges a text template. Values are not escaped. */
 export function mergeText(template: Template, values: Values): string {
   return merge(template, values, (text) => text);
 }
 
-/** Merges an HTML template; values are escaped. */
+/** Merges an HTML template. Values are escaped. */
 export function mergeHtml(template: Template, values: Values): string {
   return merge(template, values, escapeHtml);
 }
 
-/** Merges one line of text, such as a subject: line breaks and control characters become spaces, and both ends are trimmed. */
+/** Merges a single line of text, such as a subject: line breaks and control characters become spaces, and the result is trimmed. */
 export function mergeLine(text: string, values: Values): string {
   return foldToOneLine(mergeText(scan(text), values));
 }
 
 /**
- * Merges a link's stored URL with its placeholders, for a redirect.
+ * Merges the stored URL of a link that contains placeholders, for a redirect.
  * @returns an absolute http or https URL in ASCII, or null if the result is not one.
  */
 export function mergeUrl(url: string, values: Values): string | null {
@@ -169,7 +169,7 @@ export function mergeUrl(url: string, values: Values): string | null {
   return parsed && /^https?:$/.test(parsed.protocol) ? parsed.href : null;
 }
 
-/** Makes text safe for a header: runs of line breaks and control characters become one space, and both ends are trimmed. */
+/** Makes text safe for a header: each run of line breaks and control characters becomes one space, and the result is trimmed. */
 export function foldToOneLine(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
   return text.replace(/[\0-\x1f\x7f-\x9f\u2028\u2029]+/g, ' ').trim();
@@ -194,8 +194,8 @@ function merge(template: Template, values: Values, encode: (text: string) => str
     .join('');
 }
 
-// A URL from a value. Characters not allowed in URLs are encoded, a missing scheme of a website is added, and the result is empty
-// for any scheme that could run code.
+// Makes a URL from a value. Characters not allowed in URLs are encoded and a missing scheme is added. The result is empty for any scheme
+// that could run code.
 function webAddress(text: string): string {
   const given = text.trim();
   const url = /^(?:[\p{L}\p{N}-]{1,63}\.){1,9}\p{L}{2,63}(?:[/?#]|$)/u.test(given) ? `https://${given}` : given;

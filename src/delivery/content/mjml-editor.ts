@@ -1,20 +1,20 @@
-/** Converts between stored templates and the design editor, which supports only part of MJML. */
+/** Converts templates between their stored form and the design editor, which supports only part of MJML. */
 
 import { Parser } from 'htmlparser2';
 import { ContentError } from './compiled-content.ts';
 import { escapeHtml } from './merge.ts';
 import { checkCount, checkDepth, type MjmlNode, parseMjml } from './mjml.ts';
 
-/** A template as the design editor gets it. */
+/** A template as the design editor receives it. */
 export interface EditorView {
   mjml: string;
-  /** Whether the editor can show and keep all of it; otherwise the owner edits its source. */
+  /** Whether the editor can show and keep the whole template; if not, the owner edits the source. */
   isDrawable: boolean;
 }
 
 /**
- * What the editor would change or lose stands in its markup as an empty mj-raw with one of these attributes: the HTML of an mj-raw, or
- * the markup of an element that the editor does not know. So it comes back exactly as it was.
+ * The editor would change or lose some elements. In the editor's markup each is replaced by an empty mj-raw with one of these attributes,
+ * which holds the HTML of an mj-raw or the markup of an unsupported element, so that it is restored unchanged.
  */
 const KEPT_HTML = 'data-html';
 const KEPT_MJML = 'data-mjml';
@@ -29,16 +29,16 @@ const SUPPORTED = new Set(
     .map((name) => `mj-${name}`),
 );
 const SUPPORTED_IN_HEAD = new Set(['mj-font', 'mj-style']);
-/** The API's limit for template code. */
+/** The API's limit for the length of template code. */
 const MAX_CHARACTERS = 2 * 1024 * 1024;
 
-/** The view of a template in MJML's JSON form; '' is an empty design. Throws ContentError with a message for the owner. */
+/** Converts a template in MJML's JSON form for the editor; '' is an empty design. Throws ContentError with a message for the owner. */
 export function editorView(template_json: string): EditorView {
   return buildView(template_json === '' ? fromMarkup(EMPTY) : parseMjml(template_json));
 }
 
 /**
- * The JSON form of the editor's markup; `before` is the template that was opened, or ''. Throws ContentError with a message for
+ * Converts the editor's markup to the JSON form; `before` is the template that was opened, or ''. Throws ContentError with a message for
  * the owner.
  */
 export function editedTemplate(mjml: string, before: string): string {
@@ -68,7 +68,7 @@ function buildView(root: MjmlNode): EditorView {
       : wrapped(part, SUPPORTED),
   );
   const isDrawable = children.every((part) =>
-    // With mj-attributes the editor would remove attributes that it considers defaults.
+    // The editor would remove attributes that equal the defaults set in mj-attributes.
     part.tagName === 'mj-head'
       ? !part.children?.some(({ tagName }) => tagName === 'mj-attributes')
       : part.tagName === 'mj-body',
@@ -76,7 +76,7 @@ function buildView(root: MjmlNode): EditorView {
   return { mjml: toMarkup({ ...root, children: isDrawable ? parts : children }), isDrawable };
 }
 
-/** The element as the editor gets it; `supported` are those that it knows here. */
+/** The element for the editor, with unsupported content wrapped; `supported` are the elements that the editor supports in this place. */
 function wrapped(element: MjmlNode, supported: ReadonlySet<string>): MjmlNode {
   const { tagName, attributes, children, content = '' } = element;
   if (tagName === 'mj-raw') return { tagName, attributes: { ...attributes, [KEPT_HTML]: content } };
@@ -86,7 +86,7 @@ function wrapped(element: MjmlNode, supported: ReadonlySet<string>): MjmlNode {
     : { ...element, children: children.map((child) => wrapped(child, supported)) };
 }
 
-/** The element as it is stored. Throws ContentError when kept MJML, which the owner may have edited, is not one element. */
+/** The element in its stored form. Throws ContentError if wrapped MJML, which the owner may have edited, is not a single element. */
 function unwrapped(element: MjmlNode): MjmlNode {
   const { tagName, attributes, children } = element;
   const { [KEPT_HTML]: html, [KEPT_MJML]: mjml, ...others } = attributes;
@@ -95,7 +95,7 @@ function unwrapped(element: MjmlNode): MjmlNode {
     if (kept === undefined || more.length > 0) throw new ContentError('A part in MJML is not one element.');
     return kept;
   }
-  // The editor writes style sheets as if they were text.
+  // The editor escapes style sheets as if they were text.
   if (tagName === 'mj-style') return { ...element, content: unescaped(element.content ?? '') };
   if (tagName === 'mj-raw' && html !== undefined) return { tagName, attributes: others, content: html };
   return children === undefined ? element : { ...element, children: children.map(unwrapped) };
@@ -109,7 +109,7 @@ function headElements(root: MjmlNode | null): readonly MjmlNode[] {
   return root?.children?.filter((child) => child.tagName === 'mj-head') ?? [];
 }
 
-/** Elements whose content is HTML or text, not MJML. */
+/** Elements whose content is HTML or text rather than MJML. */
 const VERBATIM = new Set([
   'mj-accordion-text',
   'mj-accordion-title',
@@ -125,19 +125,19 @@ const VERBATIM = new Set([
   'mj-title',
 ]);
 
-/** How deeply HTML may be nested within an element. */
+/** The maximum nesting depth of HTML inside an element. */
 const MAX_HTML_DEPTH = 500;
 
-/** The markup of a document. */
+/** Writes a document as markup. */
 export function toMarkup({ tagName, attributes, children = [], content }: MjmlNode): string {
   const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeHtml(value)}"`);
   return `<${tagName}${written.join('')}>${content ?? children.map(toMarkup).join('')}</${tagName}>`;
 }
 
 /**
- * Parses the markup of a document; text between MJML elements is dropped.
- * @throws ContentError if it is not one mjml element, or is larger or deeper than a template may be: the parser takes time
- * quadratic in the depth.
+ * Parses the markup of a document. Text between MJML elements is dropped.
+ * @throws ContentError if the markup is not a single mjml element, or is larger or deeper than a template may be. The depth is limited
+ * because the parser takes time quadratic in it.
  */
 export function fromMarkup(markup: string): Building {
   const top: Building = { tagName: '', attributes: {}, children: [] };

@@ -9,20 +9,20 @@ export interface MjmlNode {
   readonly content?: string;
 }
 
-/** Levels of nested elements, the outermost counted as 0. */
+/** The maximum nesting depth; the outermost element has depth 0. */
 const MAX_DEPTH = 50;
-/** Elements of a template; a long newsletter has about 300. */
+/** The maximum number of elements in a template; a long newsletter has about 300. */
 const MAX_ELEMENTS = 5000;
-/** Elements, attributes and lists of a template's JSON; parsing this many takes a few milliseconds. */
+/** The maximum number of elements, attributes and lists in a template's JSON; parsing this many takes a few milliseconds. */
 const MAX_PARTS = 30_000;
 
-/** Counts the elements of one template. */
+/** The number of elements counted so far in one template. */
 interface Count {
   elements: number;
 }
 
 /**
- * Parses a template in MJML's JSON form and keeps only tags, attributes and content.
+ * Parses a template in MJML's JSON form, keeping only tags, attributes and content.
  * @throws ContentError with a message for the owner.
  */
 export function parseMjml(json: string): MjmlNode {
@@ -56,7 +56,7 @@ export async function renderMjml(root: MjmlNode, preview: boolean): Promise<stri
     ignoreIncludes: true,
     validationLevel: 'soft',
   });
-  // An unknown element would be missing from the mail. Other findings of the validator do no harm.
+  // MJML drops unknown elements, so the mail would lack them. Other findings of its validator are harmless.
   const unknown = errors.find((error) => /^Element \S+ doesn't exist/.test(error.message));
   if (unknown) throw unknownElement(unknown.tagName);
   return html;
@@ -116,7 +116,7 @@ function without(parent: MjmlNode, tagName: string): MjmlNode {
   return { ...parent, children: kept.map((child) => without(child, tagName)) };
 }
 
-/** The document with the quotes in its body's attributes escaped, which MJML writes into HTML as they are. */
+/** Escapes the quotes in the attributes of the body, because MJML writes them into the HTML unescaped. */
 function quoted(element: MjmlNode): MjmlNode {
   if (element.tagName === 'mj-head') return element;
   const attributes = Object.fromEntries(

@@ -4,15 +4,15 @@ import { LEAD } from './footer.ts';
 import { scan, type Template } from './merge.ts';
 
 /**
- * Turns HTML into the template of a text part: layout tables flattened, hidden parts omitted, images replaced by their
- * alternative texts, link addresses put in brackets after the link's words.
- * @param link returns the template for a link's address.
+ * Converts HTML to the template of a text part: layout tables are flattened, hidden parts omitted, images replaced by their alternative
+ * texts, and URLs put in brackets after the link text.
+ * @param link returns the template for a URL.
  */
 export function plainText(html: string, link: (url: string) => Template): Template {
   const urls: string[] = [];
 
   const anchor: FormatCallback = (element, walk, builder) => {
-    // As browsers read an address (WHATWG URL, 4.4): without tabs and line breaks.
+    // Browsers remove tabs and line breaks from a URL (WHATWG URL, 4.4).
     const url = String(element.attribs?.href ?? '')
       .replace(/[\t\r\n]/g, '')
       .trim();
@@ -24,7 +24,7 @@ export function plainText(html: string, link: (url: string) => Template): Templa
     walk(element.children, builder);
     builder.popWordTransform();
     if (url === '' || url === words || url.startsWith('#')) return;
-    // A mark instead of the address, because addresses are encoded differently from the text around them.
+    // A marker stands in for the URL, because URLs are encoded differently from the surrounding text.
     const mark = `${markStart}${urls.push(url) - 1}${markEnd}`;
     builder.addInline(words === '' ? mark : ` (${mark})`, { noWordTransform: true });
   };
@@ -39,7 +39,7 @@ export function plainText(html: string, link: (url: string) => Template): Templa
   return [...parts.flat(), '\n'];
 }
 
-// Unicode noncharacters, which are never text; the compiler removes them from its source.
+// Unicode noncharacters, which never occur in text: the compiler removes them from its source.
 const markStart = '\ufdd0';
 const markEnd = '\ufdd1';
 const marks = new RegExp(`${markStart}(\\d+)${markEnd}`);

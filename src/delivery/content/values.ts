@@ -1,4 +1,4 @@
-/** The values of placeholders for a contact: reserved fields first, then the account's custom fields. */
+/** Reads the values of a contact's placeholders: reserved fields first, then the account's custom fields. */
 import type { Database } from 'better-sqlite3';
 import { listCustomFields, RESERVED_FIELDS, TEXT_COLUMNS } from '../../audience/contacts/contact-fields.ts';
 import type { Db } from '../../database/open.ts';
@@ -7,23 +7,23 @@ import type { Values } from './merge.ts';
 
 const PERSON_FIELDS = [...RESERVED_FIELDS, 'custom_values'] as const;
 
-/** A contact's fields; all null if only the address is known. `custom_values` is JSON keyed by custom field id. */
+/** The fields of a contact; all null if only the address is known. `custom_values` is JSON keyed by custom field id. */
 export type Person = Record<(typeof PERSON_FIELDS)[number], string | null>;
 
-/** The fields of a contact that a mail needs: for its placeholders and for its To field. */
+/** The fields of a contact that a mail needs for its placeholders and its To header. */
 export function personFields(placeholders: readonly string[], names: readonly CustomName[]): readonly (keyof Person)[] {
   const named = new Set<string>([...placeholders, 'email', 'first_name', 'last_name']);
   if (names.some(({ field_name }) => named.has(field_name))) named.add('custom_values');
   return PERSON_FIELDS.filter((field) => named.has(field));
 }
 
-/** A custom field's id and name. */
+/** The id and name of a custom field. */
 export interface CustomName {
   id: number;
   field_name: string;
 }
 
-/** The contact with this id, including a deleted one; undefined if the row is gone. */
+/** The fields of the contact with this id, even if the contact was deleted; undefined if the row is gone. */
 export function findPerson(client: Database, contactId: number): Person | undefined {
   return client
     .prepare<[number], Person>(`
@@ -32,7 +32,7 @@ export function findPerson(client: Database, contactId: number): Person | undefi
     .get(contactId);
 }
 
-/** The values by placeholder name; `email` is used if the contact has none. Fields that were not read are empty. */
+/** Returns the values by placeholder name. `email` is used if the contact has no address. Fields that were not read are empty. */
 export function mergeValues(
   person: Partial<Person>,
   names: readonly CustomName[],
@@ -49,8 +49,8 @@ export function mergeValues(
 }
 
 /**
- * The values of placeholders for the recipient of a link. There are none when the contact was deleted or has another address by now,
- * or when the ledger does not know the delivery because a restore lost it.
+ * The placeholder values of the recipient of a link. Empty if the contact was deleted or has a different address now, or if the ledger
+ * lacks the delivery because a restore lost it.
  */
 export function deliveryValues(db: Db, { user, delivery, mailing, address }: RecipientIds): Values {
   const contactId = db.$client

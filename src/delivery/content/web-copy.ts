@@ -1,12 +1,15 @@
 /**
- * The forms of a mail without the links of one person: its copy in a browser, whose URL people share, so that nothing in it may act for the
- * recipient; and mails of accounts that learn nothing, or only totals, of opens and clicks. Each is made from the compiled content.
+ * Variants of a mail without links that identify the recipient. The web copy needs one because recipients share its URL, and no reader may
+ * act for the recipient. Mails of accounts that measure nothing, or only totals, need one too. Each variant is made from the compiled
+ * content.
  */
 import { TRAP_LINK, trapHtml } from '../links/trap-link.ts';
 import type { Content } from './compiled-content.ts';
 import { CLICK_URL, escapeHtml, OPEN_URL, scan, type Template } from './merge.ts';
 
-/** The HTML template with every tracked link replaced by its destination, so that no other reader's click counts as the recipient's. */
+/**
+ * The HTML template with every tracked link replaced by its destination, so that another reader's click is not counted as the recipient's.
+ */
 export function untracked({ html, links }: Pick<Content, 'html' | 'links'>): Template {
   return withDestinations(html, links, escapeHtml, (_number, rest) => rest);
 }
@@ -21,7 +24,7 @@ export function untrackedText({ text, links }: Pick<Content, 'text' | 'links'>):
   );
 }
 
-/** The same for the owner: each tracked link has its number as `data-link`, so that its clicks can be shown beside it. */
+/** Like `untracked`, but each tracked link has its number as `data-link`, so that the owner's preview can show clicks next to the link. */
 export function withMarkedLinks({ html, links }: Pick<Content, 'html' | 'links'>): Template {
   return withDestinations(html, links, escapeHtml, (number, rest) => {
     const [quote = ''] = rest;
@@ -29,7 +32,7 @@ export function withMarkedLinks({ html, links }: Pick<Content, 'html' | 'links'>
   });
 }
 
-/** The HTML template without the pixel that counts opens, for pages that nobody in particular reads. */
+/** The HTML template without the tracking pixel, for pages that are not read by a known recipient. */
 export function withoutPixel(html: Template): Template {
   const isPixel = (piece: Template[number] | undefined) => typeof piece === 'object' && piece.name === OPEN_URL;
   return html.flatMap((piece, at): Template => {
@@ -40,12 +43,12 @@ export function withoutPixel(html: Template): Template {
   });
 }
 
-/** The HTML before and after the address of the trap link. */
+/** The HTML before and after the URL of the trap link. */
 const [TRAP_BEGIN = '', TRAP_END = ''] = trapHtml('|').split('|');
 
 /**
- * Replaces tracked links, and removes the trap link; `after` gives what stands after the destination of a link, in HTML from the quotation
- * mark of the attribute on.
+ * Replaces tracked links by their destinations and removes the trap link. `after` returns the text to put after a destination; in HTML,
+ * `rest` starts with the attribute's closing quote.
  */
 function withDestinations(
   template: Template,
@@ -57,10 +60,10 @@ function withDestinations(
     const before = template[at - 1];
     if (typeof piece !== 'string') return piece.name === CLICK_URL ? [] : [piece];
     if (isTrap(template, at - 1)) return [piece.slice(`${TRAP_LINK}${TRAP_END}`.length)];
-    // One piece can follow a tracked link and precede the trap link.
+    // A single piece can both follow a tracked link and precede the trap link.
     const text = isTrap(template, at + 1) ? piece.slice(0, -TRAP_BEGIN.length) : piece;
     if (before === undefined || typeof before === 'string' || before.name !== CLICK_URL) return [text];
-    // The number of the link follows the address that counts clicks.
+    // In the compiled template, the number of the link follows the click URL.
     const number = /^\d+/.exec(text)?.[0] ?? '';
     const destination = scan(links[Number(number)] ?? '', 'url');
     return [
@@ -70,7 +73,7 @@ function withDestinations(
   });
 }
 
-/** Whether the piece at this place is the address of the trap link. */
+/** Whether the piece at this position is the URL of the trap link. */
 function isTrap(template: Template, at: number): boolean {
   const [slot, after] = [template[at], template[at + 1]];
   return typeof slot === 'object' && slot.name === CLICK_URL && `${after}`.startsWith(`${TRAP_LINK}${TRAP_END}`);
@@ -81,14 +84,14 @@ export function hasPixel({ html }: Pick<Content, 'html'>): boolean {
   return html.some((piece) => typeof piece !== 'string' && piece.name === OPEN_URL);
 }
 
-/** The content without a pixel, every link leading straight to where it leads. */
+/** The content without pixel and with every link leading directly to its destination. */
 export function withoutTracking(content: Content): Content {
   return { ...content, links: [], html: withoutPixel(untracked(content)) };
 }
 
 /**
- * The content with a pixel and links that are the same for everybody. `click` is the URL of a click up to the number of the link. Links
- * with placeholders are not counted, because where they lead depends on the person.
+ * The content with a pixel and links that are the same for all recipients. `click` is the click URL without the link number at its end.
+ * Links with placeholders are not tracked, because their destination depends on the recipient.
  */
 export function withSharedTracking(content: Content, urls: { open: string; click: string }): Content {
   const links = content.links.map((link, number) => (link.includes('((') ? link : `${urls.click}${number}`));

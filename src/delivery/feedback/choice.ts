@@ -1,4 +1,4 @@
-/** What a recipient chose on the preference page, or by one click in a mail program, and what is kept of it outside this file. */
+/** A recipient's choice on the preference page, or by one click in a mail client, and the record of choices that sender nodes keep. */
 import type { Database } from 'better-sqlite3';
 import { noteWrite } from '../../audience/unfinished-writes.ts';
 import { findNamedValue } from '../../database/named-values.ts';
@@ -6,49 +6,52 @@ import { type LinkTokens, openTokens } from '../links/tokens.ts';
 
 export interface Choice {
   /**
-   * The form of the page that was sent; null for a one-click request. `leave` leaves groups and joins none; `track` and `untrack` are about
-   * opens and clicks.
+   * The form that was submitted; null for a one-click request. `leave` leaves groups and joins none; `track` and `untrack` are about opens
+   * and clicks.
    */
   form: 'groups' | 'leave' | 'none' | 'back' | 'track' | 'untrack' | null;
-  /** The groups that were shown, and those of them that were checked. */
+  /** The groups that were shown, and those that were checked. */
   shown: readonly number[];
   checked: readonly number[];
-  /** What the page said about opens and clicks. */
+  /** The page's text about opens and clicks. */
   text: string;
 }
 
-/** In place of a list: whether a person's opens and clicks are recorded. Who refuses it has left this list. */
+/** Stands in for a list id in choices about tracking: a contact who refuses tracking has left this list. */
 export const TRACKING = -2;
 
-/** What a choice changes: the lists that are left and joined again; 0 is all mail. */
+/** The changes that a choice makes: the lists left and joined again; list 0 is all mail. */
 export interface ChosenLists {
-  /** Of a choice about opens and clicks, what the page said. */
+  /** For a choice about opens and clicks, the page's text. */
   text: string;
   form: Choice['form'];
   left: readonly number[];
   joined: readonly number[];
 }
 
-/** What of a recipient's own choices is kept and carried out. */
+/** The recipient's earlier choices that are already recorded. */
 export interface KeptLists {
   left: number[];
-  /** Whether an unsubscribe by this mail has been counted. */
+  /** Whether an unsubscribe through this mail has been counted. */
   isCounted: boolean;
 }
 
-/** Without the lists that the person left already, by their own choice. Choosing so again counts for another mail, except where the form names all lists. */
+/**
+ * Removes the lists that the contact has already left by their own choice. Leaving again counts for another mail, unless the form names all
+ * lists.
+ */
 export function notKept({ left, ...chosen }: ChosenLists, kept: KeptLists): ChosenLists {
   const isSame = chosen.form === 'groups' || kept.isCounted;
   return { ...chosen, left: left.filter((list) => !(isSame && kept.left.includes(list))) };
 }
 
 /**
- * The name of the value that says how far choices kept in JetStream are applied; there is none without sender nodes. The triggers that
- * fill `unpublished_choices` look for it, too.
+ * The name of the stored value that says how far the choices kept in JetStream have been applied; absent without sender nodes. The triggers
+ * that fill `unpublished_choices` check for this name, too.
  */
 const KEPT_CHOICES = 'applied_SENDLARK_CONSENTS';
 
-/** An erased person as JetStream knows them. */
+/** An erased contact as identified in JetStream. */
 export interface ErasedPerson {
   account: number;
   address: number;
@@ -56,19 +59,25 @@ export interface ErasedPerson {
   person: string;
 }
 
-/** A keyed hash of an address, by which JetStream knows a person: the same in every backup of this installation, and nobody can read it. */
+/**
+ * A keyed hash of an address, which identifies a contact in JetStream. It is the same in every backup of this installation, and the address
+ * cannot be read from it.
+ */
 export function personKey(tokens: LinkTokens, account: number, email: string): string {
   const signed = tokens.sign('person', `${account} ${email}`);
   return signed.slice(signed.indexOf('.') + 1);
 }
 
-/** Whether JetStream knows this address under this name, made with whichever secret. */
+/** Whether `person` is the hash of this address, made with any of the known secrets. */
 export function isPerson(tokens: LinkTokens, account: number, email: string, person: string): boolean {
   const text = `${account} ${email}`;
   return tokens.read('person', `${Buffer.from(text).toString('base64url')}.${person}`) === text;
 }
 
-/** Notes that what an erased person chose is to be removed from JetStream too, if choices are kept there. Call it in the erasing transaction. */
+/**
+ * Records that the choices of an erased contact must be removed from JetStream too, if choices are kept there. Call it in the transaction
+ * that erases.
+ */
 export function noteChoicesToErase(client: Database, account: number, address: number, email: string): void {
   if (findNamedValue(client, KEPT_CHOICES) === null) return;
   client.prepare('DELETE FROM unpublished_choices WHERE address_id = ?').run(address);

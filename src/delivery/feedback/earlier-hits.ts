@@ -1,7 +1,7 @@
 /**
- * Classifies opens and clicks again that were recorded by releases which knew people and machines alone. The background does it, some
- * deliveries at a time. The user agents were not kept, so what is possible is this: an open of a "machine" that did not come at once was
- * a proxy's, for those releases took Apple's, Google's and Yahoo's for machines, and hits of people that are a burst are a machine's.
+ * Reclassifies opens and clicks recorded by releases that distinguished only people and machines. The background thread does it, some
+ * deliveries at a time. User agents were not stored, so only two things can be corrected: a late open by a "machine" came from an image
+ * proxy, because those releases took the proxies of Apple, Google and Yahoo for machines; and bursts of hits by people came from a machine.
  */
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
@@ -19,13 +19,13 @@ import {
 import { isTooSoonForPerson } from './readers.ts';
 import { type RecordedHit, RecordedHits, readingOf } from './recorded-hits.ts';
 
-/** How long one call works. */
+/** The working time of one call. */
 const BACKGROUND_MS = 20;
-/** A delivery that somebody opened costs as much as so many that nobody did. */
+/** A delivery with opens costs as much time as this number of deliveries without any. */
 const COST = 10;
 const UNFINISHED = 'hits_to_classify';
 
-/** What is left to do: deliveries after the first id, up to `deliveries`, with events up to `events`. A migration writes it. */
+/** The remaining work: deliveries after the id `after` and up to `deliveries`, with events up to `events`. A migration writes it. */
 interface Unfinished {
   after: number;
   deliveries: number;
@@ -40,7 +40,9 @@ interface Delivery extends Reading {
   updated_at: number;
 }
 
-/** Classifies earlier opens and clicks for a short time; gives whether there are more. After a kill it goes on where it was. */
+/**
+ * Reclassifies earlier opens and clicks for a short time. Returns whether there are more. Continues where it stopped, even after a crash.
+ */
 export async function continueClassifying(client: Database): Promise<boolean> {
   if (findNamedValue(client, UNFINISHED) === null) return false;
   const until = performance.now() + BACKGROUND_MS;
@@ -53,7 +55,7 @@ export async function continueClassifying(client: Database): Promise<boolean> {
   return hasMore;
 }
 
-/** Classifies those among the next `rows` deliveries; false when none are left. */
+/** Reclassifies the hits of the next `rows` deliveries. Returns false when none are left. */
 function classifySome(client: Database, recorded: RecordedHits, rows: number): boolean {
   const stored = findNamedValue(client, UNFINISHED);
   if (stored === null) return false;
@@ -83,7 +85,7 @@ function classifySome(client: Database, recorded: RecordedHits, rows: number): b
   return true;
 }
 
-/** Classifies the hits of one delivery; gives what changes for the counts by hour and link. */
+/** Reclassifies the hits of one delivery. Returns the changes to the counts by hour and link. */
 function classify(
   client: Database,
   recorded: RecordedHits,
@@ -120,7 +122,10 @@ function classOf({ id, link, at, made_by }: RecordedHit, { updated_at }: Deliver
   return link === null && !isTooSoonForPerson(at, updated_at) ? MADE_BY.proxied : made_by;
 }
 
-/** Those releases counted hits of machines among the opens and clicks, and what was removed since stays counted so. */
+/**
+ * The delivery's counters after reclassification. Earlier releases counted hits of machines as opens and clicks, and hits removed since
+ * then stay counted as they were.
+ */
 function newReading(delivery: Delivery, hits: readonly RecordedHit[], lastEvent: number): Reading {
   const machines = (isClick: boolean) =>
     hits.filter(
@@ -136,12 +141,12 @@ function newReading(delivery: Delivery, hits: readonly RecordedHit[], lastEvent:
     },
     hits,
   );
-  // Of opens that are removed and were no person's, nobody knows whether they were a proxy's.
+  // If no removed open was by a person, it is unknown whether a proxy made them.
   const isUnknown = reading.opens > 0 && (reading.by_person & (BY_PERSON.opened | BY_PERSON.proxied)) === 0;
   return isUnknown ? { ...reading, by_person: reading.by_person | BY_PERSON.proxied } : reading;
 }
 
-/** Notes when a proxy last loaded the pictures of somebody's mail, for rules about people who did nothing for some time. */
+/** Stores when a proxy last loaded the images of one of the contact's mails, for segment rules about inactive contacts. */
 function noteProxied(
   client: Database,
   { address_id, owner_kind }: Delivery,

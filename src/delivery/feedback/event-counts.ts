@@ -7,18 +7,21 @@ import { BY_PERSON, DELIVERY_STATE, MADE_BY, type MadeBy } from '../../database/
 export interface CountedEvent {
   mailing: number;
   kind: 'open' | 'click' | 'bounce' | 'unsubscribe';
-  /** The number of the link that was clicked. */
+  /** The number of the clicked link. */
   link: number | null;
   by: MadeBy;
   /** Epoch milliseconds. */
   at: number;
-  /** -1: it counts no more, for it turned out to be another's. */
+  /** -1 subtracts the event, because it turned out to be someone else's. */
   times?: -1;
 }
 
 const HOUR_MS = 3_600_000;
 
-/** Gives a function that counts events. Call it in the transaction that adds them, once for all of them: it writes one row for each hour and link. */
+/**
+ * Returns a function that counts events. Call it once, with all events, in the transaction that adds them: it writes one row for each hour
+ * and link.
+ */
 export function eventCounter(client: Database): (events: readonly CountedEvent[]) => void {
   const countHour = client.prepare<[ReturnType<typeof emptyHour>]>(`
     INSERT INTO mailing_hours (mailing_id, hour, opens, machine_opens, proxied_opens, clicks, machine_clicks, bounces, unsubscribes)
@@ -71,14 +74,14 @@ function emptyLink(mailing: number, link: number) {
   return { mailing, link, clicks: 0, machine_clicks: 0 };
 }
 
-/** The value of a key, which is made where it is missing. */
+/** Returns the value of a key, creating it if it is missing. */
 function kept<T>(values: Map<string, T>, key: string, make: () => T): T {
   const value = values.get(key) ?? make();
   values.set(key, value);
   return value;
 }
 
-/** What a delivery says of opens and clicks. */
+/** The columns of a delivery that record opens and clicks. */
 export interface Reading {
   state: number;
   opened_at: number | null;
@@ -95,21 +98,24 @@ const COUNTERS = Object.keys(NONE) as Counter[];
 /** Changes of counters by mailing. */
 export type FigureChanges = Map<number, Record<Counter, number>>;
 
-/** The changes of a mailing, zeros at first. */
+/** The changes of a mailing, created as zeros. */
 export function changesOf(changes: FigureChanges, mailing: number): Record<Counter, number> {
   const known = changes.get(mailing) ?? { ...NONE };
   changes.set(mailing, known);
   return known;
 }
 
-/** Adds what a delivery of a mailing counts for now, and takes away what it counted for before. */
+/** Adds the difference between a delivery's new and old contribution to the counters of its mailing. */
 export function addChange(changes: FigureChanges, mailing: number, before: Reading, after: Reading): void {
   const [old, now] = [figuresOf(before), figuresOf(after)];
   const change = changesOf(changes, mailing);
   for (const counter of COUNTERS) change[counter] += now[counter] - old[counter];
 }
 
-/** An open of a mail that came back does not count for recipients, so that `unique_opens` never exceeds `delivered`. */
+/**
+ * A delivery's contribution to the counters. Opens of bounced mail do not count as unique, so that `unique_opens` never exceeds
+ * `delivered`.
+ */
 function figuresOf({ state, opened_at, opens, clicks, by_person }: Reading): Record<Counter, number> {
   const isAccepted = state === DELIVERY_STATE.accepted;
   return {
@@ -122,7 +128,7 @@ function figuresOf({ state, opened_at, opens, clicks, by_person }: Reading): Rec
   };
 }
 
-/** Gives a function that writes changes of counters. Call it in the transaction that changes the deliveries. */
+/** Returns a function that writes changes of counters. Call it in the transaction that changes the deliveries. */
 export function figureCounter(client: Database): (changes: FigureChanges) => void {
   const sets = COUNTERS.map((counter) => `${counter} = ${counter} + @${counter}`).join(', ');
   const count = client.prepare<[object]>(`UPDATE mailings SET ${sets} WHERE id = @mailing`);

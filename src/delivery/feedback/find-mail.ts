@@ -1,4 +1,7 @@
-/** Finds one of our mails by what only those who have seen it know: its Message-ID, its return path, or the unsubscribe link in its header. */
+/**
+ * Finds one of our mails by values known only to those who have seen the mail: its Message-ID, its return path, or the unsubscribe link in
+ * its header.
+ */
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { parseReturnPath, parseTransactionalReturnPath } from '../links/return-paths.ts';
@@ -9,21 +12,21 @@ import { findTransactionalMail, type ReturnedMail } from '../transactional/retur
 export interface Recipient {
   addressId: number;
   normalizedEmail: string;
-  /** The mail; null when only the person is known. */
+  /** The mail; null if only the contact is known. */
   delivery: { id: number; mailingId: number } | null;
-  /** The id of the transactional mail; null when it is none. */
+  /** The id of the transactional mail; null for other mail. */
   transactionalId: number | null;
 }
 
-/** How a mail is named; null where it is not. */
+/** The identifiers of a mail; null where unknown. */
 interface MailNames {
   messageId: string | null;
   returnPath: string | null;
-  /** The token in the link of List-Unsubscribe. */
+  /** The token in the List-Unsubscribe URL. */
   unsubscribeToken?: string | null;
 }
 
-/** A mail of ours: its account, and whom it went to. */
+/** One of our mails, with its account and its recipient. */
 export interface FoundMail {
   accountId: number;
   recipient: Recipient;
@@ -40,7 +43,10 @@ interface Row {
   normalized_email: string;
 }
 
-/** Finds mails by name; null where a name is none of ours. One is used for many mails, because it keeps the keys of return paths. */
+/**
+ * Returns a function that finds a mail by its identifiers, or null if none is ours. Create it once for many mails, because it keeps the
+ * keys of return paths.
+ */
 export function mailFinder(client: Database): (names: MailNames) => FoundMail | null {
   const keys = returnPathKeys(client);
   const ownKeys = ownReturnPathKeys(client);
@@ -55,7 +61,7 @@ export function mailFinder(client: Database): (names: MailNames) => FoundMail | 
   function findByToken(token: string): Row | undefined {
     const ids = openTokens(client).readRecipient('unsubscribe', token);
     const row = ids === null ? undefined : findRow(ids.delivery);
-    // After a restore the id may have been handed out again.
+    // A restore may have caused the id to be assigned again.
     return row?.address_id === ids?.address && row?.mailing_id === ids?.mailing ? row : undefined;
   }
 

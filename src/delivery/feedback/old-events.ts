@@ -1,6 +1,6 @@
 /**
- * Removes the opens and clicks that are older than EVENTS_DAYS. Nothing has to be summed up first: whatever a report tells is counted in
- * the transaction that adds an event. Returned mails, complaints and unsubscribes stay: they are few, and final.
+ * Removes opens and clicks older than EVENTS_DAYS. Nothing has to be summed up first: the counters of reports are updated in the
+ * transaction that adds an event. Bounces, complaints and unsubscribes are kept, because they are few.
  */
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
@@ -9,19 +9,19 @@ import { continueShrinking } from '../../database/shrink.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 
 const DAY_MS = 86_400_000;
-/** How long one call of `continueRemoval` works. */
+/** The working time of one call of `continueRemoval`. */
 const BACKGROUND_MS = 10;
-/** Once nothing is left to remove, the next look is this much later. */
+/** The delay before the next search, once nothing is left to remove. */
 const IDLE_MS = 60_000;
 const REMOVED = 'events_removed';
 
-/** How far the removal came: opens and clicks up to this id are removed, and none at or after this time, epoch milliseconds. */
+/** The progress of the removal: opens and clicks up to this id are removed, except those at or after `before`, epoch milliseconds. */
 interface Removed {
   id: number;
   before: number;
 }
 
-/** The time before which opens and clicks were removed, or are about to be, as an ISO timestamp; null when none were. */
+/** The time before which opens and clicks have been removed, or are about to be, as an ISO timestamp; null if none have. */
 export function eventsRemovedTime(client: Database): string | null {
   const removed = readRemoved(client);
   return removed === null ? null : isoTimestamp(new Date(removed.before));
@@ -32,21 +32,21 @@ function readRemoved(client: Database): Removed | null {
   return value === null ? null : JSON.parse(value);
 }
 
-/** The removal of old events, as work for the background thread. */
+/** Removes old events as a task of the background thread. */
 export class OldEvents {
   readonly #client: Database;
   readonly #days: number;
   #restsUntil = Number.NEGATIVE_INFINITY;
 
-  /** `days`: how many whole days of opens and clicks are kept; 0: all. */
+  /** `days`: the number of whole days for which opens and clicks are kept; 0 keeps all. */
   constructor(client: Database, days: number) {
     this.#client = client;
     this.#days = days;
   }
 
   /**
-   * Removes old events for a short time, in transactions of a few milliseconds, and then cuts the space they took off the file; gives
-   * whether there is more to do at once. `now` is epoch milliseconds, `monotonic` milliseconds of a clock that nobody sets.
+   * Removes old events for a short time, in transactions of a few milliseconds, and then shrinks the file by the freed space. Returns
+   * whether there is more to do at once. `now` is epoch milliseconds, `monotonic` milliseconds of a monotonic clock.
    */
   async continueRemoval(now: number, monotonic: number): Promise<boolean> {
     if (this.#days === 0 || monotonic < this.#restsUntil) return false;
@@ -63,18 +63,19 @@ export class OldEvents {
   }
 }
 
-/** What is among the next events. */
+/** A summary of the next rows of events. */
 interface Window {
   end: number | null;
-  /** The last one to remove. */
+  /** The last event to remove. */
   last: number | null;
-  /** The first that is not old. */
+  /** The first event that is recent enough to keep. */
   recent: number | null;
 }
 
 /**
- * Removes what is old among the next `rows` events; false when nothing is. Events are in the order of their times, but for those that
- * waited for their mail to be recorded, or came while the clock was wrong. The next call looks at those of them that stay again.
+ * Removes the old ones among the next `rows` events. Returns false if there are none. Events are ordered by time, except those that waited
+ * until their mail was recorded as accepted and those recorded while the clock was wrong; the next call checks these again if they were
+ * kept.
  */
 function removeSome(client: Database, horizon: number, rows: number): boolean {
   const removed = readRemoved(client) ?? { id: 0, before: 0 };

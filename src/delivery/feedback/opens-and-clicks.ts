@@ -1,4 +1,4 @@
-/** Opens, clicks and unsubscribes: writes the events and updates the counters in the same transaction. */
+/** Records opens, clicks and unsubscribes: writes the events and updates the counters in the same transaction. */
 import type { Database, Statement } from 'better-sqlite3';
 import { IS_UNMEASURED } from '../../audience/tracking-choice.ts';
 import { BY_PERSON, DELIVERY_STATE, MADE_BY, type MadeBy, type TrackingMode } from '../../database/schema/index.ts';
@@ -23,14 +23,14 @@ export interface Hit {
   ids: RecipientIds;
   /** Epoch milliseconds. */
   at: number;
-  /** The number of the link that was clicked, `TRAP_LINK` for the trap; null: an open. */
+  /** The number of the clicked link, or `TRAP_LINK` for the trap link; null for an open. */
   link: number | null;
-  /** What the user agent says of who made it. */
+  /** The kind of reader that the user agent indicates. */
   reader: Reader;
 }
 
 interface Target extends Reading {
-  /** What its account learns of opens and clicks now, and whether those of this person are not recorded. */
+  /** The account's current tracking mode, and whether tracking is off for this contact. */
   tracking: TrackingMode;
   is_unmeasured: 0 | 1;
   machine_from: number;
@@ -38,28 +38,28 @@ interface Target extends Reading {
   updated_at: number;
 }
 
-/** What a batch has written, to be counted at its end. */
+/** The changes that a batch has written, to be counted at its end. */
 interface Written {
   events: CountedEvent[];
   mailings: FigureChanges;
 }
 
 const BATCH_SIZE = 100;
-/** How many opens, clicks and hits of machines count for one recipient of one mail. More than that is not a reader. */
+/** The maximum number of opens, clicks and machine hits that are counted for one recipient of one mail. A human reader never makes more. */
 const MAX_PER_DELIVERY = 100;
-/** How long a hit waits for its mail to be recorded as accepted; a mail whose reply was lost is retried within this time. */
+/** How long a hit waits for its mail to be recorded as accepted. A mail whose reply was lost is retried within this time. */
 const MAX_WAIT_MS = 60_000;
-/** Hits beyond this number are dropped. So many gather only if the disk cannot be written. */
+/** Hits beyond this number are dropped. This happens only if the disk cannot be written. */
 const MAX_WAITING = 200_000;
-/** Hits of a recipient within this time before or after somebody followed the trap link are the same machine's. */
+/** Hits of a recipient that come within this time before or after a click on the trap link count as made by the same machine. */
 const TRAP_MS = 10_000;
 
 /**
- * Collects hits and writes them in batches, because a transaction for each would be too slow. An open counts once its
- * delivery is accepted, so that `unique_opens` never exceeds `delivered`; an earlier hit waits. Each event says who made it; hits of
- * machines count apart. When hits turn out to be a burst, those of it that were recorded as a person's become a machine's. For one
- * recipient of one mail, up to a hundred opens, clicks and hits of machines count. Of people whose account must not measure them nothing
- * is written; where it learns only totals, these alone are counted.
+ * Collects hits and writes them in batches, because a transaction for each would be too slow. An open counts once its delivery is accepted,
+ * so that `unique_opens` never exceeds `delivered`; an earlier hit waits. Each event records whether a person, a proxy or a machine made
+ * it, and hits of machines are counted separately. When hits turn out to be a burst, those recorded as a person's are changed to a
+ * machine's. At most a hundred opens, clicks and machine hits are counted for one recipient of one mail. For unmeasured contacts nothing is
+ * written, and if the account measures only totals, only these are counted.
  */
 export class HitBuffer {
   readonly #client: Database;
@@ -72,7 +72,7 @@ export class HitBuffer {
   readonly #countEvents: (events: readonly CountedEvent[]) => void;
   readonly #countFigures: (changes: FigureChanges) => void;
   #waiting: Hit[] = [];
-  /** Hits whose mail was not accepted yet, to be tried again in the next round. */
+  /** Hits whose mail was not yet accepted, for another attempt in the next round. */
   #early: Hit[] = [];
 
   constructor(client: Database) {
@@ -89,11 +89,11 @@ export class HitBuffer {
         'SELECT u.tracking FROM mailings m CROSS JOIN accounts u ON u.id = m.user_id WHERE m.id = ?',
       )
       .pluck();
-    // Without the columns that indexes have, which few hits change.
+    // Indexed columns have a statement of their own, because few hits change them.
     this.#counts = client.prepare(
       'UPDATE deliveries SET opens = @opens, clicks = @clicks, machine_hits = @machine_hits WHERE id = @id',
     );
-    // Times that meet become one; of others the later is kept.
+    // Overlapping time ranges are merged; otherwise the later range is kept.
     this.#machineTime = client.prepare(`
       UPDATE deliveries SET machine_until = max(machine_until, @until), machine_from = CASE
         WHEN @from > machine_until THEN @from WHEN @until < machine_from THEN machine_from ELSE min(machine_from, @from) END
@@ -108,7 +108,7 @@ export class HitBuffer {
     if (this.#waiting.length < MAX_WAITING) this.#waiting.push(hit);
   }
 
-  /** Writes one batch of hits; true if more are ready. If the write fails, no hit is lost: the next call tries again. */
+  /** Writes one batch of hits. Returns true if more are ready. If the write fails, no hit is lost, because the next call tries again. */
   flush(now: number): boolean {
     const hits = this.#waiting.slice(0, BATCH_SIZE);
     if (hits.length === 0) return false;
@@ -122,8 +122,8 @@ export class HitBuffer {
   }
 
   /**
-   * Writes hits within the caller's transaction, whatever waits here. Gives what is to be done when that is committed: hits whose mail was not
-   * accepted yet are then tried again by `flush`.
+   * Writes hits within the caller's transaction, regardless of the waiting ones. Returns a function to call after the commit: hits whose
+   * mail was not accepted yet are then tried again by `flush`.
    */
   record(hits: readonly Hit[]): () => void {
     const early = this.#writeAll(hits);
@@ -132,7 +132,7 @@ export class HitBuffer {
     };
   }
 
-  /** Writes hits, each counter once for all of them; gives those whose mail is not sent yet. */
+  /** Writes hits, updating each counter once for all of them. Returns the hits whose mail is not accepted yet. */
   #writeAll(hits: readonly Hit[]): Hit[] {
     const written: Written = { events: [], mailings: new Map() };
     const early = hits.filter((hit) => !this.#write(hit, written));
@@ -141,11 +141,13 @@ export class HitBuffer {
     return early;
   }
 
-  /** False if the ledger says that the mail is not sent yet. A hit on an unknown delivery, for example after a restore, is dropped. */
+  /**
+   * Writes one hit. Returns false if its mail is not accepted yet. A hit on an unknown delivery, for example after a restore, is dropped.
+   */
   #write(hit: Hit, written: Written): boolean {
     const { ids, at, link, reader } = hit;
     if (ids.delivery === NOBODY) {
-      // Of its reader it is not known whether they allow it.
+      // A link that all recipients share does not identify the reader, so only the account's tracking mode applies.
       const mode = this.#sharedBy.get(ids.mailing);
       if (mode === 'totals' || mode === 'person') addTotal(hit, written);
       return true;
@@ -161,7 +163,7 @@ export class HitBuffer {
       this.#catch(hit, target, written);
       return true;
     }
-    // A click of a mail that came back counts; an open does not, because unique_opens never exceeds delivered.
+    // Clicks in a bounced mail count. Opens do not, so that `unique_opens` never exceeds `delivered`.
     if (link === null && target.state !== DELIVERY_STATE.accepted) return true;
     const isOfMachine = reader === 'person' && isFoundOut(target, at);
     const by = isOfMachine ? MADE_BY.machine : madeBy(reader, link !== null, at - target.updated_at);
@@ -180,12 +182,12 @@ export class HitBuffer {
     const kind = link === null ? 'open' : 'click';
     this.#event.run(ids.mailing, ids.delivery, kind, link, by, at);
     written.events.push({ mailing: ids.mailing, kind, link, by, at });
-    // A burst has several clicks.
+    // A burst consists of several clicks.
     if (by !== MADE_BY.machine && after.clicks > 1) this.#findBurst(hit, after, written);
     return true;
   }
 
-  /** Makes the hits around this one a machine's if they are a burst. */
+  /** If the hits around this one are a burst, marks them as made by a machine. */
   #findBurst({ ids, at }: Hit, reading: Reading, written: Written): void {
     const all = this.#recorded.of(ids.delivery);
     const near = all.filter((one) => Math.abs(one.at - at) <= BURST_MS);
@@ -193,7 +195,7 @@ export class HitBuffer {
     if (found.length > 0) this.#makeMachines(ids, reading, all, found, [at, BURST_MS], written);
   }
 
-  /** Somebody followed the link that no person sees. */
+  /** Handles a click on the trap link, which no person sees: the hits around it are marked as made by a machine. */
   #catch({ ids, at }: Hit, target: Target, written: Written): void {
     if (isFoundOut(target, at) && target.machine_until >= at + TRAP_MS / 2) return;
     const all = this.#recorded.of(ids.delivery);
@@ -220,12 +222,12 @@ export class HitBuffer {
   }
 }
 
-/** Whether a hit at that time is within what a burst or the trap link says of a machine. */
+/** Whether a hit at that time falls into the range that a burst or the trap link attributed to a machine. */
 function isFoundOut({ machine_from, machine_until }: Target, at: number): boolean {
   return at >= machine_from && at <= machine_until;
 }
 
-/** Counts an open or a click of nobody in particular. */
+/** Counts an open or a click whose recipient is unknown. */
 function addTotal({ ids: { mailing }, link, reader, at }: Hit, written: Written): void {
   if (link === TRAP_LINK) return;
   const by = madeBy(reader, link !== null, null);

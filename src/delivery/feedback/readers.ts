@@ -1,43 +1,45 @@
 /**
- * Tells who opened a mail or clicked in it: a person, a proxy that loads pictures whether or not anybody reads, or a machine. The rules
- * about user agents are in data/user-agents.json, each with its public source; docs/tracking.md tells what the classes mean.
+ * Classifies who opened or clicked: a person, a proxy that loads images whether or not anyone reads the mail, or a machine. The rules about
+ * user agents are in data/user-agents.json, each with its public source; docs/tracking.md explains the classes.
  */
 import { readFileSync } from 'node:fs';
 import { DATA } from '../../database/data-folder.ts';
 import { MADE_BY, type MadeBy } from '../../database/schema/index.ts';
 
 /**
- * What a user agent says of its reader. `imageProxy`: the proxy of a mailbox provider that loads pictures when somebody looks at the mail,
- * and sometimes at once when it arrives.
+ * The classes of user agents. `imageProxy` is a mailbox provider's proxy that loads images when the recipient opens the mail, and sometimes
+ * already when the mail arrives.
  */
 export const READERS = ['person', 'imageProxy', 'proxied', 'machine'] as const;
 export type Reader = (typeof READERS)[number];
 
-/** A rule of data/user-agents.json; the first one that matches holds, and an agent without any is a person's. */
+/** A rule of data/user-agents.json. The first matching rule applies; an agent that matches none belongs to a person. */
 interface Rule {
-  /** A regular expression, regardless of case. */
+  /** A regular expression, matched without regard to case. */
   agent: string;
   class: keyof typeof MADE_BY;
-  /** Of a person's: true if it also loads pictures at once when a mail arrives. */
+  /** For rules of class `person`: true if the agent also loads images when a mail arrives. */
   prefetches?: boolean;
   who: string;
-  /** The address of a public page that says so. */
+  /** The URL of a public page that documents it. */
   source: string;
 }
 
 /** People do not open a mail this soon after it was accepted; content filters do. */
 const TOO_SOON_MS = 2000;
-/** An image proxy that loads a picture this soon after its mail was accepted does so because the mail arrived. */
+/**
+ * An image proxy that loads images this soon after the mail was accepted does so because the mail arrived, not because someone opened it.
+ */
 const PREFETCH_MS = 10_000;
-/** Longer agents are cut, so that a rule looks at little text. */
+/** Longer user agents are cut, so that matching stays cheap. */
 const MAX_AGENT = 500;
-/** So many agents are remembered with what they are. */
+/** The number of user agents whose class is cached. */
 const MAX_KNOWN = 5000;
 
 const known = new Map<string, Reader>();
 let rules: { pattern: RegExp; reader: Reader }[] | undefined;
 
-/** What a request's user agent says of its reader; a request without one is a machine's. */
+/** The class of a request's user agent; a request without one is a machine's. */
 export function readerOf(userAgent: string | undefined): Reader {
   const agent = (userAgent ?? '').trim().slice(0, MAX_AGENT);
   const before = known.get(agent);
@@ -57,9 +59,9 @@ function readRules() {
   }));
 }
 
-/** Who made an open or a click, `sinceMs` milliseconds after its mail was accepted; null: that is not known. */
+/** Who made an open or a click, `sinceMs` milliseconds after its mail was accepted. If `sinceMs` is null, that time is unknown. */
 export function madeBy(reader: Reader, isClick: boolean, sinceMs: number | null): MadeBy {
-  // Proxies load pictures and follow no links, so a click under their name is a scanner's.
+  // Proxies load images and follow no links, so a click with a proxy's user agent comes from a scanner.
   if (reader === 'machine' || (isClick && reader !== 'person')) return MADE_BY.machine;
   if (reader === 'proxied') return MADE_BY.proxied;
   if (reader === 'imageProxy') return sinceMs !== null && sinceMs < PREFETCH_MS ? MADE_BY.proxied : MADE_BY.person;

@@ -1,4 +1,4 @@
-/** Opens and clicks that are recorded: what a delivery says by them, and those of a burst that turn out to be a machine's. */
+/** Recorded opens and clicks: the counters that a delivery derives from them, and the reclassification of bursts as made by a machine. */
 import type { Database } from 'better-sqlite3';
 import { BY_PERSON, MADE_BY, type MadeBy } from '../../database/schema/index.ts';
 import type { Reading } from './event-counts.ts';
@@ -8,15 +8,15 @@ export interface RecordedHit extends TimedHit {
   made_by: MadeBy;
 }
 
-/** Hits that turned out to be a machine's, and what their delivery says now. */
+/** Hits that were reclassified as a machine's, and the resulting counters of their delivery. */
 interface FoundOut {
   hits: RecordedHit[];
   reading: Reading;
 }
 
 /**
- * What a delivery says when `hits` are all its recorded opens and clicks. More opens or clicks than these were counted where old ones were
- * removed; what those said stays.
+ * The counters of a delivery whose recorded opens and clicks are `hits`. If `before` counts more than these, older ones were removed; their
+ * share is kept.
  */
 export function readingOf(before: Reading, hits: readonly Pick<RecordedHit, 'link' | 'at' | 'made_by'>[]): Reading {
   const read = hits.filter(({ made_by }) => made_by !== MADE_BY.machine);
@@ -53,12 +53,12 @@ export class RecordedHits {
       WHERE id = @id`);
   }
 
-  /** All opens and clicks of a delivery in the order of their times; links of other kinds of events are left out. */
+  /** All opens and clicks of a delivery, ordered by time. */
   of(delivery: number): RecordedHit[] {
     return this.#all.all(delivery);
   }
 
-  /** Those of people or proxies that are in a burst, of these in the order of their times. */
+  /** Returns the hits of people and proxies that belong to a burst. `hits` must be ordered by time. */
   inBursts(mailing: number, hits: readonly RecordedHit[]): RecordedHit[] {
     const read = hits.filter(({ made_by }) => made_by !== MADE_BY.machine);
     const marks = findBursts(read, this.#links.get(mailing) ?? 0);
@@ -66,8 +66,8 @@ export class RecordedHits {
   }
 
   /**
-   * Makes those of `found` that count as a person's a machine's; gives which, and what their delivery says without them. A proxy is known by
-   * its name, so its opens stay what they are.
+   * Reclassifies the hits in `found` that count as a person's as a machine's. Returns these hits and the resulting counters of their
+   * delivery. Opens by proxies keep their class, because a proxy is recognized by its user agent.
    */
   makeMachines(
     delivery: number,
@@ -98,27 +98,30 @@ export class RecordedHits {
     this.#class.run(by, hit);
   }
 
-  /** Writes what a delivery says. */
+  /** Writes the counters of a delivery. */
   write(id: number, reading: Reading): void {
     this.#reading.run({ ...reading, id });
   }
 }
 
-/** An open (`link` null) or a click. */
+/** An open (`link` is null) or a click. */
 interface TimedHit {
   link: number | null;
   /** Epoch milliseconds. */
   at: number;
 }
 
-/** Hits within this time may be a burst. */
+/** Hits within this time may form a burst. */
 export const BURST_MS = 2000;
-/** With the pixel, so many different links within that time are a burst. */
+/** If the pixel was loaded too, clicks on this number of different links within that time form a burst. */
 const LINKS_WITH_PIXEL = 3;
-/** Every link of a mail within that time is a burst, except of mails with fewer links than this. */
+/** Clicks on every link of a mail within that time form a burst, unless the mail has fewer links than this. */
 const MIN_LINKS = 2;
 
-/** Says of each hit of a recipient's mail, in the order of their times, whether it is in a burst. `links`: how many links the mail has. */
+/**
+ * Returns for each hit whether it belongs to a burst. `hits` are those of one recipient's mail, ordered by time; `links` is the number of
+ * links in the mail.
+ */
 export function findBursts(hits: readonly TimedHit[], links: number): boolean[] {
   const found = hits.map(() => false);
   const counts = new Map<number | null, number>();

@@ -1,19 +1,19 @@
 /**
- * Return paths (envelope senders) that name their delivery and are signed, so that a forged bounce has no effect. The signature covers
- * the recipient's address: after a restore an id may be assigned again, and the bounce of one recipient must not count for another.
+ * Return paths (envelope senders) that identify their delivery and are signed, so that a forged bounce has no effect. The signature covers
+ * the recipient's address: after a restore an id may be assigned again, and one recipient's bounce must not count for another.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Leaves room for `+`, an id of 11 characters, `.` and 16 of signature in a local part of 64 (RFC 5321 §4.5.3.1.1). */
+/** Leaves room for `+`, an id of 11 characters, `.` and 16 characters of signature in a local part of 64 (RFC 5321 §4.5.3.1.1). */
 const MAX_BASE_LENGTH = 35;
-/** 80 bits are exactly 16 characters of base32. With spare bits, several spellings would be the same signature. */
+/** 80 bits are exactly 16 characters of base32. With unused bits, several spellings would stand for the same signature. */
 const MAC_BYTES = 10;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const RETURN_PATH = /^[a-z0-9._-]{1,35}\+(0?)([1-9a-z][0-9a-z]{0,10})\.([a-z2-7]{16})@[^@<>\s]{1,255}$/;
-/** The prefix for ids of transactional mails, which are counted separately from deliveries. An id in base 36 never begins with it. */
+/** The prefix of ids of transactional mails, which are numbered separately from deliveries. An id in base 36 never begins with it. */
 const TRANSACTIONAL = '0';
 
-/** The delivery a return path is made for. */
+/** The delivery that a return path identifies. */
 export interface ReturningDelivery {
   /** The id of the delivery, or of the transactional mail. */
   id: number;
@@ -22,16 +22,16 @@ export interface ReturningDelivery {
   isTransactional?: boolean;
 }
 
-/** Look-ups in the database of deliveries. */
+/** Database lookups that verifying a return path needs. */
 export interface KnownDeliveries {
-  /** The normalized address of a delivery's recipient, or undefined when there is no such delivery. */
+  /** The normalized address of a delivery's recipient, or undefined if the delivery does not exist. */
   findEmail(deliveryId: number): string | undefined;
   /** The largest delivery id accepted without a signed address, as in return paths of earlier releases. */
   unsignedUpTo: number;
 }
 
 /**
- * The envelope sender of a delivery: `bounce+<id>.<mac>@domain`, in lower case because relays may fold local parts. Throws a
+ * The envelope sender of a delivery: `bounce+<id>.<mac>@domain`, in lower case because SMTP relays may lower-case local parts. Throws a
  * RangeError for an invalid id or a base that is not a lower-case word of at most 35 characters.
  */
 export function returnPath(secret: string, delivery: ReturningDelivery, domain: string, localBase = 'bounce'): string {
@@ -45,9 +45,9 @@ export function returnPath(secret: string, delivery: ReturningDelivery, domain: 
 }
 
 /**
- * The delivery a return path was made for, or null when we did not make it: it has another format, is signed with none of the
- * secrets, or names a delivery to another person. Base and domain are ignored because the settings may have changed since, and so is
- * letter case.
+ * The id of the delivery that a return path identifies. Null if we did not create it: it has another format, is not signed with any of the
+ * secrets, or identifies another recipient's delivery. Base and domain are ignored because the settings may have changed since. Letter case
+ * is ignored, too.
  */
 export function parseReturnPath(
   secrets: readonly string[],
@@ -63,7 +63,7 @@ export function parseReturnPath(
   return isOurs || (deliveryId <= unsignedUpTo && isSigned(secrets, id, signature)) ? deliveryId : null;
 }
 
-/** The transactional mail a return path was made for, found like a delivery; null when there is none. */
+/** Like `parseReturnPath`, for the id of a transactional mail. */
 export function parseTransactionalReturnPath(
   secrets: readonly string[],
   findEmail: (mailId: number) => string | undefined,

@@ -1,14 +1,14 @@
 /**
- * Links that are the same for every recipient of a mailing, for accounts that learn only how many opens and clicks there were. Whoever
- * uses one cannot be told from the others.
+ * Links that are the same for every recipient of a mailing, for accounts that learn only the totals of opens and clicks. Such a link does
+ * not identify the recipient.
  */
 import type { LinkTokens, RecipientIds } from './tokens.ts';
 
-/** Stands where recipients' links have the number of a delivery. */
+/** The number that replaces the delivery id of recipients' links. */
 export const NOBODY = 0;
 const PURPOSE = 'shared';
 
-/** The URL of the pixel of a mailing, and that of a click up to the number of the link. */
+/** The URL of a mailing's pixel, and its click URL without the link number at its end. */
 export function sharedUrls(
   tokens: Pick<LinkTokens, 'sign'>,
   { mailing, user }: Pick<RecipientIds, 'mailing' | 'user'>,
@@ -18,7 +18,7 @@ export function sharedUrls(
   return { open: `${origin}/o/${token}.gif`, click: `${origin}/c/${token}/` };
 }
 
-/** The mailing of such a link, with nobody as its recipient; null when the token is not one of these. */
+/** The mailing that a shared link belongs to, with `NOBODY` as its delivery; null if the token is not a shared link's. */
 export function readShared(tokens: Pick<LinkTokens, 'read'>, token: string): RecipientIds | null {
   const [mailing, user] = tokens.read(PURPOSE, token)?.split(' ').map(Number) ?? [];
   if (mailing === undefined || user === undefined) return null;

@@ -1,14 +1,14 @@
 /**
- * Signed tokens in the links of mails. A token contains the ids it acts on, so it needs no lookup table and works even after other
- * records are deleted. The signature also covers the person's address, so that after a restore, when an id is handed out again, an
- * old link does not act on another person.
+ * Signed tokens in the links of mails. A token contains the ids it acts on, so it needs no lookup table and works even after other records
+ * are deleted. The signature also covers the recipient's address, so that when an id is assigned again after a restore, an old link does
+ * not act on another contact.
  */
 import { createCipheriv, createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { findNamedValue } from '../../database/named-values.ts';
 import { derivedLinkSecrets, deriveKey, linkSecrets, rootSecrets } from './secrets.ts';
 
-/** What the links of a recipient refer to. */
+/** The records that a recipient's links refer to. */
 export interface RecipientIds {
   delivery: number;
   mailing: number;
@@ -16,57 +16,59 @@ export interface RecipientIds {
   /** 0: a mail without an unsubscribe group. */
   group: number;
   user: number;
-  /** The normalized address. The signature covers it; the token contains it only sealed, and only in mails of sender nodes. */
+  /** The normalized address. The signature covers it. The token contains it only in mails of sender nodes, and encrypted. */
   email: string;
 }
 
-/** What the database knows of the people that tokens refer to. */
+/** Database lookups about the contacts that tokens refer to. */
 export interface KnownPeople {
-  /** The normalized form of an account's address, or undefined when the database does not know it. */
+  /** The normalized form of one of the account's addresses, or undefined if the database does not have it. */
   findEmail(address: number, user: number): string | undefined;
-  /** The largest ids accepted without a signed address: those handed out by earlier releases, whose tokens did not sign it. */
+  /** The largest ids accepted without a signed address, because earlier releases did not sign it. */
   unsigned: { deliveries: number; mailings: number; addresses: number };
-  /** Whether new tokens carry the address, sealed, for readers without a database. */
+  /** Whether new tokens include the address, encrypted, for readers without a database. */
   sealsAddress?: boolean;
 }
 
-/** Each purpose uses its own 128 bits of one HMAC-SHA512: a recipient costs one HMAC, and a token works for one purpose only. */
+/**
+ * Each purpose uses its own 128 bits of one HMAC-SHA512, so that a recipient costs a single HMAC while a token works for one purpose only.
+ */
 export type Purpose = 'open' | 'click' | 'unsubscribe' | 'web';
 const PARTS: readonly Purpose[] = ['open', 'click', 'unsubscribe', 'web'];
 const PART_BYTES = 16;
 /** The length of a part in base64url. */
 const PART_CHARACTERS = 22;
-/** Stands before the sealed address; base64url does not contain it. */
+/** Precedes the encrypted address; base64url does not use this character. */
 const SEAL_MARK = '~';
 
-/** What is signed with the link secrets besides the links of one recipient: links that all recipients share, and the name of a person in JetStream. */
+/** Other purposes signed with the link secrets: links that all recipients share, and the hash that identifies a contact in JetStream. */
 type LinkPurpose = 'shared' | 'person';
 const LINK_PURPOSES: readonly string[] = ['shared', 'person'] satisfies LinkPurpose[];
 
-/** What can be made and read with the link secrets, as on a sender node. */
+/** The tokens that can be created and read with the link secrets, as on a sender node. */
 export interface LinkTokens {
   /** The four tokens of one recipient. */
   recipient(ids: RecipientIds): Record<Purpose, string>;
   /**
-   * The ids in a recipient's token for this purpose, or null when the token is not ours or its person is no longer known. `email` is the
-   * normalized address for a person the database does not know, such as one who was added after a restored backup was made.
+   * The ids in a recipient's token for this purpose, or null if the token is not ours or the contact is no longer known. `email` is the
+   * normalized address for a contact that is missing in the database, such as one added after a restored backup was made.
    */
   readRecipient(purpose: Purpose, token: string, email?: string): RecipientIds | null;
-  /** A token for anything else: the text, encoded but not encrypted, and its signature. */
+  /** A token for other purposes: the text, encoded but not encrypted, and its signature. */
   sign(purpose: LinkPurpose, text: string): string;
-  /** The text in such a token, or null when the token is not ours. */
+  /** The text in such a token, or null if the token is not ours. */
   read(purpose: LinkPurpose, token: string): string | null;
 }
 
-/** What only the service itself makes and reads: for every other purpose there is a key that no node has. */
+/** All tokens, including those that only the service creates and reads: their keys are not shared with sender nodes. */
 export interface Tokens extends LinkTokens {
   sign(purpose: string, text: string): string;
   read(purpose: string, token: string): string | null;
-  /** The text in a token that an earlier release signed with a secret that nodes have, too, so that a node can forge it; or null. */
+  /** The text in a token of an earlier release, signed with a secret that sender nodes share and could therefore forge; or null. */
   readForgeable(purpose: string, token: string): string | null;
 }
 
-/** Tokens signed with the secrets in this database. */
+/** Creates tokens with the secrets in this database. */
 export function openTokens(client: Database): Tokens {
   const emailOf = client
     .prepare<[number, number], string>('SELECT normalized_email FROM addresses WHERE id = ? AND user_id = ?')
@@ -78,15 +80,15 @@ export function openTokens(client: Database): Tokens {
   return createTokens(rootSecrets(client), known, linkSecrets(client));
 }
 
-/** The largest ids that links and return paths of earlier releases may refer to; their signatures do not cover the address. */
+/** The largest ids that links and return paths of earlier releases may refer to. Their signatures do not cover the address. */
 export function unsignedLimits(client: Database): KnownPeople['unsigned'] {
   const stored = findNamedValue(client, 'unsigned_addresses_up_to');
   return stored === null ? { deliveries: 0, mailings: 0, addresses: 0 } : JSON.parse(stored);
 }
 
 /**
- * Signs with the first of the secrets and accepts all of them. What earlier releases signed with a root secret itself stays valid: nodes
- * never had the root secrets of an installation.
+ * Signs with the newest secret and accepts all of them. Signatures that earlier releases made with a root secret itself stay valid, because
+ * sender nodes never had the root secrets.
  */
 export function createTokens(
   roots: readonly string[],
@@ -123,7 +125,7 @@ interface TextSigner {
   read(purpose: string, token: string): string | null;
 }
 
-/** Signs texts with the first key and accepts all of them. */
+/** Signs texts with the first key and accepts signatures of any of them. */
 function textSigner(texts: readonly string[]): TextSigner {
   const keys = texts.map((text) => createSecretKey(text, 'utf8'));
   const macOf = (key: KeyObject, purpose: string, text: string) =>
@@ -144,8 +146,8 @@ function textSigner(texts: readonly string[]): TextSigner {
 }
 
 /**
- * Whether one of the keys gives this signature. The encoded texts are compared: base64url leaves unused bits in the last character, and
- * changing them must not give a valid token.
+ * Whether the signature matches that of one of the keys. The encoded texts are compared, because base64url leaves unused bits in the last
+ * character, and changing them must not yield another valid token.
  */
 function anyMatches(keys: readonly KeyObject[], mac: string, expected: (key: KeyObject) => string): boolean {
   const given = Buffer.from(mac);
@@ -154,7 +156,7 @@ function anyMatches(keys: readonly KeyObject[], mac: string, expected: (key: Key
   );
 }
 
-/** The same with link secrets alone. */
+/** Like `createTokens`, with the link secrets alone. */
 export function createLinkTokens(texts: readonly string[], known: KnownPeople): LinkTokens {
   const { findEmail: emailOf, unsigned, sealsAddress = false } = known;
   // Created once, because a key given as text would be parsed again for every token.
@@ -164,7 +166,7 @@ export function createLinkTokens(texts: readonly string[], known: KnownPeople): 
   if (newest === undefined) throw new Error('tokens need a secret');
   const recipientMac = (secret: KeyObject, signed: string) => createHmac('sha512', secret).update(signed).digest();
 
-  /** Of a person whom only the token knows: the signature covers the address, so one that was sealed with another secret does not pass. */
+  /** For a contact known only from the token. The signature covers the address, so an address encrypted with another secret is rejected. */
   const unsealed = (ids: Omit<RecipientIds, 'email'>, mac: string, sealed: string, at: number): RecipientIds | null => {
     for (const { seal, open } of seals) {
       const email = open(ids, sealed);
@@ -239,18 +241,18 @@ interface SealedFor {
 
 const BLOCK_BYTES = 16;
 const ID_BYTES = 6;
-/** Addresses have at most 254 characters; some more may be sealed with several bytes each. */
+/** Addresses have at most 254 characters, a few of which may take several bytes each. */
 const SHORT_BYTES = 1024;
 
-/** Encrypts and decrypts with a key derived from one of the installation's secrets. */
+/** Encrypts and decrypts addresses with a key derived from one of the installation's secrets. */
 export function sealing(secret: string) {
   const key = createHmac('sha256', secret).update('sealed address').digest();
-  // AES in counter mode encrypts a counter for each block and adds the result to the text. One cipher encrypts the counters of every
-  // address, since making a cipher for each costs several times as much as using it.
+  // AES in counter mode encrypts a counter for each block and adds the result to the text. One cipher encrypts the counters of all
+  // addresses, because creating a cipher for each costs several times as much as using it.
   const cipher = createCipheriv('aes-256-ecb', key, null).setAutoPadding(false);
   const shared = Buffer.alloc(SHORT_BYTES);
 
-  /** Adds the key stream of these ids to the text, in place. */
+  /** Adds the key stream for these ids to the text, in place. */
   function addStream({ delivery, address }: SealedFor, text: Buffer): Buffer {
     const length = Math.ceil(text.length / BLOCK_BYTES) * BLOCK_BYTES;
     const counters = length <= SHORT_BYTES ? shared.subarray(0, length) : Buffer.alloc(length);
@@ -266,25 +268,25 @@ export function sealing(secret: string) {
   }
 
   return {
-    /** The address in base64url. */
+    /** Returns the encrypted address in base64url. */
     seal({ email, ...ids }: SealedFor & { email: string }): string {
       return addStream(ids, Buffer.from(email)).toString('base64url');
     },
-    /** What was sealed for these ids; any text when it was sealed with another secret. */
+    /** Decrypts an address that was encrypted for these ids; returns arbitrary text if another secret was used. */
     open(ids: SealedFor, sealed: string): string {
       return addStream(ids, Buffer.from(sealed, 'base64url')).toString();
     },
   };
 }
 
-/** A signed token in an address of ours; a dot at the start of a line is encoded in quoted-printable. */
+/** A signed token in one of our URLs. In quoted-printable, a dot at the start of a line is encoded. */
 const TOKEN = /(\/(?:u|o|c|w|verify|design)\/)[\w-]+(?:\.|=2E)[\w-]{22}(?:~[\w-]+)?/g;
-/** What stands in the place of what is left out. */
+/** The text that replaces a removed token. */
 export const HIDDEN = 'hidden';
 
 /**
- * A mail of ours without the tokens in its links, with which anybody could unsubscribe its recipient, open and click in their name, or
- * verify a sender. Lines of the body are joined where they were broken only for transport, because that may be within a token.
+ * Removes the tokens from the links of one of our mails, because with them anyone could unsubscribe the recipient, open and click in the
+ * recipient's name, or verify a sender. Soft line breaks of the body are removed first, because a token may span them.
  */
 export function withoutTokens(raw: string): string {
   const end = raw.indexOf('\r\n\r\n');

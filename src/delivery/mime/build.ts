@@ -20,8 +20,8 @@ import { plainText } from '../content/plain-text.ts';
 import { TRAP_LINK, trapHtml } from '../links/trap-link.ts';
 
 /**
- * Compiles content in this thread. Templates may be huge or hostile, so use `compileContent`, which does it in a thread of its
- * own with limits.
+ * Compiles content in the calling thread. Templates may be huge or hostile, so use `compileContent`, which does it in a worker thread with
+ * limits.
  * @throws ContentError
  */
 export async function buildContent(source: ContentSource): Promise<Content> {
@@ -63,7 +63,9 @@ export async function buildContent(source: ContentSource): Promise<Content> {
   };
 }
 
-/** Characters of both parts without values. A design of a few kilobytes can be compiled to many times as many. */
+/**
+ * The maximum number of characters in both parts together, before merging. A design of a few kilobytes can compile to many times its size.
+ */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 
 async function sourceHtml(source: ContentSource): Promise<string> {
@@ -73,17 +75,17 @@ async function sourceHtml(source: ContentSource): Promise<string> {
   return withPublicPictures(template_html, publicUrl);
 }
 
-/** The origin of this machine before the path of a picture of the library. */
+/** The origin of this machine in front of the path of an image in the library. */
 const LOCAL_PICTURE =
   /https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?(?=\/pictures\/[0-9a-f]{32}\/)/g;
 
-/** Pictures that were put into a mail before there was a public address lead to this machine: here they get the public one. */
+/** Images inserted before a public URL was set have a local URL; replaces it by the public URL. */
 function withPublicPictures(code: string, publicUrl: string): string {
   return publicUrl === '' ? code : code.replace(LOCAL_PICTURE, () => publicUrl);
 }
 
-// Removes characters that HTML does not allow, so that our own marks cannot occur in the source, and indentation, which is a
-// fifth of many templates, unless the page may show it.
+// Removes characters that HTML does not allow, so that our own markers cannot occur in the source. Also removes indentation, which makes up
+// a fifth of many templates, unless the page may display it.
 function tidy(html: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
   const clean = html.replace(/\r\n?/g, '\n').replace(/[\0-\x08\v\f\x0e-\x1f\ufdd0-\ufdef\ufeff]/g, '');
@@ -103,7 +105,7 @@ function completed(html: string, source: ContentSource): string {
   const links = regions.filter(isLink).length;
   const isClipped = Buffer.byteLength(html) + (source.tracking ? links * CLICK_BYTES : 0) > CLIPPED_BYTES;
   const lead = source.footer && isClipped ? leadFor(regions) : '';
-  // What a list of mails shows of this one must not be the words of the link.
+  // The text that inboxes show next to the subject must not be the text of the preference link.
   const preview = (escapeHtml(source.preheader) || (lead && firstWords(regions))) + (lead && FILLER);
   return [
     html.slice(0, bodyStart),
@@ -118,11 +120,11 @@ function completed(html: string, source: ContentSource): string {
   ].join('');
 }
 
-/** Gmail shows 102 kB of a mail's HTML. What has to be seen or loaded stands first in a mail that may be larger. */
+/** Gmail clips mails after 102 kB of HTML, so in mails that may be larger, everything that must be seen or loaded goes to the top. */
 const CLIPPED_BYTES = 100_000;
-/** What the URL of a tracked link takes, about. */
+/** The approximate length of a tracked link's URL. */
 const CLICK_BYTES = 100;
-/** Blanks that mail programs do not collapse, as many as they show of a mail in a list. */
+/** Blanks that mail clients do not collapse, enough to fill the preview text in an inbox. */
 const FILLER = '&#847;&zwnj;&nbsp;'.repeat(100);
 const PREVIEW_CHARACTERS = 150;
 
@@ -130,7 +132,7 @@ function hidden(content: string): string {
   return `<div style="display:none;max-height:0;overflow:hidden;mso-hide:all">${content}</div>`;
 }
 
-/** The first words of a mail, as they are in its HTML. No character reference and no placeholder is cut. */
+/** The first words of a mail, as HTML. No character reference or placeholder is cut. */
 function firstWords(regions: readonly Region[]): string {
   let words = '';
   for (const { attribute, visible, value } of regions) {
@@ -141,7 +143,7 @@ function firstWords(regions: readonly Region[]): string {
   return words.slice(0, PREVIEW_CHARACTERS).replace(/(?:&#?\w*|\(\(?[^()]*\)?|[\ud800-\udbff])$/, '');
 }
 
-/** What replaces our own marks. */
+/** The slots that replace our own markers. */
 const OWN_URLS = new Map<string, Template>([
   [pixelMark, [internal(OPEN_URL)]],
   [trapMark, [internal(CLICK_URL), String(TRAP_LINK)]],
@@ -167,12 +169,12 @@ function placeholders(region: Region, raw: string): Template | null {
   return scan(raw, region.attribute && urlAttributes.has(region.attribute) ? 'url' : 'text', decodeText);
 }
 
-// A merged value may contain spaces, which would end an attribute without quotes.
+// A merged value may contain spaces, which would end an unquoted attribute.
 function quoted(slots: Template): Template {
   return ['"', ...slots.map((piece) => (typeof piece === 'string' ? piece.replaceAll('"', '&quot;') : piece)), '"'];
 }
 
-// Outlook's VML shapes (v:*) link like anchors.
+// Outlook's VML shapes (v:*) have links like anchors.
 function isLink({ tag, attribute }: Region): boolean {
   return attribute === 'href' && (tag === 'a' || tag === 'area' || tag.startsWith('v:'));
 }

@@ -11,7 +11,7 @@ import {
 import { promisify } from 'node:util';
 import type { Database, Statement } from 'better-sqlite3';
 
-/** Domain labels as in RFC 5321, and also underscores, which some DNS names contain. */
+/** Domain labels as in RFC 5321, plus underscores, which some DNS names contain. */
 const TAG_VALUE = /^[a-z\d_-]+(\.[a-z\d_-]+)*$/i;
 
 export type KeyType = 'rsa' | 'ed25519';
@@ -23,7 +23,7 @@ export function createDkimKey(type: KeyType): string {
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-/** The same for RSA, computed in libuv's thread pool: it can take a second. */
+/** Generates an RSA key as `createDkimKey` does, but in libuv's thread pool, because it can take a second. */
 export async function createDkimKeyInThreadPool(): Promise<string> {
   const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
@@ -33,29 +33,29 @@ export async function createDkimKeyInThreadPool(): Promise<string> {
 export function dnsRecord(domain: string, selector: string, privateKey: string) {
   const key = signingKey(privateKey);
   const publicKey = createPublicKey(key);
-  // RSA keys are published as SubjectPublicKeyInfo, Ed25519 keys as their 32 bytes only (RFC 8463 §4).
+  // RSA keys are published as SubjectPublicKeyInfo, Ed25519 keys as their bare 32 bytes (RFC 8463 §4).
   const bytes = publicKey.export({ type: 'spki', format: 'der' });
   const published = keyType(key) === 'rsa' ? bytes : bytes.subarray(-32);
   const name = `${selector}._domainkey.${domain}`;
   const value = `v=DKIM1; k=${keyType(key)}; p=${published.toString('base64')}`;
-  // Each string of a TXT record has at most 255 characters.
+  // A string in a TXT record has at most 255 characters.
   const strings = value.match(/.{1,255}/g) ?? [];
   return { name, value, zone: `${name}. IN TXT ( ${strings.map((part) => `"${part}"`).join(' ')} )` };
 }
 
 interface Signer {
-  /** The DKIM-Signature field with its CRLF, to be put before the message. The message is signed before dot-stuffing. */
+  /** The DKIM-Signature header with its CRLF, to be put in front of the message. The message is signed before dot-stuffing. */
   sign(message: Buffer, date: Date): string;
-  /** The same, computed in libuv's thread pool: an RSA signature takes a quarter of a millisecond. */
+  /** Signs in libuv's thread pool, because an RSA signature takes a quarter of a millisecond. */
   signInThreadPool(message: Buffer, date: Date): Promise<string>;
 }
 
 /**
- * Creates a signer for a domain's messages.
- * @param domain in its ASCII form.
+ * Creates a signer for the messages of a domain.
+ * @param domain in ASCII form.
  * @param privateKey in PEM.
- * @throws TypeError for a key that is neither Ed25519 nor RSA with at least 2 048 bits, and for a domain or selector that
- * is not a valid tag value (RFC 6376 §3.5).
+ * @throws TypeError for a key that is neither Ed25519 nor RSA with at least 2 048 bits, and for a domain or selector that is not a valid
+ * tag value (RFC 6376 §3.5).
  */
 export function createSigner(domain: string, selector: string, privateKey: string): Signer {
   if (!TAG_VALUE.test(domain) || !TAG_VALUE.test(selector))
@@ -65,7 +65,7 @@ export function createSigner(domain: string, selector: string, privateKey: strin
   const digest = type === 'rsa' ? 'sha256' : null;
   const identity = `v=1; a=${type}-sha256; c=relaxed/relaxed; d=${domain};`;
 
-  /** The lines of the signature field without the signature, and the data to sign. */
+  /** The lines of the signature header without the signature, and the data to sign. */
   function unsigned(message: Buffer, date: Date): { lines: string[]; data: Buffer } {
     const headEnd = message.indexOf('\r\n\r\n') + 2;
     const { names, canonical } = signedFields(message.toString('latin1', 0, headEnd));
@@ -77,7 +77,7 @@ export function createSigner(domain: string, selector: string, privateKey: strin
       `bh=${bodyHash(message.subarray(headEnd + 2))};`,
     ];
     const data = Buffer.from(`${canonical}dkim-signature:${lines.join(' ')} b=`, 'latin1');
-    // RFC 8463 §3: Ed25519 signs the hash, not the data.
+    // Ed25519 signs the hash instead of the data (RFC 8463 §3).
     return { lines, data: type === 'rsa' ? data : createHash('sha256').update(data).digest() };
   }
 
@@ -108,7 +108,7 @@ function keyType(key: KeyObject): KeyType {
   return key.asymmetricKeyType === 'rsa' ? 'rsa' : 'ed25519';
 }
 
-// RFC 6376 §8.15: the oversigned fields are listed once more than they occur, so that nobody can add a second one.
+// The oversigned fields are listed once more than they occur, so that no one can add another one (RFC 6376 §8.15).
 const signedNames = [
   ...['from', 'subject', 'to', 'date', 'message-id', 'reply-to', 'list-unsubscribe', 'list-unsubscribe-post'],
   ...['list-id', 'feedback-id', 'mime-version', 'content-type'],
@@ -149,7 +149,7 @@ function signedFields(head: string): { names: string[]; canonical: string } {
 
 function bodyHash(body: Buffer): string {
   const text = body.toString('latin1');
-  // Our own messages are in canonical form already; checking that costs a fifth of making a copy.
+  // Our own messages are already in canonical form; checking that takes a fifth of the time of copying them.
   const asIs = !text.includes('\t') && !/ [ \r]/.test(text) && /^\S\r\n$/.test(text.slice(-3));
   return createHash('sha256')
     .update(asIs ? body : Buffer.from(canonicalBody(text), 'latin1'))
@@ -178,7 +178,7 @@ export interface DkimKey {
   signer: Signer;
 }
 
-/** Finds the key for a domain and keeps it for the next mail. */
+/** Finds the signing key of a domain and caches it. */
 export class DkimKeys {
   readonly #newest: Statement<[string], number>;
   readonly #key: Statement<[number], { domain: string; selector: string; private_key: string }>;
@@ -191,7 +191,7 @@ export class DkimKeys {
     this.#key = client.prepare('SELECT domain, selector, private_key FROM dkim_keys WHERE id = ?');
   }
 
-  /** The newest key of a domain that does not wait for its record; null if there is none. */
+  /** The newest active key of a domain, ignoring keys that still wait for their DNS record; null if there is none. */
   findKey(domain: string): DkimKey | null {
     const id = this.#newest.get(domain);
     if (!id) return null;

@@ -1,10 +1,10 @@
 /** Writes header fields: folding, addresses (RFC 5322) and encoded words (RFC 2047). Every function returns a field with its CRLF. */
 import { asciiAddress } from '../../audience/contacts/addresses.ts';
 
-// RFC 5322 §2.1.1; for a line with encoded words RFC 2047 §2 allows two characters less.
+// RFC 5322 §2.1.1; for a line with encoded words, RFC 2047 §2 allows two characters less.
 const lineLength = 78;
 const encodedLineLength = 76;
-// The length of `=?UTF-8?B?` and `?=`, and the most bytes whose base64 then fits into 75 characters.
+// The length of `=?UTF-8?B?` and `?=`, and the maximum number of bytes whose base64 still fits into 75 characters.
 const wordFrame = 12;
 const wordBytes = 45;
 
@@ -23,7 +23,7 @@ export function unstructuredField(name: string, text: string): string {
 
 /**
  * A field whose value is written unchanged, such as Message-ID.
- * @throws TypeError for a value with anything but printable ASCII, because a line break in it would start another field.
+ * @throws TypeError for a value with characters other than printable ASCII, because a line break would start another field.
  */
 export function plainField(name: string, value: string): string {
   if (!printable.test(value)) throw new TypeError(`not a value for the field ${name}`);
@@ -31,9 +31,9 @@ export function plainField(name: string, value: string): string {
 }
 
 /**
- * A field that names one mailbox, such as From. The display name must be one line without control characters, or empty. An
- * international domain is written in its ASCII form.
- * @throws TypeError for anything but one plain address.
+ * A field with one mailbox, such as From. The display name must be one line without control characters, or empty. An international domain
+ * is written in ASCII form.
+ * @throws TypeError for anything but a single plain address.
  */
 export function mailboxField(name: string, displayName: string, address: string): string {
   const ascii = requireAscii(address);

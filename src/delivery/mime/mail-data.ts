@@ -1,6 +1,9 @@
-/** Mail data, the bytes of a message after DATA (RFC 5321 2.3.1), restricted to what every server accepts; and the bytes that all mails of a mailing share. */
+/**
+ * Mail data: the bytes of a message after DATA (RFC 5321 2.3.1), restricted to what every server accepts. Also holds the form of a message
+ * whose bytes all mails of a mailing share.
+ */
 
-/** A message, or a piece of one. Every way to create it checks that it is printable ASCII in lines that end with CRLF. */
+/** A message, or a piece of one. Every constructor checks that it is printable ASCII in lines that end with CRLF. */
 export class MailData {
   readonly bytes: Buffer;
 
@@ -14,7 +17,7 @@ export class MailData {
   }
 
   /**
-   * A form filled in with these values.
+   * The form filled in with these values.
    * @param target a buffer to write to if it is large enough; the result is then a view of it.
    * @throws TypeError for a value that `of` does not accept.
    */
@@ -22,45 +25,44 @@ export class MailData {
     return new MailData(form.fill(values, target));
   }
 
-  /** Several pieces as one. */
+  /** Several pieces joined into one. */
   static joined(pieces: readonly MailData[]): MailData {
     return new MailData(Buffer.concat(pieces.map(({ bytes }) => bytes)));
   }
 
-  /** This message with a header field put before it. @throws TypeError as `of`. */
+  /** This message with a header field put in front. @throws TypeError as `of` does. */
   withField(field: string): MailData {
     return new MailData(Buffer.concat([MailData.of(field).bytes, this.bytes]));
   }
 }
 
-/** A value that occurs in fewer places is simply written into each. */
+/** A value that occurs in fewer places is simply written into each of them. */
 const MIN_OFTEN = 4;
-/** How many arrangements are kept. A value's length depends on the digits of a few ids, so that a mailing needs two or three. */
+/** The number of arrangements kept. The length of a value depends on the digits of a few ids, so a mailing needs two or three. */
 const MAX_ARRANGEMENTS = 8;
 
-/** The form for one length of the value that occurs most often: that value has gaps inside the pieces, so that few pieces remain. */
+/** The form for one length of the most frequent value. The pieces contain gaps for that value, so that few pieces remain. */
 interface Arrangement {
   /** `pieces[0]`, the value number `order[0]`, `pieces[1]` and so on. */
   readonly pieces: readonly Buffer[];
   readonly order: readonly number[];
-  /** Where in each piece the gaps begin. */
+  /** The positions of the gaps in each piece. */
   readonly gaps: readonly (readonly number[])[];
-  /** The length of all pieces. */
+  /** The total length of all pieces. */
   readonly size: number;
 }
 
 /**
  * A message as `fixed[0]`, the value number `order[0]`, `fixed[1]` and so on.
  *
- * The address of a click is the same text at every tracked link of a mail, up to the link's number. Joining a mail with a hundred
- * links from hundreds of pieces costs more than everything else about it (`npm run bench:message`). So the pieces between those
- * links are joined once for each length of the address, with gaps of that length, and a recipient costs one copy of the whole and
- * a short copy for each gap.
+ * The click URL, without the link number at its end, is the same at every tracked link of a mail. Joining a mail with a hundred links from
+ * hundreds of pieces costs more than everything else about it (`npm run bench:message`). So the pieces between those links are joined once
+ * for each length of the URL, with gaps of that length, and each recipient costs one copy of the whole and a short copy for each gap.
  */
 export class MailForm {
   readonly #fixed: readonly Buffer[];
   readonly order: readonly number[];
-  /** The value that occurs most often, or −1 when none does often. */
+  /** The number of the most frequent value, or −1 if none is frequent. */
   readonly #often: number;
   readonly #arrangements = new Map<number, Arrangement>();
 
@@ -138,7 +140,7 @@ export class MailForm {
   }
 }
 
-/** The number that occurs most often in a list, or −1 when none occurs at least `MIN_OFTEN` times. */
+/** The number that occurs most often in a list, or −1 if none occurs at least `MIN_OFTEN` times. */
 function mostFrequent(order: readonly number[]): number {
   const counts = new Map<number, number>();
   for (const number of order) counts.set(number, (counts.get(number) ?? 0) + 1);
@@ -146,18 +148,18 @@ function mostFrequent(order: readonly number[]): number {
   return count >= MIN_OFTEN ? number : -1;
 }
 
-/** Anything that is neither printable ASCII nor a CRLF. */
+/** Matches anything that is neither printable ASCII nor a CRLF. */
 const INVALID = /[^ -~\r\n]|\r(?!\n)|(?<!\r)\n/;
 
 /**
- * Whether text is printable ASCII in lines that end with CRLF (RFC 5321 2.3.8). Other characters must never be written:
- * `latin1` keeps only their low byte, which turns č into CR and Ċ into LF and so could start a new command or field.
+ * Whether text is printable ASCII in lines that end with CRLF (RFC 5321 2.3.8). Other characters must never be written: `latin1` keeps only
+ * their low byte, which turns č into CR and Ċ into LF and so could start a new command or field.
  */
 export function isMailText(text: string): boolean {
   return !INVALID.test(text);
 }
 
-/** Gives the text back. @throws TypeError unless it is mail text. */
+/** Returns the text unchanged. @throws TypeError unless it is mail text. */
 export function requireMailText(text: string): string {
   if (!isMailText(text)) throw new TypeError('a message may contain only printable ASCII in lines that end with CRLF');
   return text;

@@ -1,4 +1,7 @@
-/** How large a mail gets with the values of one person, computed before anything is merged: a template may repeat a long value any number of times. */
+/**
+ * Computes the size of a mail with one contact's values before anything is merged, because a template may repeat a long value any number of
+ * times.
+ */
 import { sentence } from '../../errors/sentences.ts';
 import { type Content, ContentError } from '../content/compiled-content.ts';
 import { escapeHtml, mergeLine, resolve, type Slot, scan, type Template, type Values } from '../content/merge.ts';
@@ -6,18 +9,21 @@ import { unstructuredField } from './header-fields.ts';
 import { quotedPrintable } from './quoted-printable.ts';
 
 const MEBIBYTE = 1024 * 1024;
-/** The longest subject with its values, in characters: as long as a line of a mail may be (RFC 5322 2.1.1). */
+/** The maximum length of a merged subject in characters: that of a line in a mail (RFC 5322 2.1.1). */
 const MAX_SUBJECT = 998;
-/** Characters of a mail with its values: those of the template as they are, those of values as they are sent. */
+/** The maximum size of a merged mail in characters: the template's as written, the values' as encoded. */
 export const MAX_MERGED = 2 * MEBIBYTE;
-/** What values may add to a template that alone is nearly as large as that, or larger. */
+/** The number of characters that values may always add, even to a template that alone is nearly as large as the maximum, or larger. */
 const MIN_ROOM = MEBIBYTE / 4;
-/** What a character of a value becomes at most: three bytes of UTF-8, each written as `=XX` or `%XX`, and line breaks between them. */
+/**
+ * The maximum number of characters that one character of a value becomes: three bytes of UTF-8, each written as `=XX` or `%XX`, and line
+ * breaks between them.
+ */
 const WORST = 10;
-/** What is added at most once for each place of a value, such as `https://` or the frame of an encoded word. */
+/** The maximum number of characters added once for each place of a value, such as `https://` or the frame of an encoded word. */
 const PER_PLACE = 40;
 
-/** The recipient's values make their mail too large. The message says so to the owner. */
+/** Thrown if the recipient's values make the mail too large. The message explains it to the owner. */
 export class MergedTooLarge extends ContentError {
   override name = 'MergedTooLarge';
 
@@ -30,26 +36,29 @@ export class MergedTooLarge extends ContentError {
   }
 }
 
-/** The places of one placeholder in one context. */
+/** All places of one placeholder in one context. */
 interface Use {
   readonly slot: Slot;
   readonly encode: (text: string) => string;
   times: number;
-  /** The characters of its defaults, which differ from place to place. */
+  /** The total length of its defaults, which differ from place to place. */
   defaults: number;
 }
 
-/** What the mails of one content have in common in size. Made once for each mailing, so that a recipient costs a multiplication for each placeholder. */
+/**
+ * The sizes that all mails of one content share. Computed once for each mailing, so that a recipient costs one multiplication per
+ * placeholder.
+ */
 export class MergedSize {
   readonly #subject: string;
   readonly #subjectParts: Template;
   readonly #constantValues: Values;
   readonly #uses: readonly Use[];
   readonly #template: number;
-  /** What the values that are the same for everybody add. */
+  /** The number of characters added by values that are the same for all recipients. */
   readonly #constants: number;
 
-  /** @param constants values that are the same for everybody. */
+  /** @param constants values that are the same for all recipients. */
   constructor({ subject, html, text }: Pick<Content, 'subject' | 'html' | 'text'>, constants: Values = {}) {
     this.#subject = subject;
     this.#subjectParts = scan(subject);
@@ -67,8 +76,8 @@ export class MergedSize {
   }
 
   /**
-   * Throws MergedTooLarge if the mail with these values would have more than 2 MiB, or its subject more than 998 characters. Where the
-   * template alone is nearly as large as 2 MiB or larger, values may add `leastRoom` characters.
+   * Throws MergedTooLarge if the mail with these values would have more than 2 MiB, or its subject more than 998 characters. If the
+   * template alone is nearly as large as 2 MiB or larger, values may still add `leastRoom` characters.
    */
   require(find: (name: string) => string | undefined, leastRoom = MIN_ROOM): void {
     const room = Math.max(MAX_MERGED - this.#template, leastRoom);
@@ -81,7 +90,7 @@ export class MergedSize {
     if (this.#isSubjectTooLong(find)) throw new MergedTooLarge('subject');
   }
 
-  /** Merges the subject only if its parts together are too long. */
+  /** Merges the subject only if the total length of its parts is too large. */
   #isSubjectTooLong(find: (name: string) => string | undefined): boolean {
     const values: Record<string, string> = Object.create(null);
     let characters = 0;
@@ -109,7 +118,7 @@ export class MergedSize {
   }
 }
 
-/** The characters of all places of a placeholder with this value. */
+/** The number of characters in all places of a placeholder with this value. */
 function exactly({ slot, encode, times, defaults }: Use, value: string | undefined): number {
   return typeof value === 'string' && value !== '' ? times * encode(resolve(slot, value)).length : defaults;
 }

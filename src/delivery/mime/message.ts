@@ -1,4 +1,4 @@
-/** Builds messages. What all recipients of a mailing share is encoded once, so that each recipient costs only a few joins. */
+/** Builds messages. Everything that the recipients of a mailing share is encoded once, so that each recipient costs only a few joins. */
 import type { Content } from '../content/compiled-content.ts';
 import {
   CLICK_URL,
@@ -18,14 +18,14 @@ import { MailData, MailForm } from './mail-data.ts';
 import { MergedSize } from './merged-size.ts';
 import { quotedPrintable } from './quoted-printable.ts';
 
-/** The data besides the content that all messages of a mailing share. */
+/** The data that all messages of a mailing share, in addition to the content. */
 export interface MailingFacts {
   readonly from: { readonly name: string; readonly address: string };
   /** One address; null if replies go to the sender. */
   readonly replyTo: string | null;
-  /** Values that are the same for everybody, such as `sender_address`. */
+  /** Values that are the same for all recipients, such as `sender_address`. */
   readonly constants: Values;
-  /** The mailing's List-ID (without brackets, RFC 2919) and Feedback-ID; null for a mail about an account. */
+  /** The mailing's List-ID (without brackets, RFC 2919) and Feedback-ID; null for transactional mail. */
   readonly bulk: { readonly listId: string; readonly feedbackId: string } | null;
 }
 
@@ -37,7 +37,7 @@ export interface Recipient {
   /** Without its angle brackets. */
   readonly messageId: string;
   readonly date: Date;
-  /** The recipient's personal URLs, in ASCII; null only for a mail about an account. */
+  /** The recipient's personal URLs, in ASCII; null only for transactional mail. */
   readonly urls: RecipientUrls | null;
 }
 
@@ -47,14 +47,16 @@ export interface RecipientUrls {
   readonly oneClick: string;
   readonly webCopy: string;
   readonly open: string;
-  /** The URL of a click, up to the number of the link. */
+  /** The click URL without the link number at its end. */
   readonly click: string;
 }
 
 /** Returns the encoded text for one recipient at one place. */
 type Encoder = (recipient: Recipient) => string;
 
-/** A mailing's message, encoded except for what differs: each value of the form is the text of the encoder with its number. */
+/**
+ * A mailing's message, encoded except for the values that differ: each value in the form is the result of the encoder with the same number.
+ */
 export interface Prepared {
   readonly form: MailForm;
   readonly encoders: readonly Encoder[];
@@ -94,9 +96,9 @@ export function prepare(content: Content, facts: MailingFacts): Prepared {
 }
 
 /**
- * One recipient's message: printable ASCII, lines of at most 998 characters, each ended by CRLF.
- * @param target a buffer to write to if it is large enough; the result is then a view of it. Reusing a buffer halves the
- * cost and saves garbage collection.
+ * One recipient's message: printable ASCII in lines of at most 998 characters that end with CRLF.
+ * @param target a buffer to write to if it is large enough; the result is then a view of it. Reusing a buffer halves the cost and saves
+ * garbage collection.
  * @throws TypeError for an address that is not a plain one, and MergedTooLarge.
  */
 export function render({ form, encoders, size }: Prepared, recipient: Recipient, target?: Buffer): MailData {
@@ -108,7 +110,7 @@ export function render({ form, encoders, size }: Prepared, recipient: Recipient,
   );
 }
 
-/** The Date field, built only once a second. */
+/** The Date field, built at most once per second. */
 function cachedDateField(): (date: Date) => string {
   let second = Number.NaN;
   let field = '';

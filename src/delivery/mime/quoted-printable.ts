@@ -1,8 +1,8 @@
 /**
- * Quoted-printable (RFC 2045 §6.7) whose pieces can be joined: each one starts and ends at the start of a line. No line
- * contains two blanks in a row or ends with a blank, so a body is already in the relaxed canonical form of DKIM
- * (RFC 6376 §3.4.4). No line starts with a dot, so SMTP needs no dot-stuffing (RFC 5321 §4.5.2).
- * Libraries give neither; nodemailer's takes about the same CPU (`scripts/bench/message.ts`).
+ * Quoted-printable (RFC 2045 §6.7) whose pieces can be joined, because each starts and ends at the start of a line. No line contains two
+ * blanks in a row or ends with a blank, so a body is already in DKIM's relaxed canonical form (RFC 6376 §3.4.4). No line starts with a dot,
+ * so SMTP needs no dot-stuffing (RFC 5321 §4.5.2). Libraries guarantee neither; nodemailer's encoder takes about the same CPU time
+ * (`scripts/bench/message.ts`).
  */
 
 const lineRoom = 75;
@@ -23,8 +23,8 @@ const encodedBytes = Array.from({ length: 256 }, (_, byte) =>
 );
 
 /**
- * Encodes text as UTF-8 in lines of at most 76 characters. Every kind of line break becomes CRLF. The result
- * ends at the start of a line: after a soft line break, unless the text ends with a line break.
+ * Encodes text as UTF-8 in lines of at most 76 characters. Every kind of line break becomes CRLF. The result ends at the start of a line:
+ * after a soft line break, unless the text ends with a line break.
  */
 export function quotedPrintable(text: string): string {
   if (!plain.test(text) || text.includes('  ')) return encodeBytes(Buffer.from(text));
@@ -64,7 +64,7 @@ function encodeBytes(bytes: Buffer): string {
   return column === 0 ? lines : `${lines}=\r\n`;
 }
 
-// The columns that a character needs: all its bytes stay on one line.
+// The columns that a character needs, because all its bytes stay on one line.
 function characterRoom(byte: number, encoded: string): number {
   if (byte >= 0xf0) return 12;
   if (byte >= 0xe0) return 9;

@@ -1,7 +1,7 @@
-/** Which recipient domains are limited together: those of one mailbox provider. Every other domain is a group of its own. */
+/** Groups recipient domains that are rate-limited together: those of one mailbox provider. Every other domain is a group of its own. */
 import type { Clock } from '../../time/clock.ts';
 
-/** The MX records of a domain; rejects when it has none or the DNS does not answer. */
+/** Resolves the MX records of a domain; rejects if there are none or the DNS does not answer. */
 export type ResolveMx = (domain: string) => Promise<{ exchange: string; priority: number }[]>;
 
 const MAX_AT_ONCE = 4;
@@ -9,19 +9,22 @@ const MAX_WAITING = 1000;
 const MAX_KNOWN = 10_000;
 const HOUR_MS = 3_600_000;
 const KNOWN_MS = 6 * HOUR_MS;
-/** Names that are in no DNS (RFC 2606, RFC 6761). */
+/** Reserved names that are never in the DNS (RFC 2606, RFC 6761). */
 const RESERVED = /(?:^|\.)(?:test|example|invalid|localhost|local|example\.(?:com|net|org))$/;
 
 export class DomainGroups {
   readonly #clock: Clock;
   readonly #resolveMx: ResolveMx | null;
   readonly #onFound: (domain: string, provider: string) => void;
-  /** What the DNS said: the provider, or null, with the monotonic time until which it is believed. */
+  /** Cached DNS results: the provider, or null, with the monotonic time at which the result expires. */
   readonly #known = new Map<string, { provider: string | null; until: number }>();
   readonly #waiting = new Set<string>();
   #asking = 0;
 
-  /** Without `resolveMx` only the domains of providers themselves are known. `onFound` is told which domains a provider turns out to serve. */
+  /**
+   * Without `resolveMx`, only the providers' own domains are known. `onFound` is called for each domain that turns out to be served by a
+   * provider.
+   */
   constructor(
     clock: Clock,
     resolveMx: ResolveMx | null,
@@ -32,12 +35,15 @@ export class DomainGroups {
     this.#onFound = onFound;
   }
 
-  /** The name of the provider that is known to serve the domain, otherwise the domain. */
+  /** The name of the provider known to serve the domain, or else the domain. */
   groupOf(domain: string): string {
     return providerOfDomain(domain) ?? this.#known.get(domain)?.provider ?? domain;
   }
 
-  /** Asks the DNS who serves a domain, unless that is known. Returns at once; a failed look-up leaves the domain a group of its own. */
+  /**
+   * Looks up a domain's provider in the DNS unless it is cached. Returns at once. If the lookup fails, the domain remains a group of its
+   * own.
+   */
   ask(domain: string): void {
     if (this.#resolveMx === null || !domain.includes('.') || RESERVED.test(domain)) return;
     if (providerOfDomain(domain) !== null) return;
@@ -59,7 +65,7 @@ export class DomainGroups {
 
   async #find(domain: string): Promise<void> {
     const now = this.#clock.monotonic();
-    // Noted before the answer, so that nobody asks again meanwhile.
+    // Cached before the answer arrives, so that the lookup is not repeated meanwhile.
     this.#keep(domain, { provider: this.#known.get(domain)?.provider ?? null, until: now + HOUR_MS });
     const records = await this.#resolveMx?.(domain).catch(() => null);
     if (!records) return;
@@ -80,7 +86,7 @@ export class DomainGroups {
 interface Provider {
   name: string;
   domains: readonly string[];
-  /** What the names of its mail servers end with. */
+  /** Suffixes of the provider's mail server names. */
   servers: readonly string[];
 }
 
@@ -107,12 +113,12 @@ const BY_DOMAIN = new Map(PROVIDERS.flatMap(({ name, domains }) => domains.map((
 /** The names of the providers. */
 export const PROVIDER_NAMES: readonly string[] = PROVIDERS.map(({ name }) => name);
 
-/** The provider whose own domain this is; null if it is nobody's. */
+/** The provider that owns this domain; null if none does. */
 function providerOfDomain(domain: string): string | null {
   return BY_DOMAIN.get(domain) ?? null;
 }
 
-/** The provider that has this mail server, a name of an MX record; null if none has. */
+/** The provider that runs this mail server, a host name in an MX record; null if none does. */
 export function providerOfServer(server: string): string | null {
   const name = server.toLowerCase().replace(/\.$/, '');
   const isAt = (end: string) => name === end || name.endsWith(`.${end}`);

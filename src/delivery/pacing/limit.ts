@@ -1,38 +1,38 @@
 /**
- * The rate at which a group of domains gets mail after it has asked for fewer: halved when it asks, raised evenly while it takes what it gets
+ * The sending rate to a group of domains that has asked for fewer mails: halved when the group asks, raised steadily while it accepts
  * (additive increase, multiplicative decrease, as in RFC 5681 3.1).
  */
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
-/** Mails that left before a cut are still refused after it, so they do not cut again. */
+/** Mails that left before a rate cut may still be refused after it, so these refusals do not cut the rate again. */
 const CUT_PAUSE_MS = 10 * SECOND_MS;
-/** Of the rate that was refused, this share is added for each minute of mails that are taken: after five it is tried again. */
+/** For each minute of accepted mails, this share of the refused rate is added, so that after five minutes that rate is tried again. */
 const RAISE_PER_MINUTE = 0.1;
-/** At so many times the rate that was refused, the limit is over. */
+/** The limit ends when the rate reaches this multiple of the refused rate. */
 const OVER_AT = 2;
-/** One mail a minute. */
+/** One mail per minute. */
 const MIN_RATE = 1 / 60;
-/** The longest that somebody waits before the limit is asked again. */
+/** The longest wait before a recipient asks the limit again. */
 const MAX_WAIT_MS = 15 * MINUTE_MS;
 
-/** A limit in numbers; rates are mails a second. */
+/** The rates of a limit, in mails per second. */
 export interface LimitNumbers {
   rate: number;
   /** The rate that was last refused. */
   refused: number;
 }
 
-/** Times are monotonic milliseconds. */
+/** A rate limit. Times are monotonic milliseconds. */
 export class Limit {
   #rate: number;
   #refused: number;
   #cutAt: number;
   /** When the next mail may leave. */
   #next: number;
-  /** By mailing: when the next of its recipients who has to wait asks again. */
+  /** By mailing: when the next of its recipients that has to wait asks again. */
   readonly #tails = new Map<number, number>();
-  /** When a mail last left or was refused. */
+  /** When a mail was last sent or refused. */
   usedAt: number;
 
   constructor({ rate, refused }: LimitNumbers, now: number) {
@@ -47,7 +47,7 @@ export class Limit {
     return { rate: this.#rate, refused: this.#refused };
   }
 
-  /** Whether refusals now are about mails that left before the last cut. */
+  /** Whether refusals at this time still concern mails that left before the last cut. */
   isSettling(now: number): boolean {
     return now - this.#cutAt < CUT_PAUSE_MS;
   }
@@ -59,15 +59,15 @@ export class Limit {
     this.#cutAt = now;
   }
 
-  /** Raises the rate by what one mail that was taken is worth; true when the limit is over. */
+  /** Raises the rate by one accepted mail's share. Returns true if the limit is over. */
   raise(now: number): boolean {
     this.usedAt = now;
-    // A mail stands for the time until the next one.
+    // A mail counts for the time until the next one.
     this.#rate += this.#raisePerMs * (SECOND_MS / this.#rate);
     return this.#rate >= OVER_AT * this.#refused;
   }
 
-  /** The least time until the limit is over, in milliseconds. */
+  /** The minimum time until the limit is over, in milliseconds. */
   get restMs(): number {
     return Math.max(0, OVER_AT * this.#refused - this.#rate) / this.#raisePerMs;
   }
@@ -77,8 +77,8 @@ export class Limit {
   }
 
   /**
-   * Asks to send a mail: 0 means now; otherwise the milliseconds after which to ask again. Those who wait are spread for twice the rate, so that a rate
-   * that rises is used, and reserve nothing. Up to a second of unused rate is made up for.
+   * Asks to send a mail: 0 means now; otherwise the number of milliseconds after which to ask again. Waiting recipients are spread as if
+   * the rate were twice as high, so that a rising rate is used; they reserve nothing. Up to one second of unused rate may be caught up.
    */
   waitFor(mailingId: number, now: number, random: () => number = Math.random): number {
     const interval = SECOND_MS / this.#rate;
@@ -94,7 +94,7 @@ export class Limit {
     return wait;
   }
 
-  /** The mailings whose recipients wait or waited a moment ago. */
+  /** The mailings whose recipients are waiting or waited a moment ago. */
   waiting(now: number): number[] {
     for (const [id, tail] of this.#tails) if (tail < now - MINUTE_MS) this.#tails.delete(id);
     return [...this.#tails.keys()];

@@ -1,4 +1,7 @@
-/** Which groups of recipient domains get mail more slowly because they asked for it: kept in the database for people to see, and for the next start. */
+/**
+ * The groups of recipient domains whose rate is limited because they asked for it. Stored in the database for display, and to continue
+ * after a restart.
+ */
 import type { Database } from 'better-sqlite3';
 import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import { isoTimestamp } from '../../time/clock.ts';
@@ -9,27 +12,27 @@ const NAME = 'paced_groups';
 
 /** A limited group. */
 export interface StoredGroup extends LimitNumbers {
-  /** The relay over which it is limited; null: any. */
+  /** The SMTP relay to which the limit applies; null: any. */
   relay_id: number | null;
   /** The name of a provider, or a domain. */
   group: string;
-  /** The mailings whose recipients wait for it. */
+  /** The mailings whose recipients wait because of this limit. */
   mailings: number[];
-  /** When the limit is over if nothing more is refused, and when it is forgotten if nothing more is sent; epoch milliseconds. */
+  /** When the limit ends if nothing more is refused, and when it is forgotten if nothing more is sent; epoch milliseconds. */
   over_at: number;
   forgotten_at: number;
 }
 
-/** A group for which recipients of a mailing wait. */
+/** A limited group for which recipients of a mailing wait. */
 export interface PacedGroup {
   /** The name of a provider, or a domain. */
   group: string;
   per_minute: number;
-  /** When it may be over, ISO timestamp. */
+  /** When the limit may end, ISO timestamp. */
   until: string;
 }
 
-/** Keeps the limited groups in place of those before. */
+/** Replaces the stored groups. */
 export function writePacedGroups(client: Database, groups: readonly StoredGroup[]): void {
   if (groups.length === 0) removeNamedValue(client, NAME);
   else writeNamedValue(client, NAME, JSON.stringify(groups));
@@ -43,7 +46,7 @@ export function readPacedGroups(client: Database, now: number): StoredGroup[] {
   return groups.filter(({ forgotten_at }) => forgotten_at > now);
 }
 
-/** The groups for which recipients of this mailing wait. */
+/** The limited groups for which recipients of this mailing wait. */
 export function pacedGroupsOf(client: Database, mailingId: number, now: Date): PacedGroup[] {
   return readPacedGroups(client, now.getTime())
     .filter(({ mailings }) => mailings.includes(mailingId))
@@ -54,7 +57,7 @@ export function pacedGroupsOf(client: Database, mailingId: number, now: Date): P
     }));
 }
 
-/** How many groups are limited, and the lowest rate of each provider in mails a second. */
+/** The number of limited groups, and the lowest rate of each provider in mails per second. */
 export function pacingGauges(client: Database, now: number): { count: number; rates: Map<string, number> } {
   const groups = readPacedGroups(client, now);
   const rates = new Map<string, number>();

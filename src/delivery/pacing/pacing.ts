@@ -1,6 +1,6 @@
 /**
- * Sends more slowly to groups of recipient domains that ask for fewer mails, for each relay that senders are bound to. Nothing is limited that never
- * refused. It acts where recipients are claimed and learns from outcomes, so it serves sender nodes, too.
+ * Slows down sending to groups of recipient domains that ask for fewer mails, separately for each SMTP relay. Groups that never refused are
+ * not limited. The limits apply when recipients are claimed and adapt to outcomes, so they work for sender nodes, too.
  */
 import type { Database } from 'better-sqlite3';
 import type { Clock } from '../../time/clock.ts';
@@ -11,28 +11,31 @@ import { Limit } from './limit.ts';
 import { readPacedGroups, type StoredGroup, writePacedGroups } from './paced-groups.ts';
 
 const SECOND_MS = 1000;
-/** Results are counted over this time and the one before. */
+/** Results are counted over this period and the one before. */
 const WINDOW_MS = 10 * SECOND_MS;
-/** One refusal among so many accepted mails is no reason to slow down. */
+/** With at least this number of accepted mails per refusal, sending is not slowed down. */
 const ACCEPTED_PER_REFUSAL = 50;
-/** A limit that was not used for this long is forgotten. It is longer than the longest wait between two tries. */
+/** A limit that has not been used for this long is forgotten. It is longer than the longest wait between two attempts. */
 const UNUSED_MS = 75 * 60 * SECOND_MS;
 const SAVE_MS = 5 * SECOND_MS;
-/** Domains with so many mails in a window are looked up while something is limited: they may belong to what is. */
+/**
+ * While something is limited, domains with at least this number of mails in a period are looked up, because they may belong to a limited
+ * provider.
+ */
 const MANY = 50;
 const MAX_DOMAINS = 20_000;
 const MAX_LIMITS = 1000;
 
 type RelayId = number | null;
 
-/** What came of the mails of a group in a window. */
+/** The outcomes of a group's mails in one period. */
 interface Counts {
   since: number;
   accepted: number;
   refused: number;
 }
 
-/** The mails to one group over one relay. */
+/** The mails to one group through one SMTP relay. */
 interface Flow {
   relayId: RelayId;
   group: string;
@@ -44,7 +47,7 @@ interface Flow {
 interface PacingDeps {
   client: Database;
   clock: Clock;
-  /** Asks the DNS for MX records; null: only providers' own domains are known. */
+  /** Resolves MX records; null: only the providers' own domains are known. */
   resolveMx: ResolveMx | null;
 }
 
@@ -52,15 +55,15 @@ export class Pacing {
   readonly #client: Database;
   readonly #clock: Clock;
   readonly #groups: DomainGroups;
-  /** By relay and recipient domain. */
+  /** By SMTP relay and recipient domain. */
   readonly #flows = new Map<RelayId, Map<string, Flow>>();
-  /** By relay and group. */
+  /** By SMTP relay and group. */
   readonly #limited = new Map<string, Flow>();
   #windowAt: number;
   #savedAt = Number.NEGATIVE_INFINITY;
   #isSaved = true;
 
-  /** Limits of an earlier run go on. */
+  /** Restores the limits stored by an earlier run. */
   constructor({ client, clock, resolveMx }: PacingDeps) {
     this.#client = client;
     this.#clock = clock;
@@ -73,12 +76,12 @@ export class Pacing {
     }
   }
 
-  /** Whether nothing is limited, so that nobody has to be asked about. */
+  /** Whether nothing is limited, so that claims need not ask. */
   get isIdle(): boolean {
     return this.#limited.size === 0;
   }
 
-  /** Takes the outcome of a mail to this domain over this relay. */
+  /** Records the outcome of a mail to this domain through this SMTP relay. */
   note(relayId: RelayId, domain: string, outcome: Outcome): void {
     if (outcome.kind === 'accepted') {
       const flow = this.#flow(relayId, domain);
@@ -92,18 +95,18 @@ export class Pacing {
     }
   }
 
-  /** Asks to send a mail: 0 means now; otherwise the milliseconds after which to ask again. */
+  /** Asks to send a mail: 0 means now; otherwise the number of milliseconds after which to ask again. */
   waitFor({ id, relay_id }: { id: number; relay_id: RelayId }, domain: string): number {
     if (this.isIdle) return 0;
     return this.#flow(relay_id, domain)?.limit?.waitFor(id, this.#clock.monotonic()) ?? 0;
   }
 
-  /** Forgets the waiting recipients of a mailing that is done or stopped. */
+  /** Forgets the waiting recipients of a mailing that is finished or stopped. */
   forget(mailingId: number): void {
     for (const { limit } of this.#limited.values()) limit?.forget(mailingId);
   }
 
-  /** Begins a round: ends limits that are not used, and keeps what is limited now and then. Call inside a transaction. */
+  /** Begins a round: ends unused limits and stores the current ones from time to time. Call it inside a transaction. */
   startRound(): void {
     const now = this.#clock.monotonic();
     if (now - this.#windowAt >= WINDOW_MS) this.#startWindow(now);
@@ -115,7 +118,7 @@ export class Pacing {
     this.#isSaved = this.isIdle;
   }
 
-  /** Null where there are too many to count. */
+  /** Null if there are too many domains to count. */
   #flow(relayId: RelayId, domain: string): Flow | null {
     const ofRelay = this.#flows.get(relayId);
     const known = ofRelay?.get(domain);
@@ -126,7 +129,7 @@ export class Pacing {
     const group = this.#groups.groupOf(domain);
     const found =
       this.#limited.get(keyOf({ relayId, group })) ??
-      // All domains of a provider share what is known of the first.
+      // All domains of a provider share the flow of the first one.
       flows.get(group) ??
       newFlow(relayId, group, this.#clock.monotonic());
     flows.set(domain, found);
@@ -143,7 +146,7 @@ export class Pacing {
     if ((flow.now.refused + flow.before.refused) * ACCEPTED_PER_REFUSAL < accepted) return;
     if (flow.limit === null) {
       if (this.#limited.size >= MAX_LIMITS) return;
-      // At least a second, because a first burst says little.
+      // At least a second, because a first burst says little about the rate.
       const seconds = Math.max(SECOND_MS, now - flow.before.since) / SECOND_MS;
       flow.limit = new Limit({ rate: Math.max(1, accepted / seconds), refused: 1 }, now);
       this.#limited.set(keyOf(flow), flow);
@@ -174,7 +177,7 @@ export class Pacing {
     }
   }
 
-  /** Counts a domain with its provider from now on. Where only the domain was limited, the provider is. */
+  /** From now on counts a domain together with its provider. A limit of the domain becomes the provider's. */
   #regroup(domain: string): void {
     for (const [relayId, flows] of this.#flows) {
       const old = flows.get(domain);
@@ -221,9 +224,9 @@ function keyOf({ relayId, group }: Pick<Flow, 'relayId' | 'group'>): string {
 }
 
 /**
- * The words of servers that ask for it, such as Google (421 4.7.28), Microsoft (451 4.7.650), Yahoo (421 4.7.0 [TSS04]) and Comcast (421 4.1.0):
- * https://support.google.com/a/answer/3726730, https://learn.microsoft.com/exchange/mail-flow/non-delivery-reports-in-exchange-online,
- * https://senders.yahooinc.com/smtp-error-codes.
+ * Phrases in replies that ask for a lower rate, such as those of Google (421 4.7.28), Microsoft (451 4.7.650), Yahoo (421 4.7.0 [TSS04])
+ * and Comcast (421 4.1.0): https://support.google.com/a/answer/3726730,
+ * https://learn.microsoft.com/exchange/mail-flow/non-delivery-reports-in-exchange-online, https://senders.yahooinc.com/smtp-error-codes.
  */
 const WORDS = new RegExp(
   [
@@ -233,20 +236,23 @@ const WORDS = new RegExp(
   ].join('|'),
 );
 /**
- * Codes of security and policy (RFC 3463 3.8) but for the two general ones, 4.7.0 and 4.7.1, with which filters and greylisting servers put
- * off any mail: "451 4.7.1 Service unavailable - try again later".
+ * Security and policy codes (RFC 3463 3.8) except the general ones 4.7.0 and 4.7.1, with which filters and greylisting servers defer any
+ * mail: "451 4.7.1 Service unavailable - try again later".
  */
 const SPECIFIC_CODE = /^4\.7\.(?![01]$)/;
-/** How greylisting servers say when the same mail is taken. */
+/** The phrases with which greylisting servers say when to try the same mail again. */
 const UNTIL_THEN = /\b(?:in|after|for) \d+ ?(?:s|secs?|seconds?|m|mins?|minutes?)\b|\bback in \d+:\d+/;
 
-/** Whether a refusal asks for fewer mails. One before RCPT is about the relay, and a mailbox, greylisting or our own faults are no matter of the rate. */
+/**
+ * Whether a refusal asks for a lower rate. Refusals before RCPT concern the SMTP relay; those because of a mailbox, greylisting or faults
+ * of our own do not depend on the rate.
+ */
 export function asksForFewer(outcome: Outcome): boolean {
   const { kind, stage, code, enhanced } = outcome;
   if (kind !== 'deferred' || code < 400 || (stage !== 'rcpt' && stage !== 'data' && stage !== 'body')) return false;
   if (isPersonal(outcome) || findBlame(outcome) === 'us') return false;
   const reply = String(outcome.reply).toLowerCase();
   if (WORDS.test(reply)) return true;
-  // RFC 5321 3.8: with 421 a server shuts down or has too much to do.
+  // With 421, a server shuts down or is overloaded (RFC 5321 3.8).
   return (code === 421 || SPECIFIC_CODE.test(enhanced ?? '')) && !UNTIL_THEN.test(reply);
 }

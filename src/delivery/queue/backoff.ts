@@ -1,16 +1,16 @@
-/** When a temporary refusal is tried again: after about 15 s, 1, 5 and 30 minutes, then hourly, for 4 days. */
+/** The retry schedule after temporary refusals: after about 15 s, 1, 5 and 30 minutes, then hourly, for 4 days. */
 
 const MINUTE_MS = 60_000;
 const WAITS_MS = [15_000, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS] as const;
 const HOUR_MS = 60 * MINUTE_MS;
-/** How long a mail that cannot be sent is tried, or waits. */
+/** How long a mail that cannot be sent is retried or waits. */
 export const GIVE_UP_AFTER_MS = 4 * 24 * HOUR_MS;
-/** The longest wait between two tries, random part included. */
+/** The longest wait between two attempts, including the random part. */
 export const MAX_WAIT_MS = 1.2 * HOUR_MS;
 
 /**
- * When to try again after `attempt` tries, epoch milliseconds; null once 4 days have passed. The wait varies randomly by a fifth, so
- * that retries spread out. `now` should come from a clock that is never set, such as `steadyTime`.
+ * When to try again after `attempt` attempts, epoch milliseconds; null once 4 days have passed. The wait varies randomly by a fifth, so
+ * that retries spread out. `now` should come from a clock that cannot be set, such as `steadyTime`.
  */
 export function retryAt(
   attempt: number,

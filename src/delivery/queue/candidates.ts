@@ -1,4 +1,4 @@
-/** Reads the due recipients of a mailing, each with the values for their mail and whether they may get it now. */
+/** Reads the due recipients of a mailing, each with the values for their mail and whether they may receive it now. */
 
 import type { Database, Statement } from 'better-sqlite3';
 import {
@@ -17,19 +17,19 @@ import { LEFT_AUTOMATION, READDRESSED } from './enrolment-state.ts';
 import type { OpenMailing } from './mailing-state.ts';
 import { VARIANT_OF } from './variant-groups.ts';
 
-/** How many recipients go over to a newer revision in one transaction. */
+/** The number of recipients moved to a newer revision in one transaction. */
 const MOVED_ROWS = 500;
 
-/** What a mail needs to know of its recipient: fields of the person, and in an A/B test the number of their variant. */
+/** A recipient field that a mail needs: a field of the contact, or the number of the recipient's variant in an A/B test. */
 export type ClaimField = keyof Person | 'variant';
 
-/** What claims are to have: what their mails need to know of the person, and whom of them their account measures. */
+/** The data that claims must include: the contact fields that the mails need, and whether each recipient is measured. */
 export interface WantedClaim {
   readonly fields: readonly ClaimField[];
   readonly tracking: TrackingMode;
 }
 
-/** A recipient claimed for hand-off, with the values for their mail. */
+/** A recipient claimed for sending, with the values for their mail. */
 export interface Claim extends Partial<Record<ClaimField, string | null>> {
   id: number;
   mailing_id: number;
@@ -37,28 +37,28 @@ export interface Claim extends Partial<Record<ClaimField, string | null>> {
   attempt: number;
   first_tried_at: number;
   normalized_email: string;
-  /** Null for someone added by hand. */
+  /** Null for a recipient added by hand. */
   contact_id: number | null;
-  /** 1: their mail has the form of which it is not known who opened it. */
+  /** 1: the recipient gets the form of the mail that does not reveal who opened it. */
   is_unmeasured: 0 | 1;
 }
 
 export interface Candidate extends Claim {
-  /** Why the person may not get the mail; null when they may. */
+  /** Why the recipient may not get the mail; null if they may. */
   ineligible_because: string | null;
   needs_lookup: 0 | 1;
-  /** The reply of the last try, if it was put off. */
+  /** The reply to the last attempt, if the mail was deferred. */
   reply: string | null;
 }
 
-/** A recipient who went over to a newer revision of their mail. */
+/** A recipient moved to a newer revision of their mail. */
 interface MovedDelivery {
   /** The mailing of the newer revision. */
   mailing_id: number;
   reply: string | null;
 }
 
-/** The SQL of fields that are not simply columns of the contact. People added by hand have theirs in the segment's row. */
+/** The SQL for fields that are not columns of the contact. Recipients added by hand have these fields in their segment row. */
 const PERSON_COLUMNS: Partial<Record<ClaimField, string>> = {
   email: 'ifnull(c.email, r.email) AS email',
   first_name: 'ifnull(c.first_name, r.first_name) AS first_name',
@@ -67,7 +67,7 @@ const PERSON_COLUMNS: Partial<Record<ClaimField, string>> = {
   variant: `CAST(${VARIANT_OF} AS TEXT) AS variant`,
 };
 
-/** With the mailing, the moments between which a recipient is due, and how many are read at most. */
+/** The parameters are the mailing, the start and end of the range of due times, and the maximum number of rows. */
 type DueStatement = Statement<[number, number, number, number], Candidate>;
 type ClaimedMailing = Pick<OpenMailing, 'id' | 'is_canary'>;
 
@@ -75,7 +75,7 @@ export class Candidates {
   readonly #client: Database;
   readonly #lookup: RecipientLookup;
   readonly #moveToNewest: Statement<[number, number], MovedDelivery>;
-  /** By what they read, because each field costs time. */
+  /** Statements by the fields they read, because each field costs time. */
   readonly #statements = new Map<string, DueStatement>();
 
   constructor(client: Database) {
@@ -92,8 +92,8 @@ export class Candidates {
   }
 
   /**
-   * Up to `limit` recipients of a mailing who are due at `steady` (epoch milliseconds), with what is wanted. Recipients whose contact was
-   * deleted or got another address since are looked up again first. Call inside the claim's transaction.
+   * Up to `limit` recipients of a mailing that are due at `steady` (epoch milliseconds), with the data in `wanted`. Recipients whose
+   * contact was deleted or changed its address are looked up again first. Call it inside the claiming transaction.
    */
   due(mailing: ClaimedMailing, wanted: WantedClaim, limit: number, steady: number): Candidate[] {
     const read = () => this.#read(mailing, this.#statementWith(wanted), limit, steady);
@@ -104,7 +104,7 @@ export class Candidates {
     return read();
   }
 
-  /** Of a canary, those who are due before everybody else, and those who are tried again. The others, due at 0, are not read at all. */
+  /** For a canary, reads only the recipients of its first batch and those being retried; the others, due at 0, are not read at all. */
   #read({ id, is_canary }: ClaimedMailing, statement: DueStatement, limit: number, steady: number): Candidate[] {
     if (is_canary === 0) return statement.all(id, DUE.canary, steady, limit);
     const first = statement.all(id, DUE.canary, DUE.next, limit);
@@ -112,8 +112,8 @@ export class Candidates {
   }
 
   /**
-   * Moves queued recipients of a mail of an automation that was redesigned to its newest revision, so that they get the new design;
-   * gives them, a page at most. Call inside a transaction.
+   * Moves queued recipients of an automation's mail to its newest revision, so that they get the new design. Returns at most a page of
+   * them. Call it inside a transaction.
    */
   moveToNewest(mailingId: number): MovedDelivery[] {
     return this.#moveToNewest.all(mailingId, MOVED_ROWS);
@@ -139,16 +139,16 @@ export class Candidates {
 }
 
 /**
- * The joins from a delivery `d` to its person: `c`, their contact, if it is not deleted and still has the delivery's address; and
- * `r`, their row in the segment they were enqueued from.
+ * The joins from a delivery `d` to its recipient: `c` is the contact, if it is not deleted and still has the delivery's address; `r` is the
+ * row in the segment from which the delivery was enqueued.
  */
 export const DELIVERY_PERSON = `
   LEFT JOIN contacts c ON c.id = d.contact_id AND c.address_id = d.address_id AND ${isLiveContact('c')}
   LEFT JOIN segment_recipients r ON r.id = d.segment_recipient_id AND r.address_id = d.address_id`;
 
 /**
- * Whether the person of `d` has changed since they were enqueued and must be looked up again. People added to a segment by hand stay
- * in it as long as the segment exists, even without a contact; people removed by hand do not.
+ * Whether the recipient of `d` has changed since being enqueued and must be looked up again. Recipients added to a segment by hand stay in
+ * it as long as the segment exists, even without a contact; those removed by hand do not.
  */
 export const NEEDS_LOOKUP = `
   CASE WHEN m.owner_kind NOT IN ('single', 'schedule') THEN 0
@@ -156,15 +156,15 @@ export const NEEDS_LOOKUP = `
     ELSE r.is_removed IS 1 OR c.id IS NULL END`;
 
 /**
- * Why somebody is not asked to confirm a subscription by a form: it was confirmed, expired or removed, or their address is suppressed.
- * Who has left may subscribe again.
+ * Why a form's confirmation mail is not sent: the subscription was confirmed, expired or removed, or the address is suppressed.
+ * Unsubscribed contacts may subscribe again.
  */
 const FORM_REASON = `
   CASE WHEN NOT EXISTS (SELECT 1 FROM form_requests q CROSS JOIN forms f ON f.id = q.form_id
       WHERE q.id = m.owner_id AND q.state = 'asked' AND q.email <> '') THEN ${storedSql('request_closed')}
     ELSE ${suppressionReason('d')} END`;
 
-/** Why the person of `d` may not get the mail when it is claimed, as SQL; null when they may. */
+/** Why the recipient of `d` may not get the mail when it is claimed, as SQL; null if they may. */
 export const CLAIM_REASON = `
   CASE WHEN m.owner_kind = 'form' THEN ${FORM_REASON} ELSE
   coalesce(CASE m.owner_kind WHEN 'schedule' THEN ${LEFT_AUTOMATION} END, ${refusalReason('d', 'm.unsubscribe_group_id')},
@@ -180,7 +180,7 @@ interface Targets {
   excluded: string;
 }
 
-/** Looks people up again: under the new address of their contact, or as another contact in the mailing's targets. */
+/** Looks recipients up again: under the new address of their contact, or as another contact in the mailing's targets. */
 export class RecipientLookup {
   readonly #targets: Statement<[number], Targets>;
   readonly #followAddress: Statement<{ ids: string } & Targets>;
@@ -196,7 +196,7 @@ export class RecipientLookup {
           WHEN 'single' THEN ifnull((SELECT exclude_specific_recipient_id FROM single_sends WHERE id = owner_id), '[]')
           ELSE '[]' END AS excluded
       FROM mailings WHERE id = ?`);
-    // If the new address already has a row in the mailing, that row is used and this one stays unchanged.
+    // If the mailing already has a row for the new address, that row is used and this one stays unchanged.
     this.#followAddress = client.prepare(`
       UPDATE OR IGNORE deliveries SET address_id = (SELECT n.address_id FROM contacts n WHERE n.id = deliveries.contact_id)
       WHERE id IN (SELECT value FROM json_each(@ids)) AND EXISTS (SELECT 1 FROM contacts n
@@ -217,7 +217,7 @@ export class RecipientLookup {
       WHERE f.id = deliveries.id`);
   }
 
-  /** Points queued deliveries of a mailing at their people's current contact or segment row, where there is one. */
+  /** Points queued deliveries of a mailing at their recipients' current contact or segment row, if there is one. */
   find(mailingId: number, deliveryIds: readonly number[]): void {
     const targets = this.#targets.get(mailingId);
     if (targets === undefined) return;

@@ -1,4 +1,4 @@
-/** Enqueues an audience: one ledger row for every person a mailing is meant for, with the reason for those who may not get it. */
+/** Enqueues an audience: one ledger row for every contact a mailing is meant for, including those who are excluded, with the reason. */
 
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
@@ -16,21 +16,21 @@ import { type ReasonChange, reasonCounter } from './ledger/reasons.ts';
 import { endEnqueueing } from './mailing-state.ts';
 import { divideRecipients } from './variant-groups.ts';
 
-/** The JSON in `mailings.enqueue_progress` while recipients are being enqueued: the audience, and how far enqueueing has come. */
+/** The JSON in `mailings.enqueue_progress` while recipients are being enqueued: the audience and the progress. */
 export interface EnqueueProgress {
   targets: Target[];
   excluded: Target[];
-  /** Index of the target that is being enqueued. */
+  /** The index of the target being enqueued. */
   target: number;
-  /** The last address id of that target that is enqueued. */
+  /** The last address id of that target that has been enqueued. */
   after: number;
-  /** When each recipient is to get it by their own clock; absent: all at once. */
+  /** Set if each recipient gets the mail at a time in their own time zone. */
   local?: LocalTime;
 }
 
 /**
- * One SELECT per kind of target: its people whose address id is above @after, each with their contact and their row in the segment.
- * Whether the contact still exists is checked when the mail is claimed.
+ * One SELECT per kind of target: its members whose address id is above @after, each with their contact and their segment row. Whether the
+ * contact still exists is checked when the mail is claimed.
  */
 const MEMBERS = {
   contacts: `
@@ -44,8 +44,8 @@ const MEMBERS = {
 };
 
 /**
- * Mailings with recipients still to enqueue, in random order, so that a small one does not wait for a large one that came first.
- * Cancelled ones are included, because everyone they were meant for gets a final state.
+ * Mailings with recipients still to enqueue, in random order, so that a small one does not wait for a large one that came first. Includes
+ * cancelled mailings, because all their recipients get a final state, too.
  */
 export function mailingsToEnqueue(client: Database): { id: number; state: 'enqueueing' | 'cancelled' }[] {
   return prepared<[], { id: number; state: 'enqueueing' | 'cancelled' }>(
@@ -56,9 +56,9 @@ export function mailingsToEnqueue(client: Database): { id: number; state: 'enque
 }
 
 /**
- * Adds ledger rows for the audience in short transactions until `mayContinue` returns false. Progress is stored, so the next call continues,
- * even after a crash. Once everybody is enqueued, the mailing's state becomes `sending`; the worker cancels the rows of a cancelled one.
- * Returns whether there was anything to do.
+ * Adds ledger rows for the audience in short transactions until `mayContinue` returns false. Progress is stored, so the next call
+ * continues, even after a crash. When the whole audience is enqueued, the state of the mailing becomes `sending`; the worker cancels the
+ * rows of a cancelled mailing. Returns whether there was anything to do.
  */
 export async function enqueueRecipients(
   client: Database,
@@ -138,7 +138,7 @@ function enqueueStatements(client: Database, members: string) {
   };
 }
 
-/** Whether anyone would get a mail with this audience now. The search ends at the first eligible person. */
+/** Whether any contact in this audience would get a mail now. The search stops at the first one. */
 export function hasAudience(client: Database, groupId: number, progress: EnqueueProgress): boolean {
   const statement = client.prepare(`
     SELECT 1 FROM (
@@ -160,12 +160,12 @@ export function hasAudience(client: Database, groupId: number, progress: Enqueue
   );
 }
 
-/** How many people are examined for a sample. If nearly everybody is excluded, none may be found. */
+/** The number of contacts examined for a sample. If nearly all are excluded, none may be found. */
 const SAMPLE_ROWS = 1000;
 
 /**
- * A contact of the audience who is not excluded. With an `addressId`, that person's contact, else any. Null if none of the first 1000
- * people of each kind of target qualifies.
+ * A contact in the audience that is not excluded. With an `addressId`, the contact with that address; otherwise any. Null if none of the
+ * first 1000 members of each kind of target qualifies.
  */
 export function findAudienceContact(
   client: Database,
@@ -191,26 +191,26 @@ export function findAudienceContact(
 }
 
 const COUNT_PAGE_ROWS = 4000;
-/** With limits, since up to fifty mails of each person are counted. */
+/** Smaller if there is a frequency cap, because up to fifty mails of each contact are counted. */
 const CAPPED_PAGE_ROWS = 400;
-/** Checking whether a text names a time zone takes some 40 µs, and each person can have a different text. */
+/** Checking whether a text is a time zone takes about 40 µs, and each contact can have a different text. */
 const GROUPS_AT_ONCE = 100;
 
-/** An audience in numbers, and one person of it. */
+/** The size of an audience, and one contact in it. */
 export interface AudienceCount {
   recipients: number;
-  /** How many of them have their opens and clicks recorded, in an account with this tracking mode. */
+  /** The number of recipients whose opens and clicks are recorded under the account's tracking mode. */
   measured: number;
   left_out: { reason: Said; count: number }[];
-  /** Of the recipients, those whose own time zone is known. */
+  /** The number of recipients whose time zone is known. */
   with_zone: number;
-  /** A contact who would get the mail; null when only people added by hand would. */
+  /** A contact who would get the mail; null if only recipients added by hand would. */
   contact_id: number | null;
 }
 
 /**
- * Counts exactly how many people would get a mail of the account now, how many of them would be measured, and how many would not get it, by
- * reason; those beyond `caps`, too, where there are any. Reads in pages so as not to delay requests.
+ * Counts exactly how many contacts would get a mail of the account now, how many of them are measured, and how many are excluded, by
+ * reason. Reasons include the frequency caps in `caps`, if any. Reads in pages so as not to delay requests.
  */
 export async function countAudience(
   client: Database,
@@ -227,7 +227,7 @@ export async function countAudience(
   let with_zone = 0;
   let contact_id: number | null = null;
   for (const [at, target] of progress.targets.entries()) {
-    // A reason of '': counted under an earlier target.
+    // The reason '' marks contacts already counted under an earlier target.
     const members = MEMBERS[target.table];
     const reached = client
       .prepare<Record<string, unknown>, number | null>(

@@ -1,17 +1,17 @@
 /**
- * Moves the state of enrolments; no other file does. It is below the automations because the ledger moves a person on when their mail
- * ends. A person has at most one mail queued or being sent; the wait for the next begins when that one is in a final state.
+ * Moves the state of enrolments; no other file does. It is part of the delivery engine because the ledger moves a contact on when their
+ * mail ends. A contact has at most one mail queued or being sent; the wait for the next one begins when that mail reaches a final state.
  */
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { AUTOMATION_STATUS, type automationSchedules } from '../../database/schema/index.ts';
 import { storedSql } from '../../errors/stored.ts';
 
-/** The address id of a change: that of the contact now, since its address may have been corrected after the change. */
+/** The address id for a change: the contact's current address, because it may have been corrected since. */
 const CURRENT_ADDRESS =
   'ifnull((SELECT address_id FROM contacts WHERE id = @contact_id AND deleted_at IS NULL), @address_id)';
 
-/** Ends a person's enrolment because they left the target. Exported so that a test can check its query plan. */
+/** Ends an enrolment because the contact left the target. Exported so that a test can check its query plan. */
 export const LEAVE_TARGET = `
   UPDATE enrolments SET state = 'left', reason = ${storedSql('left_target')}
   WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND state = 'active'`;
@@ -23,7 +23,10 @@ interface Membership {
   contact_id: number | null;
 }
 
-/** Gives functions that take somebody into an automation (`joined_at`: epoch milliseconds) and out of it because they left its target. */
+/**
+ * Returns functions that enrol a contact in an automation (`joined_at`: epoch milliseconds) and end the enrolment when the contact leaves
+ * the target.
+ */
 export function enrolmentMoves(client: Database) {
   const enter = client.prepare(`
     INSERT INTO enrolments (automation_id, address_id, contact_id, state, entered_at, waiting_since, due_at)
@@ -38,7 +41,7 @@ export function enrolmentMoves(client: Database) {
   };
 }
 
-/** Gives a function that ends an enrolment with a reason. */
+/** Returns a function that ends an enrolment with a reason. */
 export function enrolmentEnd(client: Database): (id: number, reason: string) => void {
   const leave = client.prepare("UPDATE enrolments SET state = 'left', reason = ? WHERE id = ?");
   return (id, reason) => {
@@ -46,7 +49,7 @@ export function enrolmentEnd(client: Database): (id: number, reason: string) => 
   };
 }
 
-/** Finishes up to `limit` enrolments of people who are due at `now` (epoch milliseconds) and have had every mail; gives how many. */
+/** Finishes up to `limit` enrolments that are due at `now` (epoch milliseconds) and have received every mail. Returns how many. */
 export function finishDueEnrolments(client: Database, automationId: number, now: number, limit: number): number {
   return client
     .prepare(`
@@ -56,15 +59,15 @@ export function finishDueEnrolments(client: Database, automationId: number, now:
     .run(automationId, now, limit).changes;
 }
 
-/** Whose places a change of mails moves. */
+/** The enrolments that a change of an automation's mails affects. */
 export interface Moves {
-  /** The people who wait at the places from `low` to below `high`; null: everybody, because the mails have another order. */
+  /** The positions of affected enrolments, from `low` to below `high`; null: all enrolments, because the mails were reordered. */
   places: { low: number; high: number } | null;
-  /** Whether a mail was removed, so that people for whom none is left have finished. */
+  /** Whether a mail was removed, so that contacts with no mail left have finished. */
   isRemoval: boolean;
 }
 
-/** The addresses of enrolments that are handled at once: those above `after`, up to `to`. */
+/** The addresses of the enrolments handled at once: those above `after`, up to `to`. */
 export interface AddressRange {
   automation: number;
   after: number;
@@ -75,20 +78,20 @@ const ENROLMENTS_OF_RANGE = `enrolments AS e INDEXED BY enrolments_person`;
 const IN_RANGE = 'e.automation_id = @automation AND e.address_id > @after AND e.address_id <= @to';
 const IS_MOVED = '(@low IS NULL OR (e.delivery_id IS NULL AND e.position >= @low AND e.position < @high))';
 
-/** People who were at the same place before a change and are at the same one after it. */
+/** Contacts who share the same position before a change and the same position after it. */
 export interface MovedPeople {
   before: number;
   after: number;
   is_queued: 0 | 1;
   people: number;
-  /** How many have another due time than before. */
+  /** The number of contacts whose due time changes. */
   shifted: number;
   due: number;
   first: number;
   last: number;
 }
 
-/** What `moveEnrolments` would do to the people of the range, by their places. `now` is epoch milliseconds. */
+/** What `moveEnrolments` would do to the enrolments in the range, by position. `now` is epoch milliseconds. */
 export function plannedMoves(client: Database, range: AddressRange, moves: Moves, now: number): MovedPeople[] {
   return prepared<[object], MovedPeople>(
     client,
@@ -105,9 +108,10 @@ export function plannedMoves(client: Database, range: AddressRange, moves: Moves
 }
 
 /**
- * Moves the people of the range to where they belong after the mails were changed: whoever waits goes before the next mail that they have
- * not had and waits for it from the time of their last mail. Changes nothing where it was done already. Where a removed mail was the last
- * one of a live automation, they have finished; in a paused one they stay, since its owner may be about to replace the mail.
+ * Moves the enrolments in the range to their correct positions after the mails were changed: a waiting contact is placed before the next
+ * mail they have not received, and waits for it from the time of their last mail. Does nothing for enrolments that were already moved. If a
+ * removed mail was the last one, the contacts of an active automation have finished; those of a paused one stay enrolled, because the owner
+ * may be about to replace the mail.
  */
 export function moveEnrolments(client: Database, range: AddressRange, moves: Moves): void {
   prepared<[object]>(
@@ -141,7 +145,7 @@ export interface Enrolment {
   delivery_id: number | null;
 }
 
-/** Stores that the address of this enrolment, which now has another one, has left the automation. */
+/** Records that this address, which the enrolment no longer has, left the automation. */
 export function addReaddressed(client: Database, place: Enrolment): void {
   client
     .prepare(`
@@ -167,9 +171,9 @@ export function joinEnrolments(
 }
 
 /**
- * Continues the enrolments of deliveries of one mailing that have just reached a final state; does nothing for mailings that are not an
- * automation's. `through`: accepted, bounced or failed, so the wait for the next mail begins. `cancelled`: the mail was not sent, and
- * they wait for its replacement. `suppressed`: they leave. Call inside the transaction that records the state; `now` is
+ * Continues the enrolments of deliveries of one mailing that have just reached a final state; does nothing for mailings that do not belong
+ * to an automation. `through`: accepted, bounced or failed, so the wait for the next mail begins. `cancelled`: the mail was not sent, and
+ * the contacts wait for its replacement. `suppressed`: the contacts leave. Call it inside the transaction that records the state; `now` is
  * epoch milliseconds.
  */
 export function advanceEnrolments(
@@ -204,7 +208,7 @@ export function advanceEnrolments(
         WHERE ${theirs} AND state = 'active' AND (SELECT reply FROM deliveries WHERE id = delivery_id) <> ${READDRESSED}`)
       .run({ ids });
   }
-  // After the last mail of a paused automation people stay enrolled, because another mail may be added before it resumes.
+  // After the last mail of a paused automation contacts stay enrolled, because another mail may be added before it resumes.
   client
     .prepare(`
       UPDATE enrolments AS e SET position = ${POSITION_BEFORE_UNSENT}, waiting_since = @now,
@@ -217,10 +221,10 @@ export function advanceEnrolments(
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** The wait before a schedule `s` in milliseconds, as SQL. It is counted from the previous mail, or from the entry before the first mail. */
+/** The wait before a schedule `s` in milliseconds, as SQL. It starts at the previous mail, or at the enrolment for the first mail. */
 export const SCHEDULE_WAIT = `CASE s.waiting_type WHEN 'hours' THEN s.waiting_period * ${HOUR_MS} WHEN 'days' THEN s.waiting_period * ${DAY_MS} ELSE 0 END`;
 
-/** The same wait for a schedule that has been read; 0 without one. */
+/** The same wait for a schedule that has been read; 0 without a schedule. */
 export function waitMs(
   schedule: Pick<typeof automationSchedules.$inferSelect, 'waiting_type' | 'waiting_period'> | undefined,
 ): number {
@@ -229,18 +233,21 @@ export function waitMs(
 }
 
 /**
- * The position of an enrolment `e` in the series, as SQL: mails with a higher position are still to come. After the mails were reordered,
- * enrolments are moved in the background; this is already the position that `e` is moved to. A mail that is being sent counts as sent.
+ * The position of an enrolment `e` in the automation, as SQL: mails with a higher position are still to come. After a reorder, the
+ * background thread moves enrolments; this expression already returns the new position. A mail that is being sent counts as sent.
  */
 export const PLACE = `ifnull((SELECT m.landing FROM moved_mails m WHERE m.automation_id = e.automation_id AND m.position > e.position
     AND (e.delivery_id IS NULL OR NOT EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = m.schedule_id))
     ORDER BY m.position LIMIT 1), e.position)`;
 
-/** The id of the schedule that an enrolment `e` waits for, as SQL: the first after its place; null at the end of the series. */
+/** The id of the schedule that an enrolment `e` waits for, as SQL: the first after its position; null at the end of the automation. */
 export const NEXT_SCHEDULE = `(SELECT s.id FROM automation_schedules s
     WHERE s.automation_id = e.automation_id AND s.position > ${PLACE} ORDER BY s.position LIMIT 1)`;
 
-/** The schedules after the place of an enrolment `e` whose mail was not sent to it yet, as SQL after FROM. Reordering can move sent mails there. */
+/**
+ * The schedules after the position of an enrolment `e` whose mail it has not been sent yet, as SQL after FROM. Reordering can move sent
+ * mails there.
+ */
 const UNSENT = `automation_schedules s WHERE s.automation_id = e.automation_id AND s.position > ${PLACE}
     AND NOT EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = s.id)`;
 
@@ -263,8 +270,8 @@ export function isMember(row: string): string {
 }
 
 /**
- * Why the recipient of delivery `d` has left the automation that sends it, as SQL; null while the recipient is in it. Those who leave while
- * the mail is queued do not get it.
+ * Why the recipient of delivery `d` has left the automation that sends it, as SQL; null while the recipient is enrolled. A recipient who
+ * leaves while the mail is queued does not get it.
  */
 export const LEFT_AUTOMATION = `(
   SELECT CASE WHEN e.state = 'left' THEN e.reason
@@ -272,5 +279,5 @@ export const LEFT_AUTOMATION = `(
   FROM enrolments e INDEXED BY enrolments_delivery CROSS JOIN automations au ON au.id = e.automation_id
   WHERE e.delivery_id = d.id)`;
 
-/** The reason of a suppressed mail whose contact has a new address, when that address gets a mail of its own or is excluded, as SQL. */
+/** The reason of a suppressed mail whose contact has a new address, if that address gets a mail of its own or is excluded, as SQL. */
 export const READDRESSED = storedSql('readdressed');

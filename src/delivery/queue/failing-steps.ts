@@ -1,13 +1,13 @@
-/** Which steps of the work beside HTTP fail again and again, kept for `/readyz`: what is logged once a second is easily overlooked. */
+/** Records which background steps keep failing, for `/readyz`, because a repeated log line is easily overlooked. */
 import type { Database } from 'better-sqlite3';
 import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
 
-/** A step that has failed for this long, every time, is told. */
+/** A step that has failed every time for this long is reported. */
 const TOLD_AFTER_MS = 10_000;
-/** One that was not tried again for this long is no longer under way. */
+/** A step that has not been tried for this long is no longer considered running. */
 const FORGOTTEN_AFTER_MS = 60_000;
 
-/** Who keeps a list of its own: the background, what it does with sender nodes, and the thread of their pages. */
+/** The owners of separate lists: the background thread, its work with sender nodes, and the thread for pages served by nodes. */
 const KEEPERS = ['background', 'nodes', 'node_pages'] as const;
 type Keeper = (typeof KEEPERS)[number];
 
@@ -17,7 +17,7 @@ export class FailingSteps {
   readonly #client: Database;
   readonly #name: string;
   readonly #monotonic: () => number;
-  /** When each step failed for the first time since it worked, and for the last time; monotonic milliseconds. */
+  /** When each step first failed since it last worked, and when it last failed; monotonic milliseconds. */
   readonly #failed = new Map<string, { since: number; last: number }>();
 
   constructor(client: Database, keeper: Keeper, monotonic: () => number) {
@@ -26,7 +26,7 @@ export class FailingSteps {
     this.#monotonic = monotonic;
   }
 
-  /** Does a step and notes whether it worked. Throws what it throws. */
+  /** Runs a step and records whether it worked. Rethrows its errors. */
   watch<T>(step: string, work: () => T): T {
     try {
       const done = work();
@@ -52,12 +52,12 @@ export class FailingSteps {
     this.#failed.delete(step);
   }
 
-  /** Whether a step failed when it was last tried. */
+  /** Whether any step failed on its last attempt. */
   get isAny(): boolean {
     return this.#failed.size > 0;
   }
 
-  /** Writes what has changed. To be called every second or so. */
+  /** Writes what has changed. Call it about once a second. */
   write(): void {
     const now = this.#monotonic();
     for (const [step, { last }] of this.#failed) if (now - last >= FORGOTTEN_AFTER_MS) this.#failed.delete(step);
@@ -72,7 +72,7 @@ export function failingSteps(client: Database): string[] {
   return KEEPERS.flatMap((keeper): string[] => JSON.parse(findNamedValue(client, nameOf(keeper)) ?? '[]'));
 }
 
-/** Forgets what an earlier run wrote. */
+/** Deletes the lists written by an earlier run. */
 export function forgetFailingSteps(client: Database): void {
   for (const keeper of KEEPERS) removeNamedValue(client, nameOf(keeper));
 }

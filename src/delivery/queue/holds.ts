@@ -1,7 +1,8 @@
 /**
- * Why a campaign or a mailing is held: a code that programs compare, and the reason its owner reads. Also holds all sending: after a restore until the operator releases it, while the clock seems wrong, and while a required setting is
- * missing. Each cause has its own row, so that ending one leaves the others. Mail can wait although nothing is held, too: where no sender
- * node can take it. The service finds that out and takes it back by itself, so nobody can release it.
+ * Holds on campaigns, mailings and all sending: a code for programs and a reason for the owner. All sending is held after a restore until
+ * the operator releases it, while the clock seems wrong, and while a required setting is missing. Each cause has its own row, so that
+ * ending one leaves the others. Mail can also wait without a hold, if no sender node can take it; that ends by itself, so it cannot be
+ * released.
  */
 
 import type { Database } from 'better-sqlite3';
@@ -13,17 +14,17 @@ import { readStored, stored } from '../../errors/stored.ts';
 import { RELEASED } from '../../time/clock.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** If the service did not run for longer than this, what came due in the meantime is not sent without the operator's consent. */
+/** If the service was stopped for longer than this, mail that came due in the meantime is not sent without the operator's consent. */
 const MAX_GAP_DAYS = 7;
 const BEAT_INTERVAL_MS = 60_000;
-/** A background thread whose last beat is older than this has stalled: three beats are missing. */
+/** A background thread whose last heartbeat is older than this has stalled: three heartbeats are missing. */
 export const STALLED_AFTER_MS = 3 * BEAT_INTERVAL_MS;
 
 const BY_OPERATOR = 'sending_held';
 const BY_CLOCK = 'sending_held_by_clock';
 const BY_SETTINGS = 'sending_held_by_settings';
 
-/** Why sending is held, with every cause, or null when it is not held. */
+/** The reason why sending is held, including every cause; null if it is not held. */
 export function sendingHeldReason(client: Database): Said | null {
   const causes = prepared<string[], string>(
     client,
@@ -44,7 +45,7 @@ export function isReleasable(client: Database): boolean {
   return findNamedValue(client, BY_OPERATOR) !== null || findNamedValue(client, BY_CLOCK) !== null;
 }
 
-/** Holds all sending until `release`. */
+/** Holds all sending until `releaseSending` is called. */
 export function holdSending(client: Database, reason: Said): void {
   writeNamedValue(client, BY_OPERATOR, stored(reason));
 }
@@ -57,8 +58,8 @@ export function holdForSettings(client: Database, problem: Said | null, now: num
 }
 
 /**
- * Ends the holds that an operator can end: a restore's and the clock's. What is due is sent unless another cause remains. The time
- * `now`, epoch milliseconds, is accepted as right. False when there was no such hold.
+ * Ends the holds that an operator can end: those set by a restore and by the clock. Due mail is sent unless another cause remains. The time
+ * `now`, epoch milliseconds, is accepted as correct. Returns false if there was no such hold.
  */
 export function releaseSending(client: Database, now: number): boolean {
   return client
@@ -70,7 +71,7 @@ export function releaseSending(client: Database, now: number): boolean {
     .immediate();
 }
 
-/** When sending was last released from a hold, epoch milliseconds; 0 before. */
+/** When sending was last released from a hold, epoch milliseconds; 0 if never. */
 export function releasedAt(client: Database): number {
   return Number(findNamedValue(client, 'released_at') ?? 0);
 }
@@ -81,19 +82,19 @@ export function lastBeatAt(client: Database): number {
 }
 
 /**
- * The latest time at which the service ran with a clock that seemed right, epoch milliseconds; 0 before the first. Setting the clock
- * back does not lower it.
+ * The latest time at which the service ran with a plausible clock, epoch milliseconds; 0 before the first. Setting the clock back does not
+ * lower it.
  */
 export function latestBeatAt(client: Database): number {
   const latest = Number(findNamedValue(client, 'latest_seen') ?? 0);
-  // Earlier releases stored only the last beat.
+  // Earlier releases stored only the last heartbeat.
   const last = lastBeatAt(client);
   return latest === 0 && last >= RELEASED ? last : latest;
 }
 
 /**
- * Records at most once a minute that the service is running at this wall time (epoch milliseconds). If the clock leaps ahead, sending
- * is held; once the clock is set right, this hold ends by itself, since nothing was sent in between.
+ * Records at most once a minute that the service is running at this wall-clock time (epoch milliseconds). If the clock jumps ahead, sending
+ * is held; when the clock is corrected, this hold ends by itself, because nothing was sent in between.
  */
 export class Heartbeat {
   readonly #client: Database;
@@ -112,7 +113,8 @@ export class Heartbeat {
     if (Math.abs(now - this.#seen) < BEAT_INTERVAL_MS) return;
     this.#seen = now;
     writeNamedValue(this.#client, 'last_seen', String(now));
-    // A clock that is behind, as on a machine that boots without the time, is not recorded: the right time would later look like a leap.
+    // A time in the past, as on a machine that boots without the current time, is not recorded, because the correct time would later seem
+    // to be a jump.
     if (!isAhead && now > Math.max(latest, RELEASED)) writeNamedValue(this.#client, 'latest_seen', String(now));
   }
 
@@ -123,7 +125,7 @@ export class Heartbeat {
   }
 }
 
-/** Ends these holds; true when there was one. */
+/** Ends these holds. Returns true if there was one. */
 function lift(client: Database, names: readonly string[], now: number): boolean {
   const held = names.filter((name) => findNamedValue(client, name) !== null);
   for (const name of held) removeNamedValue(client, name);
@@ -133,12 +135,12 @@ function lift(client: Database, names: readonly string[], now: number): boolean 
 
 const NAME = 'mail_waits';
 
-/** Why mail that is due waits although nothing is held, or null when it leaves. */
+/** Why due mail waits although nothing is held; null if it does not wait. */
 export function mailWaitsReason(client: Database): Said | null {
   return readStored(findNamedValue(client, NAME));
 }
 
-/** Notes why mail waits, or with null that it leaves; true when that is news. */
+/** Records why mail waits; null if it no longer waits. Returns true if this is a change. */
 export function noteMailWaits(client: Database, reason: Sentence | null): boolean {
   const value = reason && stored(reason);
   if (findNamedValue(client, NAME) === value) return false;
@@ -152,25 +154,28 @@ export interface Held {
   held_reason: Said;
 }
 
-/** The values of the two columns when nothing is held. */
+/** The values of the two columns if there is no hold. */
 export const NOT_HELD = { held_code: null, held_reason: null };
 
-/** The codes whose sentences need no details. */
+/** Hold codes whose sentences take no values. */
 type PlainHeldCode = 'cancelled' | 'copy' | 'no_audience' | 'sender_deleted' | 'sender_unverified';
 
-/** The code and its sentence. */
+/** A hold code with its sentence. */
 export function held(code: PlainHeldCode): Held {
   return { held_code: code, held_reason: sentence(`held_${code}`) };
 }
 
-/** Codes for what keeps all mail from leaving: all sending is held, or no sender node takes mail. */
+/** Codes for holds that stop all mail: all sending is held, or no sender node takes mail. */
 export const COMMON_HELD_CODES = ['sending_held', 'mail_waits'] as const;
 type ReportedHeldCode = HeldCode | (typeof COMMON_HELD_CODES)[number];
 
-/** What a report says about what keeps mail from leaving. */
+/** The hold shown in a report. */
 type ReportedHold = { held_code: ReportedHeldCode; held_reason: Said } | typeof NOT_HELD;
 
-/** The first of these rows that is held; if none is and `isUnderWay`, whether all sending is held or mail waits for a sender node. */
+/**
+ * The hold of the first of these rows that has one. If none has and `isUnderWay`, returns the hold of all sending, or the wait for a sender
+ * node.
+ */
 export function reportedHold(
   client: Database,
   rows: readonly ({ held_code: HeldCode | null; held_reason: Said | null } | null | undefined)[],

@@ -1,6 +1,6 @@
 /**
- * Creates mailings and moves their state; no other file does. A command from another thread is a change of the mailing's row, and so
- * is the worker's acknowledgement.
+ * Creates mailings and moves their state; no other file does. Another thread gives a command by changing the mailing's row; the worker
+ * acknowledges it in the same row.
  */
 import { setTimeout } from 'node:timers/promises';
 import type { Database, Statement } from 'better-sqlite3';
@@ -15,12 +15,12 @@ interface NewMailing
     typeof mailings.$inferInsert,
     'id' | 'state' | 'acknowledged_state' | 'held_code' | 'held_reason' | 'finished_at' | 'content'
   > {
-  /** JSON. It costs less to store bytes than a text. */
+  /** JSON. Storing bytes is cheaper than storing a string. */
   content: string | Uint8Array;
 }
 type Command = 'pause' | 'resume' | 'cancel';
 
-/** The states each command applies to, and the state it leads to. */
+/** The states from which each command is possible, and the state to which it leads. */
 const TRANSITIONS = {
   pause: { from: ['enqueueing', 'sending', 'held'], to: 'paused' },
   resume: { from: ['paused', 'held'], to: 'sending' },
@@ -31,8 +31,8 @@ const POLL_MS = 5;
 const TIMEOUT_MS = 10_000;
 
 /**
- * Stores a mailing and the addresses its tracked links lead to; gives its id. It starts with enqueueing its recipients when it has an
- * `enqueue_progress`, otherwise they are added one by one. Call inside a transaction.
+ * Stores a mailing and the destinations of its tracked links. Returns its id. With `enqueue_progress` it begins by enqueueing its
+ * recipients; otherwise they are added one by one. Call it inside a transaction.
  */
 export function createMailing(db: Db, mailing: NewMailing, urls: readonly string[] = []): number {
   const state = typeof mailing.enqueue_progress === 'string' ? 'enqueueing' : 'sending';
@@ -48,7 +48,10 @@ export function createMailing(db: Db, mailing: NewMailing, urls: readonly string
   return id;
 }
 
-/** Writes a command for a mailing; false when its state does not allow it. A mailing paused while recipients were being enqueued resumes with that. */
+/**
+ * Writes a command for a mailing. Returns false if the mailing's state does not allow it. A mailing that was paused while its recipients
+ * were being enqueued resumes enqueueing.
+ */
 export function commandMailing(client: Database, mailingId: number, given: Command): boolean {
   const { from, to } = TRANSITIONS[given];
   const { changes } = client
@@ -60,7 +63,7 @@ export function commandMailing(client: Database, mailingId: number, given: Comma
   return changes > 0;
 }
 
-/** Opens a mailing that is done, because recipients were queued again. */
+/** Reopens a finished mailing, because recipients were queued again. */
 export function reopenMailing(client: Database, mailingId: number): void {
   client
     .prepare("UPDATE mailings SET state = 'sending', finished_at = NULL WHERE id = ? AND state = 'done'")
@@ -68,8 +71,8 @@ export function reopenMailing(client: Database, mailingId: number): void {
 }
 
 /**
- * Resolves once the worker has acknowledged the mailing's state: from then on it starts nothing that the state forbids. Throws when
- * it has not done so within ten seconds.
+ * Resolves when the worker has acknowledged the mailing's state: from then on it starts nothing that the state forbids. Throws if the
+ * worker has not done so within ten seconds.
  */
 export async function waitForAcknowledgement(client: Database, mailingId: number): Promise<void> {
   const isAcknowledged = client.prepare('SELECT acknowledged_state = state FROM mailings WHERE id = ?').pluck();
@@ -80,7 +83,7 @@ export async function waitForAcknowledgement(client: Database, mailingId: number
   throw new Error('the background thread does not acknowledge');
 }
 
-/** Ends enqueueing: everybody has a delivery. A cancelled mailing stays cancelled. */
+/** Ends enqueueing, because every recipient has a delivery. A cancelled mailing stays cancelled. */
 export function endEnqueueing(client: Database, mailingId: number): void {
   client
     .prepare(
@@ -89,7 +92,7 @@ export function endEnqueueing(client: Database, mailingId: number): void {
     .run(mailingId);
 }
 
-/** Holds the mailings of a sender that are being sent; gives the ids of all its unfinished ones. */
+/** Holds a sender's mailings that are being sent. Returns the ids of all its unfinished mailings. */
 export function holdMailingsOfSender(client: Database, senderId: number, { held_code, held_reason }: Held): number[] {
   client
     .prepare(
@@ -102,7 +105,7 @@ export function holdMailingsOfSender(client: Database, senderId: number, { held_
     .all(senderId);
 }
 
-/** Releases the mailings that were held until one of these senders is verified. */
+/** Releases the mailings held until one of these senders is verified. */
 export function releaseMailingsOfSenders(client: Database, senderIds: readonly number[]): void {
   client
     .prepare(`
@@ -111,7 +114,7 @@ export function releaseMailingsOfSenders(client: Database, senderIds: readonly n
     .run(JSON.stringify(senderIds));
 }
 
-/** Pauses the mailings of automations that are drafts from now on. */
+/** Pauses the mailings of automations that become drafts. */
 export function pauseMailingsOfAutomations(client: Database, automationIds: readonly number[]): void {
   client
     .prepare(`
@@ -120,7 +123,7 @@ export function pauseMailingsOfAutomations(client: Database, automationIds: read
     .run(JSON.stringify(automationIds));
 }
 
-/** Tries held mailings again: at a start, because settings may have changed. Those held because of their results wait for their owner. */
+/** Tries held mailings again at startup, because settings may have changed. Mailings held because of their results wait for their owner. */
 export function retryHeldMailings(client: Database): void {
   client
     .prepare(`
@@ -134,15 +137,15 @@ export interface OpenMailing {
   user_id: number;
   unsubscribe_group_id: number | null;
   owner_kind: 'single' | 'schedule' | 'test' | 'system' | 'form';
-  /** The only relay that its sender's mail goes over; null: any. */
+  /** The only SMTP relay for the sender's mail; null: any. */
   relay_id: number | null;
-  /** 1: only recipients of its canary are claimed. */
+  /** 1: only recipients of its first batch are claimed. */
   is_canary: 0 | 1;
   /** Whether any of its recipients is due. */
   is_due: 0 | 1;
 }
 
-/** The states of mailings as the worker reads and moves them in every round. */
+/** Reads and moves the states of mailings in every round of the worker. */
 export class MailingStates {
   readonly #open: Statement<{ steady: number }, OpenMailing>;
   readonly #cancelled: Statement<[], number>;
@@ -180,17 +183,19 @@ export class MailingStates {
         AND NOT EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_sending WHERE mailing_id = @mailing AND state = ${DELIVERY_STATE.sending})`);
   }
 
-  /** The mailings that may be sent now. Recipients are due by `steady`, steady epoch milliseconds. */
+  /**
+   * The mailings that may be sent now. `steady` is the current time by which recipients are due, in epoch milliseconds of the steady clock.
+   */
   openMailings(steady: number): OpenMailing[] {
     return this.#open.all({ steady });
   }
 
-  /** Cancelled mailings with recipients that are not in a final state yet. */
+  /** Cancelled mailings whose recipients are not all in a final state yet. */
   cancelledMailings(): number[] {
     return this.#cancelled.all();
   }
 
-  /** Mailings whose state another thread has changed since the worker last acknowledged it. */
+  /** Mailings whose state another thread has changed since the worker's last acknowledgement. */
   unacknowledged(): { id: number; state: string }[] {
     return this.#unacknowledged.all();
   }
@@ -200,14 +205,14 @@ export class MailingStates {
     this.#acknowledge.run(state, mailingId);
   }
 
-  /** Holds a mailing, for example because the relay refuses the sender: no recipient fails because of that. */
+  /** Holds a mailing, for example because the SMTP relay rejects the sender: then no recipient fails because of that. */
   hold(mailingId: number, { held_code, held_reason }: Held): void {
     this.#hold.run(held_code, stored(held_reason), mailingId);
   }
 
   /**
-   * Finishes a mailing once every recipient is in a final state; true when this call did so. A schedule's mailing stays open for people
-   * who come later, until it is cancelled or a newer revision replaces it.
+   * Finishes a mailing once every recipient is in a final state. Returns true if this call did so. An automation's mailing stays open for
+   * later recipients, until it is cancelled or a newer revision replaces it.
    */
   completeIfDone(mailingId: number, timestamp: string): boolean {
     return this.#complete.run({ now: timestamp, mailing: mailingId }).changes > 0;

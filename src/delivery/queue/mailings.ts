@@ -1,4 +1,4 @@
-/** Prepares mailings for sending: the frozen content is parsed once, so that each recipient costs only a few string joins. */
+/** Prepares mailings for sending: parses the frozen content once, so that each recipient costs only a few string joins. */
 import type { Database, Statement } from 'better-sqlite3';
 import { listCustomFields } from '../../audience/contacts/contact-fields.ts';
 import type { Db } from '../../database/open.ts';
@@ -19,11 +19,11 @@ import { type SenderFacts, Senders } from './sender.ts';
 interface MailingDeps {
   clock: Clock;
   tokens: Tokens;
-  /** Origin of links now, without a trailing slash. */
+  /** The current origin of links, without a trailing slash. */
   publicUrl(): string;
-  /** Domain of return paths; '' when mail comes back to the sender itself. */
+  /** The domain of return paths; '' if bounces go to the sender's own address. */
   bounceDomain: string;
-  /** Whether only a verified sender may send now. */
+  /** Whether only verified senders may send now. */
   mustBeVerified: () => boolean;
 }
 
@@ -36,11 +36,11 @@ interface MailingRow {
   content: string;
 }
 
-/** A mailing ready to render, in both forms that its mails may have. */
+/** A mailing ready to render, in both forms that its mails can have. */
 export interface PreparedMailing extends WantedClaim {
-  /** With a pixel and links of the recipient. */
+  /** With the recipient's own pixel and links. */
   readonly measured: ReadyMailing;
-  /** Without, or with those that are the same for everybody. */
+  /** Without pixel and tracked links, or with those that all recipients share. */
   readonly unmeasured: ReadyMailing;
 }
 
@@ -49,11 +49,11 @@ interface CachedMailing {
   prepared: PreparedMailing;
   senderId: number | null;
   userId: number;
-  /** Its sender, the origin of its links and what its account learnt of opens then, as JSON. */
+  /** The sender, the origin of links and the account's tracking mode at that time, as JSON. */
   facts: string;
 }
 
-/** Prepares mailings at first use and keeps them until they are done. */
+/** Prepares mailings at first use and caches them until they are finished. */
 export class Mailings {
   readonly #db: Db;
   readonly #facts: MailingDeps;
@@ -71,8 +71,8 @@ export class Mailings {
   }
 
   /**
-   * The mailing with this id, with its sender, the origin of links and what its account learns of opens as they are now and the newest
-   * DKIM key, or why it may not be sent. Call it once per batch: the mailing is prepared again only when one of these has changed.
+   * Returns the mailing with this id, prepared with the current sender, origin of links, tracking mode and newest DKIM key, or the reason
+   * why it may not be sent. Call it once per batch: the mailing is prepared again only if one of these has changed.
    */
   get(id: number): PreparedMailing | Held {
     const kept = this.#kept.get(id);
@@ -104,7 +104,7 @@ export class Mailings {
       readyMailing({ ...source, frozen: shown }, { clock, tokens, findKey: () => this.#keys.findKey(domain) });
     const measured = make(frozen);
     const { fields } = measured;
-    // Of a mail that is not tracked, both forms are the same.
+    // For a mail without tracking, both forms are the same.
     if (!hasPixel(frozen.content)) return { tracking: 'off', fields, measured, unmeasured: measured };
     const urls = sharedUrls(tokens, { mailing: ids.id, user: ids.user_id }, source.origin);
     const form = mode === 'totals' ? (content: Content) => withSharedTracking(content, urls) : withoutTracking;
@@ -126,13 +126,16 @@ export class Mailings {
   }
 }
 
-/** The frozen content of a mailing of an account as bytes of JSON, for a thread that only passes it on; undefined when there is no such mailing. */
+/**
+ * The frozen content of one of the account's mailings as JSON bytes, for a thread that only passes it on; undefined if there is no such
+ * mailing.
+ */
 export function readFrozen(client: Database, mailingId: number, accountId: number): Buffer | undefined {
   const read = 'SELECT CAST(content AS BLOB) AS frozen FROM mailings WHERE id = ? AND user_id = ?';
   return prepared<[number, number], { frozen: Buffer }>(client, read).get(mailingId, accountId)?.frozen;
 }
 
-/** The frozen content of a mailing with each variant in a form. */
+/** The frozen content of a mailing with `form` applied to every variant. */
 function inForm(
   { content, variants = [], ...rest }: FrozenContent,
   form: (content: Content) => Content,

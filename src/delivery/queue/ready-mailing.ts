@@ -1,4 +1,4 @@
-/** A mailing that is ready to render: made from plain data, so that a sender node makes the same mails as the service itself. */
+/** A mailing that is ready to render. It is made from plain data, so that a sender node makes the same mails as the service itself. */
 import { asciiAddress } from '../../audience/contacts/addresses.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Content } from '../content/compiled-content.ts';
@@ -11,25 +11,25 @@ import { type Prepared, prepare, render } from '../mime/message.ts';
 import type { Claim, ClaimField } from './candidates.ts';
 import type { SenderFacts } from './sender.ts';
 
-/** What `mailings.content` holds, as JSON. */
+/** The JSON in `mailings.content`. */
 export interface FrozenContent extends SenderFacts {
   content: Content;
-  /** Random part of the mailing's Message-IDs: with the delivery's id it stays the same over retries and restarts. */
+  /** The random part of the mailing's Message-IDs. Together with the delivery's id it stays the same over retries and restarts. */
   message_key: string;
-  /** Whether `sender_name` is one that only this mail has, in place of the sender's: so it is in a test mail of a variant. */
+  /** Whether `sender_name` replaces the sender's own name, as in a test mail of a variant. */
   has_own_sender_name?: boolean;
-  /** Of an A/B test: the variants B, C and D; `content` is A. */
+  /** For an A/B test: the variants B, C and D; `content` is A. */
   variants?: readonly FrozenVariant[];
 }
 
-/** What a variant of a mail has of its own. */
+/** The content in which a variant of a mail differs. */
 export interface FrozenVariant {
   content: Content;
-  /** Null: that of the sender. */
+  /** Null: the sender's name. */
   sender_name: string | null;
 }
 
-/** The frozen content as the variant with this number has it; 0, or one that there is not: as A has it. */
+/** The frozen content of the variant with this number; for 0 or an unknown number, that of variant A. */
 export function frozenVariant<Frozen extends Pick<FrozenContent, 'content' | 'sender_name' | 'variants'>>(
   frozen: Frozen,
   number: number,
@@ -40,22 +40,22 @@ export function frozenVariant<Frozen extends Pick<FrozenContent, 'content' | 'se
     : { ...frozen, content: own.content, sender_name: own.sender_name ?? frozen.sender_name };
 }
 
-/** What the mails of a mailing are made from, besides the DKIM key: plain data that JSON can hold. */
+/** The data from which the mails of a mailing are made, except for the DKIM key. It can be stored as JSON. */
 export interface MailingSource {
   id: number;
   user_id: number;
   unsubscribe_group_id: number | null;
   owner_kind: string;
   frozen: FrozenContent;
-  /** The sender as it is now; null: as it was when the content was frozen. */
+  /** The current sender; null: as it was when the content was frozen. */
   sender: SenderFacts | null;
   /** The custom fields of the account. */
   names: readonly CustomName[];
-  /** Origin of links, without a trailing slash. */
+  /** The origin of links, without a trailing slash. */
   origin: string;
-  /** Domain of return paths; '' when mail comes back to the sender itself. */
+  /** The domain of return paths; '' if bounces go to the sender's own address. */
   bounceDomain: string;
-  /** The key of return paths. */
+  /** The key for return paths. */
   secret: string;
 }
 
@@ -68,33 +68,33 @@ interface ReadyDeps {
 
 /** One mailing, ready to render. */
 export interface ReadyMailing {
-  /** The fields of a person that its mails use. */
+  /** The contact fields that its mails use. */
   readonly fields: readonly ClaimField[];
   envelopeFrom(claim: Claim): string;
-  /** The whole message for a claimed recipient, written into `buffer` if that is large enough. */
+  /** Renders the whole message for a claimed recipient, into `buffer` if that is large enough. */
   render(claim: Claim, to: string, buffer?: Buffer): MailData;
-  /** The same with its DKIM signature, made in the thread pool; null when the sender's domain has no key. */
+  /** Renders the message with its DKIM signature, made in the thread pool; null if the sender's domain has no key. */
   renderSigned(claim: Claim, to: string): Promise<MailData> | null;
   /** Switches to a newer DKIM key, if there is one. */
   refresh(): void;
   readonly source: MailingSource;
-  /** The key that signs now. */
+  /** The current signing key. */
   readonly key: DkimKey | null;
 }
 
-/** Makes a mailing ready to render. Throws an Error when its sender has no valid address. */
+/** Makes a mailing ready to render. Throws an Error if its sender has no valid address. */
 export function readyMailing(source: MailingSource, { clock, tokens, findKey }: ReadyDeps): ReadyMailing {
   const { frozen, sender, names, origin, bounceDomain, secret } = source;
 
   const { from_email, reply_to, sender_address } = sender ?? frozen;
   const { sender_name } = frozen.has_own_sender_name ? frozen : (sender ?? frozen);
-  // Mails about an account, and those that ask whether somebody wants mail at all, are no mail of a list.
+  // Transactional mail and confirmation mail of forms is not bulk mail, so it has no list headers.
   const isCampaign = source.owner_kind !== 'system' && source.owner_kind !== 'form';
-  // The domain as it is displayed may be international; the mail and its envelope need it in ASCII.
+  // The displayed domain may be international; the mail and its envelope need the ASCII form.
   const from = asciiAddress(from_email);
   if (from === null) throw new Error('its sender has no valid address');
   const domain = domainOf(from);
-  // A mail that is tried again keeps its Message-ID, even if the sender has changed.
+  // A mail that is retried keeps its Message-ID, even if the sender has changed.
   const idDomain = domainOf(asciiAddress(frozen.from_email) ?? from);
   const preparedWith = (content: Content, name: string): Prepared =>
     prepare(content, {
@@ -163,7 +163,7 @@ export function readyMailing(source: MailingSource, { clock, tokens, findKey }: 
   return ready;
 }
 
-/** The domain of a mailing's sender in ASCII form; empty if its address is not valid. */
+/** The domain of a mailing's sender in ASCII form; empty if the address is not valid. */
 export function senderDomain(frozen: FrozenContent, sender: SenderFacts | null): string {
   return domainOf(asciiAddress((sender ?? frozen).from_email) ?? '');
 }

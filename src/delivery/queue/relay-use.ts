@@ -1,4 +1,4 @@
-/** When a relay last took a mail, and when one last could not be used, kept in the database for people to see. */
+/** Records when an SMTP relay last accepted a mail, and when one last failed, in the database for display. */
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../../config.ts';
 import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
@@ -9,31 +9,31 @@ import { relayName } from '../transport/smtp/relay-urls.ts';
 
 const FAILURE = 'relay_failure';
 const ACCEPTANCE = 'relay_acceptance';
-/** Failures within this time of the last one that was kept are not kept: many connections fail at once. */
+/** Failures that follow the last stored one within this time are not stored, because many connections fail at once. */
 const QUIET_MS = 5_000;
-/** A relay that takes mails is recorded this often. */
+/** How often the acceptances of an SMTP relay are recorded. */
 const ACCEPTANCE_MS = 60_000;
 
 export interface RelayAcceptance {
   /** Host and port. */
   relay: string;
-  /** Its row, where it is kept in the file. */
+  /** The id of its row, if the relay is stored in the database. */
   id?: number | undefined;
   /** Epoch milliseconds. */
   at: number;
 }
 
 export interface RelayFailure extends RelayAcceptance {
-  /** What the relay said, or why it was not reached. */
+  /** The relay's reply, or why it could not be reached. */
   reply: string;
 }
 
-/** Records how relays are used, rarely enough to cost nothing beside the mails. */
+/** Records the use of SMTP relays, rarely enough that it costs nothing compared with sending. */
 export class RelayUse {
   readonly #client: Database;
-  /** When each relay was last recorded as having taken a mail, epoch milliseconds. */
+  /** When the last acceptance of each SMTP relay was recorded, epoch milliseconds. */
   readonly #acceptedAt = new Map<string, number>();
-  /** When a failure of each relay was last kept, epoch milliseconds. */
+  /** When the last failure of each SMTP relay was recorded, epoch milliseconds. */
   readonly #failedAt = new Map<string, number>();
   readonly #failing = new FailingRelays();
 
@@ -41,7 +41,9 @@ export class RelayUse {
     this.#client = client;
   }
 
-  /** Keeps that a relay took a mail: at once after a failure, otherwise once a minute. True if it could not be used before. */
+  /**
+   * Records that an SMTP relay accepted a mail: at once after a failure, otherwise once a minute. Returns true if it was failing before.
+   */
   accepted({ relay, id, at }: RelayAcceptance): boolean {
     const key = relayKey(relay, id);
     const isNews = this.#failing.delete(relay, id);
@@ -53,7 +55,7 @@ export class RelayUse {
     return isNews;
   }
 
-  /** Keeps a failure, unless one of the same relay was kept a moment ago. True if the relay could be used before. */
+  /** Records a failure, unless one of the same SMTP relay was recorded a moment ago. Returns true if the relay was working before. */
   failed({ relay, id, reply, at }: RelayFailure): boolean {
     const key = relayKey(relay, id);
     const isNews = this.#failing.add(relay, id);
@@ -69,14 +71,14 @@ export class RelayUse {
   }
 }
 
-/** Keeps what the test of a relay of the file found, at a time in epoch milliseconds; `reply` is null if it passed. */
+/** Records the result of testing an SMTP relay of the database; `at` is epoch milliseconds, `reply` is null if the test passed. */
 export function recordRelayTest(client: Database, id: number, reply: string | null, at: number): void {
   const stamp = isoTimestamp(new Date(at));
   if (reply === null) client.prepare('UPDATE relays SET answered_at = ? WHERE id = ?').run(stamp, id);
   else client.prepare('UPDATE relays SET failed_at = ?, failure = ? WHERE id = ?').run(stamp, reply, id);
 }
 
-/** The last failure of a relay; null when there was none. */
+/** The last failure of an SMTP relay; null if there was none. */
 export function findRelayFailure(client: Database): RelayFailure | null {
   const value = findNamedValue(client, FAILURE);
   if (value === null) return null;
@@ -84,7 +86,7 @@ export function findRelayFailure(client: Database): RelayFailure | null {
   return failure;
 }
 
-/** When a relay last took a mail, to the minute; null when none did. */
+/** When an SMTP relay last accepted a mail, to the minute; null if none did. */
 export function findRelayAcceptance(client: Database): RelayAcceptance | null {
   const value = findNamedValue(client, ACCEPTANCE);
   if (value === null) return null;
@@ -92,7 +94,7 @@ export function findRelayAcceptance(client: Database): RelayAcceptance | null {
   return acceptance;
 }
 
-/** The last failure of a relay that is in use, as long as no relay has taken a mail since; else null. */
+/** The last failure of an SMTP relay in use, if no relay has accepted a mail since; otherwise null. */
 export function relayFailing(client: Database, config: Config): RelayFailure | null {
   const failure = findRelayFailure(client);
   const acceptance = findRelayAcceptance(client);

@@ -1,13 +1,13 @@
-/** The sender of a mailing's mails, read when they are claimed, so that a change applies to all later mails. */
+/** Reads the sender of a mailing when its recipients are claimed, so that a change applies to all later mails. */
 import type { Database, Statement } from 'better-sqlite3';
 import { type Held, held } from './holds.ts';
 
-/** What a mail says about its sender. */
+/** The sender's details in a mail. */
 export interface SenderFacts {
   from_email: string;
   reply_to: string;
   sender_name: string;
-  /** `((sender_address))`: one line. */
+  /** The value of `((sender_address))`: one line. */
   sender_address: string;
 }
 
@@ -24,7 +24,7 @@ interface SenderRow {
   deleted_at: string | null;
 }
 
-/** Reads senders; while `mustBeVerified` is true, unverified ones may not send. */
+/** Reads senders. While `mustBeVerified` returns true, unverified senders may not send. */
 export class Senders {
   readonly #mustBeVerified: () => boolean;
   readonly #read: Statement<[number], SenderRow>;
@@ -38,7 +38,7 @@ export class Senders {
       WHERE senders.id = ?`);
   }
 
-  /** The sender as it is now, or why it may not send. */
+  /** The current sender, or the reason why it may not send. */
   get(id: number): SenderFacts | Held {
     const row = this.#read.get(id);
     if (row === undefined || row.deleted_at !== null) return held('sender_deleted');
@@ -56,7 +56,7 @@ function senderFacts(row: SenderRow): SenderFacts {
   };
 }
 
-/** A sender's postal address in one line: company lines, zip code and city, country, comma-separated. */
+/** A sender's postal address in one line: company lines, zip code and city, country, separated by commas. */
 export function addressLine(
   sender: Pick<SenderRow, 'company_address' | 'company_address2' | 'zip_code'> & {
     city?: string | null;

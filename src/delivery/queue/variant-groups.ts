@@ -1,25 +1,25 @@
-/** Divides the audience of an A/B test: who gets which variant, and who is held back until it is decided. */
+/** Divides the audience of an A/B test: assigns variants to the test group and lets the rest wait for the decision. */
 import { createHash } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import { DUE } from './due.ts';
 
-/** The variant that the delivery `d` gets, by its number, as SQL: its own, or the winner. Null before the decision, and without a test. */
+/** The number of the variant that delivery `d` gets, as SQL: its own, or the winner. Null before the decision, and without a test. */
 export const VARIANT_OF = 'ifnull(d.variant, (SELECT winner FROM ab_tests WHERE ab_tests.mailing_id = d.mailing_id))';
 
-/** What divides the audience of a mailing. */
+/** How the audience of a mailing is divided. */
 interface Division {
-  /** Percent of the audience in the test group. */
+  /** The size of the test group in percent of the audience. */
   share: number;
   variants: number;
-  /** Random, and another one for each mailing, so that nobody is in the same group every time. */
+  /** Random and different for each mailing, so that contacts are not in the same group every time. */
   key: string;
 }
 
 /**
- * The variant that a recipient of the test group gets, by its number; null for the rest. It depends on the recipient and the mailing alone,
- * not on the order in which they are enqueued, and is as good as random.
+ * The number of the variant that a recipient in the test group gets; null for the rest. It depends only on the recipient and the mailing,
+ * not on the order of enqueueing, and is as good as random.
  */
 function variantFor(addressId: number, { share, variants, key }: Division): number | null {
   const place = createHash('sha256').update(`${key}.${addressId}`).digest().readUIntBE(0, 6) / 2 ** 48;
@@ -28,8 +28,8 @@ function variantFor(addressId: number, { share, variants, key }: Division): numb
 }
 
 /**
- * Divides the recipients that were enqueued after the delivery `after`, if the mailing has an A/B test: the test group get their variant, the
- * rest is held back. Call it in the transaction that enqueues them.
+ * Divides the recipients enqueued after the delivery `after`, if the mailing has an A/B test: the test group gets its variants, the rest
+ * waits. Call it in the transaction that enqueues them.
  */
 export function divideRecipients(client: Database, mailingId: number, after: number): void {
   const division = prepared<[number], Division>(

@@ -1,13 +1,13 @@
-/** Whether a refusal is about us, the sender and the server, or about the recipient. */
+/** Decides whether a refusal is about the sender and this server, or about the recipient. */
 import type { Outcome } from '../transport/courier.ts';
 import { classify } from './classify.ts';
 
 /** Codes about the sender or our server: RFC 3463 3.2 and 3.8, RFC 7372 3, RFC 7505 4.2. */
 const OUR_CODES = /^[45]\.(?:1\.[78]|7\.(?:[89]|2[0-7]))$/;
-/** Words that say that only this mailbox is concerned, whatever the code. */
+/** Phrases that concern only this mailbox, whatever the code. */
 const PERSONAL = /\b(?:quota|mailbox (?:is )?full|over ?quota|gr[ae]y[- ]?list\w*)\b/;
 
-/** How Postfix, Exchange, Exim, Sendmail, qmail and the large providers name the sender, the client or the relaying. */
+/** Phrases with which Postfix, Exchange, Exim, Sendmail, qmail and the large providers refer to the sender, the client or relaying. */
 const NAMES_US = new RegExp(
   [
     'sender address|sender verif\\w+|sender (?:is )?(?:denied|rejected|blocked|refused)|bad outbound sender|send as this sender',
@@ -24,8 +24,8 @@ const NAMES_US = new RegExp(
 );
 
 /**
- * Whom a refusal of a recipient or a message is about: `us` where it names the sender, the client or the relaying;
- * `unclear` where it may be, such as 5.7.1 without an explanation; null where it is about the recipient or may pass.
+ * Returns `us` if a refusal of a recipient or a message refers to the sender, the client or relaying; `unclear` if it may, such as 5.7.1
+ * without an explanation; null if it is about the recipient or is only temporary.
  */
 export function findBlame(outcome: Outcome): 'us' | 'unclear' | null {
   const { kind, stage, code, enhanced } = outcome;
@@ -34,13 +34,13 @@ export function findBlame(outcome: Outcome): 'us' | 'unclear' | null {
   if (isPersonal(outcome)) return null;
   const words = wordsOf(outcome);
   const namesUs = code === 530 || OUR_CODES.test(enhanced ?? '') || NAMES_US.test(words);
-  // A temporary refusal is tried again, unless it names us: then it lasts until somebody fixes the cause.
+  // A temporary refusal is retried, unless it is about us: then it lasts until someone fixes the cause.
   if (kind === 'deferred') return namesUs && (enhanced === null || /^4\.[17]\./.test(enhanced)) ? 'us' : null;
   if (classify(outcome).kind !== 'failed') return null;
   return namesUs ? 'us' : 'unclear';
 }
 
-/** Whether a refusal is about one mailbox, or a greylisting server that takes the next try. */
+/** Whether a refusal concerns a single mailbox, or comes from a greylisting server that will accept the next attempt. */
 export function isPersonal(outcome: Outcome): boolean {
   return PERSONAL.test(wordsOf(outcome)) || outcome.enhanced?.slice(1, 3) === '.2';
 }

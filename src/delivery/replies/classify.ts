@@ -1,4 +1,7 @@
-/** Decides what a refusal means for the address, for SMTP replies and for the diagnostics of delivery reports (RFC 5321 §4.2, RFC 3463). Where the code is not clear, its text tells: only well-known wordings; in doubt, none. */
+/**
+ * Classifies what a refusal means for the address, for SMTP replies and for the diagnostics of delivery reports (RFC 5321 §4.2, RFC 3463).
+ * If the code is not clear, the text of the reply decides.
+ */
 import { type Said, type Sentence, sentence } from '../../errors/sentences.ts';
 
 /** A refusal: SMTP reply code (0: none), enhanced status code, and the unchanged reply. */
@@ -8,14 +11,14 @@ export interface Refusal {
   reply: Said;
 }
 
-/** `bounce`: the address is unusable and is suppressed. `failed`: only this mail failed. `deferred`: it can be tried again. */
+/** `bounce`: the address is unusable and is suppressed. `failed`: only this mail failed. `deferred`: it can be retried. */
 export interface Verdict {
   kind: 'bounce' | 'failed' | 'deferred';
-  /** One of a fixed set of sentences for people, without the reply. */
+  /** A sentence for the owner, from a fixed set, without the server's reply. */
   reason: Sentence;
 }
 
-/** By subject and detail of the enhanced code (RFC 3463 §3, RFC 7505). Exchange also uses 1.10 for "no such recipient". */
+/** Causes by the subject and detail of the enhanced code (RFC 3463 §3, RFC 7505). Exchange also uses 1.10 for "no such recipient". */
 const BY_CODE: Readonly<Record<string, Cause>> = {
   '1.1': 'address',
   '1.2': 'domain',
@@ -34,34 +37,37 @@ const BY_SUBJECT: Readonly<Record<string, Cause>> = { '3': 'system', '4': 'route
 
 /** Causes that make an address unusable. */
 const FINAL: ReadonlySet<Cause> = new Set(['address', 'domain', 'syntax', 'disabled']);
-/** Causes whose text outweighs a code from FINAL: some servers use such codes for everything. */
+/** Causes which, if found in the text, override a code from FINAL, because some servers use such codes for everything. */
 const EXCUSES: ReadonlySet<Cause> = new Set(['policy', 'busy', 'full']);
-/** Causes from codes so general that a clear text outweighs them. */
+/** Causes derived from codes so general that a clear text overrides them. */
 const VAGUE: ReadonlySet<Cause> = new Set(['route', 'system', 'other']);
 
-/** The sentence of a cause; some differ for a temporary refusal. */
+/** The sentence for a cause; for some causes, a temporary refusal has a different one. */
 function reasonFor(cause: Cause, isTemporary: boolean): Sentence {
   if (isTemporary && (cause === 'policy' || cause === 'other')) return sentence(`cause_${cause}_for_now`);
   return sentence(`cause_${cause}`);
 }
 
-/** Judges one refusal. A 4xx, or no code at all, is always `deferred`. A policy refusal (5.7.x) is never a bounce: it is about us. */
+/**
+ * Classifies one refusal. A 4xx code, or no code at all, is always `deferred`. A policy refusal (5.7.x) is never a bounce, because it is
+ * about the sender.
+ */
 export function classify({ code, enhanced, reply }: Refusal): Verdict {
   const isPermanent = code >= 500 || (code < 400 && enhanced?.startsWith('5.') === true);
   const cause = findCause(code, enhanced, String(reply));
   if (!isPermanent) return { kind: 'deferred', reason: reasonFor(cause, true) };
-  // "550 4.1.1" contradicts itself, which is not enough to suppress an address.
+  // "550 4.1.1" contradicts itself, so it is not enough to suppress an address.
   const isFinal = FINAL.has(cause) && enhanced?.startsWith('4.') !== true;
   return { kind: isFinal ? 'bounce' : 'failed', reason: reasonFor(cause, false) };
 }
 
-/** Judges a refusal after which the mail is not tried again, such as `failed` in a delivery report: never `deferred`. */
+/** Classifies a refusal after which the mail is not retried, such as `failed` in a delivery report: never `deferred`. */
 export function classifyFinal(refusal: Refusal): Verdict {
   const { kind, reason } = classify(refusal);
   return { kind: kind === 'bounce' ? 'bounce' : 'failed', reason };
 }
 
-/** The first SMTP reply quoted in a text such as a diagnostic: at the start of the text or of a line, or after `said:` or `;`. */
+/** Returns the first SMTP reply quoted in a text such as a diagnostic: at the start of the text or of a line, or after `said:` or `;`. */
 export function readRefusal(text: string): Refusal {
   const reply = text.slice(0, 2000);
   const found = /(?:^|said:|;)[ \t]*([45]\d\d)(?:[ -][ \t]*#?([245]\.\d{1,3}\.\d{1,3})(?![\d.]))?(?=[ -]|$)/m.exec(
@@ -78,13 +84,16 @@ function findCause(code: number, enhanced: string | null, reply: string): Cause 
   return said !== null && FINAL.has(coded) && EXCUSES.has(said) ? said : coded;
 }
 
-/** For a refusal without a known enhanced code. 556: the domain accepts no mail (RFC 7504). */
+/** The cause of a refusal without a known enhanced code. 556: the domain accepts no mail (RFC 7504). */
 function byReplyCode(code: number, enhanced: string | null): Cause {
   if (code === 556) return 'domain';
   return code === 0 && enhanced === null ? 'route' : 'other';
 }
 
-/** `address`, `domain`, `syntax` and `disabled` mean the address is unusable; the others concern this mail, sender or moment. */
+/**
+ * `address`, `domain`, `syntax` and `disabled` mean that the address is unusable; the other causes concern this mail, the sender or the
+ * moment.
+ */
 export type Cause =
   | 'address'
   | 'domain'
@@ -102,10 +111,10 @@ export type Cause =
   | 'other';
 
 const MAX_CHARACTERS = 1000;
-/** Words for a recipient, as servers write them. */
+/** Words that servers use for a recipient. */
 const WHO = '(?:user|mailbox|recipient|account|addressee|address|alias|person)';
 
-/** In this order, so that a cause that is not the address's fault is found first. */
+/** Checked in this order, so that causes for which the address is not to blame are found first. */
 const WORDINGS: readonly (readonly [Cause, RegExp])[] = [
   [
     'policy',
@@ -141,7 +150,7 @@ const WORDINGS: readonly (readonly [Cause, RegExp])[] = [
   ],
 ];
 
-/** Wordings that are clear only with their code: those of Exchange Online's directory check, and of Cisco's gateways. */
+/** Phrases that are clear only together with their code: those of Exchange Online's directory check, and of Cisco's gateways. */
 const ADDRESS_BY_CODE: Readonly<Record<string, RegExp>> = {
   '4.1': /\brecipient address rejected: access denied\b/,
   '1.0': /\baddress rejected\b/,

@@ -1,23 +1,23 @@
-/** The numbers that /metrics publishes about sending. */
+/** The figures about sending that /metrics publishes. */
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import type { FinalState } from '../queue/ledger/ledger.ts';
 
 export interface Gauges {
-  /** Recipients that wait to be handed to the relay. */
+  /** Recipients that wait to be sent. */
   queued: number;
-  /** Transactional mails that wait for theirs. */
+  /** Transactional mails that wait to be sent. */
   queuedTransactional: number;
-  /** When the oldest hand-off in progress began, epoch milliseconds, or null when there is none. */
+  /** When the oldest unfinished send began, epoch milliseconds; null if there is none. */
   oldestSending: number | null;
-  /** Recipients by final result: one whose mail was accepted and came back counts in both. */
+  /** Recipients by final result. One whose mail was accepted and then bounced counts in both. */
   results: Record<FinalState, number>;
-  /** Mailings that wait for somebody to act: paused, or held with a reason. */
+  /** Mailings that wait for someone to act: paused, or held with a reason. */
   waitingMailings: number;
 }
 
-/** Reads the numbers from partial indexes and the mailings' counters, never from the whole ledger. */
+/** Reads the figures from partial indexes and the mailings' counters, never from the whole ledger. */
 export function readGauges(client: Database): Gauges {
   const { queued, ...results } = client
     .prepare<[], Record<FinalState | 'queued', number>>(`
@@ -51,8 +51,8 @@ export function readGauges(client: Database): Gauges {
 }
 
 /**
- * Since when the mail waits that has been due the longest, epoch milliseconds; null when none is due. Mail that is paused or held is not
- * due. Of each mailing only the first in its queue is read.
+ * Since when the longest-waiting due mail has been due, epoch milliseconds; null if none is due. Mail that is paused or held is not due.
+ * Only the first recipient in each mailing's queue is read.
  */
 export function oldestDueAt(client: Database, now: number): number | null {
   const at = prepared<[object], number | null>(

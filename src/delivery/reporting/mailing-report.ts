@@ -1,4 +1,7 @@
-/** The report on a mailing: recipients by state and reason, opens and clicks by hour and link, people, proxies and machines apart. */
+/**
+ * The report on a mailing: recipients by state and reason, opens and clicks by hour and link, with people, proxies and machines counted
+ * separately.
+ */
 import type { Database } from 'better-sqlite3';
 import { DELIVERY_STATE, DELIVERY_STATE_NAMES, type DeliveryState } from '../../database/schema/index.ts';
 import type { Said } from '../../errors/sentences.ts';
@@ -12,30 +15,33 @@ export interface MailingReport {
   top_links: { url: string; clicks: number }[];
   /** Opens by who made them. */
   opens_by_class: Record<'person' | 'proxied' | 'machine', number>;
-  /** How many opens and clicks were made by bots, such as link scanners. */
+  /** The number of opens and of clicks made by bots, such as link scanners. */
   machine_opens: number;
   machine_clicks: number;
-  /** From those who were meant to get it to those who clicked. */
+  /** The numbers of recipients at each stage, from the whole audience to those who clicked. */
   funnel: Funnel;
   hours: ReportedHour[];
-  /** Every link of the mail in the order in which they stand there. */
+  /** Every link of the mail, in order of appearance. */
   links: { number: number; url: string; clicks: number; machine_clicks: number }[];
 }
 
-/** How many recipients got how far. People are those with at least one open or click that no machine made. */
+/**
+ * The number of recipients that reached each stage. `people_…` counts recipients with at least one open or click that was not made by a
+ * machine.
+ */
 export interface Funnel {
   recipients: number;
   triggered: number;
   delivered: number;
-  /** How many of the delivered the outbox took, so that they never left. */
+  /** The number of delivered mails that the outbox kept, so that they never left. */
   kept: number;
-  /** How many of the delivered it is not known of whether they opened it. */
+  /** The number of delivered mails that are unmeasured. */
   unmeasured: number;
   unique_opens: number;
   people_opens: number;
   unique_clicks: number;
   people_clicks: number;
-  /** Of whom nothing is known but that a proxy loaded the pictures. */
+  /** Recipients of whom only image loads by a proxy are known. */
   proxied_only: number;
   bounces: number;
   failed: number;
@@ -44,9 +50,9 @@ export interface Funnel {
   unsubscribes: number;
 }
 
-/** What happened within one hour; hours without events are missing. */
+/** The events within one hour. Hours without events are missing. */
 export interface ReportedHour {
-  /** Start of the hour, `YYYY-MM-DD HH:00:00` UTC. */
+  /** The start of the hour, `YYYY-MM-DD HH:00:00` UTC. */
   hour: string;
   opens: number;
   machine_opens: number;
@@ -84,8 +90,8 @@ const NOBODY: Funnel = {
 };
 
 /**
- * The recipients by state and reason, and what they did. Replies that differ only in addresses and ids count as one reason. Everything is
- * read from counters. Mailing 0 gives an empty report.
+ * The recipients by state and reason, and their opens and clicks. Replies that differ only in addresses and ids count as one reason.
+ * Everything is read from counters. Mailing 0 yields an empty report.
  */
 export function mailingReport(client: Database, mailingId: number): MailingReport {
   const funnel = readFunnel(client, mailingId);
@@ -122,7 +128,7 @@ export function mailingReport(client: Database, mailingId: number): MailingRepor
   };
 }
 
-/** The counters of a mailing; zeros when it does not exist. */
+/** The counters of a mailing; zeros if it does not exist. */
 function readFunnel(client: Database, mailingId: number): Funnel {
   const columns = Object.keys(NOBODY).map((name) => (name === 'kept' ? `${keptMails('m')} AS kept` : name));
   const read = client.prepare<[number], Funnel>(`SELECT ${columns.join(', ')} FROM mailings m WHERE id = ?`);
@@ -168,20 +174,20 @@ function readHours(client: Database, mailingId: number): ReportedHour[] {
     .all(mailingId);
 }
 
-/** The state of a delivery as it is shown. */
+/** The state of a delivery as displayed. */
 export type ShownDeliveryState = DeliveryState | 'kept';
 
-/** Every state that is shown, as the ledger has them, and `kept` after `accepted`. */
+/** Every displayed state: those of the ledger, and `kept` after `accepted`. */
 export const SHOWN_DELIVERY_STATES: readonly ShownDeliveryState[] = DELIVERY_STATE_NAMES.flatMap((name) =>
   name === 'accepted' ? (['accepted', 'kept'] as const) : [name],
 );
 
-/** The state of a delivery with this reply as it is shown. */
+/** The displayed state of a delivery with this reply. */
 export function shownDeliveryState(state: DeliveryState, reply: Said | null): ShownDeliveryState {
   return state === 'accepted' && codeOf(reply) === 'kept_in_outbox' ? 'kept' : state;
 }
 
-/** How many mails of a mailing (its alias) the outbox took, as SQL. */
+/** The number of a mailing's mails that the outbox kept, as SQL; `mailing` is the SQL alias. */
 export function keptMails(mailing: string): string {
   return `ifnull((SELECT count FROM delivery_reasons WHERE mailing_id = ${mailing}.id AND state = ${DELIVERY_STATE.accepted}
     AND reason = ${storedSql('kept_in_outbox')}), 0)`;

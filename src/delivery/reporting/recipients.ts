@@ -10,10 +10,10 @@ import type { Said } from '../../errors/sentences.ts';
 import { english, readStored } from '../../errors/stored.ts';
 import { type ShownDeliveryState, shownDeliveryState, stateName } from './mailing-report.ts';
 
-/** Which recipients are wanted: those to whom all that is given applies. */
+/** The recipients to find; all given conditions must apply. */
 export interface RecipientFilter {
   state?: ShownDeliveryState | undefined;
-  /** What a report tells, in English or in its stored form. */
+  /** A reason as a report shows it, in English or in its stored form. */
   reason?: string | undefined;
   /** The number of a link they clicked. */
   link?: number | undefined;
@@ -27,11 +27,11 @@ export interface FoundRecipient {
   contact_id: number | null;
   state: ShownDeliveryState;
   attempts: number;
-  /** The server's reply, or why this person got no mail. */
+  /** The server's reply, or why this recipient got no mail. */
   reply: Said | null;
   opens: number;
   clicks: number;
-  /** Epoch milliseconds; null before the first try. */
+  /** Epoch milliseconds; null before the first attempt. */
   updated_at: number | null;
 }
 
@@ -42,18 +42,20 @@ interface Row extends Omit<FoundRecipient, 'state' | 'reply'> {
   reply: string | null;
 }
 
-/** Rows of an index examined for a page, about 5 ms: a rare state among a million is found over several pages. */
+/**
+ * The maximum number of index rows examined for a page, about 5 ms. A rare state among a million recipients is found over several pages.
+ */
 const MAX_EXAMINED = 2000;
-/** The same when their reasons are compared, which takes longer. */
+/** The limit if reasons have to be compared, which takes longer. */
 const MAX_COMPARED = 500;
-/** Addresses with the wanted beginning that are looked up among the recipients. */
+/** The maximum number of addresses with the given beginning that are looked up among the recipients. */
 const MAX_SEARCHED = 1000;
 const COLUMNS = `d.id, ifnull((SELECT email FROM contacts WHERE id = d.contact_id AND address_id = d.address_id), a.normalized_email) AS email,
   d.contact_id, d.state, d.attempt AS attempts, d.reply, d.opens, d.clicks, nullif(d.updated_at, 0) AS updated_at`;
 
 /**
- * Up to `limit` recipients after a place (`''` at first), and the place to go on from; null when there are no more. Because only so many rows
- * are examined at once, a page may hold fewer recipients, even none, though more follow.
+ * Returns up to `limit` recipients after a cursor (`''` at first), and the next cursor; null if there are no more. Because the number of
+ * examined rows is limited, a page may contain fewer recipients, or none, even if more follow.
  */
 export function findRecipients(
   client: Database,
@@ -91,7 +93,7 @@ export function findRecipients(
   return { recipients, next: rows.length < most || last === undefined ? null : String(last.key) };
 }
 
-/** Gives whether a stored reason is of the kind that was asked for, in English or in its stored form. */
+/** Returns a function that tests whether a stored reason is of the requested kind, which is given in English or in its stored form. */
 function reasonTest(asked: string): (reason: string) => boolean {
   const wanted = english(asked);
   return (reason) => {
@@ -105,10 +107,10 @@ function previousKey(rows: readonly Row[], id: number): string | number {
   return rows[rows.findIndex((row) => row.id === id) - 1]?.key ?? '';
 }
 
-/** The index that finds the wanted recipients: a statement that gives `delivery` and `key`, and the key before the first. */
+/** The index that finds the requested recipients: a statement that returns `delivery` and `key`, and the key before the first. */
 function driver(filter: RecipientFilter, state: number | null): { select: string; first: string | number } {
   if (filter.search) {
-    // Of the account's addresses with this beginning, so many are looked at; a longer beginning finds the others.
+    // Only a limited number of the account's addresses with this beginning are examined; a longer beginning finds the others.
     const select = `SELECT d.id AS delivery, a.normalized_email AS key FROM (
         SELECT id, normalized_email FROM addresses INDEXED BY addresses_person
         WHERE user_id = @account AND normalized_email >= @search AND normalized_email < @end AND normalized_email > @after
@@ -142,7 +144,7 @@ function clicked({ link }: RecipientFilter): string {
 const CSV_COLUMNS = ['email', 'state', 'why', 'attempts', 'opens', 'clicks', 'updated_at'] as const;
 const CSV_PAGE_ROWS = 500;
 
-/** All recipients that match, as a CSV file, read a page at a time as fast as the client reads it. */
+/** All matching recipients as a CSV stream, read a page at a time as fast as the client reads. */
 export function exportRecipients(
   client: Database,
   mailing: { id: number; accountId: number },

@@ -1,15 +1,15 @@
-/** The sender nodes as they were last written down, for lists, checks and metrics, and how many of their messages were refused. */
+/** The sender nodes as last recorded, for lists, checks and metrics, and the number of rejected messages from nodes. */
 
 import type { Database } from 'better-sqlite3';
 import { findNamedValue } from '../../database/named-values.ts';
 import { prepared } from '../../database/prepared.ts';
 import type { NodeState } from '../../database/schema/index.ts';
 
-/** What was not written down for this long is silent, also when the background does not run. */
+/** A node that has not been recorded for this long counts as silent, also if the background thread is not running. */
 const SILENT_AFTER_MS = 12_000;
 const MAX_NODES = 500;
 
-/** A node; times are epoch milliseconds. */
+/** A node. Times are epoch milliseconds. */
 export interface SenderNode {
   run: string;
   name: string;
@@ -21,7 +21,7 @@ export interface SenderNode {
   load: number;
   heard_at: number;
   lease_until: number;
-  /** Today, UTC. The ceiling is null without a warm-up. */
+  /** Today's counts, UTC. The ceiling is null without a warm-up. */
   ceiling: number | null;
   given: number;
   accepted: number;
@@ -29,7 +29,7 @@ export interface SenderNode {
   refused: number;
 }
 
-/** The nodes by name, at `now`, epoch milliseconds. */
+/** The nodes ordered by name; `now` is epoch milliseconds. */
 export function listSenderNodes(client: Database, now: number): SenderNode[] {
   return prepared<Record<string, string | number>[], SenderNode>(
     client,
@@ -42,15 +42,15 @@ export function listSenderNodes(client: Database, now: number): SenderNode[] {
 }
 
 /**
- * report: a malformed one; result: of a delivery that the node never had; sign_of_life: malformed, or in the name of another node; choice and
- * hits: malformed, or not of this installation; question: malformed.
+ * Kinds of rejected messages. report: malformed; result: for a delivery that the node never had; sign_of_life: malformed, or in the name of
+ * another node; choice and hits: malformed, or not of this installation; question: malformed.
  */
 export const REFUSED_MESSAGES = ['report', 'result', 'sign_of_life', 'choice', 'hits', 'question'] as const;
 export type RefusedMessage = (typeof REFUSED_MESSAGES)[number];
 
 const NAME = 'refused_node_messages';
 
-/** Adds to how many were refused. One statement, so that threads that write at the same time lose nothing. */
+/** Adds to the number of rejected messages. A single statement, so that threads writing at the same time lose nothing. */
 export function addRefusedMessages(client: Database, kind: RefusedMessage, count: number): void {
   const path = `$.${kind}`;
   prepared(
@@ -60,7 +60,7 @@ export function addRefusedMessages(client: Database, kind: RefusedMessage, count
   ).run({ name: NAME, kind, path, count: BigInt(count) });
 }
 
-/** How many were refused of each kind. */
+/** The number of rejected messages by kind. */
 export function refusedMessages(client: Database): Record<RefusedMessage, number> {
   const stored: Partial<Record<RefusedMessage, number>> = JSON.parse(findNamedValue(client, NAME) ?? '{}');
   const { report = 0, result = 0, sign_of_life = 0, choice = 0, hits = 0, question = 0 } = stored;

@@ -1,4 +1,4 @@
-/** Claims due recipients: shares the courier's room among the mailings, and holds those that may not be sent. */
+/** Claims due recipients: divides the courier's free capacity among the mailings, and holds those that may not be sent. */
 
 import { saidBy, sentence } from '../../errors/sentences.ts';
 import type { Clock } from '../../time/clock.ts';
@@ -12,7 +12,7 @@ import type { WarmUps } from '../warm-up/warm-ups.ts';
 import type { Rates } from './rates.ts';
 
 const MAX_CLAIMS = 500;
-/** How many ineligible recipients of a mailing one transaction passes over to find eligible ones. */
+/** The maximum number of ineligible recipients of a mailing that one transaction skips to find eligible ones. */
 const MAX_INELIGIBLE = 500;
 
 /** Claimed recipients of one mailing whose mails have the same form. */
@@ -29,14 +29,14 @@ export interface ClaimsDeps {
   rates: Rates;
   warmUps: WarmUps;
   clock: Clock;
-  /** The clock that waits are measured by, in epoch milliseconds. */
+  /** The clock by which waits are measured, in epoch milliseconds. */
   steady: () => number;
   log(fields: object, text: string): void;
 }
 
 export class Claims {
   readonly #deps: ClaimsDeps;
-  /** Which mailing is first. Rotating it keeps a large mailing from delaying a small one. */
+  /** The mailing to start with. It rotates, so that a large mailing does not delay a small one. */
   #rotation = 0;
   #ineligible = 0;
 
@@ -44,7 +44,7 @@ export class Claims {
     this.#deps = deps;
   }
 
-  /** Recipients that the last round put into a final state, or into another mailing, without a hand-off. */
+  /** The number of recipients that the last round moved to a final state or to another mailing without sending. */
   get ineligible(): number {
     return this.#ineligible;
   }
@@ -55,14 +55,14 @@ export class Claims {
   }
 
   /**
-   * Claims recipients of the mailings with somebody due, for each an equal share of the number of mails the courier takes now for the
-   * relay of its sender, or for any. A relay without room keeps no mailing of another waiting. Call inside a transaction.
+   * Claims recipients of the due mailings. Each mailing gets an equal share of the courier's free capacity for its sender's SMTP relay, or
+   * for any relay. A relay without capacity does not delay mailings of other relays. Call it inside a transaction.
    */
   take(due: readonly OpenMailing[], requireRoom: (relayId: number | null) => number): Batch[] {
     const { rates, warmUps, clock } = this.#deps;
     const now = clock.now().getTime();
     const batches: Batch[] = [];
-    /** By relay: the room left there, and the mailings that have not had their share. */
+    /** By SMTP relay: its free capacity, and the number of mailings that have not had their share. */
     const rooms = new Map<number | null, { left: number; mailings: number }>();
     for (const { relay_id } of due) {
       const room = rooms.get(relay_id);
@@ -92,8 +92,8 @@ export class Claims {
   }
 
   /**
-   * Claims up to `share` recipients of a mailing. Ineligible ones do not use up the share: otherwise thousands who unsubscribed would
-   * keep the relay idle.
+   * Claims up to `share` recipients of a mailing. Ineligible ones do not use up the share, because otherwise thousands of unsubscribed
+   * contacts would leave the SMTP relay idle.
    */
   #claim(mailing: OpenMailing, prepared: PreparedMailing, share: number, now: number): Claim[] {
     const { ledger, steady } = this.#deps;
@@ -111,7 +111,10 @@ export class Claims {
     return claims;
   }
 
-  /** The mailing ready to render. One that cannot be prepared or may not be sent is held, so that nobody of it is claimed. */
+  /**
+   * Returns the mailing ready to render. A mailing that cannot be prepared or may not be sent is held, so that none of its recipients is
+   * claimed.
+   */
   #prepare(mailing: OpenMailing): PreparedMailing | null {
     const prepared = this.#tryToPrepare(mailing);
     if (!('held_code' in prepared)) return prepared;
@@ -130,7 +133,7 @@ export class Claims {
   }
 }
 
-/** The claims by the form of their mails, each with the mailing in that form. */
+/** The claims grouped by the form of their mails, each group with the mailing in that form. */
 function byForm(mailing: OpenMailing, { measured, unmeasured }: PreparedMailing, claims: readonly Claim[]): Batch[] {
   return [measured, unmeasured].flatMap((ready, is_unmeasured) => {
     const theirs = claims.filter((claim) => claim.is_unmeasured === is_unmeasured);

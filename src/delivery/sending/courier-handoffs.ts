@@ -1,4 +1,4 @@
-/** Hands claimed recipients to a courier of this process, each as one mail, and waits for their outcomes. */
+/** Sends each claimed recipient's mail through a courier in this process, and waits for the outcomes. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { sentence } from '../../errors/sentences.ts';
 import type { MailData } from '../mime/mail-data.ts';
@@ -10,21 +10,21 @@ import type { Courier, Outcome } from '../transport/courier.ts';
 import type { Batch } from './claims.ts';
 import type { Handoffs, HandoffsDeps } from './handoffs.ts';
 
-/** Like the worker's, with the courier; whether a mail may leave may depend on its recipient. */
+/** The worker's dependencies plus the courier. Here `mayLeave` takes the claim, because it may depend on the recipient. */
 export interface CourierHandoffsDeps extends Omit<HandoffsDeps, 'mayLeave'> {
   courier: Courier;
   /** Whether the mail of this recipient may leave now. */
   mayLeave(claim: Claim): boolean;
 }
 
-/** It bounds how many mails a crash can send twice. */
+/** Limits how many mails a crash can send twice. */
 const RECORD_MS = 50;
 
 export class CourierHandoffs implements Handoffs {
   readonly recordMs = RECORD_MS;
   readonly #deps: CourierHandoffsDeps;
   #inFlight = 0;
-  /** How many wait for their DKIM signature, by the relay they may go over. */
+  /** The number of mails waiting for their DKIM signature, by SMTP relay. */
   readonly #signing = new Map<number | null, number>();
   #onEnd: () => void = () => undefined;
 
@@ -32,24 +32,27 @@ export class CourierHandoffs implements Handoffs {
     this.#deps = deps;
   }
 
-  /** How many are not ended. */
+  /** The number of unfinished sends. */
   get inFlight(): number {
     return this.#inFlight;
   }
 
-  /** How many more the courier takes now, of those for one relay or for any. Those that are being signed do not count there yet. */
+  /**
+   * How many more mails the courier takes now, for one SMTP relay or for any. Subtracts mails that are being signed, because the courier
+   * does not count them yet.
+   */
   room(relayId: number | null): number {
     return this.#deps.courier.room(relayId) - (this.#signing.get(relayId) ?? 0);
   }
 
-  /** Nothing of claims is kept on disk: at a start, whatever is in hand-off goes back to the queue. */
+  /** Nothing about these claims is stored on disk: at startup, all deliveries in the state `sending` go back to the queue. */
   assign(): void {}
 
   start({ mailing, ready, claims }: Batch): void {
     for (const claim of claims) this.startOne(mailing, ready, claim);
   }
 
-  /** Starts one. A mail that cannot be built, because of a bug or of its data, fails this recipient; the others continue. */
+  /** Starts one send. A mail that cannot be built, because of a bug or its data, fails for this recipient; the others continue. */
   startOne(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): void {
     this.#inFlight++;
     const end = (outcome: Outcome | 'withdrawn') => {
@@ -65,7 +68,7 @@ export class CourierHandoffs implements Handoffs {
     });
   }
 
-  /** Resolves when half of those in progress have ended, or after `ms`. */
+  /** Resolves when half of the sends in progress have ended, or after `ms` milliseconds. */
   async waitForMany(ms: number): Promise<void> {
     const enough = this.#inFlight / 2;
     const half = new Promise<void>((resolve) => {
@@ -78,7 +81,7 @@ export class CourierHandoffs implements Handoffs {
     timer.abort();
   }
 
-  /** At once, because whether a mail may leave is asked right before it begins. */
+  /** Always true, because `mayLeave` is asked right before each mail begins. */
   hasStopped(): boolean {
     return true;
   }
@@ -113,7 +116,7 @@ export class CourierHandoffs implements Handoffs {
       : this.#sendSigned(mailing.relay_id, signed, send);
   }
 
-  /** Hands a mail over once it is signed; until then it counts against the courier's room. */
+  /** Sends a mail once it is signed; until then it counts against the courier's capacity. */
   async #sendSigned(
     relayId: number | null,
     signed: Promise<MailData>,
@@ -126,7 +129,7 @@ export class CourierHandoffs implements Handoffs {
   }
 }
 
-/** The address for the envelope: the local part as given, the domain in ASCII form. */
+/** The envelope address: the local part as given, the domain in ASCII form. */
 function envelopeAddress({ email, normalized_email: normalized }: Claim): string {
   const given = email ?? normalized;
   return given.slice(0, given.lastIndexOf('@')) + normalized.slice(normalized.lastIndexOf('@'));

@@ -1,14 +1,14 @@
-/** What takes claimed recipients from the worker, hands each over as one mail and says what came of it. */
+/** The interface for sending claimed recipients' mails: through a courier in this process, or through sender nodes. */
 import type { Claim } from '../queue/candidates.ts';
 import type { OpenMailing } from '../queue/mailing-state.ts';
 import type { Outcome } from '../transport/courier.ts';
 import type { Batch } from './claims.ts';
 
-/** What the worker gives to its hand-offs. */
+/** The worker's functions that hand-offs call. */
 export interface HandoffsDeps {
   /** Whether a mail of this mailing may leave now. */
   mayLeave(mailingId: number): boolean;
-  /** Takes the outcome of each hand-off. */
+  /** Receives the outcome of each hand-off. */
   onOutcome(mailing: OpenMailing, claim: Claim, outcome: Outcome | 'withdrawn'): void;
   log(fields: object, text: string): void;
 }
@@ -16,26 +16,29 @@ export interface HandoffsDeps {
 export interface Handoffs {
   /** Outcomes are written within this time, in milliseconds. */
   readonly recordMs: number;
-  /** How many are not ended. */
+  /** The number of unfinished hand-offs. */
   readonly inFlight: number;
-  /** How many more are taken now, of those for one relay or for any. */
+  /** How many more are accepted now, for one SMTP relay or for any. */
   room(relayId: number | null): number;
-  /** Called with claims in their transaction, for what must be on disk with them. */
+  /** Called inside the transaction that claims the recipients, to write whatever must be on disk with the claims. */
   assign(batches: readonly Batch[]): void;
-  /** Begins claims that were assigned and are on disk. */
+  /** Begins to send claims that were assigned and are on disk. */
   start(batch: Batch): void;
-  /** Resolves when many of those in progress have ended, or after some time: at most `ms`, where outcomes are not safe elsewhere. */
+  /**
+   * Resolves when many of those in progress have ended, or after some time: after at most `ms` milliseconds if outcomes are not stored
+   * elsewhere.
+   */
   waitForMany(ms: number): Promise<void>;
-  /** Whether no mail of a mailing that was stopped begins any more. The worker asks until it is so. */
+  /** Whether a stopped mailing starts no more mails. The worker asks until this is true. */
   hasStopped(mailingId: number): boolean;
-  /** How much the next `record` has to write, besides the outcomes. */
+  /** The amount of data that the next `record` has to write, in addition to the outcomes. */
   readonly unrecorded: number;
-  /** Called in the transaction that writes the outcomes it gave. */
+  /** Called inside the transaction that writes the outcomes. */
   record(now: number): void;
-  /** Called once that transaction is committed. */
+  /** Called after that transaction has committed. */
   recorded(): void;
   /** Called before a round while all sending is held. */
   hold(): void;
-  /** Begins nothing more, and lets those in progress end within `graceMs`. */
+  /** Starts nothing more, and gives hand-offs in progress `graceMs` milliseconds to end. */
   close(graceMs: number): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * Decides what the outcome of a hand-off leads to: a result for the recipient, a mailing that is held, or a refusal that
- * waits until it is clear whether it is about the recipient or about us.
+ * Decides what follows from the outcome of a hand-off: a result for the recipient, a hold on the mailing, or a refusal that waits until it
+ * is clear whether the recipient or the sender caused it.
  */
 import { type Sentence, sentence } from '../../errors/sentences.ts';
 import type { Claim } from '../queue/candidates.ts';
@@ -11,14 +11,14 @@ import type { Outcome } from '../transport/courier.ts';
 import { Refusals, type Suspect, type Verdict } from './refusals.ts';
 import type { ResultBuffer } from './result-buffer.ts';
 
-/** How many recipients of other domains are tried when one domain refuses. */
+/** The number of recipients of other domains that are tried when one domain refuses. */
 const COMPARED_RECIPIENTS = 10;
 
 interface OutcomesDeps {
   ledger: Ledger;
   results: ResultBuffer;
   stopped: StoppedMailings;
-  /** The clock that retries are measured by, in epoch milliseconds. */
+  /** The clock by which retries are measured, in epoch milliseconds. */
   steady: () => number;
   log(fields: object, text: string): void;
 }
@@ -31,12 +31,12 @@ export class Outcomes {
     this.#deps = deps;
   }
 
-  /** How many refusals that may be about us were noted so far. */
+  /** The number of refusals recorded so far that the sender may have caused. */
   get noted(): number {
     return this.#refusals.noted;
   }
 
-  /** Takes the outcome of a hand-off. */
+  /** Handles the outcome of a hand-off. */
   handle(mailing: OpenMailing, claim: Claim, outcome: Outcome | 'withdrawn'): void {
     const { results, stopped, steady } = this.#deps;
     if (outcome === 'withdrawn') {
@@ -53,9 +53,8 @@ export class Outcomes {
   }
 
   /**
-   * Judges the refusals of mailings of which nobody else is due or being handed off, so that no comparison will follow.
-   * `open` are the mailings that may be sent now; recipients of others go back to the queue, and with `mayClaim` false,
-   * those of all do.
+   * Judges the waiting refusals of mailings that have no other recipient due or being sent, so that no comparison will follow. `open` lists
+   * the mailings that may be sent now; recipients of other mailings go back to the queue. If `mayClaim` is false, those of all mailings do.
    */
   judgeWaiting(open: readonly OpenMailing[], mayClaim: boolean): void {
     for (const id of this.#refusals.waiting) {
@@ -74,12 +73,15 @@ export class Outcomes {
     }
   }
 
-  /** Forgets the refusals of a mailing that is done. */
+  /** Forgets the refusals of a finished mailing. */
   forget(mailingId: number): void {
     this.#refusals.end(mailingId);
   }
 
-  /** Acts on a verdict: holds the mailing and puts its recipients back, or has recipients of other domains tried for comparison. */
+  /**
+   * Acts on a verdict: holds the mailing and puts its recipients back into the queue, or has recipients of other domains tried for
+   * comparison.
+   */
   #act(mailing: OpenMailing, verdict: Verdict): void {
     const { stopped } = this.#deps;
     const { id } = mailing;
@@ -94,7 +96,7 @@ export class Outcomes {
     for (const { claim } of this.#refusals.end(mailingId)) this.#deps.results.requeue(claim);
   }
 
-  /** Moves recipients of other domains to the front of the queue; false when there are none. */
+  /** Moves recipients of other domains to the front of the queue. Returns false if there are none. */
   #hasOthers(mailing: OpenMailing): boolean {
     const { ledger, steady, log } = this.#deps;
     try {
@@ -106,7 +108,10 @@ export class Outcomes {
     }
   }
 
-  /** Whether a recipient of an automation has been refused because of us until retries end, and nobody was accepted in that time. */
+  /**
+   * Whether a recipient of an automation's mail was refused because of the sender until the retries ended, with no recipient accepted in
+   * that time.
+   */
   #isGivenUp({ id, owner_kind }: OpenMailing): boolean {
     if (owner_kind !== 'schedule') return false;
     const acceptedAt = this.#refusals.acceptedAt(id);
@@ -120,7 +125,10 @@ export class Outcomes {
       );
   }
 
-  /** Records refusals that are judged. Where the mailing `goesOn`, those by policy are judged again, with those of people who come later. */
+  /**
+   * Records judged refusals. If the mailing `goesOn`, refusals by policy are retried and judged again together with those of later
+   * recipients.
+   */
   #record(suspects: readonly Suspect[], goesOn = false): void {
     for (const { mailing, claim, outcome } of suspects) {
       const isTriedAgain = goesOn && outcome.enhanced?.startsWith('5.7.') === true;
@@ -143,17 +151,20 @@ export class StoppedMailings {
     return this.#ids.has(mailingId);
   }
 
-  /** Stops a mailing whose new state is on disk already. */
+  /** Stops a mailing whose new state is already on disk. */
   add(mailingId: number): void {
     this.#ids.add(mailingId);
   }
 
-  /** Lets a mailing be sent again. */
+  /** Allows a mailing to be sent again. */
   delete(mailingId: number): void {
     this.#ids.delete(mailingId);
   }
 
-  /** Holds a mailing because of the relay's replies, and stops it. If that cannot be written now, its next refused hand-off tries again. */
+  /**
+   * Holds a mailing because of the SMTP relay's replies, and stops it. If the hold cannot be written now, the mailing's next refused
+   * hand-off tries again.
+   */
   hold(mailingId: number, reason: Sentence): void {
     try {
       this.#states.hold(mailingId, { held_code: 'relay_refused', held_reason: reason });

@@ -9,16 +9,16 @@ const MAX_DOMAINS = 10_000;
 /** Monotonic milliseconds by recipient domain. */
 type DomainTimes = Map<string, number>;
 
-/** Spreads hand-offs over time. A rate of 0 is no limit. */
+/** Spreads sending over time. A rate of 0 means no limit. */
 export class Rates {
   readonly #clock: Clock;
   readonly #total: TokenBucket;
   readonly #perDomain: number;
-  /** How many transactional mails wait for the rate. What it allows is left to them. */
+  /** The number of transactional mails waiting for the rate, which is reserved for them. */
   #reserved = 0;
-  /** When the next mail to a domain may be sent. */
+  /** When the next mail to each domain may be sent. */
   readonly #next: DomainTimes = new Map();
-  /** By mailing: when the next recipient of a domain that has to wait should ask again. */
+  /** By mailing: when the next waiting recipient of a domain should ask again. */
   readonly #tails = new Map<number, DomainTimes>();
 
   constructor(clock: Clock, { perSecond, perDomain }: { perSecond: number; perDomain: number }) {
@@ -27,19 +27,22 @@ export class Rates {
     this.#perDomain = perDomain;
   }
 
-  /** How many of `wanted` mails of campaigns may be sent now. They count as sent. */
+  /** How many of `wanted` campaign mails may be sent now. They count as sent. */
   take(wanted: number): number {
     return this.#total.take(Math.min(wanted, Math.max(0, this.#total.allowed - this.#reserved)));
   }
 
-  /** The same for transactional mail, which goes first: what it does not get now is kept for the next call. */
+  /** Like `take`, for transactional mail, which has priority: whatever it does not get now is reserved for the next call. */
   takeFirst(wanted: number): number {
     const given = this.#total.take(wanted);
     this.#reserved = wanted - given;
     return given;
   }
 
-  /** The same for a transactional mail to this domain, which may go one place ahead: 0, or the milliseconds after which to ask again. */
+  /**
+   * Asks to send a transactional mail to this domain, which may overtake one waiting mail: 0 means now; otherwise the number of
+   * milliseconds after which to ask again.
+   */
   waitForFirst(domain: string): number {
     if (this.#perDomain === 0) return 0;
     const now = this.#clock.monotonic();
@@ -51,16 +54,16 @@ export class Rates {
     return 0;
   }
 
-  /** Gives back what was taken but not sent. */
+  /** Returns capacity that was taken but not used. */
   giveBack(count: number): void {
     this.#total.giveBack(count);
   }
 
   /**
-   * Asks to send a mail to this domain: 0 means now; otherwise the milliseconds after which to ask again. Waiting recipients are spread
-   * over time but reserve nothing, so that a pause does not lead to a burst afterwards; up to a second of unused capacity is made up
-   * for, since the worker does not ask at every moment. Each mailing has its own spread, so that recipients of a cancelled mailing
-   * do not delay others.
+   * Asks to send a mail to this domain: 0 means now; otherwise the number of milliseconds after which to ask again. Waiting recipients are
+   * spread over time but reserve nothing, so that a pause is not followed by a burst. Up to one second of unused capacity may be caught up,
+   * because the worker does not ask continuously. Each mailing is spread separately, so that recipients of a cancelled mailing do not delay
+   * others.
    */
   waitFor(mailingId: number, domain: string): number {
     if (this.#perDomain === 0) return 0;
@@ -79,7 +82,7 @@ export class Rates {
     return Math.ceil(place - now);
   }
 
-  /** Forgets the waiting recipients of a mailing that is done or stopped. */
+  /** Forgets the waiting recipients of a mailing that is finished or stopped. */
   forget(mailingId: number): void {
     this.#tails.delete(mailingId);
   }

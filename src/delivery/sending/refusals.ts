@@ -1,4 +1,4 @@
-/** Recognizes refusals that are about us and not about the recipient: they hold the mailing, and no recipient fails. */
+/** Recognizes refusals caused by the sender and not by the recipient: they hold the mailing, and no recipient fails. */
 import { replyKind } from '../../database/functions/reply-kind.ts';
 import { type Sentence, sentence } from '../../errors/sentences.ts';
 import type { Claim } from '../queue/candidates.ts';
@@ -6,24 +6,27 @@ import type { OpenMailing } from '../queue/mailing-state.ts';
 import { findBlame } from '../replies/blame.ts';
 import type { Outcome } from '../transport/courier.ts';
 
-/** How many recipients refused in a row, with nobody accepted in between, hold a mailing: by replies that name us, that have the same text, or of any kind. */
+/**
+ * The number of consecutive refused recipients, with none accepted in between, that hold a mailing: for replies that refer to us, that have
+ * the same text, or of any kind.
+ */
 const MAX_NAMING_US = 3;
 const MAX_SAME_TEXT = 10;
 const MAX_REFUSALS = 50;
-/** How often recipients of other domains are tried for comparison before refusals of one domain alone hold the mailing. */
+/** How often recipients of other domains are tried for comparison before the refusals of a single domain hold the mailing. */
 const MAX_COMPARISONS = 4;
 
-/** A recipient whose refusal is not judged yet: they stay in hand-off until others have been accepted or refused too. */
+/** A refused recipient that is not judged yet. It stays in the state `sending` until other recipients have been accepted or refused. */
 export interface Suspect {
   mailing: OpenMailing;
   claim: Claim;
   outcome: Outcome;
 }
 
-/** The refusals of a mailing since it was last accepted for somebody; recipients who are tried again count once. */
+/** A mailing's refusals since its last acceptance. A recipient who is retried counts once. */
 interface Streak {
   waiting: Suspect[];
-  /** Delivery ids of the refusals that name us, of those with the latest text, and of all. */
+  /** Delivery ids of the refusals that refer to us, of those with the latest text, and of all. */
   named: Set<number>;
   same: Set<number>;
   all: Set<number>;
@@ -34,26 +37,26 @@ interface Streak {
   comparisons: number;
 }
 
-/** What is known of a mailing. */
+/** The refusals and acceptances recorded for a mailing. */
 interface MailingRefusals {
   streak: Streak;
-  /** Two of the domains that accepted it, and when the last did (steady epoch milliseconds). */
+  /** Two of the domains that accepted the mailing, and when the last acceptance was (epoch milliseconds of the steady clock). */
   accepted: Set<string>;
   acceptedAt: number;
-  /** Domains that refuse it while others accept it. */
+  /** Domains that refuse the mailing while others accept it. */
   refusing: Set<string>;
 }
 
 /** `hold`: hold the mailing; `compare`: try recipients of other domains first; `theirs`: only the recipients' domain refuses. */
 export type Verdict = 'hold' | 'compare' | 'theirs' | null;
 
-/** The refusals of each mailing that may be about us. */
+/** The refusals of each mailing that the sender may have caused. */
 export class Refusals {
   readonly #known = new Map<number, MailingRefusals>();
-  /** How many refusals were noted so far. */
+  /** The number of refusals recorded so far. */
   noted = 0;
 
-  /** Notes a refusal that may be about us. True when the recipient must wait until it is judged. */
+  /** Records a refusal that the sender may have caused. Returns true if the recipient must wait until it is judged. */
   note(mailing: OpenMailing, claim: Claim, outcome: Outcome): boolean {
     const blame = findBlame(outcome);
     if (blame === null) return false;
@@ -70,7 +73,7 @@ export class Refusals {
     return true;
   }
 
-  /** Notes that a recipient was accepted at `steady`, which ends the streak. Returns the waiting recipients, to be recorded. */
+  /** Records that a recipient was accepted at `steady`, which ends the streak. Returns the waiting recipients, which are then recorded. */
   accepted(mailingId: number, claim: Claim, steady: number): Suspect[] {
     const known = this.#refusalsFor(mailingId);
     const domain = domainOf(claim);
@@ -82,24 +85,24 @@ export class Refusals {
     return endStreak(known);
   }
 
-  /** When somebody was last accepted, steady epoch milliseconds; 0 when that is not known. */
+  /** When a recipient was last accepted, epoch milliseconds of the steady clock; 0 if unknown. */
   acceptedAt(mailingId: number): number {
     return this.#known.get(mailingId)?.acceptedAt ?? 0;
   }
 
-  /** The mailings with recipients that wait. */
+  /** The mailings with waiting recipients. */
   get waiting(): number[] {
     return [...this.#known].filter(([, { streak }]) => streak.waiting.length > 0).map(([id]) => id);
   }
 
-  /** The recipients of a mailing that wait. */
+  /** The waiting recipients of a mailing. */
   suspects(mailingId: number): readonly Suspect[] {
     return this.#known.get(mailingId)?.streak.waiting ?? [];
   }
 
   /**
-   * What the streak of a mailing means. One domain alone may refuse by a policy of its own, so recipients of others are tried first.
-   * `isLast`: there are no others to try. `isFirst`: nobody of the mailing has been accepted either.
+   * The verdict on the streak of a mailing. A single domain may refuse by its own policy, so recipients of other domains are tried first.
+   * `isLast`: there are no others to try. `isFirst`: no recipient of the mailing has been accepted yet.
    */
   verdict(mailingId: number, { isLast = false, isFirst = false } = {}): Verdict {
     const known = this.#known.get(mailingId);
@@ -130,12 +133,15 @@ export class Refusals {
     return count === 1 ? sentence('held_by_refusal', { reply }) : sentence('held_by_refusals', { count, reply });
   }
 
-  /** Removes and returns the waiting recipients. The streak continues until somebody is accepted. */
+  /** Removes and returns the waiting recipients. The streak continues until a recipient is accepted. */
   take(mailingId: number): Suspect[] {
     return this.#known.get(mailingId)?.streak.waiting.splice(0) ?? [];
   }
 
-  /** Notes that only the recipients' domain refuses: ends the streak and returns the waiting recipients. Later ones of that domain do not wait. */
+  /**
+   * Records that only the recipients' domain refuses: ends the streak and returns the waiting recipients. Later recipients of that domain
+   * do not wait.
+   */
   blameDomain(mailingId: number): Suspect[] {
     const known = this.#refusalsFor(mailingId);
     for (const one of known.streak.domains) known.refusing.add(one);

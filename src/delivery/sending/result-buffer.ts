@@ -1,4 +1,4 @@
-/** What hand-offs led to and is not on disk yet: results, and claims that go back to the queue as if nothing had happened. */
+/** Results of hand-offs that are not on disk yet, and claims that go back to the queue as if they had not been claimed. */
 
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { isoTimestamp } from '../../time/clock.ts';
@@ -11,7 +11,7 @@ import { classify } from '../replies/classify.ts';
 import type { Outcome } from '../transport/courier.ts';
 
 export class ResultBuffer {
-  /** The clock that retries are measured by. */
+  /** The clock by which retries are measured. */
   readonly #steady: () => number;
   #results: Result[] = [];
   #requeued: { claim: Claim; due_at: number | null }[] = [];
@@ -20,18 +20,18 @@ export class ResultBuffer {
     this.#steady = steady;
   }
 
-  /** How many there are. */
+  /** The number of buffered results and claims. */
   get length(): number {
     return this.#results.length + this.#requeued.length;
   }
 
-  /** How many of them are of one mailing. */
+  /** The number of them that belong to one mailing. */
   countOf(mailingId: number): number {
     const claims = [...this.#results, ...this.#requeued.map(({ claim }) => claim)];
     return claims.filter(({ mailing_id }) => mailing_id === mailingId).length;
   }
 
-  /** The deliveries they are of, and whether each mail has left for good. */
+  /** The ids of their deliveries, and whether each mail has left and will not be retried. */
   get ended(): { id: number; hasLeft: boolean }[] {
     return [
       ...this.#results.map(({ id, state }) => ({ id, hasLeft: state !== 'queued' })),
@@ -39,23 +39,23 @@ export class ResultBuffer {
     ];
   }
 
-  /** Adds what an outcome means for the recipient. With `isTriedAgain`, a refusal does not fail them. */
+  /** Adds the result of an outcome. If `isTriedAgain`, a refusal does not fail the recipient. */
   add(mailing: OpenMailing, claim: Claim, outcome: Outcome, isTriedAgain = false): void {
     this.#results.push(this.#resultOf(mailing, claim, outcome, isTriedAgain));
   }
 
-  /** Puts a claim back into the queue, due at `due_at` (steady epoch milliseconds), or where it was. */
+  /** Puts a claim back into the queue, due at `due_at` (epoch milliseconds of the steady clock), or as it was. */
   requeue(claim: Claim, due_at: number | null = null): void {
     this.#requeued.push({ claim, due_at });
   }
 
-  /** When a claim is tried again after a temporary refusal; null once it is given up. */
+  /** When a claim is retried after a temporary refusal; null if it is given up. */
   retryAt(claim: Claim): number | null {
     const now = this.#steady();
     return retryAt(claim.attempt + 1, claim.first_tried_at || now, now);
   }
 
-  /** Writes all of them to the ledger. Call `clear` once the transaction is committed. */
+  /** Writes all of them to the ledger. Call `clear` after the transaction has committed. */
   write(ledger: Ledger, moment: Date): void {
     ledger.record(this.#results, moment.getTime(), isoTimestamp(moment));
     ledger.requeue(this.#requeued);
@@ -80,19 +80,19 @@ export class ResultBuffer {
   }
 }
 
-/** What an outcome means for a mail. */
+/** The meaning of an outcome for a mail. */
 export interface Meaning {
   state: 'accepted' | 'bounced' | 'failed' | 'queued';
   reply: Said;
-  /** When the next try is due, if it is queued again. */
+  /** When the next attempt is due, if the mail is queued again. */
   due_at: number;
   /** Whether the address does not exist. */
   suppress: boolean;
 }
 
 /**
- * What an outcome means for a mail that `retryAt` says when to try again, or null to give up. A refusal that names us never fails it, and
- * with `isTriedAgain` none does.
+ * The meaning of an outcome for a mail. `retryAt` returns when to try again, or null to give up. A refusal caused by the sender never fails
+ * the mail, and no refusal does if `isTriedAgain`.
  */
 export function meaning(outcome: Outcome, retryAt: () => number | null, isTriedAgain = false): Meaning {
   const { reply } = outcome;

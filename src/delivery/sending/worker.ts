@@ -1,4 +1,4 @@
-/** The delivery worker: in rounds, claims recipients, hands them to the courier and records what came of it. */
+/** The delivery worker: in rounds, claims recipients, sends their mails and records the results. */
 
 import type { Db } from '../../database/open.ts';
 import type { Clock } from '../../time/clock.ts';
@@ -19,20 +19,20 @@ import { domainOf } from './refusals.ts';
 import { ResultBuffer } from './result-buffer.ts';
 
 const CANCEL_ROWS = 250;
-/** Whose mail waits for the hours of the account. */
+/** The kinds of mailings that respect the account's sending hours. */
 const CAMPAIGNS: ReadonlySet<OpenMailing['owner_kind']> = new Set(['single', 'schedule']);
 
 interface WorkerDeps {
   db: Db;
   clock: Clock;
-  /** Whether claims are given to sender nodes, which keep them while this process is restarted. */
+  /** Whether claims are given to sender nodes, which keep them while this process restarts. */
   hasNodes: boolean;
-  /** Makes what hands claims over. */
+  /** Creates the hand-offs. */
   openHandoffs(deps: HandoffsDeps): Handoffs;
   mailings: Mailings;
   rates: Rates;
   pacing: Pacing;
-  /** The zone of the installation. */
+  /** The installation's time zone. */
   timeZone: string;
   warmUps: WarmUps;
   log(fields: object, text: string): void;
@@ -42,7 +42,7 @@ export class DeliveryWorker {
   readonly #deps: WorkerDeps;
   readonly #ledger: Ledger;
   readonly #states: MailingStates;
-  /** The clock that retries and other waits are measured by. */
+  /** The clock by which retries and other waits are measured. */
   readonly #steady: () => number;
   readonly #stopped: StoppedMailings;
   readonly #results: ResultBuffer;
@@ -80,9 +80,9 @@ export class DeliveryWorker {
   }
 
   /**
-   * One round: records results and claims as many recipients as the courier has room for, in one transaction; hands them over; waits
-   * until half of the hand-offs have ended or results must be written. Returns whether there is more to do now. While all sending is
-   * held, nothing is claimed.
+   * Runs one round: records results and claims as many recipients as there is capacity for, in one transaction; starts sending; waits until
+   * half of the sends have ended or results must be written. Returns whether there is more to do now. While all sending is held, nothing is
+   * claimed.
    */
   async step(isHeld = false): Promise<boolean> {
     if (isHeld) this.#handoffs.hold();
@@ -93,15 +93,15 @@ export class DeliveryWorker {
     for (const batch of batches) this.#handoffs.start(batch);
     if (this.#handoffs.inFlight > 0) await this.#handoffs.waitForMany(this.#handoffs.recordMs);
     const cancelled = this.#cancelQueued();
-    // A new refusal calls for another round. One still waiting to be compared with others does not.
+    // A new refusal needs another round. A refusal that still waits for comparison does not.
     const isJudging = this.#outcomes.noted !== noted;
     const waiting = this.#handoffs.inFlight + this.#results.length + (isJudging ? 1 : 0);
     return ended > 0 || batches.length > 0 || this.#claims.ineligible > 0 || cancelled > 0 || waiting > 0;
   }
 
   /**
-   * Acknowledges mailings whose state another thread has changed. From the acknowledgement on no hand-off of a stopped mailing starts; where
-   * that takes time, a later call acknowledges it.
+   * Acknowledges mailings whose state another thread has changed. After the acknowledgement no mail of a stopped mailing starts; if that
+   * takes time, a later call acknowledges it.
    */
   acknowledge(): void {
     for (const { id, state } of this.#states.unacknowledged()) {
@@ -117,17 +117,17 @@ export class DeliveryWorker {
     }
   }
 
-  /** Results are to be written within this time, in milliseconds. */
+  /** Results must be written within this time, in milliseconds. */
   get recordMs(): number {
     return this.#handoffs.recordMs;
   }
 
-  /** From now on no hand-off starts. */
+  /** From now on, starts no more sends. */
   stop(): void {
     this.#isStopping = true;
   }
 
-  /** Stops handing off, waits up to `graceMs` for the hand-offs in progress and records their results. */
+  /** Stops sending, waits up to `graceMs` milliseconds for the sends in progress and records their results. */
   async close(graceMs: number): Promise<void> {
     this.stop();
     await Promise.all([this.#handoffs.close(graceMs), this.#finish()]);
@@ -148,7 +148,7 @@ export class DeliveryWorker {
     this.#clearRecorded();
   }
 
-  /** Like `record`, but a failed write, for example on a full disk, is logged and tried again with the next results. */
+  /** Like `record`, but logs a failed write, for example on a full disk, and tries it again with the next results. */
   #recordSafely(): void {
     try {
       this.record();
@@ -158,13 +158,13 @@ export class DeliveryWorker {
   }
 
   /**
-   * Records and claims in one commit, since each commit waits for the disk. A failed write, for example on a full disk, throws and keeps
-   * the results for the next round.
+   * Records and claims in one transaction, because each commit waits for the disk. A failed write, for example on a full disk, throws and
+   * keeps the results for the next round.
    */
   #recordAndClaim(mayClaim: boolean): Batch[] {
     const open = this.#states.openMailings(this.#steady());
     this.#claims.startRound();
-    // Those who wait for a warm-up are still to come, so that a refusal can be compared.
+    // Recipients who wait for a warm-up still come later, so that a refusal can be compared with theirs.
     this.#outcomes.judgeWaiting(open, mayClaim);
     if (open.length + this.#results.length + this.#handoffs.unrecorded === 0) return [];
     const warmed = this.#deps.warmUps.startRound(open);
@@ -184,7 +184,7 @@ export class DeliveryWorker {
     return batches;
   }
 
-  /** The mailings without those of campaigns whose account has its mail wait at this time. */
+  /** Removes the mailings of campaigns whose account is outside its sending hours. */
   #mayLeaveNow(due: readonly OpenMailing[]): readonly OpenMailing[] {
     const { db, clock, timeZone } = this.#deps;
     const waiting = due.length === 0 ? null : waitingAccounts(db.$client, clock.now(), timeZone);
@@ -192,7 +192,7 @@ export class DeliveryWorker {
     return due.filter(({ owner_kind: kind, user_id }) => !(CAMPAIGNS.has(kind) && waiting.has(user_id)));
   }
 
-  /** Holds the mailings of single sends whose results are past a limit, before anybody more is claimed; gives their ids. */
+  /** Holds the mailings of single sends whose results exceed a limit, before more recipients are claimed. Returns their ids. */
   #holdByResults(open: readonly OpenMailing[]): number[] {
     return open.flatMap(({ id, owner_kind }) => {
       const held = owner_kind === 'single' ? findResultHold(this.#deps.db.$client, id) : null;
@@ -207,7 +207,7 @@ export class DeliveryWorker {
     this.#handoffs.recorded();
   }
 
-  /** The claims that may be handed off now, and those that wait until the rate of their recipient domain or of its group allows another mail. */
+  /** The claims that may be sent now, and those that wait until the rate of their recipient domain or its group allows another mail. */
   #limited(batches: readonly Batch[]): { batches: Batch[]; putOff: { claim: Claim; due_at: number }[] } {
     const { rates, pacing } = this.#deps;
     const putOff: { claim: Claim; due_at: number }[] = [];
@@ -234,7 +234,7 @@ export class DeliveryWorker {
     for (const { id } of open) this.#completeIfDone(id, moment);
   }
 
-  /** Finishes a mailing if all of its recipients are in a final state. */
+  /** Finishes a mailing if all its recipients are in a final state. */
   #completeIfDone(mailingId: number, moment: Date): void {
     if (!this.#states.completeIfDone(mailingId, isoTimestamp(moment))) return;
     this.#deps.mailings.forget(mailingId);
@@ -243,7 +243,7 @@ export class DeliveryWorker {
     this.#outcomes.forget(mailingId);
   }
 
-  /** Cancels some queued recipients of each cancelled mailing; returns how many. */
+  /** Cancels some queued recipients of each cancelled mailing. Returns how many. */
   #cancelQueued(): number {
     const moment = this.#deps.clock.now();
     let cancelled = 0;

@@ -1,45 +1,45 @@
-/** Prepares the HTML of a mail for a frame within a page, where nothing of it acts, with the clicks of its links beside them. */
+/** Prepares the HTML of a mail for an iframe in which links and scripts do nothing, optionally with the click counts next to the links. */
 import { createHash } from 'node:crypto';
 import { Parser } from 'htmlparser2';
 
-/** How a mail is shown in a frame. */
+/** How a mail is displayed in the iframe. */
 export interface FrameLook {
-  /** As programs show it that follow what it says about dark colours. */
+  /** Whether to display it as mail clients in dark mode do. */
   readonly isDark?: boolean;
-  /** What stands beside its links, by their numbers. */
+  /** The badges next to its links, by link number. */
   readonly badges?: ReadonlyMap<number, Badge>;
 }
 
-/** A mail, and whose pictures are shown in it. */
+/** A mail, and the images that may be displayed in it. */
 export interface Framing {
   readonly html: string;
   readonly look: FrameLook;
-  /** The ids of the pictures in it that are in the library of the account. */
+  /** The ids of its images that are in the account's library. */
   readonly library: ReadonlySet<string>;
-  /** Where pictures of the library are in mails. */
+  /** The origins that image URLs of the library have in mails. */
   readonly origins: readonly string[];
 }
 
-/** What a frame shows. */
+/** The document in the iframe. */
 export interface MailFrame {
   html: string;
-  /** A hash of that, as an entity tag (RFC 9110, 8.8.3). */
+  /** A hash of the HTML, as an entity tag (RFC 9110, 8.8.3). */
   etag: string;
-  /** Whether it has pictures of the library. */
+  /** Whether it contains images of the library. */
   hasPictures: boolean;
 }
 
-/** The frame may not leave for other sites, so a link in it would lead to an error of the browser. */
+/** The iframe may not navigate to other sites, so a click on a link would only show a browser error. */
 const RESTING = '<style>a, area { pointer-events: none !important; }</style>';
 
-/** The address of a picture of the library: origin, path, id. Before there was a public address, mails got one of this machine. */
+/** The URL of an image in the library: origin, path, id. Before a public URL was set, mails got this machine's origin. */
 const PICTURE = /(https?:\/\/[^\s"'<>()/]+)(\/pictures\/([0-9a-f]{32})\/[^\s"'<>()\\]*)/gi;
 const LOCAL = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
 /**
- * Takes the addresses from pictures that are neither in the mail itself nor in the library of the account, so that their alternative text
- * shows instead of a broken picture, and takes links out of the reach of mouse and keyboard. The mail as a whole can be reached, so that
- * the keyboard scrolls it. Pictures of the library are loaded from where the page is, which may not be where mails say they are.
+ * Removes the URLs of images that are neither embedded in the mail nor in the account's library, so that the alternative text appears
+ * instead of a broken image, and disables links for mouse and keyboard. The mail itself stays focusable, so that the keyboard scrolls it.
+ * Images of the library are loaded from the page's own origin, which may differ from the one in the mail.
  */
 export function frameMail({ html, look: { isDark = false, badges }, library, origins }: Framing): MailFrame {
   const marked = badges === undefined ? html : withBadges(html, badges);
@@ -59,7 +59,7 @@ export function frameMail({ html, look: { isDark = false, badges }, library, ori
   return { html: shown, etag, hasPictures: own.size > 0 };
 }
 
-/** Gives HTML without a body element the one that a browser would add, where the browser would add it. */
+/** Adds the body element to HTML without one, where a browser would add it. */
 function withBody(html: string): string {
   for (const before of [/<\/head\s*>/i, /<html\b[^<>]*>/i, /<!doctype[^<>]*>/i]) {
     if (before.test(html)) return html.replace(before, '$&<body tabindex="0">');
@@ -71,10 +71,10 @@ function rested(still: string): string {
   return /<head\b[^<>]*>/i.test(still) ? still.replace(/<head\b[^<>]*>/i, `$&${RESTING}`) : RESTING + still;
 }
 
-/** The ground and the text where the mail has no colours of its own. */
+/** Sets the background and text colours of mails that set none. */
 const DARK = '<style>:root { color-scheme: dark; }</style>';
 
-/** The HTML of a mail whose rules for dark colours hold, and whose rules for light ones do not, whatever the browser prefers. */
+/** The HTML of a mail with its dark-mode rules always applied and its light-mode rules never, whatever the browser prefers. */
 export function inDark(html: string): string {
   const dark = html
     .replaceAll(/\(\s*prefers-color-scheme\s*:\s*dark\s*\)/gi, '(min-width: 0)')
@@ -84,38 +84,38 @@ export function inDark(html: string): string {
 
 /** A link in the HTML of `/single-send/mail`. */
 export interface MarkedLink {
-  /** Its number in the report. A destination that stands in the mail twice has one number. */
+  /** Its number in the report. A destination that occurs twice in the mail has one number. */
   number: number;
-  /** What is shown for it; empty where that is a picture without text, or nothing. */
+  /** The text displayed for it; empty for an image without alternative text, or an empty link. */
   text: string;
 }
 
-/** The same with the place in the HTML where it ends. */
+/** A marked link with the position in the HTML where it ends. */
 interface PlacedLink extends MarkedLink {
   end: number;
 }
 
-/** What stands beside a link. */
+/** A badge next to a link. */
 export interface Badge {
   text: string;
   isQuiet: boolean;
 }
 
-/** What is shown of a link's text. */
+/** The maximum number of characters displayed of a link's text. */
 const MAX_TEXT = 200;
 
 const PLACE = 'all:initial;position:relative;display:inline-block;width:0;height:0;vertical-align:top';
 const BADGE =
   'all:initial;position:absolute;z-index:9;top:-9px;left:-8px;padding:0 6px;border-radius:9px;font:600 11px/18px system-ui,sans-serif;white-space:nowrap;box-shadow:0 0 0 2px #fff';
 
-/** Each link of a mail with the first text that is shown for it, of 200 characters at most. */
+/** Each link of a mail with the first text displayed for it, at most 200 characters. */
 export function linkNames(html: string): MarkedLink[] {
   const texts = new Map<number, string>();
   for (const { number, text } of markedLinks(html)) if (!texts.get(number)) texts.set(number, text.slice(0, MAX_TEXT));
   return [...texts].map(([number, text]) => ({ number, text }));
 }
 
-/** The links of a mail in the order in which they stand there. */
+/** The links of a mail in order of appearance. */
 function markedLinks(html: string): PlacedLink[] {
   const links: PlacedLink[] = [];
   let open: MarkedLink | null = null;
@@ -146,8 +146,8 @@ function markedLinks(html: string): PlacedLink[] {
 }
 
 /**
- * The mail with a badge at the end of each link that has one. A badge takes no room, so that the mail looks as it did, and inherits
- * nothing from the mail.
+ * The mail with a badge at the end of each link that has one. Badges take no space, so that the layout of the mail does not change, and
+ * inherit no styles from it.
  */
 export function withBadges(html: string, badges: ReadonlyMap<number, Badge>): string {
   let from = 0;

@@ -12,34 +12,34 @@ import { untracked, untrackedText, withMarkedLinks } from '../content/web-copy.t
 import { MergedSize } from '../mime/merged-size.ts';
 import { type FrozenContent, frozenVariant } from '../queue/ready-mailing.ts';
 
-/** A mail, and whom it is shown to. */
+/** A mail, and the recipient for whom it is shown. */
 export interface Showing {
   /** The JSON of a `FrozenMail`, in UTF-8. */
   readonly frozen: Uint8Array;
   /** The number of its variant; 0: A. */
   readonly variant: number;
-  /** The values of the person, besides those of the sender. */
+  /** The contact's values, in addition to those of the sender. */
   readonly values: Values;
-  /** False: the HTML is not wanted. */
+  /** Whether to include the HTML. */
   readonly hasHtml: boolean;
 }
 
-/** What of frozen content is shown. */
+/** The parts of the frozen content that are shown. */
 type FrozenMail = Pick<FrozenContent, 'content' | 'sender_name' | 'sender_address' | 'variants'>;
 
-/** A mail as JSON, and the placeholders of which the person has no value, whether or not they have a default. */
+/** A mail as JSON, and the placeholders for which the contact has no value, whether or not they have a default. */
 export interface Shown {
   /** An object with `subject`, `html`, `text` and `text_length`. */
   readonly json: string;
   readonly withoutValue: readonly string[];
 }
 
-/** What is shown of a text part: some hundred pages. */
+/** The maximum number of characters shown of a text part: some hundred pages. */
 const MAX_TEXT = 100_000;
 
 /**
- * The mail merged for one person, in which tracked links lead to their destination and have their number as `data-link`. Throws
- * MergedTooLarge where the person would not get it, either.
+ * Merges the mail for one contact; tracked links lead to their destination and have their number as `data-link`. Throws MergedTooLarge if
+ * the contact would not get the mail, either.
  */
 export function mergeShown({ frozen: json, variant, values: given, hasHtml }: Showing) {
   const frozen = parsed(json);
@@ -59,38 +59,38 @@ function parsed(json: Uint8Array): FrozenMail {
   return JSON.parse(new TextDecoder().decode(json));
 }
 
-/** The mail with the beginning of its text part. Throws MergedTooLarge. */
+/** Returns the mail with the beginning of its text part. Throws MergedTooLarge. */
 export function showContent(showing: Showing): Shown {
   const { subject, html, text, withoutValue } = mergeShown(showing);
   return { json: JSON.stringify({ subject, html, ...beginning(text) }), withoutValue };
 }
 
-/** The beginning of a text part, and its whole length. */
+/** The beginning of a text part, and its full length. */
 function beginning(text: string): { text: string; text_length: number } {
   return { text: text.slice(0, MAX_TEXT), text_length: text.length };
 }
 
-/** A mail, and the recipient whose copy of it is shown. */
+/** A mail, and the recipient whose web copy is shown. */
 export type Copying = Pick<Showing, 'frozen' | 'variant' | 'values'>;
 
-/** The HTML of the copy of a mail in a browser. Throws MergedTooLarge. */
+/** Returns the HTML of the web copy of a mail. Throws MergedTooLarge. */
 export function showCopy({ frozen, variant, values }: Copying): string {
   const html = untracked(frozenVariant(parsed(frozen), variant).content);
   new MergedSize({ subject: '', html, text: [] }).require((name) => values[name]);
   return mergeHtml(html, values);
 }
 
-/** What the checks of a mail depend on besides the mail. */
+/** The input of the checks, in addition to the mail itself. */
 export interface Checking extends Omit<CheckContext, 'withoutValue' | 'unknown' | 'foreign'> {
   readonly showing: Showing;
-  /** Its texts and its code as they were written. */
+  /** The mail's texts and template code as they were written. */
   readonly texts: readonly string[];
 }
 
-/** A merged mail as its owner checks it. */
+/** A merged mail with the results of its checks. */
 export interface CheckedContent {
   subject: string;
-  /** The beginning of the text part, and the characters of all of it. */
+  /** The beginning of the text part, and the length of the whole part in characters. */
   text: string;
   text_length: number;
   own: ContentFinding[];

@@ -1,6 +1,6 @@
 /**
- * Mailings that each recipient gets at the same time of day by their own clock. When they are enqueued, each recipient is put off to the
- * moment of that time in their zone, which stays what it is when the service is restarted. The zone of a person is the one that is written down for them, or that of their country and state.
+ * Mailings that each recipient gets at the same time of day in their own time zone. At enqueueing, each recipient's due time is set to that
+ * time in their zone; restarts do not change it. A contact's zone is the one stored for them, or that of their place.
  */
 
 import { readFileSync } from 'node:fs';
@@ -13,22 +13,22 @@ import { readCountries } from '../../database/seed.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { isTimeZone, toUtc } from '../../time/zones.ts';
 
-/** The zone whose clock is ahead of all others. */
+/** The time zone whose clock is ahead of all others. */
 export const FIRST_ZONE = 'Pacific/Kiritimati';
 
-/** A local date (YYYY-MM-DD) and time (HH:MM:SS), and the zone of those whose own is not known. */
+/** A local date (YYYY-MM-DD) and time (HH:MM:SS), and the zone for recipients whose own zone is unknown. */
 export interface LocalTime {
   date: string;
   time: string;
   zone: string;
 }
 
-/** The recipients of one place, by their deliveries, separated by commas. */
+/** The recipients in one place, as comma-separated delivery ids. */
 type PlaceGroup = Place & { ids: string; people: number };
 
 /**
- * Gives a function that puts the recipients off who were enqueued after a delivery. Call that in the transaction that enqueues them. The
- * moment of each zone is computed once.
+ * Returns a function that sets the due times of the recipients enqueued after a delivery. Call it in the transaction that enqueues them.
+ * The due time in each zone is computed once.
  */
 export function localTimes(client: Database, mailingId: number): (after: number, local: LocalTime) => void {
   const moments = new Map<string, number>();
@@ -64,16 +64,16 @@ export function localTimes(client: Database, mailingId: number): (after: number,
   };
 }
 
-/** Until when a mailing waits for the time of some of its recipients. */
+/** The recipients of a mailing whose local time has not come yet. */
 export interface LocalWait {
-  /** How many had not reached that time, those included who have left since. */
+  /** The number of recipients still waiting, including those who have unsubscribed since. */
   people: number;
-  /** When the next and the last of them reach it, ISO timestamps. */
+  /** When the next and the last of them are due, ISO timestamps. */
   next_at: string;
   last_at: string;
 }
 
-/** Whom a mailing waits for at `now`; null when it waits for nobody, or goes by one clock. */
+/** The recipients that a mailing still waits for at `now`; null if there are none, or if it is not sent by local time. */
 export function findLocalWait(client: Database, mailingId: number, now: Date): LocalWait | null {
   const row = prepared<[number, number], { people: number | null; next: number; last: number }>(
     client,
@@ -84,35 +84,35 @@ export function findLocalWait(client: Database, mailingId: number, now: Date): L
   return { people, next_at: isoTimestamp(new Date(next)), last_at: isoTimestamp(new Date(last)) };
 }
 
-/** The custom field that has the IANA name of a person's zone. */
+/** The custom field that holds the IANA name of a contact's zone. */
 const ZONE_FIELD = 'time_zone';
-/** Of a custom value, what is compared with names of zones, none of which is that long. */
+/** The number of characters of a custom value compared with zone names; none is that long. */
 const MAX_ZONE_LENGTH = 65;
 
-/** What is known of where a person lives. */
+/** The stored details of where a contact lives. */
 export interface Place {
   country_id: number | null;
   state: string | null;
-  /** As it was given; it may be no zone. */
+  /** As it was given; may not be a valid zone. */
   time_zone: string | null;
 }
 
 /**
- * data/time-zones.json: by ISO 3166-1 code the zone of a country, or the states that have each of its zones. A state is written as
- * data/places has it, with other ways to write it after `|`; `*` is the rest of the country. A place counts as the zone in which at least
- * nine in ten of its people live; one without such a zone is not there.
+ * data/time-zones.json: for each ISO 3166-1 country code its zone, or the states in each of its zones. States are written as in
+ * data/places, with alternative spellings after `|`; `*` is the rest of the country. A place counts as the zone in which at least nine in
+ * ten of its people live; a place without such a zone is missing.
  */
 type ZonesByCountry = Record<string, string | Record<string, string[]>>;
 
 interface CountryZones {
   byState: ReadonlyMap<string, string>;
-  /** Where the state is not known or has no zone of its own; null: that says nothing. */
+  /** The zone if the state is unknown or not listed; null if that leaves it open. */
   elsewhere: string | null;
 }
 
 let countries: Map<number, CountryZones> | undefined;
 
-/** The zone of a person; null if their place is not known, or does not say which of several zones it is. */
+/** The zone of a contact; null if their place is unknown or has several zones. */
 export function findZone({ country_id, state, time_zone }: Place): string | null {
   if (time_zone !== null && isTimeZone(time_zone)) return time_zone;
   countries ??= readZones();
@@ -142,7 +142,7 @@ function countryZones(zones: string | Record<string, string[]>): CountryZones {
   return { byState, elsewhere };
 }
 
-/** The form in which names of states are compared: São Paulo is sao paulo. */
+/** The form in which names of states are compared: São Paulo becomes sao paulo. */
 function stateKey(name: string): string {
   return name.normalize('NFKD').replace(/\p{M}/gu, '').trim().toLowerCase();
 }

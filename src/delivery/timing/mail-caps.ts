@@ -1,8 +1,9 @@
 /**
- * How many mails of campaigns one person gets within some days at most. It is decided at the claim, in its transaction: the ledger says
- * what a person had, so two mailings at once cannot both be the last that is allowed. A mail that was begun is never capped, since it may
- * have left before a kill; it counts for the others. What is looked at is one index of the ledger, which has the mails of accounts with caps
- * only (`counts_to_caps`): a claim marks those of now, and `ledger/earlier-mails.ts` those of the time before the caps.
+ * The frequency cap: how many campaign mails a contact gets at most within some days. It is checked at the claim, inside its transaction,
+ * against the ledger, so that two mailings at once cannot both use the last allowed mail. A mail whose sending has begun is never capped,
+ * because it may have left before a crash; it counts towards the cap of other mails. Only one index of the ledger is read, which contains
+ * only mails of accounts with caps (`counts_to_caps`): each claim marks its own mails, and `ledger/earlier-mails.ts` marks those sent
+ * before the caps were set.
  */
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
@@ -14,44 +15,46 @@ import { addDays, toUtc, wallClock } from '../../time/zones.ts';
 export const MAX_CAPS = 3;
 export const MAX_CAP_MAILS = 50;
 export const MAX_CAP_DAYS = 31;
-/** How long after its time a mail of an automation may wait for the caps. */
+/** How long after its due time an automation's mail may wait because of the caps. */
 const LONGEST_WAIT_MS = 7 * 86_400_000;
 const START_OF_DAY = '00:00:00';
 
 const WAITS = stored(sentence('waits_for_cap'));
 
-/** A recipient that is looked at. */
+/** A recipient to check. */
 interface Asked {
   id: number;
   address_id: number;
 }
 
-/** What the caps say of one recipient: left out with a stored reason, or to be tried again at a moment (epoch milliseconds). */
+/**
+ * The result for a recipient who has reached the cap: excluded with a stored reason, or to be tried again at `until` (epoch milliseconds).
+ */
 export type Capped<Recipient> = { recipient: Recipient; reason: string; until: number | null };
 
-/** The caps of the account of a mailing. */
+/** The caps that apply to a mailing. */
 export interface MailingCaps {
   account: number;
   caps: readonly MailCap[];
-  /** Whether its mails go also to those who had as many; they count for the others. */
+  /** True if its mails ignore the caps. They still count towards the caps of other mails. */
   ignores: boolean;
   in_series: boolean;
-  /** Whether mails of the time before the caps are still being looked for. */
+  /** Whether mails sent before the caps were set are still being marked. */
   is_incomplete: boolean;
 }
 
-/** Caps at a moment, as the values of statements: the period of each begins with a local day. */
+/** The caps at a given time, as parameters of SQL statements: the period of each begins with a local day. */
 export interface CapPeriods {
   /** The beginning of the longest period, epoch milliseconds. */
   from: number;
-  /** The most mails that one of the caps allows. */
+  /** The largest number of mails that any of the caps allows. */
   most: number;
-  /** By the index of the cap: its beginning, how many mails are all that is allowed, and what is said then. */
+  /** By the index of the cap: when its period begins, how many mails it allows, and the reason when they are used up. */
   [slot: `from${number}` | `mails${number}`]: number | null;
   [slot: `reason${number}`]: string | null;
 }
 
-/** The caps at a moment, epoch milliseconds. A day is one of the zone, and the present one is the last of each period. */
+/** The caps at `now`, epoch milliseconds. Days begin in the time zone, and each period ends with the current day. */
 export function capPeriods(caps: readonly MailCap[], now: number, timeZone: string): CapPeriods {
   const { date } = wallClock(new Date(now), timeZone);
   const starts = caps.map(({ days }) => toUtc(addDays(date, 1 - days), START_OF_DAY, timeZone).getTime());
@@ -69,13 +72,13 @@ function capReason({ mails, days }: MailCap): string {
   return stored(days === 1 ? sentence('over_cap_day', { mails }) : sentence('over_cap', { mails, days }));
 }
 
-/** When the person `address` (SQL) had their mails since @from, the latest first, as SQL: @most at most. */
+/** The times of the mails sent to the contact `address` (SQL) since @from, latest first, as SQL: at most @most. */
 const latestMails = (address: string) => `
   SELECT updated_at FROM deliveries INDEXED BY deliveries_capped
   WHERE address_id = ${address} AND updated_at >= @from AND counts_to_caps = 1 AND ${IS_RECEIVED_OR_UNDERWAY}
   ORDER BY updated_at DESC LIMIT @most`;
 
-/** Why the person `address` (SQL) gets no further mail now, as SQL; null when the caps allow one. */
+/** Why the contact `address` (SQL) may get no more mail now, as SQL; null if the caps allow one. */
 export function capReasonOf(address: string): string {
   const slots = Array.from(
     { length: MAX_CAPS },
@@ -91,7 +94,7 @@ const CAPS_OF_MAILING = `
   FROM mailings m CROSS JOIN accounts a ON a.id = m.user_id
   WHERE m.id = ? AND a.mail_caps IS NOT NULL AND m.owner_kind IN ('single', 'schedule')`;
 
-/** The caps of the account of a campaign's mailing; null when it has none, and for all other mail. */
+/** The account's caps for a campaign's mailing; null if there are none, and for all other mail. */
 export function findMailingCaps(client: Database, mailing: number): MailingCaps | null {
   type Row = { account: number; caps: string } & Record<'ignores' | 'in_series' | 'is_incomplete', 0 | 1>;
   const row = prepared<[number], Row>(client, CAPS_OF_MAILING).get(mailing);
@@ -111,8 +114,8 @@ const CAPPED = `SELECT value AS address_id, ${capReasonOf('value')} AS reason FR
 const DUE_SINCE = 'SELECT due_at FROM enrolments INDEXED BY enrolments_delivery WHERE delivery_id = ?';
 
 /**
- * Those of a mailing's recipients whom the caps of its account allow no further mail at `now`, epoch milliseconds. A mail of an
- * automation is to be tried again when they allow it, if that is within a week of its time. Call inside the claim's transaction.
+ * Returns the recipients of a mailing for whom the account's caps allow no more mail at `now`, epoch milliseconds. An automation's mail is
+ * tried again when the caps allow it, if that is within a week of its due time. Call it inside the claim's transaction.
  */
 export function findCapped<Recipient extends Asked>(
   client: Database,
@@ -137,7 +140,7 @@ export function findCapped<Recipient extends Asked>(
   });
 }
 
-/** When the caps allow another mail: that day at the present time of day. Null if that is too late. */
+/** When the caps allow another mail: on that day at the current time of day. Null if that is too late. */
 function findNextTry(
   client: Database,
   { id, address_id }: Asked,
@@ -150,7 +153,7 @@ function findNextTry(
     .pluck()
     .all({ from: periods.from, most: periods.most, address: address_id });
   const days = caps.flatMap(({ mails, days }, slot) => {
-    // The mail that leaves the period last before it has room.
+    // There is room again when this mail leaves the period.
     const last = had[mails - 1] ?? 0;
     return last < (periods[`from${slot}`] ?? 0) ? [] : [addDays(wallClock(new Date(last), timeZone).date, days)];
   });

@@ -1,4 +1,4 @@
-/** When mail of single sends and automations may leave: on some weekdays, within some hours. The rest are quiet hours. */
+/** The sending hours: the weekdays and hours in which mail of single sends and automations may leave. All other times are quiet hours. */
 import type { Database } from 'better-sqlite3';
 import { readSendWindow } from '../../database/accounts.ts';
 import type { Db } from '../../database/open.ts';
@@ -6,12 +6,12 @@ import { prepared } from '../../database/prepared.ts';
 import type { SendWindow } from '../../database/schema/index.ts';
 import { addDays, toUtc, wallClock, weekdayOf } from '../../time/zones.ts';
 
-/** Days to look through: those of a week, the same weekday of the next, and one more, since a change of the clock can skip a window. */
+/** The number of days searched: a week, the same weekday of the next week, and one more, because a clock change can skip a window. */
 const SEARCHED_DAYS = 8;
 
 /**
- * Until when mail waits at `now`, by the days and hours of the zone; null when it may leave. A window that a change of the clock skips is
- * left out, and one whose hour occurs twice is open both times.
+ * Until when mail waits at `now`, by the weekdays and hours in the time zone; null if it may leave. A window skipped by a clock change is
+ * ignored; one whose hour occurs twice is open both times.
  */
 export function waitsUntil({ days, opens, closes }: SendWindow, now: Date, timeZone: string): Date | null {
   const isOpen = (moment: Date) => {
@@ -24,7 +24,7 @@ export function waitsUntil({ days, opens, closes }: SendWindow, now: Date, timeZ
     const opening = toUtc(addDays(today, after), `${opens}:00`, timeZone);
     if (opening > now && isOpen(opening)) return opening;
   }
-  // Only where a change of the clock skips the one window of a week: it is asked again then.
+  // Reached only if a clock change skips the only window of a week; the caller asks again then.
   return new Date(now.getTime() + SEARCHED_DAYS * 86_400_000);
 }
 
@@ -37,7 +37,7 @@ export function waitingAccounts(client: Database, now: Date, timeZone: string): 
 
 const WINDOWS = 'SELECT id, send_window FROM accounts INDEXED BY accounts_send_window WHERE send_window IS NOT NULL';
 
-/** Until when mail of an account waits; null while it may leave. */
+/** Until when an account's mail waits; null if it may leave. */
 export function findWaitsUntil(db: Db, accountId: number, now: Date, timeZone: string): Date | null {
   const window = readSendWindow(db, accountId);
   return window && waitsUntil(window, now, timeZone);

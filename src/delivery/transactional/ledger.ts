@@ -1,6 +1,6 @@
 /**
- * The ledger of transactional mail: the files of this folder are the only ones that add its mails and change their state. Each mail gets
- * exactly one final state, and every change is one short transaction, so that a kill leaves nothing half done.
+ * The ledger of transactional mail. Only the files in this folder add its mails and change their state. Each mail gets exactly one final
+ * state, and every change is one short transaction, so that a crash leaves nothing half done.
  */
 import type { Database, Statement } from 'better-sqlite3';
 import { suppressionReason } from '../../audience/eligibility.ts';
@@ -33,7 +33,7 @@ export interface NewMail {
   created_at: number;
 }
 
-/** A mail that was claimed for hand-off. */
+/** A mail claimed for sending. */
 export interface ClaimedMail {
   id: number;
   utr: string;
@@ -50,21 +50,21 @@ export interface ClaimedMail {
   size: number;
   message_key: string;
   message_domain: string;
-  /** Earlier tries. */
+  /** The number of earlier attempts. */
   attempt: number;
-  /** Steady epoch milliseconds; 0 before the first try. */
+  /** Epoch milliseconds of the steady clock; 0 before the first attempt. */
   first_tried_at: number;
   /** Epoch milliseconds. */
   created_at: number;
 }
 
-/** A due mail, with why it may not be sent. */
+/** A due mail, with the reason if it may not be sent. */
 export interface DueMail extends ClaimedMail {
   /** In its stored form. */
   ineligible_because: string | null;
 }
 
-/** What a hand-off led to: a final state, or back in the queue until `due_at` (steady epoch milliseconds). */
+/** The result of sending a mail: a final state, or back in the queue until `due_at` (epoch milliseconds of the steady clock). */
 export interface MailResult {
   mail: ClaimedMail;
   state: FinalState | 'queued';
@@ -74,7 +74,7 @@ export interface MailResult {
   suppress: boolean;
 }
 
-/** Accounts with something due, found with two lookups each, however long their queues are. */
+/** Accounts with due mail, found with two lookups each, however long their queues are. */
 const DUE_ACCOUNTS = `
   WITH RECURSIVE accounts(id) AS (
     SELECT min(user_id) FROM transactional_mails INDEXED BY transactional_mails_queue WHERE state = ${DELIVERY_STATE.queued}
@@ -89,10 +89,10 @@ const DUE = `
   FROM transactional_mails t INDEXED BY transactional_mails_queue CROSS JOIN addresses a ON a.id = t.address_id
   WHERE t.user_id = ? AND t.state = ${DELIVERY_STATE.queued} AND t.due_at <= ? ORDER BY t.due_at, t.id LIMIT ?`;
 
-/** The statements that find what is due, for a test of their query plans. */
+/** The statements that find due mail, exported so that a test can check their query plans. */
 export const QUEUE_QUERIES = { DUE_ACCOUNTS, DUE };
 
-/** Adds a mail to the queue. Call inside a transaction, after its pieces are written. */
+/** Adds a mail to the queue. Call it inside a transaction, after the pieces of its attachments are written. */
 export function addMail(client: Database, { attachments, ...mail }: NewMail): void {
   client
     .prepare(`
@@ -103,7 +103,7 @@ export function addMail(client: Database, { attachments, ...mail }: NewMail): vo
     .run({ ...mail, attachments: JSON.stringify(attachments) });
 }
 
-/** What the worker does with mails. */
+/** The worker's operations on transactional mail. */
 export class TransactionalLedger {
   readonly #client: Database;
   readonly #dueAccounts: Statement<[number], number>;
@@ -133,9 +133,9 @@ export class TransactionalLedger {
   }
 
   /**
-   * To be called at start: hand-offs that an earlier run did not finish go back to the queue and keep their Message-ID, and pieces whose
-   * mail was never added go. Mails due later than the longest wait, because the clock was ahead, become due at `now`. Gives how many were
-   * put back.
+   * Call it at startup: mails whose sending an earlier run did not finish go back to the queue and keep their Message-ID, and attachment
+   * pieces whose mail was never added are removed. Mails due later than the longest retry wait, because the clock was ahead, become due at
+   * `now`. Returns how many were put back.
    */
   recover(now: number): number {
     const { queued, sending } = DELIVERY_STATE;
@@ -155,7 +155,7 @@ export class TransactionalLedger {
       .immediate();
   }
 
-  /** The accounts with a mail that is due at `steady`, steady epoch milliseconds. */
+  /** The accounts with mail that is due at `steady`, epoch milliseconds of the steady clock. */
   dueAccounts(steady: number): number[] {
     return this.#dueAccounts.all(steady);
   }
@@ -165,27 +165,27 @@ export class TransactionalLedger {
     return this.#due.all(accountId, steady, limit);
   }
 
-  /** Runs several of the methods below as one transaction. */
+  /** Runs several of the methods below in one transaction. */
   together<T>(moves: () => T): T {
     return this.#client.transaction(moves).immediate();
   }
 
-  /** Claims a due mail for hand-off. */
+  /** Claims a due mail for sending. */
   claim({ id }: DueMail, steady: number, now: number): void {
     this.#claim.run(steady, now, id);
   }
 
-  /** Has a due mail wait until `due_at`, without a try. */
+  /** Postpones a due mail until `due_at` without counting an attempt. */
   putOff({ id }: DueMail, due_at: number): void {
     this.#putOff.run(due_at, id);
   }
 
-  /** Puts a claimed mail whose hand-off was never started back into the queue, as if it had not been claimed. */
+  /** Puts a claimed mail whose sending never started back into the queue, as if it had not been claimed. */
   requeue({ id }: ClaimedMail, due_at = 0): void {
     this.#requeue.run(due_at, id);
   }
 
-  /** Records a result. With a final state the bodies and attachments of the mail are removed. */
+  /** Records a result. A final state also removes the mail's bodies and attachments. */
   record({ mail, state, reply, due_at, suppress }: MailResult, now: Date): void {
     const isFinal = state !== 'queued';
     const values = [DELIVERY_STATE[state], stored(reply), due_at, now.getTime(), isFinal ? 1 : 0, mail.id] as const;

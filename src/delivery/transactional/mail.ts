@@ -9,13 +9,13 @@ import { MailData } from '../mime/mail-data.ts';
 import { quotedPrintable } from '../mime/quoted-printable.ts';
 import type { ClaimedMail } from './ledger.ts';
 
-/** What `transactional_mails.content` holds, as JSON: the bodies with their values. At least one is there. */
+/** The JSON in `transactional_mails.content`: the bodies with their values merged. At least one is not null. */
 export interface Bodies {
   html: string | null;
   text: string | null;
 }
 
-/** Who a mail is from, its addresses in ASCII form. */
+/** The From and Reply-To details of a mail, with addresses in ASCII form. */
 export interface MailSender {
   name: string;
   address: string;
@@ -23,13 +23,14 @@ export interface MailSender {
   replyTo: string | null;
 }
 
-/** Bytes of a piece of an attachment: a whole number of lines of base64 (RFC 2045 6.8: 76 characters for 57 bytes). */
+/** The size of a piece of an attachment in bytes: a whole number of base64 lines (RFC 2045 6.8: 76 characters for 57 bytes). */
 export const PIECE_BYTES = 57 * 8192;
-// Quoted-printable and base64 contain neither, and neither begins with the other, since only beginnings are compared (RFC 2046 5.1.1).
+// Quoted-printable and base64 contain neither boundary. Neither boundary is a prefix of the other, because parsers compare only prefixes
+// (RFC 2046 5.1.1).
 const MIXED = '=_mixed-sendlark';
 const ALTERNATIVE = '=_sendlark';
 
-/** The whole message to `to`. Other work goes on between two pieces of an attachment. */
+/** Builds the whole message to `to`. Yields to other work between two pieces of an attachment. */
 export async function buildMail(
   client: Database,
   mail: ClaimedMail,
@@ -68,7 +69,7 @@ export async function buildMail(
   return MailData.joined(pieces);
 }
 
-/** The Message-ID of a mail without its brackets. It differs from that of a delivery of a mailing by the `t`. */
+/** The Message-ID of a mail without its brackets. The `t` distinguishes it from that of a mailing's delivery. */
 export function messageId({
   id,
   message_key,
@@ -95,7 +96,10 @@ function base64Lines(bytes: Buffer): string {
   return bytes.toString('base64').replace(/.{1,76}/g, '$&\r\n');
 }
 
-/** The fields of an attachment. A name that is not plain ASCII is encoded (RFC 2231), beside a plain one for programs that know no other. */
+/**
+ * The headers of an attachment. A file name that is not plain ASCII is encoded (RFC 2231), with a plain one next to it for clients that
+ * know nothing else.
+ */
 function attachmentFields({ file_name, type }: Attachment): string {
   const plain = file_name.replace(/[^ !#-[\]-~]/g, '_');
   const encoded = encodeURIComponent(file_name).replace(/['()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);

@@ -1,39 +1,39 @@
-/** Removes what is kept of transactional mail for a time only: keys of requests, and the records of old mails. */
+/** Removes records of transactional mail that are kept only for a time: idempotency keys, and the records of old mails. */
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 
 const DAY_MS = 86_400_000;
-/** How long a request with the same key is known again. */
+/** How long an idempotency key is remembered. */
 const KEYS_MS = DAY_MS;
-/** The most keys of all accounts that are known; the oldest go first. */
+/** The maximum number of keys remembered for all accounts; the oldest are removed first. */
 const MAX_KEYS = 1_000_000;
 /** How long the record of a mail is kept. */
 const RECORDS_MS = 90 * DAY_MS;
-/** Rows of one transaction, which takes some milliseconds. */
+/** The number of rows per transaction, which takes some milliseconds. */
 const ROWS = 200;
-/** Once nothing is left to remove, the next look is this much later. */
+/** The delay before the next search, once nothing is left to remove. */
 const IDLE_MS = 60_000;
 
 const FORGET_KEYS = `
   UPDATE transactional_mails SET idempotency_key = NULL, request_hash = '' WHERE id IN (
     SELECT id FROM transactional_mails INDEXED BY transactional_mails_keyed
     WHERE idempotency_key IS NOT NULL AND created_at < @before ORDER BY created_at LIMIT ${ROWS})`;
-/** The time of the newest key that is one too many. */
+/** The time of the newest key beyond the maximum. */
 const ONE_TOO_MANY = `
   SELECT created_at FROM transactional_mails INDEXED BY transactional_mails_keyed
   WHERE idempotency_key IS NOT NULL ORDER BY created_at DESC LIMIT 1 OFFSET ${MAX_KEYS}`;
-/** Only the oldest are looked at, so that it costs the same however many there are; one that is still queued is so for 4 days at most. */
+/** Examines only the oldest rows, so that the cost does not depend on their number. A mail stays queued for at most 4 days. */
 const REMOVE_OLD = `
   DELETE FROM transactional_mails WHERE id IN (
     SELECT id FROM (SELECT id, created_at, state FROM transactional_mails ORDER BY id LIMIT ${ROWS})
     WHERE created_at < @before AND state >= ${DELIVERY_STATE.accepted})`;
 
-/** The removal, as work for the background thread. */
+/** Removes old records as a task of the background thread. */
 export class OldMails {
   readonly #client: Database;
   #restsUntil = Number.NEGATIVE_INFINITY;
-  /** Since when keys are known, as a round of removals found it: to count the keys takes long, so it is done once for each. */
+  /** Keys older than this are removed in the current round. Counting the keys takes long, so it is done once per round. */
   #keysSince: number | null = null;
 
   constructor(client: Database) {
@@ -41,8 +41,8 @@ export class OldMails {
   }
 
   /**
-   * Removes some of what is old, in one short transaction; gives whether there is more to do at once. `now` is epoch milliseconds,
-   * `monotonic` milliseconds of a clock that nobody sets.
+   * Removes some of the old records in one short transaction. Returns whether there is more to do at once. `now` is epoch milliseconds,
+   * `monotonic` milliseconds of a monotonic clock.
    */
   continueRemoval(now: number, monotonic: number): boolean {
     if (monotonic < this.#restsUntil) return false;

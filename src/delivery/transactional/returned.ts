@@ -1,4 +1,4 @@
-/** Records bounces and complaints about transactional mail, each at most once. */
+/** Records bounces of and complaints about transactional mail, each at most once. */
 import type { Database } from 'better-sqlite3';
 import { suppressAddress } from '../../audience/suppressions.ts';
 import { prepared } from '../../database/prepared.ts';
@@ -7,7 +7,7 @@ import type { Said } from '../../errors/sentences.ts';
 import { stored } from '../../errors/stored.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 
-/** Whose mail it was. */
+/** The mail that bounced or was complained about. */
 export interface ReturnedMail {
   id: number;
   user_id: number;
@@ -26,8 +26,8 @@ export function findTransactionalMail(client: Database, id: number): ReturnedMai
 }
 
 /**
- * Records a bounce or complaint in one transaction, with the address suppressed where `suppress` says so. Only a server that received the
- * mail knows its return path, so a mail that is queued again after a kill was sent, too, and is not sent once more.
+ * Records a bounce or complaint in one transaction, and suppresses the address if `suppress` is true. Only a server that received the mail
+ * knows its return path, so a mail that was queued again after a crash was already sent, and is not sent again.
  */
 export function recordReturned(
   client: Database,

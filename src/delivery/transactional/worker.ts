@@ -1,6 +1,6 @@
 /**
- * Hands transactional mail to the courier. Transactional mail has its own queue, and each request wakes this worker, so that no mail waits
- * for a campaign. The background thread also runs the worker as one of its steps. Accounts take turns.
+ * Sends transactional mail through the courier. It has its own queue, and each request wakes this worker, so that no mail waits for a
+ * campaign. The background thread also runs the worker as one of its steps. Accounts take turns.
  */
 import type { Database } from 'better-sqlite3';
 import { asciiAddress } from '../../audience/contacts/addresses.ts';
@@ -22,7 +22,10 @@ import type { WarmUps } from '../warm-up/warm-ups.ts';
 import { type ClaimedMail, type DueMail, type MailResult, TransactionalLedger } from './ledger.ts';
 import { buildMail } from './mail.ts';
 
-/** The most mails handed over at the same time, in total and per account, and their total bytes. A larger mail is handed over alone. */
+/**
+ * The maximum number of mails sent at the same time, in total and per account, and their maximum total size in bytes. A larger mail is sent
+ * alone.
+ */
 const MAX_IN_FLIGHT = 16;
 const MAX_OF_ACCOUNT = 8;
 const MAX_BYTES = 24 * 1024 * 1024;
@@ -40,12 +43,12 @@ interface TransactionalDeps {
   /** The domain of return paths; '' if bounces go to the sender's own address. */
   bounceDomain: string;
   mustBeVerified(): boolean;
-  /** True if this process can send mail itself. In an installation with sender nodes it may have no relay. */
+  /** Whether this process can send mail itself. In an installation with sender nodes it may have no SMTP relay. */
   canSend(): boolean;
   log(fields: object, text: string): void;
 }
 
-/** A claimed mail with its sender and its relay; `relayId` is null for any relay. */
+/** A claimed mail with its sender and its SMTP relay; `relayId` is null for any relay. */
 interface Start {
   mail: ClaimedMail;
   sender: SenderFacts;
@@ -61,7 +64,7 @@ export class TransactionalWorker {
   readonly #inFlight = new Map<number, ClaimedMail>();
   #results: MailResult[] = [];
   #withdrawn: ClaimedMail[] = [];
-  /** Grows with each claim, so that another account is first each time. */
+  /** Grows with each claim, so that a different account comes first each time. */
   #rotation = 0;
   #isStopping = false;
   #isScheduled = false;
@@ -78,7 +81,7 @@ export class TransactionalWorker {
     if (recovered > 0) deps.log({ recovered }, 'unfinished transactional mails of an earlier run were put back');
   }
 
-  /** How many mails are being handed over or have a result that is not stored yet. */
+  /** The number of mails being sent or whose result is not stored yet. */
   get unfinished(): number {
     return this.#inFlight.size + this.#results.length + this.#withdrawn.length;
   }
@@ -108,7 +111,7 @@ export class TransactionalWorker {
     }
   }
 
-  /** Resolves when the hand-off of a mail has ended, or after `ms`. */
+  /** Resolves when one mail has been sent or has failed, or after `ms` milliseconds. */
   async waitForOne(ms: number): Promise<void> {
     if (this.#inFlight.size === 0) return;
     await new Promise<void>((resolve) => {
@@ -120,20 +123,20 @@ export class TransactionalWorker {
     });
   }
 
-  /** Starts no further hand-offs from now on. */
+  /** Starts no more sends. */
   stop(): void {
     this.#isStopping = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  /** Waits until every hand-off has ended, and records the results. Close the courier first, which ends them. */
+  /** Waits until all sends have ended, and records the results. Close the courier first, which ends them. */
   async finish(): Promise<void> {
     this.stop();
     while (this.#inFlight.size > 0) await this.waitForOne(1000);
     this.run();
   }
 
-  /** Claims mails of these accounts in turn, as many as the rates and the limits above allow. Call inside a transaction. */
+  /** Claims mails of these accounts in turn, as many as the rates and the limits above allow. Call it inside a transaction. */
   #claim(accounts: readonly number[], steady: number, now: Date): Start[] {
     const started: Start[] = [];
     const busy = [...this.#inFlight.values()];
@@ -156,7 +159,7 @@ export class TransactionalWorker {
     return started;
   }
 
-  /** Claims a mail; null if it has a final state now or waits, 'later' if the rate allows none. */
+  /** Claims a mail. Returns null if it is now in a final state or waits, 'later' if the rate allows none. */
   #claimOne(mail: DueMail, steady: number, now: Date): Start | null | 'later' {
     const { rates } = this.#deps;
     const ledger = this.#ledger;
@@ -168,7 +171,7 @@ export class TransactionalWorker {
     }
     const sender = this.#senders.get(mail.sender_id);
     if ('held_code' in sender) {
-      // The sender may never be verified again, and a mail that waits for ever would keep older records from being removed.
+      // The sender may never be verified again, and a mail that waits forever would keep older records from being removed.
       const isTooOld = now.getTime() - mail.created_at >= GIVE_UP_AFTER_MS;
       if (sender.held_code === 'sender_deleted' || isTooOld) end('cancelled', sender.held_reason);
       else ledger.putOff(mail, steady + UNVERIFIED_WAIT_MS);
@@ -178,7 +181,7 @@ export class TransactionalWorker {
       this.#runAfter(RATE_WAIT_MS);
       return 'later';
     }
-    // The call reserves a place in the rate of the domain, so it comes last.
+    // The call reserves a place in the domain's rate, so it comes last.
     const wait = rates.waitForFirst(mail.normalized_email.slice(mail.normalized_email.lastIndexOf('@') + 1));
     if (wait > 0) {
       rates.giveBack(1);

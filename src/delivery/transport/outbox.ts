@@ -1,4 +1,7 @@
-/** The built-in courier for trying Sendlark: it keeps the newest 1 000 mails, or the newest 128 MiB of them, in the database, and nothing leaves the machine. */
+/**
+ * The built-in outbox, a courier for trying Sendlark: it keeps the newest 1 000 mails, or the newest 128 MiB of them, in the database, and
+ * no mail leaves the machine.
+ */
 
 import { lte, sql } from 'drizzle-orm';
 import { decodeWords } from 'postal-mime';
@@ -10,10 +13,10 @@ import type { Clock } from '../../time/clock.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import type { Courier, Handoff, MailOwner, Outcome } from './courier.ts';
 
-/** How many mails the outbox keeps at most. */
+/** The maximum number of mails in the outbox. */
 export const MAX_MAILS = 1000;
 const MAX_BYTES = 128 * 2 ** 20;
-/** While no mail is larger, `MAX_MAILS` of them stay below `MAX_BYTES`. */
+/** As long as no mail is larger than this, `MAX_MAILS` mails fit into `MAX_BYTES`. */
 const LARGE_BYTES = MAX_BYTES / MAX_MAILS;
 const BATCH_SIZE = 200;
 
@@ -25,7 +28,7 @@ const ACCEPTED: Outcome = {
   reply: sentence('kept_in_outbox'),
 };
 
-/** With each mail, the bytes of it and of all newer ones; SQLite takes the lengths from the heads of the rows. */
+/** For each mail, the total size of it and all newer ones. SQLite reads the lengths from the row headers. */
 const UP_TO_HERE = sql`SELECT id, sum(length(raw)) OVER (ORDER BY id DESC) AS bytes FROM outbox`;
 
 interface Waiting {
@@ -60,7 +63,7 @@ export class OutboxCourier implements Courier {
     this.#store();
   }
 
-  /** Writes every waiting mail in one transaction. A mail that can't be built fails alone; a failed write defers all of them. */
+  /** Writes every waiting mail in one transaction. A mail that cannot be built fails alone; a failed write defers all of them. */
   #store(): void {
     const batch = this.#waiting;
     this.#waiting = [];
@@ -97,7 +100,7 @@ export class OutboxCourier implements Courier {
   }
 }
 
-/** The mail's bytes, or null if it was withdrawn or can't be built; its promise is then resolved or rejected here. */
+/** The bytes of the mail, or null if it was withdrawn or cannot be built; its promise is then resolved or rejected here. */
 function buildMail({ handoff, resolve, reject }: Waiting): Buffer | null {
   try {
     const mail = handoff.start();
@@ -109,7 +112,7 @@ function buildMail({ handoff, resolve, reject }: Waiting): Buffer | null {
   }
 }
 
-/** The From, To and Subject fields with encoded words (RFC 2047) decoded, for the list of mails. */
+/** The From, To and Subject headers with encoded words (RFC 2047) decoded, for the list of mails. */
 function shownFields(raw: Buffer): { from: string; to: string; subject: string } {
   const head = raw.toString('latin1', 0, Math.max(0, raw.indexOf('\r\n\r\n')));
   const field = (name: string) => {

@@ -1,4 +1,4 @@
-/** Decides A/B tests: when their time has come, or as somebody chooses. Then the rest of the audience gets the winner. */
+/** Decides A/B tests: when their waiting time is over, or when a user chooses the winner. Then the rest of the audience gets the winner. */
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
 import { prepared } from '../../database/prepared.ts';
@@ -6,12 +6,12 @@ import { AB_TEST_DUE, type AbTest, type abTests, BY_PERSON, DELIVERY_STATE } fro
 import { DUE } from '../queue/due.ts';
 import { type Decision, decide, type Group } from './statistics.ts';
 
-/** How often it is looked whether every mail of a test group was tried: those that wait for another try are counted each time. */
+/** How often to check whether every mail of a test group has been tried, because each check counts the mails that wait for a retry. */
 const LOOK_MS = 1000;
 
 type Test = Pick<typeof abTests.$inferSelect, 'mailing_id' | 'winner_by' | 'tried_at' | 'winner'>;
 
-/** The part of the background that looks after A/B tests. */
+/** The background thread's step for A/B tests. */
 export class AbTestDecisions {
   readonly #client: Database;
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -21,8 +21,8 @@ export class AbTestDecisions {
   }
 
   /**
-   * Decides the tests whose time has come, and lets the rest of those that are decided go until `mayContinue` returns false. Gives whether there is
-   * more to do. `now` is in epoch milliseconds, `monotonic` is a clock that nobody sets.
+   * Decides the tests that are due, and releases the rest of the audience of decided tests until `mayContinue` returns false. Returns
+   * whether there is more to do. `now` is in epoch milliseconds, `monotonic` is monotonic milliseconds.
    */
   async step(now: number, monotonic: number, mayContinue: () => boolean): Promise<boolean> {
     const isLooking = monotonic - this.#lookedAt >= LOOK_MS;
@@ -36,7 +36,7 @@ export class AbTestDecisions {
   }
 }
 
-/** Those whose rest is to go. */
+/** Decided tests whose rest of the audience is to be released. */
 function decidedTests(client: Database): Test[] {
   return prepared<[], Test>(
     client,
@@ -44,7 +44,7 @@ function decidedTests(client: Database): Test[] {
   ).all();
 }
 
-/** The same, those of which not every mail was tried, and those whose time has come. */
+/** Decided tests as above, tests with mails that have not been tried yet, and tests that are due. */
 function dueTests(client: Database, now: number): Test[] {
   return prepared<[{ now: number }], Test>(
     client,
@@ -53,7 +53,7 @@ function dueTests(client: Database, now: number): Test[] {
   ).all({ now });
 }
 
-/** What matters of the mailing of a test. Read only when it does, since the content of a mailing can have megabytes. */
+/** The state of a test's mailing. Read only when needed, because the content of a mailing can have megabytes. */
 function mailingOf(client: Database, mailingId: number): { is_cancelled: 0 | 1; is_enqueueing: 0 | 1 } {
   const mailing = prepared<[number], { is_cancelled: 0 | 1; is_enqueueing: 0 | 1 }>(
     client,
@@ -62,7 +62,7 @@ function mailingOf(client: Database, mailingId: number): { is_cancelled: 0 | 1; 
   return mailing ?? { is_cancelled: 1, is_enqueueing: 0 };
 }
 
-/** Notes that every mail of the test group was tried, or decides the test whose hours are over; gives whether it did either. */
+/** Records that every mail of the test group was tried, or decides the test if its waiting time is over. Returns whether it did either. */
 function look(client: Database, { mailing_id, winner_by, tried_at }: Test, now: number): boolean {
   if (tried_at === null && !isTried(client, mailing_id)) return false;
   const { is_cancelled, is_enqueueing } = mailingOf(client, mailing_id);
@@ -77,7 +77,7 @@ function look(client: Database, { mailing_id, winner_by, tried_at }: Test, now: 
   return false;
 }
 
-/** Whether nobody of the test group waits for their first try, or is being sent their mail. */
+/** Whether no recipient in the test group waits for a first attempt or is being sent the mail. */
 function isTried(client: Database, mailingId: number): boolean {
   const waiting = client
     .prepare(`
@@ -90,8 +90,8 @@ function isTried(client: Database, mailingId: number): boolean {
 }
 
 /**
- * Of each group, how many people of whom it is known got their mail, and how many of those opened or clicked it. Machines do not count. Of
- * whom only a proxy loaded the pictures, it is not known whether they opened it.
+ * For each group, the number of measured recipients who got the mail, and how many of them opened or clicked it. Machines do not count.
+ * Recipients of whom only image loads by a proxy are known are excluded, because it is unknown whether they opened the mail.
  */
 function countGroups(client: Database, mailingId: number, measure: Exclude<AbTest['winner_by'], 'hand'>): Group[] {
   const variants = client
@@ -124,7 +124,7 @@ function keepDecision(
   return changes > 0;
 }
 
-/** Decides a test by hand, for the variant with this number; false when it is decided already, or its mailing was cancelled. */
+/** Decides a test by hand for the variant with this number. Returns false if it is already decided or its mailing was cancelled. */
 export function chooseVariant(client: Database, mailingId: number, variant: number, now: number): boolean {
   return client
     .transaction(() => {
@@ -134,7 +134,10 @@ export function chooseVariant(client: Database, mailingId: number, variant: numb
     .immediate();
 }
 
-/** Makes those due who were held back, in short transactions; gives whether there are more. After a kill the rest of them is still held back. */
+/**
+ * Makes the waiting rest of the audience due, in short transactions. Returns whether there are more. After a crash, those not reached yet
+ * are still waiting.
+ */
 async function release(client: Database, { mailing_id }: Test, mayContinue: () => boolean): Promise<boolean> {
   const { is_cancelled, is_enqueueing } = mailingOf(client, mailing_id);
   if (is_cancelled === 1) {

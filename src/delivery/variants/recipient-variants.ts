@@ -1,19 +1,19 @@
-/** Which variant of a mail its recipient got, and the sender as they know it: for the pages that the links of the mail open. */
+/** The variant of a mail that its recipient got, and the sender as shown in that mail, for the pages that the mail's links open. */
 import type { Database, Statement } from 'better-sqlite3';
 import type { RecipientIds } from '../links/tokens.ts';
 import type { FrozenContent } from '../queue/ready-mailing.ts';
 import { VARIANT_OF } from '../queue/variant-groups.ts';
 
-/** The sender as the mailing has it. */
+/** The sender's details in the mailing. */
 export type SenderValues = Pick<FrozenContent, 'sender_name' | 'sender_address'>;
 
-/** Senders that are kept. What a mailing has of its sender never changes. */
+/** The maximum number of cached senders. A mailing's sender details never change. */
 const MAX_SENDERS = 1000;
 
 export class RecipientVariants {
   readonly #variant: Statement<[number, number], number | null>;
   readonly #sender: Statement<[string | null, number], SenderValues>;
-  /** The senders that were read, by mailing and variant: reading that of a large mail takes milliseconds. */
+  /** Cached senders by mailing and variant, because reading that of a large mail takes milliseconds. */
   readonly #senders = new Map<string, SenderValues>();
 
   constructor(client: Database) {
@@ -27,12 +27,12 @@ export class RecipientVariants {
       FROM mailings WHERE id = ?`);
   }
 
-  /** The number of the variant; 0 is A, and the mail of who is in no test. */
+  /** The number of the recipient's variant; 0 for variant A and for recipients in no test. */
   number({ delivery, mailing }: RecipientIds): number {
     return this.#variant.get(delivery, mailing) ?? 0;
   }
 
-  /** The sender's name and address; undefined when there is no such mailing. */
+  /** The sender's name and address; undefined if there is no such mailing. */
   findSender(ids: RecipientIds): SenderValues | undefined {
     const variant = this.number(ids);
     const key = `${ids.mailing} ${variant}`;

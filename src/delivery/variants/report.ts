@@ -1,4 +1,4 @@
-/** The report of an A/B test: its variants side by side, each rate with its interval, and what was decided. */
+/** The report on an A/B test: its variants side by side, each rate with its confidence interval, and the decision. */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
@@ -7,7 +7,7 @@ import { storedSql } from '../../errors/stored.ts';
 import { keptMails } from '../reporting/mailing-report.ts';
 import { type Group, rateInterval } from './statistics.ts';
 
-/** A rate from 0 to 1 with its interval of 95 %. */
+/** A rate from 0 to 1 with its 95 % confidence interval. */
 interface Rate {
   people: number;
   rate: number;
@@ -17,30 +17,30 @@ interface Rate {
 
 interface ReportedVariant extends Variant {
   variant: number;
-  /** The recipients of the test group who are to get it, and how many of them got it. */
+  /** The number of recipients in this variant's group, and how many of them got the mail. */
   recipients: number;
   delivered: number;
-  /** How many of the delivered the built-in outbox took, so that nobody got them. */
+  /** The number of delivered mails that the built-in outbox kept, so that no recipient got them. */
   kept: number;
   opens: Rate;
   clicks: Rate;
 }
 
 export interface AbTestReport {
-  /** sending: some of the test group were not tried yet; waiting: for the time or for a choice. */
+  /** sending: some mails of the test group have not been tried yet; waiting: for the time to pass or for a user's choice. */
   state: 'sending' | 'waiting' | 'decided' | 'cancelled';
   share: number;
   winner_by: AbTest['winner_by'];
   hours: number;
-  /** When it is decided, in epoch milliseconds; null if that is not known, and when somebody chooses. */
+  /** When the test is decided, in epoch milliseconds; null if that is unknown or a user chooses. */
   decides_at: number | null;
   decided_at: number | null;
   verdict: typeof abTests.$inferSelect.verdict;
   winner: number | null;
   better_than: number[];
-  /** What was counted of each variant when it was decided; empty before, and where somebody chose. */
+  /** The counts of each variant at the decision; empty before it, and if a user chose. */
   counted: Group[];
-  /** How many recipients get the winner only. */
+  /** The number of recipients who get only the winner. */
   rest: number;
   variants: ReportedVariant[];
 }
@@ -50,10 +50,13 @@ type Row = Omit<typeof abTests.$inferSelect, 'variants' | 'better_than' | 'count
 
 const HOUR_MS = 3_600_000;
 
-/** How many recipients are counted in one stretch. */
+/** The number of recipients counted without a pause. */
 const PAGE_ROWS = 5000;
 
-/** The report of a mailing's test; null if it has none. Recipients are counted in pages, so that other requests come between them. */
+/**
+ * The report on a mailing's A/B test; null if it has none. Recipients are counted in pages, so that other requests can be handled in
+ * between.
+ */
 export async function abTestReport(client: Database, mailingId: number): Promise<AbTestReport | null> {
   const row = prepared<[number], Row>(
     client,
@@ -82,14 +85,14 @@ function stateOf({ winner, is_cancelled, tried_at }: Row): AbTestReport['state']
   return tried_at === null ? 'sending' : 'waiting';
 }
 
-/** What the recipients have in common who are counted together. */
+/** The properties by which recipients are grouped for counting. */
 interface Alike {
   state: number;
   by_person: number;
   is_unmeasured: number;
 }
 
-/** Some of those who are alike, and the last of them by id. */
+/** A page of recipients with the same properties, and the id of the last one. */
 interface Page {
   count: number;
   last: number | null;
@@ -100,8 +103,8 @@ const OF_VARIANT =
   'FROM deliveries INDEXED BY deliveries_variant WHERE mailing_id = @mailing AND variant = @variant AND (state, by_person, is_unmeasured)';
 
 /**
- * Counts who is to get a variant, and what came of it, in the order of the index. Recipients whose mail leaves or is opened meanwhile move on in
- * that order, so that some of them can be counted twice.
+ * Counts the recipients of a variant and their results, in the order of the index. A recipient whose mail is sent or opened meanwhile moves
+ * forward in that order and can be counted twice.
  */
 async function countVariant(client: Database, mailingId: number, variant: number) {
   const findNext = prepared<[object], Alike>(
@@ -114,7 +117,7 @@ async function countVariant(client: Database, mailingId: number, variant: number
       SELECT id, iif(@has_kept, reply, NULL) AS reply ${OF_VARIANT} = (@state, @by_person, @is_unmeasured) AND id > @after ORDER BY id LIMIT ${PAGE_ROWS})`,
   );
   const counts = { recipients: 0, delivered: 0, kept: 0, measured: 0, known: 0, opened: 0, clicked: 0 };
-  // The replies are not in the index, so they are read only where the outbox took mails.
+  // Replies are not in the index, so they are read only if the outbox kept mails.
   const has_kept = prepared<[number], number>(client, `SELECT ${keptMails('m')} > 0 FROM mailings m WHERE m.id = ?`)
     .pluck()
     .get(mailingId);
@@ -145,7 +148,7 @@ function add(
   if (state !== DELIVERY_STATE.accepted) return;
   counts.delivered += count;
   if (is_unmeasured === 0) counts.measured += count;
-  // Of whom only a proxy loaded the pictures, it is not known whether they opened the mail.
+  // If only image loads by a proxy are known, it is unknown whether the recipient opened the mail.
   const isProxied = (by_person & (BY_PERSON.opened | BY_PERSON.proxied)) === BY_PERSON.proxied;
   if (is_unmeasured === 0 && !isProxied) counts.known += count;
   if ((by_person & BY_PERSON.opened) !== 0) counts.opened += count;

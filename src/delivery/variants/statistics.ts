@@ -1,33 +1,34 @@
 /**
- * The statistics of A/B tests, on plain numbers: which variant won, how sure a rate is, and how small a difference can be found.
+ * The statistics of A/B tests, on plain numbers: which variant won, how precise a rate is, and how small a difference can be detected.
  * docs/ab-tests.md has the formulas with their sources.
  */
 
-/** How many people of a group got the mail, and how many of them did what is measured. */
+/** The number of recipients in a group who got the mail, and of those who did what is measured. */
 export interface Group {
   people: number;
   successes: number;
 }
 
-/** What a test has shown. `variant` is the index of the group whose mail the rest gets. */
+/** The result of a test. `variant` is the index of the group whose mail the rest of the audience gets. */
 export interface Decision {
   verdict: 'winner' | 'no_difference';
   variant: number;
-  /** Indexes of the groups that the winner is better than beyond chance; empty without a winner. */
+  /** Indexes of the groups that the winner beats with statistical significance; empty without a winner. */
   better_than: number[];
 }
 
-/** The share of tests without any difference in which one may be claimed. */
+/** The share of tests without a real difference in which a difference may be claimed. */
 const ERROR_RATE = 0.05;
 /** The quantile of the standard normal distribution for a power of 80 %. */
 const Z_POWER = 0.841621;
-/** The one for an interval of 95 %. */
+/** The quantile for a 95 % confidence interval. */
 const Z_INTERVAL = 1.959964;
 
 /**
- * The winner: the group with the highest rate, if it is better than group 0 beyond chance; group 0 itself, if it has the highest rate and is better
- * than another one. Without a winner the rest gets the mail of group 0. Each pair of groups is compared by Fisher's exact test. The error
- * rate is divided by the number of pairs (Bonferroni), so that in 5 % of tests at most a difference is claimed where there is none.
+ * Returns the winner: the group with the highest rate, if it is significantly better than group 0; or group 0, if it has the highest rate
+ * and is significantly better than another group. Without a winner the rest of the audience gets the mail of group 0. Each pair of groups
+ * is compared by Fisher's exact test. The error rate is divided by the number of pairs (Bonferroni), so that a difference is wrongly
+ * claimed in at most 5 % of tests.
  */
 export function decide(groups: readonly Group[]): Decision {
   const rates = groups.map(({ people, successes }) => (people === 0 ? 0 : successes / people));
@@ -43,14 +44,14 @@ export function decide(groups: readonly Group[]): Decision {
     : { verdict: 'no_difference', variant: 0, better_than: [] };
 }
 
-/** How many pairs so many groups form. */
+/** The number of pairs among this number of groups. */
 export function pairsOf(groups: number): number {
   return (groups * (groups - 1)) / 2;
 }
 
 /**
- * The probability that chance alone gives the first group as many successes or more, if both have the same rate: one side of Fisher's
- * exact test.
+ * The probability that chance alone gives the first group at least this number of successes, if both groups have the same rate: one-sided
+ * Fisher's exact test.
  */
 export function chanceOf(better: Group, worse: Group): number {
   const successes = better.successes + worse.successes;
@@ -62,7 +63,7 @@ export function chanceOf(better: Group, worse: Group): number {
       logChoose(people, successes),
   );
   let sum = 0;
-  // The probability of one more success of the first group follows from the one before.
+  // The probability of one more success in the first group follows from the previous one.
   for (let first = better.successes; first <= most; first++) {
     sum += term;
     if (term < sum * 1e-12) break;
@@ -71,7 +72,7 @@ export function chanceOf(better: Group, worse: Group): number {
   return Math.min(1, sum);
 }
 
-/** The interval of 95 % of a rate, by Wilson's formula; from 0 to 1 without people. */
+/** The 95 % confidence interval of a rate, by Wilson's formula; 0 to 1 for an empty group. */
 export function rateInterval({ people, successes }: Group): { low: number; high: number } {
   if (people === 0) return { low: 0, high: 1 };
   const rate = successes / people;
@@ -83,8 +84,8 @@ export function rateInterval({ people, successes }: Group): { low: number; high:
 }
 
 /**
- * How much higher than `base` a rate must be to be found in four of five tests, with so many people in each of so many groups; null if
- * no rate is found that often. For two proportions, with the correction for the exact test.
+ * How much higher than `base` a rate must be to be detected in four of five tests, for groups of this size and number; null if no rate is
+ * detected that often. Uses the formula for two proportions, with the correction for the exact test.
  */
 export function smallestDifference(people: number, groups: number, base: number): number | null {
   if (people < 1) return null;
@@ -111,7 +112,7 @@ export function smallestDifference(people: number, groups: number, base: number)
   return high;
 }
 
-/** The quantile of the standard normal distribution, above one half, by halving on its integral. */
+/** The quantile of the standard normal distribution, above one half, found by bisection. */
 function normalQuantile(probability: number): number {
   let low = 0;
   let high = 10;
@@ -123,7 +124,7 @@ function normalQuantile(probability: number): number {
   return high;
 }
 
-/** The standard normal distribution at a value from 0 to 10, by its series (Marsaglia 2004). */
+/** The standard normal distribution function at a value from 0 to 10, by its series (Marsaglia 2004). */
 function normalBelow(value: number): number {
   let term = value;
   let sum = value;
@@ -138,7 +139,7 @@ function logChoose(all: number, some: number): number {
   return logFactorial(all) - logFactorial(some) - logFactorial(all - some);
 }
 
-/** The logarithm of a factorial: Stirling's series, and below 16 the product itself. */
+/** The logarithm of a factorial: Stirling's series, or for numbers below 16 the product itself. */
 function logFactorial(number: number): number {
   if (number < 16) {
     let product = 1;

@@ -1,4 +1,4 @@
-/** Whether a single send can have the A/B test that it has. */
+/** Checks whether a single send can have its A/B test. */
 import { trackingMode } from '../../audience/tracking-choice.ts';
 import type { Config } from '../../config.ts';
 import type { Db } from '../../database/open.ts';
@@ -9,7 +9,7 @@ type TestedSend = Pick<
   'user_id' | 'tracking' | 'canary_percent' | 'local_time' | 'ab_test'
 >;
 
-/** The code of the sentence that says why a single send cannot be tested as it is; null when it can, and without a test. */
+/** The code of the sentence that explains why a single send cannot be tested as it is; null if it can be, or has no test. */
 export function findAbTestProblem(
   db: Db,
   config: Config,
@@ -21,10 +21,10 @@ export function findAbTestProblem(
   return send.ab_test.winner_by === 'hand' || learnsOfPeople(db, config, send) ? null : 'ab_untracked';
 }
 
-/** What an account learns of people one by one, and not only in sums. */
+/** Tracking modes in which opens and clicks are recorded for each recipient, not only in total. */
 const OF_PEOPLE: readonly TrackingMode[] = ['person', 'consent'];
 
-/** Whether it will be known of anybody whether they opened a single send or clicked in it. */
+/** Whether opens and clicks of a single send will be recorded for individual recipients. */
 export function learnsOfPeople(db: Db, config: Config, send: Pick<TestedSend, 'user_id' | 'tracking'>): boolean {
   return config.TRACKING === 'on' && send.tracking === 1 && OF_PEOPLE.includes(trackingMode(db, send.user_id));
 }

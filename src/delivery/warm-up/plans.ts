@@ -1,4 +1,7 @@
-/** Keeps the plans by which sender domains are warmed up, and what left on their days; computes how many mails may leave on which day. Days are YYYY-MM-DD, UTC. */
+/**
+ * Stores the warm-up plans of sender domains and the number of mails sent on each day, and computes how many mails may be sent on which
+ * day. Days are YYYY-MM-DD, UTC.
+ */
 import type { Database } from 'better-sqlite3';
 import { asciiDomain } from '../../audience/contacts/addresses.ts';
 import { prepared } from '../../database/prepared.ts';
@@ -7,21 +10,21 @@ export interface WarmUp extends Plan {
   id: number;
   user_id: number;
   domain: string;
-  /** Null while it goes on. */
+  /** Null while it is active. */
   ended_on: string | null;
 }
 
 export const WARM_UP_STATES = ['waiting', 'on', 'over'] as const;
 
-/** A plan with how far it is. */
+/** A plan with its progress. */
 export interface ShownWarmUp extends Plan {
   domain: string;
-  /** waiting: its first day has not come. */
+  /** waiting: its first day has not come yet. */
   state: (typeof WARM_UP_STATES)[number];
-  /** How many mails may leave today, and have; 0 unless it is on. */
+  /** The number of mails allowed today and the number sent today; 0 unless the plan is active. */
   today: number;
   sent_today: number;
-  /** The day on which it is over if each day has all of its mails. */
+  /** The last day, if every day's volume is used up. */
   ends_on: string;
 }
 
@@ -30,9 +33,9 @@ export interface WarmUpWait {
   domain: string;
   today: number;
   sent_today: number;
-  /** How many mails of the account wait for it. */
+  /** The number of the account's mails that wait for the warm-up. */
   waiting: number;
-  /** The day on which the last of them is expected to leave. */
+  /** The day on which the last of them is expected to be sent. */
   expected_on: string;
 }
 
@@ -43,7 +46,7 @@ export function isAnyWarmingUp(client: Database): boolean {
   return prepared<[], number>(client, 'SELECT 1 FROM warm_ups WHERE ended_on IS NULL LIMIT 1').get() !== undefined;
 }
 
-/** The plan that limits the mail of a sender today; null when there is none. Marks a plan that is over. */
+/** The plan that limits the mail of a sender today; null if there is none. Marks a plan as ended if it is over. */
 export function findWarmUp(client: Database, senderId: number, today: string): (WarmUp & Progress) | null {
   const sender = prepared<[number], { user_id: number; from_email: string }>(
     client,
@@ -68,7 +71,10 @@ function progressOf(client: Database, id: number, today: string): Progress {
   return read.get({ id, today }) ?? { step: 0, mails: 0 };
 }
 
-/** Counts mails on a day of a plan, which may have `volume`; a negative number takes mails back. Call inside a transaction. */
+/**
+ * Counts mails on a day of a plan; `volume` is the number allowed on that day. A negative number takes mails back. Call it inside a
+ * transaction.
+ */
 export function countMails(client: Database, id: number, day: string, volume: number, mails: number): void {
   prepared(
     client,
@@ -82,7 +88,10 @@ export function endWarmUp(client: Database, id: number, today: string): void {
   prepared(client, 'UPDATE warm_ups SET ended_on = ? WHERE id = ?').run(today, id);
 }
 
-/** Begins the warm-up of a domain of an account, anew if one is over, or changes it; then the days that were used stay. */
+/**
+ * Begins the warm-up of one of the account's domains, again if an earlier one is over, or changes an active one, keeping the days already
+ * used.
+ */
 export function saveWarmUp(client: Database, accountId: number, domain: string, plan: Plan): void {
   client.transaction(() => {
     client
@@ -102,12 +111,12 @@ function savePlan(client: Database, accountId: number, domain: string, plan: Pla
     .run({ ...plan, user_id: accountId, domain });
 }
 
-/** Removes the plan of a domain, so that nothing is limited any more; false when it has none. */
+/** Removes the plan of a domain, so that its mail is no longer limited. Returns false if it has none. */
 export function removeWarmUp(client: Database, accountId: number, domain: string): boolean {
   return client.prepare('DELETE FROM warm_ups WHERE user_id = ? AND domain = ?').run(accountId, domain).changes > 0;
 }
 
-/** The plans of an account by domain. */
+/** The plans of an account, by domain. */
 export function listWarmUps(client: Database, accountId: number, now: Date): ShownWarmUp[] {
   const today = dayOf(now);
   return prepared<[number], WarmUp>(client, `SELECT ${COLUMNS} FROM warm_ups WHERE user_id = ? ORDER BY domain`)
@@ -126,7 +135,7 @@ export function listWarmUps(client: Database, accountId: number, now: Date): Sho
     });
 }
 
-/** Why people of a mailing wait: the domain of its sender is being warmed up. Null when nothing of it waits for that. */
+/** The warm-up for which recipients of a mailing wait, because the domain of its sender is being warmed up. Null if none wait for that. */
 export function findWarmUpWait(client: Database, senderId: number | null, now: Date): WarmUpWait | null {
   const today = dayOf(now);
   const warmUp = senderId === null ? null : findWarmUp(client, senderId, today);
@@ -144,7 +153,7 @@ interface Unfinished {
   waiting: number;
 }
 
-/** How many recipients of single sends of this account and domain have no mail yet. */
+/** The number of recipients of the account's single sends from this domain that have not been sent their mail yet. */
 function countWaiting(client: Database, { user_id, domain }: WarmUp): number {
   return prepared<[number], Unfinished>(client, UNFINISHED)
     .all(user_id)
@@ -158,20 +167,22 @@ const UNFINISHED = `
   WHERE m.finished_at IS NULL AND m.user_id = ? AND m.owner_kind = 'single' AND m.state <> 'cancelled'`;
 
 const DAY_MS = 86_400_000;
-/** A plan with the least growth takes fewer days than this. */
+/** More than the number of days that a plan with the smallest growth takes. */
 const MAX_DAYS = 400;
 
 export interface Plan {
   starts_on: string;
-  /** Mails of the first day. */
+  /** The number of mails on the first day. */
   volume: number;
-  /** So many percent more on each day. */
+  /** The increase per day in percent. */
   growth: number;
-  /** It is over on the day that would have so many. */
+  /** The plan is over on the day on which the volume would reach this number. */
   until_volume: number;
 }
 
-/** How far a plan is: `step` days with at least half of their volume lie behind it, and `mails` were sent today. */
+/**
+ * The progress of a plan: `step` is the number of past days that used at least half of their volume, and `mails` is the number sent today.
+ */
 export interface Progress {
   step: number;
   mails: number;
@@ -185,20 +196,20 @@ export function dayAfter(day: string, days = 1): string {
   return dayOf(new Date(Date.parse(day) + days * DAY_MS));
 }
 
-/** How many mails the day after `step` days of use has; null once the plan is over. */
+/** The volume of the day after `step` used days; null once the plan is over. */
 export function volumeAfter({ volume, growth, until_volume }: Plan, step: number): number | null {
   const mails = Math.floor(volume * (1 + growth / 100) ** step);
   return mails >= until_volume ? null : mails;
 }
 
-/** The day on which the plan is over if every day from `today` on has all of its mails. */
+/** The last day of the plan if every day from `today` on uses its whole volume. */
 export function lastDay(plan: Plan, { step }: Progress, today: string): string {
   let days = 0;
   while (days < MAX_DAYS && volumeAfter(plan, step + days) !== null) days++;
   return dayAfter(today < plan.starts_on ? plan.starts_on : today, days);
 }
 
-/** The day on which the last of so many waiting mails is expected to leave. */
+/** The day on which the last of this number of waiting mails is expected to be sent. */
 export function expectedDay(plan: Plan, { step, mails }: Progress, waiting: number, today: string): string {
   let left = waiting;
   for (let days = 0; days < MAX_DAYS; days++) {

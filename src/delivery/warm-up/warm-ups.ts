@@ -1,6 +1,6 @@
 /**
- * Has no more mail leave from a sender domain on a day than its warm-up allows, spread over the day. A mail counts in the transaction that claims
- * it and is taken back when it did not leave, so a kill can only make it fewer.
+ * Enforces the daily limit of a sender domain's warm-up, and spreads its mails over the day. A mail is counted in the transaction that
+ * claims it, and uncounted if it was not sent, so a crash can only lower the number sent.
  */
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
@@ -9,12 +9,12 @@ import type { OpenMailing } from '../queue/mailing-state.ts';
 import { countMails, dayAfter, dayOf, endWarmUp, findWarmUp, isAnyWarmingUp, volumeAfter } from './plans.ts';
 
 const HOUR_MS = 3_600_000;
-/** What is left of a day is spread over the rest of it, but a whole day's mails over no less than this. */
+/** The remaining volume is spread over the rest of the day, but at most at the rate of the whole volume over this time. */
 const MIN_SPREAD_MS = 8 * HOUR_MS;
-/** So much of the time without a mail is made up for. */
+/** Unused time that may be caught up, in milliseconds. */
 const MADE_UP_MS = 60_000;
 
-/** What a plan allows in a round. */
+/** The number of mails that a plan allows in a round. */
 interface Budget {
   id: number;
   day: string;
@@ -24,7 +24,7 @@ interface Budget {
   interval: number;
 }
 
-/** A mail that counted and has no result yet. */
+/** A mail that was counted and has no result yet. */
 interface Counted {
   id: number;
   day: string;
@@ -35,9 +35,9 @@ export class WarmUps {
   readonly #client: Database;
   readonly #clock: Clock;
   #isAny = false;
-  /** By plan: up to when its time is used up, monotonic. */
+  /** By plan: the monotonic time up to which its time is used. */
   readonly #usedUntil = new Map<number, number>();
-  /** By delivery. What an earlier run claimed is not known, so it is never taken back. */
+  /** Counted mails by delivery. Mails that an earlier run claimed are unknown, so they are never uncounted. */
   readonly #counted = new Map<number, Counted>();
 
   constructor(client: Database, clock: Clock) {
@@ -45,7 +45,7 @@ export class WarmUps {
     this.#clock = clock;
   }
 
-  /** Begins a round: of these mailings, those that have to wait for their domain have nobody due. */
+  /** Begins a round: returns these mailings, with `is_due` cleared for those that have to wait for their domain. */
   startRound(mailings: OpenMailing[]): OpenMailing[] {
     this.#isAny = isAnyWarmingUp(this.#client);
     if (!this.#isAny) return mailings;
@@ -54,7 +54,10 @@ export class WarmUps {
     );
   }
 
-  /** How many mails of a mailing may be claimed now. Tests and confirmations, for which somebody waits, always may. */
+  /**
+   * How many mails of a mailing may be claimed now. There is no limit for test mails and confirmation mails, because someone is waiting for
+   * them.
+   */
   allowed(mailing: Pick<OpenMailing, 'id' | 'owner_kind'>): number {
     if (!this.#isAny || (mailing.owner_kind !== 'single' && mailing.owner_kind !== 'schedule'))
       return Number.MAX_SAFE_INTEGER;
@@ -67,7 +70,7 @@ export class WarmUps {
     return usedUntil > now ? 0 : Math.min(left, Math.floor((now - usedUntil) / interval) + 1);
   }
 
-  /** Counts claimed recipients. Call inside the transaction that claims them. */
+  /** Counts claimed recipients. Call it inside the transaction that claims them. */
   claimed(mailingId: number, deliveries: readonly number[]): void {
     if (!this.#isAny || deliveries.length === 0) return;
     const budget = this.#budgetOf(this.#senderOf(mailingId));
@@ -79,7 +82,7 @@ export class WarmUps {
     for (const delivery of deliveries) this.#counted.set(delivery, { id, day, volume });
   }
 
-  /** Takes back what did not leave, on the day on which it counted. Call inside the transaction that writes the results. */
+  /** Uncounts mails that were not sent, on the day on which they were counted. Call it inside the transaction that writes the results. */
   ended(results: readonly { id: number; hasLeft: boolean }[]): void {
     if (this.#counted.size === 0) return;
     const today = dayOf(this.#clock.now());
@@ -91,7 +94,7 @@ export class WarmUps {
     }
   }
 
-  /** Counts a transactional mail that left. Call inside the transaction that records it. */
+  /** Counts a transactional mail that was sent. Call it inside the transaction that records it. */
   countTransactional(senderId: number): void {
     if (!isAnyWarmingUp(this.#client)) return;
     const budget = this.#budgetOf(senderId);

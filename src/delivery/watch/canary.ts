@@ -1,7 +1,7 @@
 /**
- * The canary of a mailing: a first batch of its recipients, chosen evenly from all domains. The rest is sent after the canary has given good
+ * The canary of a mailing: a first batch of its recipients, chosen evenly from all domains. The rest is sent after the canary has had good
  * results. Deliveries of the canary have a negative `due_at` and are claimed first; those of the rest have 0 and are not claimed before the
- * canary is released. The state is kept in rows, so a killed process continues where it stopped.
+ * canary is released. The state is stored in rows, so a killed process continues where it stopped.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
@@ -26,7 +26,7 @@ type Canary = Pick<typeof watchedMailings.$inferSelect, 'mailing_id' | 'percent'
   audience: number;
 };
 
-/** The progress of choosing a canary. It is in memory only: after a restart the choice begins again and takes the same recipients. */
+/** The progress of choosing a canary. It is kept in memory only: after a restart the choice begins again and takes the same recipients. */
 interface Choice {
   spread: DomainSpread;
   /** The number of recipients to choose. */
@@ -43,7 +43,7 @@ export class Canaries {
   readonly #steady: () => number;
   readonly #choices = new Map<number, Choice>();
 
-  /** `steady` gives the time in epoch milliseconds; changes of the system clock do not affect it while the process runs. */
+  /** `steady` returns epoch milliseconds that do not change with the system clock while the process runs. */
   constructor(client: Database, steady: () => number) {
     this.#client = client;
     this.#states = new MailingStates(client);
@@ -54,7 +54,7 @@ export class Canaries {
   async advance(mayContinue: () => boolean): Promise<boolean> {
     let hasMore = false;
     const canaries = prepared<[], Canary>(this.#client, UNRELEASED).all();
-    // Forget choices for mailings that were cancelled meanwhile.
+    // Discard choices for mailings that were cancelled meanwhile.
     for (const id of this.#choices.keys())
       if (!canaries.some(({ mailing_id }) => mailing_id === id)) this.#choices.delete(id);
     for (const canary of canaries) {
@@ -136,7 +136,9 @@ export class Canaries {
   }
 }
 
-/** The reason to hold the mailing although no limit is exceeded: too few recipients of the canary have a result. Null if enough have one. */
+/**
+ * The reason to hold the mailing although no limit is exceeded: too few recipients of the canary have a result. Null if enough have one.
+ */
 function findUnclear(client: Database, mailing: number): Held | null {
   const results = countResults(readResults(client, mailing));
   const size = prepared<[number], { size: number }>(client, SIZE_OF_TRIED).get(mailing)?.size ?? 0;
@@ -180,7 +182,7 @@ const RECORD_TRIED =
 
 /** A smaller audience has no canary: a batch large enough for a reliable result would be most of that audience. */
 export const MIN_AUDIENCE = 1000;
-/** More than the number of results that a hold needs, since some recipients are deferred. */
+/** More than the number of results that a hold needs, because some recipients are deferred. */
 const MIN_RECIPIENTS = 300;
 /** A larger canary would not make the result more reliable. */
 const MAX_RECIPIENTS = 10_000;
@@ -218,7 +220,7 @@ export class DomainSpread {
   }
 }
 
-/** 32-bit FNV-1a with a final mixing step, since the first letters of a short name hardly affect the high bits. */
+/** 32-bit FNV-1a with a final mixing step, because the first letters of a short name hardly affect the high bits. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

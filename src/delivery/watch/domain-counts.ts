@@ -1,4 +1,4 @@
-/** Counts by recipient domain what came of the mails of a canary, or of a mailing that is held because of its results, for its owner. */
+/** Counts the results of a canary, or of a mailing held because of its results, by recipient domain, for its owner. */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
@@ -6,23 +6,23 @@ import { DELIVERY_STATE, RESULT_HELD_CODES } from '../../database/schema/index.t
 import { storedSql } from '../../errors/stored.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 
-/** What came of the mails to one domain. */
+/** The results of the mails to one domain. */
 export interface DomainCount {
-  /** Empty: all domains that are not named. */
+  /** Empty: all domains that are not listed separately. */
   domain: string;
-  /** How many were handed over at least once. */
+  /** The number of mails attempted at least once. */
   mails: number;
   delivered: number;
-  /** How many of the delivered the built-in outbox took, so that nobody got them. */
+  /** The number of delivered mails that the built-in outbox kept, so that no recipient got them. */
   kept: number;
   bounces: number;
   failed: number;
   complaints: number;
-  /** Put off by their server, or being handed over. */
+  /** Deferred by the recipient's server, or being sent. */
   waiting: number;
 }
 
-/** What came of the mails by domain when they were last counted. */
+/** The results by domain at the last count. */
 export interface SeenDomains {
   /** ISO timestamp. */
   counted_at: string;
@@ -30,26 +30,29 @@ export interface SeenDomains {
 }
 
 const PAGE_ROWS = 1000;
-/** How many domains are named, and how many mails a domain must have to be named: one with fewer would name a person. */
+/**
+ * The maximum number of domains listed separately, and the minimum number of mails of a listed domain, because a domain with fewer could
+ * identify a contact.
+ */
 const MAX_NAMED = 20;
 const MIN_MAILS = 5;
-/** Domains that are counted one by one, those of the first recipients; more would fill the memory. */
+/** The maximum number of domains counted separately, those of the first recipients, to limit memory use. */
 const MAX_COUNTED = 20_000;
-/** A count is repeated after so many milliseconds, and so many times as long as it took. */
+/** The minimum pause between two counts in milliseconds, and as a multiple of a count's duration. */
 const PAUSE_MS = 10_000;
 const PAUSE_TIMES = 100;
 
 interface Watched {
   id: number;
-  /** Its state and how far its canary is: when they change, it is counted at once. */
+  /** The mailing's state and its canary's stage; a change of either causes an immediate count. */
   phase: string;
-  /** The counters: while they are the same, so are the counts. */
+  /** The mailing's counters; while they do not change, neither do the counts. */
   counters: string;
-  /** JSON: the ids of the canary; null: the whole mailing. */
+  /** JSON: the delivery ids of the canary; null: the whole mailing. */
   chosen: string | null;
 }
 
-/** A count that is under way. It is not stored: after a kill it begins again. */
+/** A count in progress. It is not stored: after a restart it begins again. */
 interface Count {
   watched: Watched;
   ids: readonly number[] | null;
@@ -61,7 +64,7 @@ interface Count {
 export class DomainCounts {
   readonly #client: Database;
   readonly #clock: Clock;
-  /** By mailing: as it was last counted, and when it may be counted again (monotonic). */
+  /** By mailing: its phase and counters at the last count, and when it may be counted again (monotonic milliseconds). */
   readonly #counted = new Map<number, Pick<Watched, 'phase' | 'counters'> & { again: number }>();
   #count: Count | null = null;
 
@@ -70,7 +73,7 @@ export class DomainCounts {
     this.#clock = clock;
   }
 
-  /** Counts on while `mayContinue`; gives whether there is more to do at once. */
+  /** Continues counting while `mayContinue()` is true. Returns whether there is more to do at once. */
   async countOn(mayContinue: () => boolean): Promise<boolean> {
     this.#count ??= this.#next();
     const count = this.#count;
@@ -91,7 +94,7 @@ export class DomainCounts {
     return true;
   }
 
-  /** The next mailing whose results have changed since they were counted; null when there is none. */
+  /** The next mailing whose results have changed since the last count; null if there is none. */
   #next(): Count | null {
     const now = this.#clock.monotonic();
     const codes = JSON.stringify(RESULT_HELD_CODES);
@@ -138,7 +141,7 @@ function add(domains: Map<string, DomainCount>, row: DomainCount): void {
     sum[key] += row[key];
 }
 
-/** The domains with the most bad results, and all others as one. */
+/** The domains with the most bad results, and all others combined. */
 function named(domains: ReadonlyMap<string, DomainCount>): DomainCount[] {
   const bad = ({ bounces, failed, complaints }: DomainCount) => bounces + failed + complaints;
   const sorted = [...domains.values()].sort((one, two) => bad(two) - bad(one) || two.mails - one.mails);

@@ -1,21 +1,21 @@
-/** Decides from the results of a mailing whether it is to be held. docs/canary.md says where the limits come from. */
+/** Decides from the results of a mailing whether to hold it. docs/canary.md explains where the limits come from. */
 import type { ResultHeldCode } from '../../database/schema/index.ts';
 
-/** What came of the mails of a mailing so far. */
+/** The results of a mailing so far. */
 export interface Results {
-  /** Accepted and not returned. */
+  /** Accepted and not bounced. */
   delivered: number;
-  /** Refused because the address does not exist, or returned. */
+  /** Refused because the address does not exist, or bounced. */
   bounces: number;
-  /** Refused for good for another reason, or given up. */
+  /** Permanently refused for another reason, or given up. */
   failed: number;
   complaints: number;
 }
 
-/** A mailing is not held before it has so many results: fewer say little. */
+/** A mailing is not held before it has this number of results, because fewer are not reliable. */
 export const MIN_RESULTS = 200;
 
-/** Each limit: the share of the results that is too much, and how many there must be at least. */
+/** Each limit has the maximum share of the results, and the minimum number of results of that kind. */
 export const LIMITS = [
   { code: 'too_many_bounces', measure: 'bounces', share: 0.05, least: 20 },
   { code: 'too_many_refusals', measure: 'failed', share: 0.05, least: 20 },
@@ -25,14 +25,15 @@ export const LIMITS = [
 export type LimitCode = (typeof LIMITS)[number]['code'];
 
 /**
- * Standard deviations that a share must be above its limit. It is large because a mailing is looked at after every few mails, and each look
- * is another chance to be wrong.
+ * How many standard deviations a share must be above its limit. The number is large because a mailing is checked after every few mails, and
+ * each check is another chance of a false alarm.
  */
 const DEVIATIONS = 3;
 
 /**
- * The first limit that the results are past beyond chance, leaving out those that `passed` names; null when there is none. A share is past its limit
- * when the lower end of its Wilson interval is (E. B. Wilson, Journal of the American Statistical Association 22, 1927).
+ * Returns the first limit that the results exceed with statistical significance, ignoring the limits in `passed`; null if there is none. A
+ * share exceeds its limit if the lower end of its Wilson interval does (E. B. Wilson, Journal of the American Statistical Association 22,
+ * 1927).
  */
 export function exceededLimit(results: Results, passed: readonly string[] = []): LimitCode | null {
   const count = countResults(results);
@@ -44,12 +45,12 @@ export function exceededLimit(results: Results, passed: readonly string[] = []):
   return found?.code ?? null;
 }
 
-/** How many mails have a result. */
+/** The number of mails that have a result. */
 export function countResults({ delivered, bounces, failed }: Results): number {
   return delivered + bounces + failed;
 }
 
-/** The lower end of the Wilson interval for the share of `hits` in `count`, which is above 0. */
+/** The lower end of the Wilson interval for the share of `hits` in `count`, which must be above 0. */
 function lowerBound(hits: number, count: number): number {
   const share = Math.min(1, hits / count);
   const square = DEVIATIONS ** 2 / count;

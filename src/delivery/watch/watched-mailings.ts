@@ -16,23 +16,26 @@ import type { DomainCount, SeenDomains } from './domain-counts.ts';
 import { countResults, exceededLimit, type Results } from './limits.ts';
 
 const MINUTE_MS = 60_000;
-/** With fewer recipients in the queue a hold would save nothing, and only leave people waiting. */
+/** With fewer recipients in the queue, a hold would prevent little and only make recipients wait. */
 const MIN_WAITING = 100;
 
-/** Has a new mailing begin with a canary: so many percent of its recipients, after whom the rest waits so many minutes. Call inside a transaction. */
+/**
+ * Makes a new mailing begin with a canary of `percent` of its recipients; the rest waits for `minutes` after it. Call it inside a
+ * transaction.
+ */
 export function beginWithCanary(client: Database, mailingId: number, percent: number, minutes: number): void {
   client
     .prepare("INSERT INTO watched_mailings (mailing_id, percent, minutes, stage) VALUES (?, ?, ?, 'choosing')")
     .run(mailingId, percent, minutes);
 }
 
-/** The results of a mailing, and what decides whether they hold it. */
+/** The results of a mailing, and the columns that decide whether they hold it. */
 interface WatchedResults extends Results {
   passed: string;
   is_watched: 0 | 1;
 }
 
-/** Why a mailing is to be held because of its results; null when it is not, or its account does not want that. */
+/** Why to hold a mailing because of its results; null if there is no reason, or its account has turned auto-pause off. */
 export function findResultHold(client: Database, mailingId: number): Held | null {
   const results = readResults(client, mailingId);
   if (results.is_watched === 0) return null;
@@ -44,7 +47,7 @@ export function findResultHold(client: Database, mailingId: number): Held | null
   return { held_code: code, held_reason };
 }
 
-/** What came of the mails of a mailing so far; throws an Error when there is no such mailing. */
+/** The results of a mailing so far; throws an Error if there is no such mailing. */
 export function readResults(client: Database, mailingId: number): WatchedResults {
   const results = prepared<[number], WatchedResults>(client, RESULTS).get(mailingId);
   if (results === undefined) throw new Error(`there is no mailing ${mailingId}`);
@@ -61,8 +64,8 @@ const WAITING = `
     WHERE mailing_id = ? AND state = ${DELIVERY_STATE.queued} LIMIT ${MIN_WAITING})`;
 
 /**
- * Lets all of a mailing go that is held because of its results, or that sends or waits for its canary: the canary is over, and what it is held for
- * holds it no more. False for every other mailing. Call inside the transaction that resumes it.
+ * Releases all recipients of a mailing that is held because of its results, or whose canary is being sent or waited for: ends the canary,
+ * and lets the mailing pass the limits that hold it. Returns false for any other mailing. Call it inside the transaction that resumes it.
  */
 export function letAllGo(client: Database, mailingId: number): boolean {
   const mailing = client
@@ -78,7 +81,7 @@ export function letAllGo(client: Database, mailingId: number): boolean {
   return true;
 }
 
-/** Notes that these codes, and the limits that a mailing is past now, hold it no more. Call inside a transaction. */
+/** Records that the mailing is no longer held for these codes, or for the limits that it exceeds now. Call it inside a transaction. */
 export function passLimits(client: Database, mailingId: number, codes: readonly ResultHeldCode[] = []): void {
   const results = readResults(client, mailingId);
   const passed = [...new Set([...results.passed.split(' ').filter(Boolean), ...codes])];
@@ -92,7 +95,7 @@ export function passLimits(client: Database, mailingId: number, codes: readonly 
     .run(mailingId, passed.join(' '));
 }
 
-/** Ends the canary of a mailing; false when it had none, or it was over. */
+/** Ends the canary of a mailing. Returns false if it had none, or the canary had already ended. */
 export function releaseCanary(client: Database, mailingId: number): boolean {
   return (
     client
@@ -105,20 +108,20 @@ export function releaseCanary(client: Database, mailingId: number): boolean {
 
 type NotSeen = { counted_at: null; domains: [] };
 
-/** What is known of a mailing that is watched. */
+/** The stored details of a watched mailing. */
 export interface Watch {
   canary_percent: number;
   canary_minutes: number;
   /** Null without a canary. */
   canary_stage: (typeof CANARY_STAGES)[number] | null;
   canary_recipients: number;
-  /** When the rest goes unless a limit is exceeded, ISO timestamp; null while that is not known. */
+  /** When the rest is sent unless a limit is exceeded, ISO timestamp; null while unknown. */
   continues_at: string | null;
   counted_at: string | null;
   domains: DomainCount[];
 }
 
-/** What is known of a mailing that has a canary or was held because of its results; null of all others. */
+/** The details of a mailing that has a canary or was held because of its results; null for all others. */
 export function findWatch(client: Database, mailingId: number): Watch | null {
   const row = client
     .prepare<[number], Omit<typeof watchedMailings.$inferSelect, 'chosen'> & { state: string }>(`
@@ -136,12 +139,12 @@ export function findWatch(client: Database, mailingId: number): Watch | null {
     canary_recipients: size,
     continues_at: stage === 'waiting' && state === 'sending' ? isoTimestamp(continuesAt({ tried_at, minutes })) : null,
     counted_at,
-    // Earlier releases did not count them.
+    // Earlier releases did not count these.
     domains: domains.map((domain) => ({ ...domain, kept: domain.kept ?? 0 })),
   };
 }
 
-/** When the wait of a canary is over. */
+/** When the wait after a canary is over. */
 export function continuesAt({
   tried_at,
   minutes,

@@ -1,4 +1,4 @@
-/** Processes returned mail and mail to the role addresses: receives it, parses it, and records bounces and complaints on the ledger. */
+/** Receives returned mail and mail to the role addresses, parses it, and records bounces and complaints in the ledger. */
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../../../database/open.ts';
 import { ROLE_MAILBOXES, type RoleMailbox } from '../../../database/schema/index.ts';
@@ -17,12 +17,12 @@ import { readTestReturnPath, recordTestArrival } from './test-arrival.ts';
 
 const MAX_BYTES = 10 * 1024 * 1024;
 const MAX_CONNECTIONS = 100;
-/** Enough for a relay that returns a campaign's bounces: Postfix opens twenty connections by default and sends for minutes. */
+/** Enough for an SMTP relay that returns a campaign's bounces: Postfix opens twenty connections by default and sends for minutes. */
 const LIMITS = { perAddress: 20, commands: 1000, idleMs: 60_000, lifetimeMs: 5 * 60_000 };
 
 /**
- * Listens for mail to our return paths and to the role addresses at `domain`, and records what it reports. Rejects if it cannot listen
- * on the address.
+ * Listens for mail to the return paths and to the role addresses at `domain`, and records the bounces and complaints in it. Rejects if it
+ * cannot listen on the given host and port.
  */
 export function startBounceIntake(
   db: Db,
@@ -55,7 +55,7 @@ interface Returned {
   isTransactional: boolean;
 }
 
-/** Finds what an address is the return path of; null if it is none of ours. */
+/** Finds the mail that a return path belongs to; null if the address is not a return path of this installation. */
 type FindReturned = (rcpt: string) => Returned | null;
 
 function returnPathReader({ $client }: Db): FindReturned {
@@ -76,7 +76,7 @@ function returnPathReader({ $client }: Db): FindReturned {
   };
 }
 
-/** Records what one mail reports. An auto-reply, a delay or a mail of unknown form changes nothing. */
+/** Records the outcome that one mail reports. An automatic reply, a delay or a mail of unknown form changes nothing. */
 async function processReturnedMail(
   db: Db,
   clock: Clock,
@@ -102,7 +102,10 @@ async function processReturnedMail(
   );
 }
 
-/** The role address that a recipient is; null if it is none. The postmaster has no domain where a server writes to whoever it is connected to (RFC 5321 §4.5.1). */
+/**
+ * The role address for a recipient address; null if it is none. A bare "postmaster" without a domain is accepted, as RFC 5321 §4.5.1
+ * requires.
+ */
 function findRole(rcpt: string, domain: string): RoleMailbox | null {
   const given = rcpt.toLowerCase();
   return (
@@ -111,9 +114,9 @@ function findRole(rcpt: string, domain: string): RoleMailbox | null {
 }
 
 /**
- * Processes a mail to a role address: records a complaint about a mail of ours, and keeps the rest for an operator to read. The address
- * that a report names proves nothing, since anybody can write here: the recipient is the one whom the enclosed mail went to. Automatic
- * replies, and mail from the null sender that is no complaint, change nothing.
+ * Processes a mail to a role address: records a complaint about one of our mails, and keeps other mail for an operator to read. The address
+ * that a report names proves nothing, because anyone can write here, so the recipient of the enclosed mail is used instead. Automatic
+ * replies, and mail from the null sender that is not a complaint, change nothing.
  */
 async function processRoleMail(db: Db, clock: Clock, role: RoleMailbox, mail: ReturnedMail): Promise<void> {
   const client = db.$client;

@@ -1,4 +1,4 @@
-/** Mail to the role addresses in which no mail of ours was recognized: the newest are kept for an operator to read, as plain text. */
+/** Keeps the newest mails to the role addresses that match no mail of ours, as plain text for an operator to read. */
 import type { Database } from 'better-sqlite3';
 import { accountsWithErased, isErased } from '../../../audience/contacts/address-rows.ts';
 import { parseAddress, spellings } from '../../../audience/contacts/addresses.ts';
@@ -8,19 +8,19 @@ import { type Clock, isoTimestamp } from '../../../time/clock.ts';
 import type { RoleMail } from './parse-bounce.ts';
 import { sanitizeText } from './sanitize.ts';
 
-/** How many are kept. */
+/** The number of mails kept. */
 const MAX_ROWS = 200;
 const MAX_LINES = 100;
 const MAX_CHARACTERS = 4000;
 const MAX_LINE = 500;
 const MAX_ADDRESSES = 20;
 const ADDRESS = /[^\s\u2039\u203a()[\]{},;:"']{1,64}(?:@|[%=]40)[^\s\u2039\u203a()[\]{},;:"'@]{1,255}/g;
-/** What separates addresses from other parts of a link. */
+/** Characters that separate an address from other parts of a URL. */
 const IN_LINKS = /[/?&=#]/;
-/** What stands around an address in a sentence. */
+/** Punctuation around an address in a sentence. */
 const PUNCTUATION = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
 
-/** Keeps the beginning of a mail, and removes the oldest beyond 200. */
+/** Stores the beginning of a mail, and removes the oldest mails beyond 200. */
 export function keepRoleMail(client: Database, mailbox: RoleMailbox, mail: RoleMail, clock: Clock): void {
   const censor = addressCensor(client);
   const row = {
@@ -44,12 +44,12 @@ export function keepRoleMail(client: Database, mailbox: RoleMailbox, mail: RoleM
     .immediate();
 }
 
-/** Removes a mail; false if there is none with this id. */
+/** Removes a mail. Returns false if there is none with this id. */
 export function removeRoleMail(client: Database, id: number): boolean {
   return client.prepare('DELETE FROM role_mails WHERE id = ?').run(id).changes > 0;
 }
 
-/** Removes the mails that name a normalized address, in any form, for a person who is erased. */
+/** Removes the mails that contain a normalized address, in any encoding, because the contact is erased. */
 export function eraseFromRoleMails(client: Database, email: string): void {
   const named = spellings(email);
   const naming = client
@@ -63,14 +63,14 @@ export function eraseFromRoleMails(client: Database, email: string): void {
   for (const { id } of naming) removeRoleMail(client, id);
 }
 
-/** A text as it is, and with what links (RFC 3986 2.1) and quoted-printable (RFC 2045 6.7) escape decoded. */
+/** A text as it is, and decoded from URL encoding (RFC 3986 2.1) and from quoted-printable (RFC 2045 6.7). */
 function decodings(text: string): string[] {
   const decoded = (escapes: RegExp) =>
     text.replace(escapes, (bytes) => Buffer.from(bytes.replace(/[%=]/g, ''), 'hex').toString());
   return [...new Set([text, decoded(/(?:%[\da-f]{2})+/gi), decoded(/(?:=[\da-f]{2})+/gi)])];
 }
 
-/** The first lines, each sanitized and cut off after a whole word, so that no part of an address stays. */
+/** The first lines, each sanitized and cut after a whole word, so that no partial address remains. */
 function plainLines(text: string, most: number): string {
   return wholeWords(text, most)
     .split('\n', MAX_LINES)
@@ -84,7 +84,10 @@ function wholeWords(text: string, most: number): string {
   return text.length <= most ? text : text.slice(0, most).replace(/\S*$/, '');
 }
 
-/** Takes the addresses of erased people out of a text. So that it cannot cost much, addresses after the first twenty are taken out unseen. */
+/**
+ * Returns a function that removes the addresses of erased contacts from a text. To limit the cost, it removes all addresses after the first
+ * twenty without looking them up.
+ */
 function addressCensor(client: Database): (text: string) => string {
   const accounts = accountsWithErased(client);
   const seen = new Map<string, boolean>();

@@ -1,4 +1,4 @@
-/** A small SMTP server for returned mail: it accepts only mail to addresses of ours and relays nothing. */
+/** A small SMTP server for returned mail: accepts mail only to our own addresses and relays nothing. */
 import { once } from 'node:events';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 
@@ -7,7 +7,7 @@ export interface ReturnedMail {
   rcpt: string;
   /** The envelope sender; empty for the null sender. */
   from: string;
-  /** The unchanged mail, cut off after `keepBytes`. */
+  /** The mail as received, cut after `keepBytes`. */
   raw: Buffer;
 }
 
@@ -15,34 +15,34 @@ export interface BounceListenerOptions {
   host: string;
   /** 0 picks a free port. */
   port: number;
-  /** Whether a recipient is one of our addresses; any other is refused at RCPT with 550 5.1.1. */
+  /** Whether a recipient is one of our addresses; others are rejected at RCPT with 550 5.1.1. */
   accept(rcpt: string): boolean;
-  /** Stores the mail. The sender gets 250 once this resolves, and 451 if it rejects, so that it tries again. */
+  /** Stores the mail. The client gets 250 once this resolves, or 451 if it rejects, so that it tries again. */
   onMail(mail: ReturnedMail): Promise<void>;
-  /** Larger mail is refused with 552. */
+  /** Larger mail is rejected with 552. */
   maxBytes: number;
-  /** How much of a mail is passed to `onMail`; the rest is read and discarded. */
+  /** The number of bytes of a mail that are passed to `onMail`; the rest is read and discarded. */
   keepBytes: number;
-  /** Further connections get a 421 reply. */
+  /** Connections beyond this number get a 421 reply. */
   maxConnections: number;
-  /** Limits for one connection and one address. */
+  /** Limits per connection and per client address. */
   limits: VisitorLimits;
 }
 
 export interface BounceListener {
   /** The port listened on. */
   port: number;
-  /** Accepts no more mail. Resolves after at most 5 seconds, plus the time of `onMail` calls that are still running. */
+  /** Stops accepting mail. Resolves within 5 seconds, plus the time of `onMail` calls that are still running. */
   close(): Promise<void>;
 }
 
 const CLOSE_MS = 5000;
-/** A connection that sends nothing for this long is closed, also in the middle of a mail. */
+/** A connection that sends nothing for this long is closed, even in the middle of a mail. */
 const SILENCE_MS = 60_000;
 /** The initial size of the buffer for a mail. */
 const FIRST_BYTES = 16 * 1024;
 
-/** Starts listening (RFC 5321; no AUTH, no STARTTLS). Rejects if it cannot listen on the address. */
+/** Starts listening (RFC 5321; no AUTH, no STARTTLS). Rejects if it cannot listen on the given host and port. */
 export async function startBounceListener(options: BounceListenerOptions): Promise<BounceListener> {
   const { accept, onMail, maxBytes, keepBytes } = options;
   const visitors = new Visitors(options.limits);
@@ -56,7 +56,8 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
   }
 
   const server = new SMTPServer({
-    // With one recipient a transaction, the reply is about one mail; the sender retries other recipients later (RFC 5321 §4.5.3.1.10).
+    // One recipient per transaction, so that the reply is about a single mail. The client retries further recipients later (RFC 5321
+    // §4.5.3.1.10).
     maxRecipients: 1,
     size: maxBytes,
     rejectOversized: true,
@@ -66,7 +67,7 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
     hideENHANCEDSTATUSCODES: false,
     disableReverseLookup: true,
     socketTimeout: SILENCE_MS,
-    // The library reports every command only in its log.
+    // The library reports commands only through its logger, and the limits need to count them.
     logger: {
       debug: ({ tnx, cid }: { tnx?: string; cid?: string } = {}) => {
         if (tnx === 'command' && cid !== undefined) visitors.command(cid);
@@ -94,7 +95,7 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
       });
     },
   });
-  // Broken connections need no handling here, but without a listener the error event would end the process.
+  // Broken connections need no handling here, but an error event without a listener would end the process.
   server.on('error', () => undefined);
 
   const listening = server.listen(options.port, options.host);
@@ -110,8 +111,8 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
 }
 
 /**
- * The first `most` bytes of the mail, or null if the mail exceeds the server's limit; the library then replies 552. They are copied
- * into one buffer, because keeping the chunks of a mail that arrives byte by byte would cost a hundred times its size.
+ * The first `most` bytes of the mail, or null if the mail exceeds the server's limit; the library then replies 552. The bytes are copied
+ * into one buffer, because keeping the chunks of a mail that arrives byte by byte would take a hundred times its size.
  */
 async function collect(stream: SMTPServerDataStream, most: number): Promise<Buffer | null> {
   let memory = Buffer.alloc(0);
@@ -134,13 +135,13 @@ function refusal(responseCode: number, text: string): Error {
 }
 
 export interface VisitorLimits {
-  /** Simultaneous connections from one address; for IPv6, from one /64 network, which belongs to one customer. */
+  /** Simultaneous connections from one address; for IPv6 from one /64 network, which usually belongs to one customer. */
   perAddress: number;
-  /** Commands on one connection. */
+  /** The maximum number of commands on one connection. */
   commands: number;
-  /** The most milliseconds from connecting, or from the last mail, to the content of the next mail. */
+  /** The maximum number of milliseconds between connecting, or the previous mail, and the content of the next mail. */
   idleMs: number;
-  /** The most milliseconds that a connection may last. */
+  /** The maximum duration of a connection in milliseconds. */
   lifetimeMs: number;
 }
 
@@ -169,7 +170,7 @@ export class Visitors {
     this.#limits = limits;
   }
 
-  /** Registers a connection; false if its address has too many already. */
+  /** Registers a connection. Returns false if there are too many from the same address. */
   connected(connection: Connection): boolean {
     const network = networkKey(connection.remoteAddress);
     const present = this.#perNetwork.get(network) ?? 0;
@@ -192,18 +193,18 @@ export class Visitors {
       visitor.connection.send(421, 'Too many commands');
   }
 
-  /** The content of a mail starts; until its end only the lifetime limits it. */
+  /** Called when the content of a mail starts; until it ends, only the limit on the connection's duration applies. */
   dataStarted(id: string): void {
     clearTimeout(this.#visitors.get(id)?.idleTimer);
   }
 
-  /** The mail has its reply. */
+  /** Called when the mail has been replied to. */
   dataEnded(id: string): void {
     const visitor = this.#visitors.get(id);
     if (visitor !== undefined) this.#wait(visitor);
   }
 
-  /** The connection is closed. */
+  /** Called when the connection has closed. */
   disconnected(id: string): void {
     const visitor = this.#visitors.get(id);
     if (visitor === undefined) return;
@@ -221,7 +222,7 @@ export class Visitors {
   }
 }
 
-/** The address, or for IPv6 its first 64 bits. An IPv4-mapped IPv6 address counts as IPv4. */
+/** The address, or the first 64 bits of an IPv6 address. An IPv4-mapped IPv6 address counts as IPv4. */
 function networkKey(address: string): string {
   const plain = address.replace(/^::ffff:/i, '');
   if (!plain.includes(':')) return plain;

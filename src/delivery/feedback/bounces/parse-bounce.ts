@@ -1,33 +1,33 @@
-/** Classifies a mail to one of our return paths or to a role address: delivery report, complaint, automatic reply, or unknown. */
+/** Classifies mail to a return path or a role address: delivery report, complaint, automatic reply, or unknown. */
 import PostalMime, { type Attachment, type Email } from 'postal-mime';
 import { classifyFinal, readRefusal, type Verdict } from '../../replies/classify.ts';
 import { sanitizeText } from './sanitize.ts';
 
-/** What a mail reports. Message-IDs are without angle brackets, and null if the original is not enclosed. */
+/** The content of a report. Message-IDs have no angle brackets, and are null if the original mail is not enclosed. */
 export type BounceReport =
   | {
       kind: 'status';
       recipients: RecipientReport[];
-      /** The verdict on our delivery; null if nothing failed. */
+      /** The outcome for our delivery; null if nothing failed. */
       verdict: Verdict | null;
       originalMessageId: string | null;
     }
   | {
       kind: 'complaint';
-      /** As in the report: `abuse`, `fraud` and so on. */
+      /** The Feedback-Type of the report: `abuse`, `fraud` and so on. */
       feedbackType: string;
       /** The recipient who complained, if reported. */
       recipient: string | null;
-      /** Our return path of the mail in question, if reported; it identifies the delivery. */
+      /** The return path of the original mail, if reported; it identifies the delivery. */
       originalSender: string | null;
       originalMessageId: string | null;
-      /** The token of its link to unsubscribe, if the header has one. */
+      /** The token in the original mail's List-Unsubscribe URL, if present. */
       unsubscribeToken: string | null;
     }
   | { kind: 'auto-reply' }
   | { kind: 'unknown' };
 
-/** Only the start of a mail is parsed, which contains the report: the parser takes some 20 µs for each line, however short. */
+/** Only the start of a mail, which contains the report, is parsed, because the parser takes about 20 µs per line, however short. */
 export const MAX_PARSED_BYTES = 512 * 1024;
 const MAX_PARSED_LINES = 4000;
 const LIMITS = { maxNestingDepth: 20, maxHeadersSize: 64 * 1024, forceRfc822Attachments: true };
@@ -36,22 +36,22 @@ const STATUS_TYPES = ['message/delivery-status', 'message/global-delivery-status
 const ORIGINAL_TYPES = ['message/rfc822', 'text/rfc822-headers', 'message/global', 'message/global-headers'];
 const FEEDBACK_TYPES = ['message/feedback-report'];
 const RECEIPT_TYPES = ['message/disposition-notification', 'message/global-disposition-notification'];
-/** Our link in List-Unsubscribe (RFC 8058), whatever address it has. */
+/** The URL in our List-Unsubscribe header (RFC 8058), on any host. */
 const UNSUBSCRIBE_LINK = /https?:\/\/[^\s<>]{1,300}\/u\/([\w.~-]{1,1000})/;
-/** The types for mail a person did not want (RFC 5965 §7.3); `not-spam` and `auth-failure` are no complaints. */
+/** The feedback types of complaints (RFC 5965 §7.3); `not-spam` and `auth-failure` are not complaints. */
 const COMPLAINTS = ['abuse', 'fraud', 'opt-out', 'opt-out-list', 'other'];
 
 /**
- * Parses a mail; `from` is its envelope sender, empty for the null sender. Reports follow RFC 3464 (and 6533) or RFC 5965.
- * Notices in plain text count only from the null sender, and an automatic reply (RFC 3834) is never a bounce. Malformed mail
- * and mail beyond the limits is `unknown`. Never rejects.
+ * Parses a mail; `from` is its envelope sender, empty for the null sender. Reports follow RFC 3464 (and 6533) or RFC 5965. Plain-text
+ * notices count only if they come from the null sender, and an automatic reply (RFC 3834) is never a bounce. Returns `unknown` for
+ * malformed mail and mail that exceeds the limits. Never rejects.
  */
 export async function parseBounce({ raw, from }: { raw: Buffer; from: string }): Promise<BounceReport> {
   const mail = await parseMail(raw);
   return mail === null ? { kind: 'unknown' } : reportOf(mail, from);
 }
 
-/** What a mail to a role address reports, and its text for people, unsafe and of any length. */
+/** The report in a mail to a role address, and the mail's text for an operator: not sanitized and of any length. */
 export interface RoleMail {
   report: BounceReport;
   sender: string;
@@ -60,8 +60,8 @@ export interface RoleMail {
 }
 
 /**
- * Parses a mail to a role address; null when it is malformed or beyond the limits. `isLoop`: it came to the address of feedback loops,
- * where some providers forward the mail in question as an attachment, without a report.
+ * Parses a mail to a role address. Returns null if it is malformed or exceeds the limits. `isLoop` is true if the mail came to the
+ * feedback-loop address, where some providers forward the reported mail as an attachment without a report.
  */
 export async function parseRoleMail(given: { raw: Buffer; from: string }, isLoop: boolean): Promise<RoleMail | null> {
   const mail = await parseMail(given.raw);
@@ -74,7 +74,7 @@ export async function parseRoleMail(given: { raw: Buffer; from: string }, isLoop
   return { report, sender, subject: mail.subject ?? '', text: parts.filter((part) => part !== '').join('\n') };
 }
 
-/** Null for malformed mail and mail beyond the limits. */
+/** Null for malformed mail and mail that exceeds the limits. */
 async function parseMail(raw: Buffer): Promise<Email | null> {
   try {
     return await PostalMime.parse(truncate(raw), LIMITS);
@@ -109,7 +109,7 @@ function feedbackReport(feedback: string, mail: Email): BounceReport {
     : { kind: 'unknown' };
 }
 
-/** The complaint about the mail that is enclosed; `feedback` is the report, empty where there is none. */
+/** The complaint about the enclosed mail; `feedback` is the report, empty if there is none. */
 function complaint(feedback: string, mail: Email): BounceReport {
   const [fields = new Map<string, string>()] = fieldGroups(feedback);
   const original = originalHeader(mail);
@@ -123,7 +123,7 @@ function complaint(feedback: string, mail: Email): BounceReport {
   };
 }
 
-/** Whether the header marks an automatic reply, by RFC 3834 §5 or by older fields. */
+/** Whether the headers mark an automatic reply, by RFC 3834 §5 or by older conventions. */
 function isAutomatic(mail: Email): boolean {
   const submitted = headerField(mail, 'auto-submitted').toLowerCase();
   if (submitted !== '') return !/^no\b/.test(submitted);
@@ -141,7 +141,7 @@ function truncate(raw: Buffer): Buffer {
   return raw.subarray(0, Math.min(end, MAX_PARSED_BYTES));
 }
 
-/** The text of the first part of one of these types, or null. */
+/** The text of the first part that has one of these types, or null. */
 function partText({ attachments }: Email, types: readonly string[]): string | null {
   const part = attachments.find(({ mimeType }) => types.includes(mimeType));
   return part === undefined ? null : decode(part);
@@ -155,7 +155,7 @@ function headerField({ headers }: Email, name: string): string {
   return headers.find(({ key }) => key === name)?.value ?? '';
 }
 
-/** The header fields of the original mail enclosed in the report. */
+/** The headers of the original mail enclosed in the report. */
 function originalHeader(mail: Email): ReadonlyMap<string, string> {
   const [head = new Map<string, string>()] = fieldGroups(partText(mail, ORIGINAL_TYPES) ?? '');
   return head;
@@ -171,13 +171,13 @@ function address(field: string | undefined): string | null {
   return text === '' ? null : text;
 }
 
-/** The first words of qmail's notice (https://cr.yp.to/proto/qsbmf.txt) and of two former notices of Yahoo. */
+/** How qmail's notice (https://cr.yp.to/proto/qsbmf.txt) and two former notices of Yahoo begin. */
 const INTRODUCTION =
   /^(?:Hi\. This is the|(?:Message from {1,3}[\w.-]{1,255}\r?\n)?Unable to deliver message to the following address|Sorry, we were unable to deliver your message to the following address)/;
 
 /**
- * Parses qmail's notice and Yahoo's former one of the same form: an introduction, a paragraph for each failed recipient, and a
- * paragraph that begins with a hyphen (in Japan with an equals sign). Returns an empty list for any other text.
+ * Parses a qmail notice, or Yahoo's former one of the same form: an introduction, a paragraph for each failed recipient, and a paragraph
+ * that begins with a hyphen (in Japan with an equals sign). Returns an empty list for any other text.
  */
 function readQmailNotice(text: string): RecipientReport[] {
   const paragraphs = text.split(/\r?\n[ \t]*\r?\n/, MAX_RECIPIENTS + 1);
@@ -191,8 +191,8 @@ function readQmailNotice(text: string): RecipientReport[] {
 }
 
 /**
- * Parses the notice that Exim sent before it wrote delivery reports: the failed addresses are in the field X-Failed-Recipients,
- * which warnings of a delay do not have, and the reason is in the text after each address.
+ * Parses the notice that older versions of Exim sent instead of delivery reports: the failed addresses are in the X-Failed-Recipients
+ * header, which delay warnings lack, and the reason follows each address in the text.
  */
 function readEximNotice(failedRecipients: string, text: string): RecipientReport[] {
   return failedRecipients
@@ -209,25 +209,25 @@ function readEximNotice(failedRecipients: string, text: string): RecipientReport
 
 const ACTIONS = ['failed', 'delayed', 'delivered', 'relayed', 'expanded'] as const;
 
-/** One recipient of a report. Every text is sanitized and of bounded length. */
+/** One recipient in a report. All texts are sanitized and limited in length. */
 export interface RecipientReport {
   kind: (typeof ACTIONS)[number];
-  /** The final recipient as reported, which need not be the address we wrote to. */
+  /** The final recipient as reported, which may differ from the address we wrote to. */
   recipient: string | null;
-  /** Enhanced status code, such as `5.1.1`. */
+  /** The enhanced status code, such as `5.1.1`. */
   status: string | null;
-  /** The refusing server's reply; may be empty. */
+  /** The reply of the server that rejected the mail; may be empty. */
   diagnostic: string;
-  /** Only for `failed`. */
+  /** Set only for `failed`. */
   verdict: Verdict | null;
 }
 
-/** Each of our mails has one recipient. A report names several if that is an alias; recipients beyond this number are ignored. */
+/** Each of our mails has one recipient. A report names several if that recipient is an alias; recipients beyond this number are ignored. */
 export const MAX_RECIPIENTS = 100;
 /** The longest local part, `@` and the longest domain (RFC 5321 §4.5.3.1). */
 export const MAX_ADDRESS_LENGTH = 320;
 
-/** The recipients in a `message/delivery-status` text, at most 100. A group without a known Action is skipped. */
+/** Parses the recipients in a `message/delivery-status` text, at most 100. A group without a known Action is skipped. */
 export function readDeliveryStatus(text: string): RecipientReport[] {
   const recipients: RecipientReport[] = [];
   for (const fields of fieldGroups(text)) {
@@ -239,10 +239,10 @@ export function readDeliveryStatus(text: string): RecipientReport[] {
   return recipients;
 }
 
-/** The report of a failed recipient, judged by what the server `said`, or by the reported `status` if that is not clear. */
+/** The report for a failed recipient, classified by the server's reply `said`, or by the reported `status` if the reply is not clear. */
 export function failedReport(recipient: string | null, status: string | null, said: string): RecipientReport {
   const refusal = readRefusal(said);
-  // The refusing server's own code is more reliable than the reporting server's reading of it.
+  // The code in the rejecting server's own reply is more reliable than the status that the reporting server derived from it.
   const isSpecific = refusal.enhanced !== null && !refusal.enhanced.endsWith('.0.0');
   const enhanced = (isSpecific ? refusal.enhanced : status) ?? '5.0.0';
   return {
@@ -255,8 +255,8 @@ export function failedReport(recipient: string | null, status: string | null, sa
 }
 
 /**
- * The verdict of a whole report: null if no recipient failed, and a bounce only if every recipient bounced, because an alias
- * with one working member is still usable.
+ * The outcome of a whole report: null if no recipient failed, and a bounce only if every recipient bounced, because an alias with one
+ * working member is still usable.
  */
 export function overallVerdict(recipients: readonly RecipientReport[]): Verdict | null {
   const failed = recipients.filter(({ kind }) => kind === 'failed');
@@ -276,7 +276,7 @@ function recipientReport(kind: RecipientReport['kind'], fields: ReadonlyMap<stri
   return kind === 'failed' ? failed : { ...failed, kind, verdict: null };
 }
 
-/** Extracts the address from `rfc822; someone@example.com`; `utf-8;` addresses may write characters as `\x{…}` (RFC 6533 §3). */
+/** Extracts the address from `rfc822; someone@example.com`. `utf-8;` addresses may encode characters as `\x{…}` (RFC 6533 §3). */
 function parseAddress(field: string | undefined): string | null {
   const address = removeType(field ?? '')
     .slice(0, 1000)
@@ -298,8 +298,8 @@ function removeType(value: string): string {
 }
 
 /**
- * Yields the groups of a text, which blank lines separate: field names in lower case, values unfolded. If a field occurs more
- * than once in a group, the first one counts. Lines that are not a field are skipped.
+ * Yields the groups of fields in a text, which blank lines separate, with field names in lower case and values unfolded. If a group repeats
+ * a field, the first one counts. Lines that are not fields are skipped.
  */
 export function* fieldGroups(text: string): Generator<Map<string, string>> {
   let group = new Map<string, string>();

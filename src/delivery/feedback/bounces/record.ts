@@ -1,4 +1,4 @@
-/** Records bounces and complaints about accepted mail, each at most once. */
+/** Records bounces of and complaints about accepted mail, each at most once. */
 import type { Database } from 'better-sqlite3';
 import { isErasedRow } from '../../../audience/contacts/address-rows.ts';
 import { suppressAddress } from '../../../audience/suppressions.ts';
@@ -11,7 +11,7 @@ import { eventCounter } from '../event-counts.ts';
 export interface Bounce {
   deliveryId: number;
   kind: 'bounce' | 'complaint';
-  /** Whether to exclude the address from later mailings. */
+  /** Whether to suppress the address. */
   suppress: boolean;
   /** A sentence, or one sanitized line. */
   diagnostic: Said;
@@ -23,9 +23,9 @@ interface Delivery extends ReturnedDelivery {
 }
 
 /**
- * Records a bounce or complaint in one transaction. A bounce moves the delivery to `bounced`, out of the `delivered` count; a
- * complaint only adds an event. False if there is no such delivery or it is already recorded. Of an erased person it is counted without
- * the diagnostic, which often has the address in it.
+ * Records a bounce or complaint in one transaction. A bounce moves the delivery to `bounced`, out of the `delivered` count; a complaint
+ * only adds an event. Returns false if the delivery does not exist or the report is already recorded. For an erased contact the diagnostic
+ * is not stored, because it often contains the address.
  */
 export function recordBounce(
   client: Database,
@@ -57,8 +57,8 @@ export function recordBounce(
 }
 
 /**
- * The id of an account's latest accepted delivery to an address, for reports that give only the address; null if there is none.
- * It makes one index lookup for each mailing of the account, because an index by address would slow down every mail sent.
+ * The id of the account's latest accepted delivery to an address, for reports that give only the address; null if there is none. Looks up
+ * one index entry per mailing of the account, because an index by address would slow down every mail sent.
  */
 export function lastAccepted(client: Database, accountId: number, addressId: number): number | null {
   const last = client.prepare<[number, number], number | null>(LAST_ACCEPTED).pluck().get(addressId, accountId);
@@ -71,7 +71,7 @@ export const LAST_ACCEPTED = `
     CROSS JOIN deliveries d INDEXED BY deliveries_person ON d.mailing_id = m.id AND d.address_id = ?
   WHERE m.user_id = ? AND d.state = ${DELIVERY_STATE.accepted}`;
 
-/** For a bounce the state tells; searching the events for it would get slower with every bounce of the mailing. */
+/** A bounce is recognized by the state of the delivery, because searching the events would get slower with every bounce of the mailing. */
 function isRecorded(client: Database, deliveryId: number, kind: Bounce['kind'], delivery: Delivery): boolean {
   if (kind === 'bounce') return delivery.state === DELIVERY_STATE.bounced;
   const complaint = client.prepare(

@@ -3,8 +3,8 @@
 const MAX_CHARACTERS = 500;
 
 /**
- * One line of at most 500 characters. Control, formatting and unassigned characters become spaces, and angle brackets become
- * similar typographic characters, so that the text holds no markup and no terminal sequence wherever it is shown.
+ * Returns one line of at most 500 characters. Control, formatting and unassigned characters become spaces, and angle brackets become
+ * similar typographic characters, so that the text contains neither markup nor terminal sequences.
  */
 export function sanitizeText(text: string): string {
   return text

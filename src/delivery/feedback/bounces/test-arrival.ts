@@ -1,34 +1,37 @@
 /**
- * A mail that the service sends to itself to see whether returned mail arrives. Its address is a return path of no delivery, signed like
- * the others and good for some minutes, and nothing is kept of it but that it came.
+ * A mail that the service sends to itself to check that returned mail arrives. Its return path belongs to no delivery, is signed like the
+ * others, and is valid for some minutes. Only its arrival is recorded.
  */
 import type { Database } from 'better-sqlite3';
 import { findNamedValue, writeNamedValue } from '../../../database/named-values.ts';
 import { parseReturnPath, returnPath } from '../../links/return-paths.ts';
 import { ownReturnPathKeys } from '../../links/secrets.ts';
 
-/** Signed in place of a recipient's address; it is none, so no delivery has this return path. */
+/** Signed in place of a recipient's address. No recipient has this address, so no delivery has this return path. */
 const SIGNED = 'test-of-returned-mail';
 const GOOD_FOR_MS = 10 * 60_000;
 const ARRIVED = 'returned_test_arrived';
 
-/** The address of a test that begins at `at`, epoch milliseconds. */
+/** The return path for a test that begins at `at`, epoch milliseconds. */
 export function testReturnPath(client: Database, domain: string, at: number): string {
   return returnPath(ownReturnPathKeys(client)[0] ?? '', { id: at, email: SIGNED }, domain, 'test');
 }
 
-/** Gives when the test with this address began; null if it is none of ours or too old at `now`, both epoch milliseconds. */
+/**
+ * Returns when the test with this return path began, epoch milliseconds; null if the address is not such a return path, or is too old at
+ * `now`.
+ */
 export function readTestReturnPath(keys: readonly string[], rcpt: string, now: number): number | null {
   const at = parseReturnPath(keys, { findEmail: () => SIGNED, unsignedUpTo: 0 }, rcpt);
   return at !== null && Math.abs(now - at) < GOOD_FOR_MS ? at : null;
 }
 
-/** Keeps that the mail of the test that began at `at` arrived. */
+/** Records that the mail of the test that began at `at`, epoch milliseconds, arrived. */
 export function recordTestArrival(client: Database, at: number): void {
   writeNamedValue(client, ARRIVED, String(at));
 }
 
-/** Whether the mail of the test that began at `at` was the last to arrive. */
+/** Whether the mail of the test that began at `at`, epoch milliseconds, was the latest to arrive. */
 export function hasTestArrived(client: Database, at: number): boolean {
   return findNamedValue(client, ARRIVED) === String(at);
 }

@@ -1,14 +1,14 @@
-/** Fetches certificates and confirms subscriptions at Amazon SNS: the only address that events from providers lead to. */
+/** Fetches certificates from Amazon SNS and confirms subscriptions there. No other address is requested because of a provider's event. */
 import { Agent, get } from 'node:https';
 import { Failure } from '../../../errors/failure.ts';
 import type { Download } from './amazon.ts';
 
 const TIMEOUT_MS = 8000;
 const MAX_BYTES = 64 * 1024;
-/** At most so many at a time; certificates are kept, so more are only needed by somebody who names addresses that do not exist. */
+/** The maximum number of simultaneous downloads. Certificates are cached, so only requests that name non-existent URLs would need more. */
 const MAX_AT_ONCE = 4;
 
-/** Downloads over TLS, without following redirects. It throws 503 when that fails, so that Amazon sends its request again. */
+/** Downloads over TLS, without following redirects. Throws 503 on failure, so that Amazon repeats its request. */
 export function amazonDownload(agent: Agent = new Agent()): Download {
   let underWay = 0;
   return async (url) => {

@@ -1,6 +1,6 @@
 /**
- * Requests of Amazon SNS: signatures and the confirmation of a subscription (docs.aws.amazon.com/sns, "verifying message signatures"), and the
- * events of Amazon SES in them (docs.aws.amazon.com/ses, "notification contents" and "event data").
+ * Requests of Amazon SNS: their signatures, the confirmation of a subscription (docs.aws.amazon.com/sns, "verifying message signatures"),
+ * and the Amazon SES events in them (docs.aws.amazon.com/ses, "notification contents" and "event data").
  */
 import { type KeyObject, verify, X509Certificate } from 'node:crypto';
 import {
@@ -19,7 +19,7 @@ import {
   timeAt,
 } from './provider-event.ts';
 
-/** Gives what is at an address of Amazon SNS. */
+/** Downloads a URL of Amazon SNS. */
 export type Download = (url: URL) => Promise<string>;
 
 export interface SnsMessage {
@@ -27,11 +27,11 @@ export interface SnsMessage {
   id: string;
   topic: string;
   message: string;
-  /** The address that confirms the subscription when it is visited; null in a notification. */
+  /** The URL that confirms the subscription when it is visited; null in a notification. */
   subscribeUrl: URL | null;
 }
 
-/** The fields that are signed, in this order; Subject only where there is one. */
+/** The signed fields in their order; Subject is included only if present. */
 const SIGNED = {
   Notification: ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'],
   SubscriptionConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
@@ -41,12 +41,12 @@ const HASHES = new Map([
   ['1', 'sha1'],
   ['2', 'sha256'],
 ]);
-/** The host of a region, such as eu-west-1; `sns.s3.amazonaws.com` would be a storage bucket of anybody. */
+/** The host name of a region such as eu-west-1. `sns.s3.amazonaws.com` must not match, because anyone can own such a storage bucket. */
 const HOST = /^sns\.[a-z]{2}(?:-[a-z]{1,15}){1,3}-\d{1,2}\.amazonaws\.com$/;
 const CERTIFICATE_PATH = /^\/SimpleNotificationService-[\w-]{1,80}\.pem$/;
 const TOPIC = /^arn:aws[\w-]*:sns:([a-z0-9-]{1,30}):\d{1,20}:[\w.-]{1,256}$/;
 
-/** Keys of certificates that were fetched, by address. A certificate's address never gets another content. */
+/** A cache of fetched certificates, by URL. The content at a certificate's URL never changes. */
 export class SnsCertificates {
   static readonly #MAX_KNOWN = 20;
   readonly #download: Download;
@@ -56,7 +56,7 @@ export class SnsCertificates {
     this.#download = download;
   }
 
-  /** The key of the certificate at an address of Amazon SNS. Throws a Refusal when it is none that is valid now. */
+  /** The public key of the certificate at a URL of Amazon SNS. Throws a Refusal if there is no certificate that is valid now. */
   async requireKey(address: string, now: Date): Promise<KeyObject> {
     const url = amazonUrl(address);
     if (url === null || !CERTIFICATE_PATH.test(url.pathname) || url.search !== '') throw new Refusal('signature');
@@ -71,7 +71,7 @@ export class SnsCertificates {
   }
 }
 
-/** The message of a request. Throws a Refusal when it is not signed by Amazon SNS, or is old. */
+/** The message in a request. Throws a Refusal if it is not signed by Amazon SNS, or is old. */
 export async function readSns({ body, now }: ReceivedRequest, certificates: SnsCertificates): Promise<SnsMessage> {
   const fields = parseFields(body.toString('utf8'));
   const type = textAt(fields, 'Type');
@@ -99,7 +99,7 @@ function signedText(fields: Fields, names: readonly string[]): string {
     .join('');
 }
 
-/** The address that confirms a subscription to this topic, in the topic's region. Throws a Refusal for any other. */
+/** The URL that confirms a subscription to this topic, in the topic's region. Throws a Refusal for any other URL. */
 function confirmationUrl(address: string, topic: string): URL {
   const url = amazonUrl(address);
   const region = TOPIC.exec(topic)?.[1];
@@ -113,7 +113,7 @@ function confirmationUrl(address: string, topic: string): URL {
   return url;
 }
 
-/** An address of Amazon SNS; null for any other. */
+/** A URL of Amazon SNS; null for any other. */
 function amazonUrl(text: string): URL | null {
   const url = text.length <= 2000 && URL.canParse(text) ? new URL(text) : null;
   if (url === null || url.protocol !== 'https:' || url.port !== '' || url.username !== '' || url.password !== '')
@@ -129,7 +129,10 @@ function parseCertificate(text: string): X509Certificate {
   }
 }
 
-/** The events in the Message of a notification, one for each recipient; `id` is the notification's. A text that is no event is one without effect. */
+/**
+ * The events in a notification's Message, one for each recipient; `id` is the notification's id. Text that is not an event yields one event
+ * without effect.
+ */
 export function* readSes(message: string, id: string): Generator<ProviderEvent> {
   const fields = parseMessage(message);
   const type = textAt(fields, 'notificationType') || textAt(fields, 'eventType');
@@ -149,7 +152,7 @@ export function* readSes(message: string, id: string): Generator<ProviderEvent> 
     const bounce = fieldsAt(fields, 'bounce');
     const kind = textAt(bounce, 'bounceType');
     const name = `Bounce/${kind}/${textAt(bounce, 'bounceSubType')}`;
-    // SES also calls automatic replies transient, so nothing but a permanent one tells that the mail came back.
+    // SES also calls automatic replies transient, so only a permanent one proves that the mail bounced.
     const effect = kind === 'Permanent' ? 'permanent' : 'temporary';
     for (const recipient of listAt(bounce, 'bouncedRecipients')) {
       const said = textAt(recipient, 'diagnosticCode').replace(/^smtp; */i, '') || name;
@@ -178,13 +181,13 @@ export function* readSes(message: string, id: string): Generator<ProviderEvent> 
   } else yield eventWithoutEffect(type || 'text');
 }
 
-/** An event that means nothing here. */
+/** An event that has no meaning here. */
 export function eventWithoutEffect(name: string): ProviderEvent {
   const nobody = { recipient: null, messageId: null, returnPath: null };
   return { key: name, name, effect: null, ...nobody, happenedAt: null, diagnostic: '' };
 }
 
-/** SES replaces the Message-ID; the one we gave is among the header fields of the original mail, where these are included. */
+/** SES replaces the Message-ID. Ours is among the headers of the original mail, if these are included. */
 function messageIdOf(mail: Fields): string | null {
   const fields = Array.isArray(mail.headers) ? mail.headers.slice(0, 200).filter(isFields) : [];
   const field = fields.find((header) => textAt(header, 'name').toLowerCase() === 'message-id');

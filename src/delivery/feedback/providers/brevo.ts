@@ -1,4 +1,6 @@
-/** Brevo's transactional webhooks: one event or a list of them (developers.brevo.com/docs/transactional-webhooks). It does not sign them. */
+/**
+ * Brevo's transactional webhooks: one event or a list of them (developers.brevo.com/docs/transactional-webhooks). Brevo does not sign them.
+ */
 import {
   diagnosticOf,
   type Effect,
@@ -16,7 +18,7 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
   soft_bounce: 'temporary',
   deferred: 'temporary',
   error: 'temporary',
-  // Not sent, because the address or the sender is on one of Brevo's lists; it does not say on which.
+  // Not sent, because Brevo blocks the address or the sender; the event does not tell which.
   blocked: 'returned',
   spam: 'complaint',
   complaint: 'complaint',
@@ -24,7 +26,7 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
   unsubscribe: 'unsubscribe',
 };
 
-/** The events of a request. Throws a Refusal when it has none. */
+/** The events in a request. Throws a Refusal if there are none. */
 export function* readBrevo({ body }: ReceivedRequest): Generator<ProviderEvent> {
   for (const fields of listedFields(body)) yield readEvent(fields);
 }
@@ -34,7 +36,7 @@ function readEvent(fields: Fields): ProviderEvent {
   const milliseconds = numberAt(fields, 'ts_epoch');
   const seconds = numberAt(fields, 'ts_event');
   return {
-    // Its `id` is the webhook's; events have none of their own.
+    // `id` identifies the webhook; events have no id of their own.
     key: ['event', 'message-id', 'email', 'ts_epoch', 'ts_event', 'ts', 'date']
       .map((part) => textAt(fields, part))
       .join(' '),

@@ -1,4 +1,4 @@
-/** The addresses that accounts give to their mail providers, with their keys and counts. */
+/** The event URLs that accounts give to their mail providers, with their secrets and counts. */
 
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../../../database/prepared.ts';
@@ -16,7 +16,7 @@ export interface Intake {
   topic: string | null;
 }
 
-/** How many events had which effect, by column. */
+/** The number of events by effect; the names are those of the columns. */
 export interface EventCounts {
   permanent: number;
   returned: number;
@@ -28,7 +28,7 @@ export interface EventCounts {
   duplicates: number;
 }
 
-/** Adds an intake and gives its id. `secret` is null where the address alone is the secret. */
+/** Adds an intake and returns its id. `secret` is null if the URL itself is the secret. */
 export function storeIntake(
   client: Database,
   { accountId, provider, secret }: { accountId: number; provider: MailProvider; secret: string | null },
@@ -41,12 +41,12 @@ export function storeIntake(
   return Number(lastInsertRowid);
 }
 
-/** Removes an intake; its address leads nowhere from then on. The caller has checked that it belongs to the account. */
+/** Removes an intake; its URL no longer works. The caller has checked that it belongs to the account. */
 export function removeIntake(client: Database, id: number): void {
   client.prepare('DELETE FROM provider_intakes WHERE id = ?').run(id);
 }
 
-/** The intake with this id; undefined when there is none. */
+/** The intake with this id; undefined if there is none. */
 export function findIntake(client: Database, id: number): Intake | undefined {
   return prepared<[number], Intake>(
     client,
@@ -54,13 +54,13 @@ export function findIntake(client: Database, id: number): Intake | undefined {
   ).get(id);
 }
 
-/** The key or password of an intake; null when it has none, and when it cannot be opened. */
+/** The key or password of an intake; null if it has none or it cannot be decrypted. */
 export function openIntakeSecret(client: Database, intake: Intake): string | null {
   const { sealed_secret: sealed, user_id, provider } = intake;
   return sealed === null ? null : openText(client, sealed, purposeOf(user_id, provider));
 }
 
-/** Keeps the topic of a subscription. False when another one was confirmed before. */
+/** Stores the topic of a subscription. Returns false if a different one was confirmed before. */
 export function keepTopic(client: Database, id: number, topic: string): boolean {
   const { changes } = client
     .prepare('UPDATE provider_intakes SET topic = ? WHERE id = ? AND (topic IS NULL OR topic = ?)')
@@ -68,7 +68,7 @@ export function keepTopic(client: Database, id: number, topic: string): boolean 
   return changes > 0;
 }
 
-/** Adds to the counts. `remembered` is by how many rows of provider_event_keys there are more, or fewer. */
+/** Adds to the counts. `remembered` is the change in the number of rows in provider_event_keys. */
 export function countEvents(
   client: Database,
   id: number,
@@ -84,7 +84,7 @@ export function countEvents(
   ).run({ ...counts, id, name, remembered, at: isoTimestamp(now) });
 }
 
-/** Adds refused requests to an intake's count. */
+/** Adds to an intake's number of refused requests. */
 export function countRefusals(client: Database, id: number, code: RefusalCode, times: number, now: Date): void {
   prepared(
     client,
@@ -97,14 +97,14 @@ function purposeOf(accountId: number, provider: MailProvider): string {
 }
 
 const WINDOW_MS = 60_000;
-/** How many requests of a network, and to an intake, may fail in a minute. */
+/** The maximum number of failed requests per minute, per network and per intake. */
 const MAX_FAILURES = 30;
-/** The most of them remembered; beyond that, those seen first are forgotten. */
+/** The maximum number of callers remembered; beyond it, the oldest are forgotten. */
 const MAX_CALLERS = 10_000;
-/** The count of an intake is written at most this often. */
+/** The minimum time between two writes of an intake's count, in milliseconds. */
 const WRITE_MS = 1000;
 
-/** Who asks at an intake, whatever their network. */
+/** The key under which requests to an intake are limited, whatever network they come from. */
 export function intakeCaller(intakeId: number): string {
   return `intake ${intakeId}`;
 }
@@ -120,14 +120,16 @@ export class RefusedRequests {
     this.#clock = clock;
   }
 
-  /** How many milliseconds a network, or who asks at an intake, has to wait before the next request is looked at; 0: none. */
+  /**
+   * How many milliseconds a caller has to wait before its next request is processed; 0 if none. A caller is a network or an `intakeCaller`.
+   */
   waitMs(caller: string): number {
     const seen = this.#callers.get(caller);
     if (seen === undefined || seen.failures < MAX_FAILURES) return 0;
     return Math.max(0, seen.since + WINDOW_MS - this.#clock.monotonic());
   }
 
-  /** Counts a failure of a network without a token. */
+  /** Counts a failed request of a network that had no valid token. */
   failed(caller: string): void {
     const now = this.#clock.monotonic();
     const seen = this.#callers.get(caller);
@@ -140,7 +142,7 @@ export class RefusedRequests {
     if (this.#callers.size > MAX_CALLERS && first !== undefined) this.#callers.delete(first);
   }
 
-  /** Counts a refused request at an intake, for its owner. */
+  /** Counts a refused request to an intake, for its owner. */
   refused(intakeId: number, code: RefusalCode): void {
     this.failed(intakeCaller(intakeId));
     const count = this.#unwritten.get(intakeId) ?? { times: 0, code, writtenAt: Number.NEGATIVE_INFINITY };
@@ -150,14 +152,14 @@ export class RefusedRequests {
     if (this.#clock.monotonic() - count.writtenAt >= WRITE_MS) this.write(intakeId);
   }
 
-  /** Writes what was counted at an intake and not written yet. */
+  /** Writes the counts of an intake that are not written yet. */
   write(intakeId: number): void {
     const count = this.#unwritten.get(intakeId);
     if (count === undefined || count.times === 0) return;
     try {
       countRefusals(this.#client, intakeId, count.code, count.times, this.#clock.now());
     } catch (error) {
-      // Written with the next one.
+      // They are written with the next refusal.
       if (!isBusy(error)) throw error;
       return;
     }

@@ -1,4 +1,4 @@
-/** Mailgun's webhooks: one event in JSON with an HMAC of a time and a token (documentation.mailgun.com, Webhooks). */
+/** Mailgun's webhooks: one event in JSON with an HMAC of a timestamp and a token (documentation.mailgun.com, Webhooks). */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { SentenceCode } from '../../../errors/sentences.ts';
 import { classifyFinal } from '../../replies/classify.ts';
@@ -16,10 +16,10 @@ import {
   textAt,
 } from './provider-event.ts';
 
-/** Reasons that blame nobody else. */
+/** Causes that do not identify who is responsible. */
 const UNCLEAR: readonly SentenceCode[] = ['cause_other', 'cause_route'];
 
-/** The event of a request. Throws a Refusal when it is not signed with the webhook signing key. */
+/** The event in a request. Throws a Refusal if it is not signed with the webhook signing key. */
 export function* readMailgun({ body, secret, now }: ReceivedRequest): Generator<ProviderEvent> {
   const given = parseFields(body.toString('utf8'));
   const signature = fieldsAt(given, 'signature');
@@ -43,7 +43,7 @@ export function* readMailgun({ body, secret, now }: ReceivedRequest): Generator<
   const status = fieldsAt(event, 'delivery-status');
   const seconds = numberAt(event, 'timestamp');
   yield {
-    // The signature covers the token only, so each token counts once, whatever comes with it.
+    // The signature covers only the token, so each token counts once, whatever event comes with it.
     key: token,
     signedAt,
     name: [name, textAt(event, 'severity')].filter((part) => part !== '').join('/'),
@@ -61,12 +61,12 @@ function effectOf(name: string, event: Fields, status: Fields): Effect | null {
   if (name === 'unsubscribed') return 'unsubscribe';
   if (name !== 'failed') return null;
   if (textAt(event, 'severity') !== 'permanent') return 'temporary';
-  // Mailgun did not try: the address is on one of its own lists.
+  // Mailgun did not try to deliver, because the address is on one of its own suppression lists.
   const reason = textAt(event, 'reason');
   if (reason === 'suppress-bounce') return 'permanent';
   if (reason === 'suppress-complaint') return 'complaint';
   if (reason === 'suppress-unsubscribe') return 'unsubscribe';
-  // "Permanent" is every mail that Mailgun gave up, also for spam filters and mailboxes that are full: the reply tells which.
+  // Mailgun calls every mail it gave up "permanent", including those stopped by spam filters and full mailboxes; the reply tells which.
   const reply = textAt(status, 'message') || textAt(status, 'description');
   const enhanced = /^[245]\.\d{1,3}\.\d{1,3}$/.exec(textAt(status, 'enhanced-code'))?.[0];
   const said = /^(?:\d{3}[ -])?#?([245]\.\d{1,3}\.\d{1,3}) /.exec(reply)?.[1];

@@ -1,4 +1,4 @@
-/** Postmark's webhooks: one record in JSON (postmarkapp.com/developer/webhooks). It does not sign them. */
+/** Postmark's webhooks: one record in JSON (postmarkapp.com/developer/webhooks). Postmark does not sign them. */
 import {
   diagnosticOf,
   type Effect,
@@ -10,7 +10,10 @@ import {
   timeAt,
 } from './provider-event.ts';
 
-/** Types of bounces (postmarkapp.com/developer/api/bounce-api#bounce-types). Those that are missing are temporary or answers of people. */
+/**
+ * Bounce types and their effects (postmarkapp.com/developer/api/bounce-api#bounce-types). Missing types are temporary, or replies by
+ * people.
+ */
 const BOUNCES: Readonly<Record<string, Effect>> = {
   HardBounce: 'permanent',
   BadEmailAddress: 'permanent',
@@ -26,7 +29,7 @@ const BOUNCES: Readonly<Record<string, Effect>> = {
   DnsError: 'temporary',
 };
 
-/** The record of a request. Throws a Refusal when it is none. */
+/** The record in a request. Throws a Refusal if there is none. */
 export function* readPostmark({ body }: ReceivedRequest): Generator<ProviderEvent> {
   const record = parseFields(body.toString('utf8'));
   const type = textAt(record, 'RecordType');
@@ -37,7 +40,7 @@ export function* readPostmark({ body }: ReceivedRequest): Generator<ProviderEven
     name: [type, detail].filter((part) => part !== '').join('/'),
     effect: effectOf(type, detail, record),
     recipient: textAt(record, 'Email') || textAt(record, 'Recipient') || null,
-    // Postmark gives each mail a Message-ID of its own.
+    // Postmark replaces the Message-ID of each mail.
     messageId: null,
     returnPath: null,
     happenedAt: timeAt(record, 'BouncedAt') ?? timeAt(record, 'ChangedAt'),
@@ -48,7 +51,7 @@ export function* readPostmark({ body }: ReceivedRequest): Generator<ProviderEven
 function effectOf(type: string, detail: string, record: Fields): Effect | null {
   if (type === 'SpamComplaint') return 'complaint';
   if (type === 'Bounce') return Object.hasOwn(BOUNCES, detail) ? (BOUNCES[detail] ?? null) : null;
-  // Taken off Postmark's list again: that never brings anybody back here.
+  // Removal from Postmark's suppression list does not resubscribe the address here.
   if (type !== 'SubscriptionChange' || record.SuppressSending !== true) return null;
   if (detail === 'HardBounce') return 'permanent';
   if (detail === 'SpamComplaint') return 'complaint';

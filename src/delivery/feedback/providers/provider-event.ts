@@ -1,34 +1,35 @@
-/** What the providers have in common: requests that report events, the lists of events in them, and why a request is refused. */
+/** What all providers' webhooks share: the requests, the lists of events in them, and the reasons for refusing a request. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { REFUSALS } from '../../../database/schema/index.ts';
 import { sanitizeText } from '../bounces/sanitize.ts';
 
 /**
- * What an event does. `permanent`: the address is unusable; the delivery bounced and the address is suppressed. `returned`: the mail did
- * not arrive, which is not the address's fault; the delivery bounced. `temporary`: the provider tries again or may do so; nothing
- * changes. `complaint`: suppressed. `unsubscribe`: unsubscribed from all mail. Null: it means nothing here.
+ * The effect of an event. `permanent`: the address is unusable; the delivery bounced and the address is suppressed. `returned`: the mail
+ * did not arrive, but the address is not to blame; the delivery bounced. `temporary`: the provider may try again; nothing changes.
+ * `complaint`: the address is suppressed. `unsubscribe`: the address is unsubscribed from all mail. Null: the event has no meaning here.
  */
 export type Effect = 'permanent' | 'returned' | 'temporary' | 'complaint' | 'unsubscribe';
 
 export interface ProviderEvent {
-  /** The same for an event that is sent again, and for no other of the intake. */
+  /** Identifies an event of the intake. An event that is sent again has the same key. */
   key: string;
-  /** The provider's own name of the event. */
+  /** The provider's name for the event. */
   name: string;
   effect: Effect | null;
   /**
-   * When it was signed, epoch milliseconds, where the signature covers the key alone and could be used for another event. Such an event is
-   * remembered even without an effect, and counts as a duplicate when it is older than all that are remembered and some were forgotten.
+   * When the event was signed, epoch milliseconds; set only if the signature covers the key alone, so that it could be reused for another
+   * event. Such a key is remembered even if the event has no effect. It counts as a duplicate if it is older than all remembered keys and
+   * some were forgotten.
    */
   signedAt?: number;
   recipient: string | null;
-  /** The Message-ID we gave the mail, where the provider repeats it. */
+  /** The Message-ID that we gave the mail, if the provider repeats it. */
   messageId: string | null;
-  /** The envelope sender we gave the mail, where the provider repeats it. */
+  /** The envelope sender that we gave the mail, if the provider repeats it. */
   returnPath: string | null;
-  /** Epoch milliseconds; null where the event does not say. */
+  /** Epoch milliseconds; null if the event does not say. */
   happenedAt: number | null;
-  /** What the refusing server or the provider said, in one sanitized line. */
+  /** The reply of the rejecting server, or the provider's explanation, as one sanitized line. */
   diagnostic: string;
 }
 
@@ -42,7 +43,7 @@ export interface ReceivedRequest {
 
 export type RefusalCode = (typeof REFUSALS)[number];
 
-/** A request that is not accepted; nothing it says has an effect. */
+/** Thrown for a request that is not accepted; none of its events has an effect. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
 
@@ -52,26 +53,26 @@ export class Refusal extends Error {
   }
 }
 
-/** How long providers repeat a request that failed: at most a day. Signed requests that are older are replays. */
+/** The maximum age of signed requests. Providers repeat a failed request for at most a day, so older ones are replays. */
 const MAX_AGE_MS = 26 * 60 * 60_000;
 const MAX_AHEAD_MS = 10 * 60_000;
 
-/** Throws a Refusal unless a signed time, in epoch milliseconds, is recent. */
+/** Throws a Refusal unless the signing time, in epoch milliseconds, is recent. */
 export function requireRecent(signedAt: number, now: Date): void {
   const age = now.getTime() - signedAt;
   if (!(age <= MAX_AGE_MS && age >= -MAX_AHEAD_MS)) throw new Refusal('expired');
 }
 
-/** An object of a JSON text. Its values are of any kind. */
+/** An object parsed from JSON. Its values have any type. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The object in a JSON text. Throws a Refusal for anything else. */
+/** Parses JSON text that is an object. Throws a Refusal for anything else. */
 export function parseFields(text: string): Fields {
   try {
     const value: unknown = JSON.parse(text);
     if (isFields(value)) return value;
   } catch {
-    // Reported below.
+    // Refused below.
   }
   throw new Refusal('malformed');
 }
@@ -81,7 +82,7 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A member that is an object; an empty one for anything else. */
+/** A member that is an object; an empty object for anything else. */
 export function fieldsAt(fields: Fields, name: string): Fields {
   const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
   return isFields(value) ? value : {};
@@ -93,33 +94,33 @@ export function listAt(fields: Fields, name: string): Fields[] {
   return Array.isArray(value) ? value.slice(0, 100).filter(isFields) : [];
 }
 
-/** A member that is a text or a number, as text; empty for anything else. */
+/** A member that is a string or a number, as a string; empty for anything else. */
 export function textAt(fields: Fields, name: string): string {
   const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 }
 
-/** A number or a text of digits, such as seconds since 1970; null for anything else. */
+/** A member that is a number or a string of digits, such as seconds since 1970; null for anything else. */
 export function numberAt(fields: Fields, name: string): number | null {
   const text = textAt(fields, name);
   return /^\d{1,16}(\.\d{1,9})?$/.test(text) ? Number(text) : null;
 }
 
-/** A member that is a time in ISO 8601, in epoch milliseconds; null for anything else. */
+/** A member that is an ISO 8601 time, as epoch milliseconds; null for anything else. */
 export function timeAt(fields: Fields, name: string): number | null {
   const text = textAt(fields, name);
   const time = /^\d{4}-\d\d-\d\dT/.test(text) && text.length <= 40 ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? null : time;
 }
 
-/** What was said, in one line: the first of the texts that is not empty. */
+/** The diagnostic: the first of the texts that is not empty, as one line. */
 export function diagnosticOf(...texts: readonly string[]): string {
   return sanitizeText(texts.find((text) => text.trim() !== '') ?? '');
 }
 
 const MAX_ELEMENTS = 10_000;
 const MAX_ELEMENT_BYTES = 256 * 1024;
-/** So many blanks in a row are no list that somebody means. */
+/** No genuine list has more blanks than this in a row. */
 const MAX_BLANKS = 1024;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -128,7 +129,7 @@ const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/** The objects of a JSON list, or a single object outside a list. Throws a Refusal when it comes to anything else. */
+/** Yields the objects of a JSON list, or a single object outside a list. Throws a Refusal as soon as it meets anything else. */
 export function* listedFields(body: Buffer): Generator<Fields> {
   let at = skipBlanks(body, 0);
   if (body[at] !== 0x5b) {
@@ -150,7 +151,7 @@ export function* listedFields(body: Buffer): Generator<Fields> {
   if (skipBlanks(body, at + 1) < body.length) throw new Refusal('malformed');
 }
 
-/** Where the comma or the bracket behind an element is. What is in between is checked by the parser. */
+/** The position of the comma or bracket after an element. The parser checks the text in between. */
 function endOfElement(body: Buffer, from: number): number {
   let depth = 0;
   let isText = false;

@@ -13,7 +13,7 @@ import {
   textAt,
 } from './provider-event.ts';
 
-/** Why SendGrid did not try to deliver a mail, as its documentation words it. */
+/** SendGrid's reasons for not trying to deliver a mail, in the wording of its documentation. */
 const DROPPED: Readonly<Record<string, Effect>> = {
   'bounced address': 'permanent',
   invalid: 'permanent',
@@ -21,7 +21,7 @@ const DROPPED: Readonly<Record<string, Effect>> = {
   'spam reporting address': 'complaint',
 };
 
-/** The events of a request. Throws a Refusal when it is not signed with the verification key. */
+/** The events in a request. Throws a Refusal if it is not signed with the verification key. */
 export function* readSendgrid({ headers, body, secret, now }: ReceivedRequest): Generator<ProviderEvent> {
   const timestamp = headers['x-twilio-email-event-webhook-timestamp'];
   const signature = headers['x-twilio-email-event-webhook-signature'];
@@ -43,7 +43,7 @@ export function* readSendgrid({ headers, body, secret, now }: ReceivedRequest): 
   for (const fields of listedFields(body)) yield readEvent(fields);
 }
 
-/** SendGrid's verification key, base64 of its DER form; null when it is none: ECDSA is what SendGrid uses. */
+/** Parses SendGrid's verification key, base64 of the DER form; null if it is not an ECDSA key. */
 export function findVerificationKey(text: string): KeyObject | null {
   try {
     const key = createPublicKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'spki' });
@@ -84,7 +84,7 @@ function effectOf(event: string, type: string, fields: Fields): Effect | null {
     case 'unsubscribe':
       return 'unsubscribe';
     default:
-      // `group_unsubscribe` is about one of SendGrid's own groups, which stand for nothing here.
+      // `group_unsubscribe` concerns one of SendGrid's own groups, which have no counterpart here.
       return null;
   }
 }

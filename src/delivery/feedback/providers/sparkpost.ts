@@ -1,4 +1,4 @@
-/** SparkPost's webhooks: a list of events, each within `msys` (developers.sparkpost.com/api/webhooks). It does not sign them. */
+/** SparkPost's webhooks: a list of events, each inside `msys` (developers.sparkpost.com/api/webhooks). SparkPost does not sign them. */
 import {
   diagnosticOf,
   type Effect,
@@ -13,20 +13,20 @@ import {
 
 /** Bounce classes that SparkPost documents as hard: invalid recipient, no such recipient. */
 const HARD = new Set(['10', '30']);
-/** Classes of answers that are no bounces: automatic replies, requests to subscribe, challenges. */
+/** Classes of replies that are not bounces: automatic replies, subscription requests, challenges. */
 const ANSWERS = new Set(['60', '80', '100']);
-/** The class of requests to unsubscribe that come as mail. */
+/** The class of unsubscribe requests sent by e-mail. */
 const UNSUBSCRIBE = '90';
-/** Classes of refusals because of the mail or its sender: policies, blocks, spam, attachments, relaying. */
+/** Classes of rejections caused by the mail or its sender: policies, blocks, spam, attachments, relaying. */
 const BLOCKED = new Set(['25', '50', '51', '52', '53', '54']);
 const KINDS = ['message_event', 'unsubscribe_event', 'gen_event', 'track_event'];
 
-/** The events of a request. Throws a Refusal when it is no list of events. */
+/** The events in a request. Throws a Refusal if it is not a list of events. */
 export function* readSparkpost({ body }: ReceivedRequest): Generator<ProviderEvent> {
   for (const fields of listedFields(body)) {
     const msys = fieldsAt(fields, 'msys');
     const kind = KINDS.find((name) => Object.hasOwn(msys, name));
-    // A test of the address has none.
+    // SparkPost's test request contains no event.
     if (kind !== undefined) yield readEvent(fieldsAt(msys, kind));
   }
 }
@@ -40,7 +40,7 @@ function readEvent(event: Fields): ProviderEvent {
     name: [type, bounceClass].filter((part) => part !== '').join('/'),
     effect: effectOf(type, bounceClass),
     recipient: textAt(event, 'raw_rcpt_to') || textAt(event, 'rcpt_to') || null,
-    // `message_id` is SparkPost's own.
+    // `message_id` is SparkPost's own id, not our Message-ID.
     messageId: null,
     returnPath: textAt(event, 'msg_from') || null,
     happenedAt: seconds === null ? null : seconds * 1000,

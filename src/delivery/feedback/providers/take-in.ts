@@ -1,4 +1,4 @@
-/** Carries out what events say: bounces and complaints suppress, unsubscribes unsubscribe. Each event counts once. */
+/** Applies events: bounces and complaints suppress the address, unsubscribes unsubscribe it. Each event counts once. */
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
@@ -20,21 +20,27 @@ import { countUnsubscribe } from '../opens-and-clicks.ts';
 import { countEvents, type EventCounts, findIntake, type Intake } from './intakes.ts';
 import type { Effect, ProviderEvent } from './provider-event.ts';
 
-/** The longest stretch of work before other requests have their turn. */
+/** The longest time in milliseconds to work before other requests get their turn. */
 const STRETCH_MS = 5;
-/** How long a stretch waits for the write lock. */
+/** How long such a stretch of work waits for the write lock, in milliseconds. */
 const LOCK_WAIT_MS = 3000;
-/** Longer than providers repeat an event, and than a signed request is accepted. */
+/** Longer than providers repeat an event, and longer than a signed request is accepted. */
 const REMEMBERED_MS = 3 * 24 * 60 * 60_000;
-/** The most events remembered for an intake. Beyond that the oldest are forgotten; one that comes again then finds its effect in place. */
+/**
+ * The maximum number of events remembered per intake; beyond it, the oldest are forgotten. If a forgotten event is sent again, it has no
+ * further effect.
+ */
 const MAX_REMEMBERED = 10_000;
-/** The same where a signature could be used for another event: two a second for as long as a signature is accepted. */
+/**
+ * The same maximum for providers whose signature could be reused for another event: two events per second for as long as a signature is
+ * accepted.
+ */
 const MAX_SIGNED_REMEMBERED = 200_000;
 const FORGOTTEN_AT_ONCE = 500;
 const KEY_BYTES = 16;
 const MAX_NAME_CHARACTERS = 100;
 
-/** Which column counts an effect. */
+/** The column that counts each effect. */
 const COUNTED: Readonly<Record<Effect, keyof EventCounts>> = {
   permanent: 'permanent',
   returned: 'returned',
@@ -43,7 +49,7 @@ const COUNTED: Readonly<Record<Effect, keyof EventCounts>> = {
   unsubscribe: 'unsubscribes',
 };
 
-/** All events of a request, read in short stretches. Throws what the reading throws, so that a request that is partly malformed has no effect. */
+/** Reads all events of a request, in short stretches. Rethrows the reader's errors, so that a partly malformed request has no effect. */
 export async function readAll(events: Iterable<ProviderEvent>): Promise<ProviderEvent[]> {
   const read: ProviderEvent[] = [];
   let began = performance.now();
@@ -57,8 +63,8 @@ export async function readAll(events: Iterable<ProviderEvent>): Promise<Provider
 }
 
 /**
- * Carries out events in transactions of a few milliseconds; resolves when all are on disk. After a failure half-way the provider sends
- * all of them again, and those that were carried out are duplicates. Throws 404 when the intake was deleted meanwhile.
+ * Applies events in transactions of a few milliseconds; resolves when all are on disk. After a failure half-way the provider sends all of
+ * them again, and those already applied count as duplicates. Throws 404 if the intake was deleted meanwhile.
  */
 export async function takeIn(
   { db, lock }: { db: Db; lock: WriteLock },
@@ -72,7 +78,7 @@ export async function takeIn(
   }
 }
 
-/** Carries out the events from this one on until a stretch is over; gives how many. */
+/** Applies events starting at index `from` until the time of a stretch is over. Returns how many. */
 function takeInSome(db: Db, intake: Intake, events: readonly ProviderEvent[], from: number, now: Date): number {
   const client = db.$client;
   if (findIntake(client, intake.id) === undefined) throw notFound();
@@ -157,13 +163,13 @@ function carryOut(
   const suppress = effect !== 'returned';
   if (delivery !== null) recordBounce(client, { deliveryId: delivery.id, kind, suppress, diagnostic }, now, created_at);
   if (transactionalId !== null) recordReturned(client, { id: transactionalId, kind, suppress, diagnostic }, now);
-  // Again for a delivery that is recorded already: it may have bounced before without its address being suppressed.
+  // Done even if the bounce is already recorded, because an earlier bounce of this delivery may not have suppressed the address.
   if (suppress) suppressAddress(client, { user_id: accountId, address_id: addressId, kind, diagnostic, created_at });
 }
 
 /**
- * The time up to which signed events may have been forgotten because there were too many: that of the oldest one remembered, epoch
- * milliseconds; -Infinity while there is room for all.
+ * The time up to which signed events may have been forgotten because there were too many: that of the oldest event remembered, epoch
+ * milliseconds; -Infinity while none had to be forgotten.
  */
 function oldestRemembered(client: Database, intakeId: number): number {
   const oldest = prepared<[number, number], { at: number | null }>(
@@ -174,7 +180,9 @@ function oldestRemembered(client: Database, intakeId: number): number {
   return oldest?.at ?? Number.NEGATIVE_INFINITY;
 }
 
-/** Forgets events that are too old, or more than `most`; gives how many. `added` are those of this transaction. */
+/**
+ * Forgets events that are too old, and the oldest ones beyond `most`. Returns how many. `added` is the number added in this transaction.
+ */
 function forget(db: Db, intakeId: number, { added, most }: { added: number; most: number }, now: Date): number {
   const client = db.$client;
   const { changes } = prepared(
@@ -196,12 +204,12 @@ function forget(db: Db, intakeId: number, { added, most }: { added: number; most
   return changes + beyond.changes;
 }
 
-/** How far clocks may be apart, and how late a mail may be recorded as accepted. */
+/** The maximum difference between clocks, plus the delay until a mail is recorded as accepted. */
 const CLOCKS_APART_MS = 60 * 60_000;
-/** An event that names only an address is about a mail that left at most so long before it. */
+/** An event that gives only an address is matched to a mail sent at most this long before it. */
 const LATEST_MS = 30 * 24 * 60 * 60_000;
 
-/** The mailings of which mails can have been accepted since @since. */
+/** Selects the mailings that may have had mails accepted since @since. */
 const RECENT = (kinds: string) => `WHERE user_id = @account AND owner_kind ${kinds} AND ${MAILING_ENDED} >= @since`;
 
 /** Exported so that a test can check its query plan. */
@@ -213,8 +221,8 @@ export const LAST_ACCEPTED_BEFORE = `
   WHERE d.state = ${DELIVERY_STATE.accepted} AND d.updated_at BETWEEN @from AND @until`;
 
 /**
- * Reads whom events are about; `now` is epoch milliseconds. One is used for many events, because it keeps the secrets that sign return
- * paths.
+ * Returns a function that finds the recipient an event is about; `now` is epoch milliseconds. Create it once for many events, because it
+ * keeps the keys of return paths.
  */
 export function recipientFinder(
   client: Database,
@@ -224,7 +232,7 @@ export function recipientFinder(
 
   return (accountId, event) => {
     const mail = findMail(event);
-    // A mail of another account, which shares the provider: nothing is said about people of this one.
+    // A mail of another account that uses the same provider says nothing about this account's contacts.
     if (mail !== null) return mail.accountId === accountId ? mail.recipient : null;
     const address = parseAddress(event.recipient ?? '');
     if (address === null) return null;
@@ -235,7 +243,7 @@ export function recipientFinder(
     if (addressId === undefined) return null;
     const at = event.happenedAt ?? now;
     const from = at - LATEST_MS;
-    // A request may name a time of which no date can be made.
+    // A request may contain a time that is out of the range of dates.
     const since = isoTimestamp(new Date(Math.min(Math.max(0, from), now)));
     const last = prepared<[object], { id: number | null; mailing_id: number | null }>(client, LAST_ACCEPTED_BEFORE).get(
       {

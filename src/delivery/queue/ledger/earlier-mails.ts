@@ -1,6 +1,6 @@
 /**
- * Marks the mails that people had before their account had limits of mails per person, so that those count for the limits, too. The background
- * does it, the newest mailing first; until it is through, a claim marks those of its recipients itself.
+ * Records for the frequency cap the mails that contacts received before their account set one, so that these mails count, too. The
+ * background thread does it, newest mailing first; until it is finished, each claim does it for its own recipients.
  */
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../../database/bulk.ts';
@@ -11,18 +11,23 @@ import { isoTimestamp } from '../../../time/clock.ts';
 import { MAX_CAP_DAYS } from '../../timing/mail-caps.ts';
 
 const DAY_MS = 86_400_000;
-/** How long one call works. */
+/** The working time of one call. */
 const BACKGROUND_MS = 20;
 const REQUEST_MS = 200;
 
 const IN_CAMPAIGN = "owner_kind IN ('single', 'schedule')";
 
-/** The time before which no mail counts, at `now`, epoch milliseconds. A day more than the longest period, since days are those of a zone. */
+/**
+ * The time before which no mail counts; `now` is epoch milliseconds. One day more than the longest period, because days begin in a time
+ * zone.
+ */
 function oldest(now: number): string {
   return isoTimestamp(new Date(now - (MAX_CAP_DAYS + 1) * DAY_MS));
 }
 
-/** Marks what these people (address ids) had. Call inside the transaction that claims them; `now` is epoch milliseconds. */
+/**
+ * Records the earlier mails of these contacts (address ids). Call it inside the transaction that claims them; `now` is epoch milliseconds.
+ */
 export function markEarlierMails(client: Database, account: number, people: readonly number[], now: number): void {
   prepared(client, MARK_OF_PEOPLE).run({ account, since: oldest(now), people: JSON.stringify(people) });
 }
@@ -33,17 +38,17 @@ const MARK_OF_PEOPLE = `
       CROSS JOIN deliveries d INDEXED BY deliveries_person ON d.mailing_id = mailings.id AND d.address_id = p.value
     WHERE user_id = @account AND ${IN_CAMPAIGN} AND ${MAILING_ENDED} >= @since)`;
 
-/** Marks earlier mails of accounts for a short time; gives whether there are more. `now` is epoch milliseconds. */
+/** Records earlier mails of accounts for a short time. Returns whether there are more. `now` is epoch milliseconds. */
 export function continueEarlierMails(client: Database, now: number): Promise<boolean> {
   return mark(client, now, BACKGROUND_MS);
 }
 
-/** The same for a request that has changed limits, so that those of a small account are marked when it is answered. */
+/** Does the same in a request that changed a frequency cap, so that the mails of a small account are recorded before the reply. */
 export async function markEarlierMailsSoon(client: Database, now: number): Promise<void> {
   try {
     await mark(client, now, REQUEST_MS);
   } catch (error) {
-    // Another process holds the write lock. The background does it.
+    // Another process holds the write lock, so the background thread will do it.
     if (!isBusy(error)) throw error;
   }
 }
@@ -74,7 +79,7 @@ function findUnfinished(client: Database): Unfinished | undefined {
   return prepared<[], Unfinished>(client, text).get();
 }
 
-/** Marks those among the next `rows` deliveries of one account; false when no account has any. */
+/** Records the mails among the next `rows` deliveries of one account. Returns false if no account has any left. */
 function markSome(client: Database, rows: number, since: string): boolean {
   const unfinished = findUnfinished(client);
   if (unfinished === undefined) return false;
@@ -100,7 +105,7 @@ const MARK_OF_MAILING = `
   UPDATE deliveries SET counts_to_caps = 1 WHERE counts_to_caps = 0 AND ${IS_RECEIVED_OR_UNDERWAY} AND id IN (
     SELECT id FROM deliveries INDEXED BY deliveries_mailing WHERE mailing_id = @mailing AND id > @delivery AND id <= @last)`;
 
-/** The mailing after this one, in the order of their ends from the last. One that ends meanwhile comes again, or comes later. */
+/** The next mailing in order of end time, latest first. A mailing that ends meanwhile comes again or later. */
 function findNextMailing(client: Database, account: number, before: CapProgress, since: string): CapProgress | null {
   const next = prepared<[object], CapProgress>(
     client,

@@ -1,4 +1,4 @@
-/** Changes of deliveries whose hand-off has ended: their mail comes back, they are queued again or removed, or a person is erased from them. */
+/** Changes deliveries that have ended: their mail bounces, they are queued again or removed, or a contact is erased from them. */
 import type { Database } from 'better-sqlite3';
 import { BY_PERSON, DELIVERY_STATE } from '../../../database/schema/index.ts';
 import type { Said } from '../../../errors/sentences.ts';
@@ -14,9 +14,9 @@ export interface ReturnedDelivery {
 }
 
 /**
- * Moves a delivery to `bounced`. Only a server that received the mail knows its return path, so a delivery that is still queued
- * or sending was sent too: its acceptance was lost or is not on disk yet, and it must not be sent again. False for deliveries
- * in another final state. Call inside a transaction; `now` is epoch milliseconds.
+ * Moves a delivery to `bounced`. Only a server that received the mail knows its return path, so a delivery that is still queued or sending
+ * was sent, too: its acceptance was lost or is not on disk yet, and the mail must not be sent again. Returns false for deliveries in
+ * another final state. Call it inside a transaction; `now` is epoch milliseconds.
  */
 export function bounceDelivery(client: Database, delivery: ReturnedDelivery, diagnostic: Said, now: number): boolean {
   const reply = stored(diagnostic);
@@ -33,8 +33,8 @@ export function bounceDelivery(client: Database, delivery: ReturnedDelivery, dia
     { mailing_id, state: DELIVERY_STATE.bounced, reply, by: 1 },
   ]);
   const wasAccepted = Number(delivery.state === DELIVERY_STATE.accepted);
-  // An opened mail can bounce too, for example at a member of an alias, and then no longer counts as opened. A bounce with
-  // attempt 0 is for a mail sent after the backup that this database was restored from; it still counts as triggered.
+  // An opened mail can bounce too, for example at a member of an alias, and then no longer counts as opened. A bounce with attempt 0
+  // belongs to a mail sent after the backup from which this database was restored; it still counts as sent.
   client
     .prepare(`
       UPDATE mailings SET delivered = delivered - @wasAccepted,
@@ -50,9 +50,9 @@ export function bounceDelivery(client: Database, delivery: ReturnedDelivery, dia
 }
 
 /**
- * Queues up to `limit` failed recipients of a mailing again and gives how many there were. They keep their Message-ID, and whoever has
- * unsubscribed, is suppressed or was deleted meanwhile is left out at the claim, like everybody else. Call inside a transaction, which
- * also opens the mailing again.
+ * Queues up to `limit` failed recipients of a mailing again. Returns how many. They keep their Message-ID. Recipients who have
+ * unsubscribed, or were suppressed or deleted, are excluded at the claim as usual. Call it inside a transaction that also reopens the
+ * mailing.
  */
 export function requeueFailed(client: Database, mailingId: number, limit: number): number {
   const requeued = client
@@ -73,13 +73,13 @@ export function requeueFailed(client: Database, mailingId: number, limit: number
 }
 
 interface FormMails {
-  /** Removes the mail of a request whose recipient never wanted to be known, if it is finished or held, with its delivery and events. */
+  /** Removes a finished or held mail for a request that was never confirmed, with its delivery and events. */
   remove(requestId: number): void;
-  /** Removes the text of a request's mail if it is finished: each has its own, because the link in it is for one person. */
+  /** Removes the text of a finished mail. Each mail has its own text, because its link is for one contact. */
   empty(requestId: number): void;
 }
 
-/** The mails of forms. Call its functions inside a transaction. */
+/** Changes the confirmation mails of forms. Call the functions inside a transaction. */
 export function formMails(client: Database): FormMails {
   const empty = client.prepare<[number]>(`
     UPDATE mailings SET content = json_set(content, '$.content.html', json('[]'), '$.content.text', json('[]'))
@@ -104,7 +104,7 @@ export function formMails(client: Database): FormMails {
   };
 }
 
-/** A person of an account in the mailings `after` an id up to another. */
+/** A contact in the mailings with ids above `after`, up to `to`. */
 interface PersonInMailings {
   account: number;
   address: number;
@@ -113,8 +113,8 @@ interface PersonInMailings {
 }
 
 /**
- * Gives a function that removes their contact and the replies about them from the deliveries of a person. The deliveries stay, for the
- * counts of their mailings. Call it inside a transaction.
+ * Returns a function that removes the contact, and the replies about them, from a contact's deliveries. The deliveries stay, for the counts
+ * of their mailings. Call it inside a transaction.
  */
 export function deliveryEraser(client: Database): (person: PersonInMailings) => void {
   const theirs = `FROM mailings m CROSS JOIN deliveries d INDEXED BY deliveries_person ON d.mailing_id = m.id AND d.address_id = @address

@@ -1,4 +1,4 @@
-/** Adds deliveries to the ledger: one person at a time, or a page of an audience. */
+/** Adds deliveries to the ledger: a single recipient, or a page of an audience. */
 import type { Database, Statement } from 'better-sqlite3';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
 
@@ -10,7 +10,7 @@ interface NewDelivery {
   segment_recipient_id: number | null;
 }
 
-/** Gives a function that queues a delivery and returns its id, or null when the mailing has one for this address already. */
+/** Returns a function that queues a delivery and returns its id, or null if the mailing already has a delivery for this address. */
 export function deliveryQueue(client: Database): (delivery: NewDelivery) => number | null {
   const insert = client.prepare(`
     INSERT INTO deliveries (mailing_id, address_id, contact_id, segment_recipient_id, state)
@@ -22,8 +22,8 @@ export function deliveryQueue(client: Database): (delivery: NewDelivery) => numb
 }
 
 /**
- * The statement that adds the people of `selection` to the mailing @mailing. `selection` is SQL with the columns address_id,
- * contact_id, segment_recipient_id and reason; people with a reason get no mail and are in the final state `suppressed` at once.
+ * The statement that adds the contacts in `selection` to the mailing @mailing. `selection` is SQL with the columns address_id, contact_id,
+ * segment_recipient_id and reason. Contacts with a reason get no mail and are in the final state `suppressed` at once.
  */
 export function enqueueStatement(client: Database, selection: string): Statement<Record<string, unknown>> {
   return client.prepare(`

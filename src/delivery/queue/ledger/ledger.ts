@@ -1,7 +1,7 @@
 /**
- * The ledger: one row per recipient of a mailing. The files of this folder are the only ones that add deliveries and change their
- * state. Each change is one short immediate transaction that also updates the mailing's counters, so the counters always agree with
- * the rows. This file has what the worker does: claims, results and cancels.
+ * The ledger: one row per recipient of a mailing. Only the files in this folder add deliveries and change their state. Each change is one
+ * short immediate transaction that also updates the mailing's counters, so the counters always agree with the rows. This file has the
+ * worker's operations: claims, results and cancellations.
  */
 
 import type { Database, Statement } from 'better-sqlite3';
@@ -19,7 +19,7 @@ import { type OpenMailing, retryHeldMailings } from '../mailing-state.ts';
 import { markEarlierMails } from './earlier-mails.ts';
 import { type ReasonChange, reasonCounter } from './reasons.ts';
 
-/** What is counted of the results of a mailing. */
+/** The results that a mailing's counters count. */
 type Counter = FinalState | 'unmeasured';
 
 export class Ledger {
@@ -44,7 +44,7 @@ export class Ledger {
   readonly #bringForward: Statement<{ mailing: number; latest: number; end: string; limit: number }>;
   readonly #progress: Statement<[number], { sending: number; delivered: number }>;
 
-  /** Days of limits per person are those of `timeZone`. */
+  /** The days of the frequency caps begin in `timeZone`. */
   constructor(client: Database, timeZone: string) {
     this.#client = client;
     this.#timeZone = timeZone;
@@ -82,9 +82,10 @@ export class Ledger {
   }
 
   /**
-   * To be called at start. Hand-offs that an earlier run did not finish go back to the queue and keep their Message-ID, except those that
-   * sender nodes have. Held mailings are tried again, since settings change with a restart. Recipients due later than the longest wait, because the clock was ahead when
-   * they were put off, become due at `now`, epoch milliseconds, but not those who wait for a time of their own. Without `hasNodes` what nodes had goes back, too.
+   * Call it at startup. Deliveries whose sending an earlier run did not finish go back to the queue and keep their Message-ID, except those
+   * given to sender nodes. Without `hasNodes` those go back, too. Held mailings are tried again, because settings may have changed.
+   * Recipients due later than the longest retry wait, because the clock was ahead when they were deferred, become due at `now` (epoch
+   * milliseconds), unless they wait for a scheduled time of their own.
    */
   recover(now: number, hasNodes: boolean): number {
     return this.#client
@@ -109,30 +110,30 @@ export class Ledger {
       .immediate();
   }
 
-  /** How many recipients of a mailing are in hand-off, and how many were accepted. */
+  /** The number of a mailing's recipients being sent, and the number accepted. */
   progress(mailingId: number): { sending: number; delivered: number } {
     return this.#progress.get(mailingId) ?? { sending: 0, delivered: 0 };
   }
 
   /**
-   * Moves up to `limit` due recipients of other domains than this one to the front of a mailing's queue; returns how many there are.
-   * `steady` as in `claim`. Of a mailing with a canary only its recipients.
+   * Moves up to `limit` due recipients of domains other than `domain` to the front of a mailing's queue. Returns how many there are.
+   * `steady` is as in `claim`. If the mailing has a canary, only the recipients of its first batch are moved.
    */
   bringForward({ id, is_canary }: OpenMailing, domain: string, limit: number, steady: number): number {
     const latest = is_canary === 1 ? -1 : steady;
     return this.#bringForward.run({ mailing: id, latest, end: `@${domain}`, limit }).changes;
   }
 
-  /** Runs several of the methods below as one transaction. */
+  /** Runs several of the methods below in one transaction. */
   together<T>(moves: () => T): T {
     return this.#client.transaction(moves).immediate();
   }
 
   /**
-   * Claims up to `limit` due recipients of a mailing for hand-off and returns them with what is wanted. Recipients who have unsubscribed,
-   * are suppressed, were deleted or have had too many mails by now become `suppressed` instead, in the same transaction; `examined` counts them too, so that a
-   * batch without anybody eligible differs from an empty queue. Waits are measured by `steady`, timestamps are `now`; both are epoch
-   * milliseconds.
+   * Claims up to `limit` due recipients of a mailing for sending, and returns them with the data in `wanted`. Recipients who have since
+   * unsubscribed, been suppressed or deleted, or reached the frequency cap become `suppressed` in the same transaction. `examined` counts
+   * these too, so that a batch without eligible recipients differs from an empty queue. Waits are measured by `steady`, timestamps are
+   * `now`; both are epoch milliseconds.
    */
   claim(
     mailing: Pick<OpenMailing, 'id' | 'is_canary'>,
@@ -190,7 +191,7 @@ export class Ledger {
       .immediate();
   }
 
-  /** Writes results in one transaction; `timestamp` is the creation time of the suppressions that bounces cause. */
+  /** Writes results in one transaction. `timestamp` is the creation time of suppressions caused by bounces. */
   record(results: readonly Result[], now: number, timestamp: string): void {
     if (results.length === 0) return;
     this.#client
@@ -228,7 +229,10 @@ export class Ledger {
       .immediate();
   }
 
-  /** Puts claims whose hand-off was never started back into the queue, as if they had not been claimed; they are due as before, or at `due_at`. */
+  /**
+   * Puts claims whose sending never started back into the queue, as if they had not been claimed. They keep their due time, or become due
+   * at `due_at`.
+   */
   requeue(claims: readonly { claim: Claim; due_at: number | null }[]): void {
     if (claims.length === 0) return;
     this.#client
@@ -246,7 +250,7 @@ export class Ledger {
       .immediate();
   }
 
-  /** Cancels up to `limit` queued recipients of a cancelled mailing; returns how many. */
+  /** Cancels up to `limit` queued recipients of a cancelled mailing. Returns how many. */
   cancelQueued(mailingId: number, limit: number, now: number): number {
     return this.#client
       .transaction(() => {
@@ -282,9 +286,9 @@ export class Ledger {
 }
 
 /**
- * Writes `mail.accepted` and `mail.bounced` for those of these deliveries that have just reached the state, where an endpoint of the
- * account asks for it. It is one statement for all, not a trigger, because a trigger would cost something for every mail. Call inside
- * the transaction that records the state.
+ * Writes the events `mail.accepted` and `mail.bounced` for deliveries that have just reached that state, if a webhook endpoint of the
+ * account subscribes to them. A single statement does it for all deliveries, because a trigger would cost time for every mail. Call it
+ * inside the transaction that records the state.
  */
 function writeMailEvents(client: Database, deliveryIds: readonly number[]): void {
   if (deliveryIds.length === 0) return;
@@ -305,13 +309,16 @@ const WRITE_MAIL_EVENTS = `
     LEFT JOIN single_sends s ON m.owner_kind = 'single' AND s.id = m.owner_id LEFT JOIN automations au ON au.id = m.automation_id
   WHERE m.owner_kind IN ('single', 'schedule') ORDER BY ids.key`;
 
-/** A recipient and why they get no mail. */
+/** A recipient and the reason why they get no mail. */
 interface LeftOutPerson {
   id: number;
   reason: string;
 }
 
-/** Its methods are to be called inside the claim's transaction, which has taken the recipients' former replies from the counts. */
+/**
+ * Excludes recipients at the claim. Call the methods inside the claim's transaction, after it has subtracted the recipients' former replies
+ * from the counts.
+ */
 export class LeftOut {
   readonly #client: Database;
   readonly #suppress: Statement<[string, number, number]>;
@@ -329,15 +336,18 @@ export class LeftOut {
     this.#countReasons = reasonCounter(client);
   }
 
-  /** Gives people who may not get their mail the final state `suppressed`. In an automation they leave. `now` is epoch milliseconds. */
+  /**
+   * Moves recipients who may not get their mail to the final state `suppressed`. In an automation, their enrolment ends. `now` is epoch
+   * milliseconds.
+   */
   ineligible(mailingId: number, people: readonly Candidate[], now: number): void {
     const reasons = people.map(({ id, ineligible_because }) => ({ id, reason: ineligible_because ?? '' }));
     this.#suppressAll(mailingId, reasons, now, 'suppressed');
   }
 
   /**
-   * The same for those whom the limits per person allow no further mail, who in an automation go on to the next one; or lets them wait.
-   * Waits are measured by `steady`, epoch milliseconds.
+   * Handles recipients who have reached the frequency cap: excludes them, which in an automation moves them on to the next mail, or lets
+   * them wait. Waits are measured by `steady`, epoch milliseconds.
    */
   capped(mailingId: number, people: readonly Capped<Candidate>[], now: number, steady: number): void {
     const out = people.filter(({ until }) => until === null);
@@ -369,7 +379,7 @@ export class LeftOut {
 export const FINAL_STATES = ['accepted', 'bounced', 'failed', 'suppressed', 'cancelled'] as const;
 export type FinalState = (typeof FINAL_STATES)[number];
 
-/** The result of a hand-off: a final state, or back in the queue until `due_at` (steady epoch milliseconds). */
+/** The result of sending to one recipient: a final state, or back in the queue until `due_at` (epoch milliseconds of the steady clock). */
 export interface Result {
   id: number;
   mailing_id: number;
@@ -378,10 +388,10 @@ export interface Result {
   state: FinalState | 'queued';
   reply: Said;
   due_at: number;
-  /** Whether the address does not exist, so that no later mailing may try it. */
+  /** Whether the address does not exist, so that no later mailing may be sent to it. */
   suppress: boolean;
-  /** 1: it is not known of the mail whether it was opened. */
+  /** 1: the mail does not reveal whether it was opened. */
   is_unmeasured: 0 | 1;
-  /** Whether it is a mail of an automation, whose next mail waits for this one. */
+  /** Whether the mail belongs to an automation, whose next mail waits for this one. */
   in_series: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * The pages that sender nodes have: claimed recipients of one mailing that one node hands over. They are rows, so that after a restart
- * what a living node has stays with it, and nobody gets the same mail from two nodes.
+ * Pages given to sender nodes. A page is a set of claimed recipients of one mailing that one node sends. Pages are stored as rows, so that
+ * after a restart a live node keeps its pages and no recipient gets the same mail from two nodes.
  */
 import type { Database, Statement } from 'better-sqlite3';
 import { isErasedRow } from '../../../audience/contacts/address-rows.ts';
@@ -14,7 +14,7 @@ import { advanceEnrolments } from '../enrolment-state.ts';
 import type { OpenMailing } from '../mailing-state.ts';
 import { reasonCounter } from './reasons.ts';
 
-/** A page that an earlier run of the service gave to a node, with the recipients of whom nothing is recorded yet. */
+/** A page that an earlier run of the service gave to a node, with those recipients whose result is not recorded yet. */
 export interface StoredPage {
   id: number;
   run: string;
@@ -22,7 +22,7 @@ export interface StoredPage {
   claims: Claim[];
 }
 
-/** An acceptance of a delivery that is no longer on the page it was reported for. */
+/** An acceptance of a delivery that is no longer on the page for which it was reported. */
 export interface LateAcceptance {
   id: number;
   reply: Said;
@@ -45,27 +45,27 @@ export class NodePages {
     );
   }
 
-  /** Stores a page and gives its id. Call it in the transaction of the claims. */
+  /** Stores a page and returns its id. Call it in the transaction that claims its recipients. */
   add(run: string, mailingId: number, deliveries: readonly number[]): number {
     return Number(this.#add.run(run, mailingId, JSON.stringify(deliveries)).lastInsertRowid);
   }
 
-  /** Removes a page of which every recipient was reported. Call it in the transaction that records them. */
+  /** Removes a page once all its recipients have been reported. Call it in the transaction that records them. */
   remove(id: number): void {
     this.#remove.run(id);
   }
 
-  /** How far the reports of nodes are recorded, as `savePosition` stored it; empty at first. */
+  /** How far the reports of nodes have been recorded, as stored by `savePosition`; empty at first. */
   position(): string {
     return findNamedValue(this.#client, POSITION) ?? '';
   }
 
-  /** Stores how far the reports are recorded. Call it in the transaction that records them. */
+  /** Stores how far the reports have been recorded. Call it in the transaction that records them. */
   savePosition(position: string): void {
     writeNamedValue(this.#client, POSITION, position);
   }
 
-  /** The pages that nodes have, newest first. To be called at start; removes those of which everything is recorded. */
+  /** The pages that nodes have, newest first. Call it at startup; it also removes fully recorded pages. */
   load(): StoredPage[] {
     const rows = this.#client
       .prepare<[], Omit<Claim, 'mailing_id'> & { page: number; run: string; mailing: number }>(`
@@ -95,9 +95,9 @@ export class NodePages {
   }
 
   /**
-   * Records acceptances that nobody waited for any more: the delivery went back to the queue because its node was silent, or is with
-   * another node. It becomes accepted unless it is in a final state, so that the mail is not sent once more. Gives the ids it changed. One
-   * that cannot be recorded changes nothing, and `onFault` is told, so that it keeps no others from being recorded. Throws when the disk fails.
+   * Records late acceptances: the delivery has gone back to the queue because its node was silent, or was given to another node. It becomes
+   * accepted unless it is already in a final state, so that the mail is not sent again. Returns the ids changed. An acceptance that cannot
+   * be recorded is reported to `onFault` and changes nothing, so that it does not block the others. Throws if the disk fails.
    */
   acceptLate(late: readonly LateAcceptance[], now: number, onFault: (id: number, error: unknown) => void): number[] {
     if (late.length === 0) return [];
@@ -123,7 +123,7 @@ export class NodePages {
     const acceptOne = this.#client.transaction(({ id, reply }: LateAcceptance) => {
       const found = read.get(id);
       if (found === undefined) return [];
-      // Of an erased person, what the server said may name them.
+      // For an erased contact the server's reply is dropped, because it may contain the address.
       this.#accept.run({ id, reply: isErasedRow(this.#client, found.address) ? null : stored(reply), now });
       count.run(found.is_unmeasured, found.attempt === 0 ? 1 : 0, found.mailing);
       countReasons([{ mailing_id: found.mailing, state: found.state, reply: found.reply, by: -1 }]);

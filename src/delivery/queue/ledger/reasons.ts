@@ -1,17 +1,17 @@
-/** Counts the deliveries of a mailing by state and by what their replies say. */
+/** Counts the deliveries of a mailing by state and by the reason in their reply. */
 import type { Database } from 'better-sqlite3';
 import { reasonKind } from '../../../database/functions/reply-kind.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
 import { sentence } from '../../../errors/sentences.ts';
 import { stored } from '../../../errors/stored.ts';
 
-/** Bounds the rows of a mailing when a relay replies with a different text to every mail. */
+/** Limits the rows per mailing in case an SMTP relay replies to every mail with a different text. */
 const MAX_REASONS = 1000;
 
 const OTHER = stored(sentence('other_replies'));
 const KEPT = stored(sentence('kept_in_outbox'));
 
-/** So many deliveries of a mailing that come into a state with this reply, or leave it where `by` is negative. */
+/** The number of a mailing's deliveries that enter a state with this reply, or leave it if `by` is negative. */
 export interface ReasonChange {
   mailing_id: number;
   /** A `DELIVERY_STATE`. */
@@ -28,9 +28,9 @@ interface Row {
 }
 
 /**
- * Gives a function that counts changes of the ledger. Call it once at the end of the transaction that makes them, so that many
- * deliveries with the same reply cost one statement. Deliveries count that have a reply and are neither being sent nor
- * accepted by a relay; those that the outbox took count, since they did not leave.
+ * Returns a function that counts changes of the ledger. Call it once at the end of the transaction that makes them, so that many deliveries
+ * with the same reply cost one statement. Counted are deliveries that have a reply and are neither being sent nor accepted by an SMTP
+ * relay. Those kept in the outbox count, too, because they did not leave.
  */
 export function reasonCounter(client: Database): (changes: readonly ReasonChange[]) => void {
   const isRow = 'mailing_id = @mailing AND state = @state AND reason = @reason';
@@ -54,7 +54,7 @@ export function reasonCounter(client: Database): (changes: readonly ReasonChange
       add.run({ ...(isNamed ? row : other), by });
       return;
     }
-    // Those who came after the last reason that was named are among the others.
+    // Deliveries beyond the last reason that got its own row are counted under OTHER.
     const named = Math.max(by, -(before ?? 0));
     for (const [from, count] of [
       [row, named],

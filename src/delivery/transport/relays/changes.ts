@@ -1,4 +1,7 @@
-/** Changes of the relays kept in the file. Each wakes no thread itself: the courier follows the revision that is counted up here. */
+/**
+ * Changes the SMTP relays stored in the database. Changes do not wake any thread: the courier watches the revision number that is
+ * incremented here.
+ */
 import type { Database } from 'better-sqlite3';
 import { asc, eq, sql } from 'drizzle-orm';
 import type { Db } from '../../../database/open.ts';
@@ -8,7 +11,7 @@ import { sealPassword } from './sealing.ts';
 
 export type StoredRelay = typeof relays.$inferSelect;
 
-/** What an operator gives. */
+/** The fields that an operator enters. */
 export interface GivenRelay {
   name: string;
   host: string;
@@ -16,13 +19,15 @@ export interface GivenRelay {
   security: RelaySecurity;
   /** Empty: no login. */
   username: string;
-  /** Empty: the stored one stays, if it is for this server. */
+  /** Empty: keep the stored password, if it is for this server. */
   password: string;
   rate: number;
   connections: number;
 }
 
-/** Whether the stored password of a relay may be used with what is given: it goes only to the server it was typed for. */
+/**
+ * Whether the stored password may be kept with the new host and port: a password is only ever sent to the server for which it was entered.
+ */
 export function keepsPassword(
   before: StoredRelay | undefined,
   { host, port }: { host: string; port: number },
@@ -30,7 +35,7 @@ export function keepsPassword(
   return before !== undefined && before.sealed_password !== null && before.host === host && before.port === port;
 }
 
-/** Adds a relay behind the others, or changes one. Call inside a transaction. Gives its id. */
+/** Adds an SMTP relay at the end, or changes one. Call it inside a transaction. Returns its id. */
 export function saveRelay(db: Db, before: StoredRelay | undefined, given: GivenRelay, now: Date): number {
   const { password, ...fields } = given;
   const kept = keepsPassword(before, given) ? before?.sealed_password : null;
@@ -46,7 +51,7 @@ export function saveRelay(db: Db, before: StoredRelay | undefined, given: GivenR
   const isSame =
     sealed_password === before.sealed_password &&
     (['host', 'port', 'security', 'username'] as const).every((name) => before[name] === given[name]);
-  // What was seen of the relay says nothing about another connection to it.
+  // The relay's recorded results say nothing about a different connection.
   const forgotten = isSame ? {} : { accepted_at: null, answered_at: null, failed_at: null, failure: null };
   db.update(relays)
     .set({ ...fields, ...forgotten, sealed_password, updated_at: stamp })
@@ -55,13 +60,13 @@ export function saveRelay(db: Db, before: StoredRelay | undefined, given: GivenR
   return before.id;
 }
 
-/** Removes a relay with its password. Call inside a transaction. */
+/** Removes an SMTP relay and its password. Call it inside a transaction. */
 export function deleteRelay(db: Db, id: number): void {
   countRelayChange(db.$client);
   db.delete(relays).where(eq(relays.id, id)).run();
 }
 
-/** Puts the relays into the order of these ids; those that are not named follow. Call inside a transaction. */
+/** Orders the SMTP relays by these ids; relays not listed follow. Call it inside a transaction. */
 export function orderRelays(db: Db, ids: readonly number[]): void {
   countRelayChange(db.$client);
   const present = db.select({ id: relays.id }).from(relays).orderBy(asc(relays.position), asc(relays.id)).all();
@@ -74,8 +79,8 @@ export function orderRelays(db: Db, ids: readonly number[]): void {
 }
 
 /**
- * Counts a change of the relays, or of the relay that a sender's mail may go over: mail that waits for a connection goes back to the
- * queue, and by the new choice from then on. Call inside the transaction of the change.
+ * Increments the revision after a change of the SMTP relays, or of the relay assigned to a sender: mail that waits for a connection goes
+ * back to the queue and is then sent by the new choice. Call it inside the transaction of the change.
  */
 export function countRelayChange(client: Database): void {
   client

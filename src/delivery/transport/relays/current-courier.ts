@@ -1,4 +1,4 @@
-/** The courier of the relays kept in the file, or the outbox while there are none. It follows changes without a restart. */
+/** The courier for the SMTP relays stored in the database, or the outbox if there are none. It follows changes without a restart. */
 import type { Database } from 'better-sqlite3';
 import type { Courier, Handoff, MailOwner, Outcome } from '../courier.ts';
 import type { Relay } from '../smtp/relay-urls.ts';
@@ -6,9 +6,9 @@ import { relaysRevision, storedRelays } from './in-use.ts';
 
 export interface CurrentCourierDeps {
   client: Database;
-  /** Opens a courier for the relays; the outbox where there are none. */
+  /** Opens a courier for the relays; for none, the outbox. */
   open(relays: readonly Relay[]): Courier;
-  /** How long a courier that is replaced may take to finish what it began. */
+  /** How long a replaced courier may take to finish mails in progress, in milliseconds. */
   graceMs: number;
 }
 
@@ -27,8 +27,8 @@ export class CurrentCourier implements Courier {
   }
 
   /**
-   * Replaces the courier if the relays were changed. Mails that wait in the old one are withdrawn, so that they return to the queue;
-   * those in progress end there.
+   * Replaces the courier if the relays have changed. Mails that wait in the old one are withdrawn and return to the queue; those in
+   * progress finish there.
    */
   refresh(): void {
     const revision = this.#readRevision();

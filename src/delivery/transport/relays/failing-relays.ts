@@ -1,4 +1,4 @@
-/** Which relays could not be used the last time, so that the log has a line when that changes, not one for each try. */
+/** Tracks which SMTP relays failed on their last use, so that the log gets a line for each change instead of each attempt. */
 
 export const RELAY_FAILS = 'the relay cannot be used; it is tried again';
 export const RELAY_WORKS = 'the relay can be used again';
@@ -6,19 +6,19 @@ export const RELAY_WORKS = 'the relay can be used again';
 export class FailingRelays {
   readonly #keys = new Set<string>();
 
-  /** Notes that a relay could not be used; true if it could be before. */
+  /** Records that a relay failed. Returns true if it was working before. */
   add(relay: string, id: number | undefined): boolean {
     const before = this.#keys.size;
     return this.#keys.add(relayKey(relay, id)).size > before;
   }
 
-  /** Notes that a relay took a mail; true if it could not be used before. */
+  /** Records that a relay accepted a mail. Returns true if it was failing before. */
   delete(relay: string, id: number | undefined): boolean {
     return this.#keys.delete(relayKey(relay, id));
   }
 }
 
-/** Tells relays apart: two of the file may have the same host and port, with different logins. */
+/** Identifies a relay. Two stored relays may have the same host and port, with different logins. */
 export function relayKey(relay: string, id: number | undefined): string {
   return `${relay} ${id ?? ''}`;
 }

@@ -1,4 +1,4 @@
-/** The relays that mail is handed to: those of the environment, or else those kept in the file. */
+/** The SMTP relays in use: those of the environment, or else those stored in the database. */
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../../../config.ts';
 import { prepared } from '../../../database/prepared.ts';
@@ -8,7 +8,7 @@ import { publicAddress } from '../../links/public-address.ts';
 import { isLocal, parseRelays, type Relay } from '../smtp/relay-urls.ts';
 import { openPassword } from './sealing.ts';
 
-/** What of a row decides how it is connected to. */
+/** The columns that determine how to connect to a relay. */
 export interface RelayRow {
   id: number;
   host: string;
@@ -20,45 +20,45 @@ export interface RelayRow {
   connections: number;
 }
 
-/** Where mails can go. */
+/** The possible destinations of mail. */
 export const COURIERS = ['outbox', 'smtp', 'nodes'] as const;
 
-/** Where campaign mail goes: to sender nodes, to a relay, or into the outbox, so that nothing leaves this machine. */
+/** Where campaign mail goes: to sender nodes, to an SMTP relay, or into the outbox, so that it does not leave this machine. */
 export function courierInUse(client: Database, config: Config): (typeof COURIERS)[number] {
   if (config.NATS_URL.length > 0) return 'nodes';
   return hasRelay(client, config) ? 'smtp' : 'outbox';
 }
 
 /**
- * Whether the account is in test mode: nothing of it reaches anybody, because its mail is kept in the outbox. Relays and sender nodes serve the
- * whole installation, so all its accounts leave test mode together.
+ * Whether the account is in test mode: its mail is kept in the outbox and reaches no recipient. SMTP relays and sender nodes serve the whole
+ * installation, so all its accounts leave test mode together.
  */
 export function isTestMode(client: Database, config: Config): boolean {
   return courierInUse(client, config) === 'outbox';
 }
 
-/** Whether the service itself has a relay. */
+/** Whether the service itself has an SMTP relay. */
 export function hasRelay(client: Database, { SMTP_URL }: Config): boolean {
   return SMTP_URL !== '' || prepared(client, 'SELECT 1 FROM relays LIMIT 1').get() !== undefined;
 }
 
-/** Why nothing may be sent: links in mails would point at this machine, where recipients cannot reach them. Null when links are fine. */
+/** Why sending is not allowed: links in mails would point at this machine, which recipients cannot reach. Null if links are fine. */
 export function linksFault(client: Database, config: Config): Sentence | null {
   const leadsHere = publicAddress(client, config).source === 'none';
   return leadsHere && !isTestMode(client, config) ? sentence('held_settings') : null;
 }
 
-/** Whether senders must be verified before their mail leaves: as SENDER_VERIFICATION says, else where mail leaves this machine. */
+/** Whether senders must be verified before their mail is sent: as set by SENDER_VERIFICATION; by default, if mail leaves this machine. */
 export function verificationRequired(client: Database, config: Config): boolean {
   return (config.SENDER_VERIFICATION || (isTestMode(client, config) ? 'optional' : 'required')) === 'required';
 }
 
-/** The relays in order of preference; none: mail stays in the outbox. Throws an Error that names SMTP_URL if that is invalid. */
+/** The SMTP relays in order of preference; empty if mail stays in the outbox. Throws an Error that names SMTP_URL if that is invalid. */
 export function relaysInUse(client: Database, { SMTP_URL }: Config): Relay[] {
   return SMTP_URL === '' ? storedRelays(client) : parseRelays(SMTP_URL);
 }
 
-/** The relays kept in the file, in their order, whether the environment names others or not. */
+/** The SMTP relays stored in the database, in order, whether or not the environment names others. */
 export function storedRelays(client: Database): Relay[] {
   return client
     .prepare<[], RelayRow>('SELECT * FROM relays ORDER BY position, id')
@@ -66,7 +66,7 @@ export function storedRelays(client: Database): Relay[] {
     .map((row) => relayOf(client, row));
 }
 
-/** A row as the courier connects to it. A password that cannot be opened is left out, so that the relay refuses the login. */
+/** The connection settings of a row. A password that cannot be decrypted is omitted, so that the relay rejects the login. */
 export function relayOf(client: Database, row: RelayRow): Relay {
   const { id, host, port, security, username, sealed_password: sealed, rate, connections } = row;
   const local = isLocal(host);
@@ -74,7 +74,7 @@ export function relayOf(client: Database, row: RelayRow): Relay {
   return {
     host,
     port,
-    // On this machine TLS is used if it is offered, as with SMTP_URL.
+    // On this machine TLS is used if offered, as with SMTP_URL.
     tls: security === 'implicit' ? 'implicit' : security === 'starttls' ? 'required' : local ? 'offered' : 'off',
     verify: security !== 'none',
     local,
@@ -85,7 +85,7 @@ export function relayOf(client: Database, row: RelayRow): Relay {
   };
 }
 
-/** Gives a function that reads a text which changes with each change of the relays kept in the file. */
+/** Returns a function that reads a text which changes with each change of the stored SMTP relays. */
 export function relaysRevision(client: Database): () => string {
   const read = client.prepare<[], string>("SELECT value FROM installation WHERE name = 'relays_revision'").pluck();
   return () => read.get() ?? '';

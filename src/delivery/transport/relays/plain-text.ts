@@ -1,4 +1,4 @@
-/** Where mail may travel without TLS: to this machine and within a private network. */
+/** Where mail may travel without TLS: on this machine and within a private network. */
 import { BlockList, isIP } from 'node:net';
 
 /** Addresses of private networks (RFC 1918, 3927, 4193, 4291, 6598). */
@@ -19,10 +19,10 @@ for (const [network, prefix] of [
 ] as const)
   PRIVATE.addSubnet(network, prefix, 'ipv6');
 
-/** Names that lead nowhere outside: of one label, as containers have them, and those set apart for it (RFC 2606, 6762, 8375). */
+/** Names that do not exist on the Internet: single labels, as containers have them, and reserved domains (RFC 2606, 6762, 8375). */
 const PRIVATE_NAME = /^[^.]+$|\.(?:localhost|internal|local|lan|home\.arpa|test)$/;
 
-/** Whether a host is on this machine or in a private network, by its address or its name alone. */
+/** Whether a host is on this machine or in a private network, judged only by its address or name. */
 export function isPrivateHost(host: string): boolean {
   const version = isIP(host);
   return version === 0 ? PRIVATE_NAME.test(host) : PRIVATE.check(host, version === 6 ? 'ipv6' : 'ipv4');

@@ -1,6 +1,7 @@
 /**
- * Seals the passwords of relays and the keys of mail providers, so that nobody reads them in a list, a query or a piece of the file. The key comes from a secret in the
- * same file, because nothing else survives a backup and its restore: who has the whole file can send as the owner.
+ * Encrypts the passwords of SMTP relays and the keys of mail providers, so that a list, a query or a fragment of the database does not
+ * reveal them. The key is derived from a secret in the same database, because nothing else survives a backup and its restore. So whoever
+ * has the whole database can send as its owner.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
@@ -9,27 +10,30 @@ import { addNamedValue, findNamedValue } from '../../../database/named-values.ts
 const CIPHER = 'aes-256-gcm';
 const SECRET = 'sealing_secret';
 const KEY_BYTES = 32;
-/** The length of the nonce and of the tag that NIST SP 800-38D recommends. */
+/** The lengths of nonce and tag recommended by NIST SP 800-38D. */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** The server a password was typed for. It is sealed too, so that a stored password opens for no other one. */
+/**
+ * The server for which a password was entered. It is authenticated with the password, so that a stored password cannot be decrypted for
+ * another server.
+ */
 export interface PasswordPlace {
   host: string;
   port: number;
 }
 
-/** Seals a password (AES-256-GCM); gives base64url of nonce, tag and ciphertext. */
+/** Encrypts a password (AES-256-GCM). Returns base64url of nonce, tag and ciphertext. */
 export function sealPassword(client: Database, password: string, place: PasswordPlace): string {
   return sealText(client, password, nameOf(place));
 }
 
-/** The password; null if it was sealed for another server or with another secret, or was changed. */
+/** Decrypts a password. Returns null if it was encrypted for another server or with another secret, or was altered. */
 export function openPassword(client: Database, sealed: string, place: PasswordPlace): string | null {
   return openText(client, sealed, nameOf(place));
 }
 
-/** Seals a text for one purpose, under whose name alone it opens. */
+/** Encrypts a text for one purpose; it can be decrypted only for the same purpose. */
 export function sealText(client: Database, text: string, purpose: string): string {
   makeSecret(client);
   const nonce = randomBytes(NONCE_BYTES);
@@ -38,7 +42,7 @@ export function sealText(client: Database, text: string, purpose: string): strin
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
 }
 
-/** The text; null if it was sealed for another purpose or with another secret, or was changed. */
+/** Decrypts a text. Returns null if it was encrypted for another purpose or with another secret, or was altered. */
 export function openText(client: Database, sealed: string, purpose: string): string | null {
   const bytes = Buffer.from(sealed, 'base64url');
   const tagEnd = NONCE_BYTES + TAG_BYTES;
@@ -53,12 +57,12 @@ export function openText(client: Database, sealed: string, purpose: string): str
   }
 }
 
-/** Makes the installation's secret at first use. */
+/** Creates the installation's secret at first use. */
 function makeSecret(client: Database): void {
   addNamedValue(client, SECRET, randomBytes(KEY_BYTES).toString('base64url'));
 }
 
-/** The key (RFC 5869) from the installation's secret. */
+/** The key, derived from the installation's secret (RFC 5869). */
 function sealingKey(client: Database): Uint8Array {
   const secret = String(findNamedValue(client, SECRET));
   return new Uint8Array(hkdfSync('sha256', secret, '', 'password of a relay', KEY_BYTES));

@@ -1,6 +1,6 @@
 /**
- * Tries a relay with the courier's own SMTP client: connects, secures the connection, logs in, and asks whether it would take a mail
- * from a sender to a recipient. RSET ends it before a message is sent (RFC 5321 4.1.1.5).
+ * Tests an SMTP relay with the courier's own SMTP client: connects, secures the connection, logs in, and asks whether it would accept a
+ * mail from a sender to a recipient. RSET ends the transaction before a message is sent (RFC 5321 4.1.1.5).
  */
 
 import { type Sentence, type SentenceCode, sentence } from '../../../errors/sentences.ts';
@@ -10,16 +10,16 @@ import { type Outcome, replyOutcome, type Stage, withoutReply } from '../smtp/ou
 import type { Relay } from '../smtp/relay-urls.ts';
 import { RFC_TIMEOUTS, type Timeouts } from '../smtp/timeouts.ts';
 
-/** How far a trial came. */
+/** The stages of a test, in order. */
 export const TRIAL_STAGES = ['connect', 'tls', 'auth', 'mail', 'rcpt', 'done'] as const;
 export type TrialStage = (typeof TRIAL_STAGES)[number];
 
 export interface Trial {
-  /** The stage that failed; done: none. */
+  /** The stage that failed, or `done` if none did. */
   stage: TrialStage;
-  /** What the relay said last or why it said nothing; null once all went well. */
+  /** The relay's last reply, or why there was none; null if the test passed. */
   outcome: Outcome | null;
-  /** The code of a failed connection as Node names it, such as ECONNREFUSED; empty where the relay gave an answer or none came in time. */
+  /** The Node error code of a failed connection, such as ECONNREFUSED; empty if the relay replied or the test timed out. */
   error: string;
   /** Whether a reply did not come in time. */
   isSilent: boolean;
@@ -29,9 +29,9 @@ export interface TrialOptions {
   /** For MAIL FROM and RCPT TO, in ASCII form. */
   from: string;
   to: string;
-  /** Our name for EHLO; empty: our address is sent. */
+  /** Our name for EHLO; if empty, our IP address is sent. */
   name: string;
-  /** The longest wait for one reply, and for all together, in milliseconds. */
+  /** The longest wait for one reply, and for the whole test, in milliseconds. */
   replyMs?: number;
   totalMs?: number;
 }
@@ -40,7 +40,7 @@ const REPLY_MS = 8_000;
 const TOTAL_MS = 20_000;
 const CHECK_MS = 100;
 
-/** Tries a relay; rejects never, and takes little longer than `totalMs`. */
+/** Tests a relay. Never rejects, and takes little longer than `totalMs`. */
 export async function tryRelay(relay: Relay, options: TrialOptions): Promise<Trial> {
   const { from, to, name, replyMs = REPLY_MS, totalMs = TOTAL_MS } = options;
   const timeouts: Timeouts = { ...RFC_TIMEOUTS };
@@ -70,7 +70,7 @@ export async function tryRelay(relay: Relay, options: TrialOptions): Promise<Tri
   }
 }
 
-/** The outcome if the relay does not agree, or null if it does. */
+/** Sends a command. Returns the outcome if the relay rejects it, or null if it accepts. */
 async function ask(dialogue: Dialogue, stage: Stage, command: string, ms: number): Promise<Outcome | null> {
   try {
     const reply = await dialogue.ask(ms, command);
@@ -93,13 +93,13 @@ function failed(outcome: Outcome, { failure }: SmtpConnection): Trial {
 }
 
 export interface Diagnosis {
-  /** The sentence on what was found. */
+  /** The sentence that describes the result. */
   found: Sentence;
-  /** What to do; empty where all is well. */
+  /** What to do; empty if the test passed. */
   advice: Sentence[];
 }
 
-/** Codes of Node and of OpenSSL, and what they mean. */
+/** Error codes of Node and OpenSSL, and their causes. */
 const ERRORS: Readonly<Record<string, Cause>> = {
   ENOTFOUND: 'no_host',
   EAI_AGAIN: 'no_host',
@@ -124,7 +124,7 @@ const ERRORS: Readonly<Record<string, Cause>> = {
 type CauseOf<Code> = Code extends `relay_test_${infer Cause}_cure` ? Cause : never;
 type Cause = CauseOf<SentenceCode>;
 
-/** Says what a trial found. */
+/** Explains the result of a test. */
 export function diagnose(trial: Trial, relay: Relay): Diagnosis {
   if (trial.stage === 'done') return { found: sentence('relay_test_passed'), advice: [] };
   const cause = causeOf(trial, relay);
@@ -135,7 +135,7 @@ function causeOf({ stage, outcome, error, isSilent }: Trial, { tls, port }: Rela
   const known = ERRORS[error];
   if (known !== undefined) return known;
   const code = outcome?.code ?? 0;
-  // Port 465 speaks TLS from the first byte (RFC 8314 3.3): a client that waits for a greeting there waits in vain.
+  // Port 465 uses TLS from the first byte (RFC 8314 3.3), so a client that waits for a plain-text greeting times out.
   if (stage === 'connect' && code === 0 && tls !== 'implicit' && port === 465) return 'tls_port';
   if (isSilent) return 'silent';
   switch (stage) {

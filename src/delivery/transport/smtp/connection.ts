@@ -1,4 +1,4 @@
-/** One socket to a relay: writes commands, reads replies, and limits every wait with a deadline. */
+/** One socket to an SMTP relay: writes commands, reads replies, and limits every wait with a deadline. */
 import net from 'node:net';
 import tls from 'node:tls';
 import { isMailText } from '../../mime/mail-data.ts';
@@ -9,14 +9,14 @@ export interface ConnectionListener {
   reply(reply: Reply): void;
   /** The deadline passed. */
   expired(): void;
-  /** The connection is gone; called once, last. */
+  /** The connection is lost; called once, as the last call. */
   lost(error: Error): void;
 }
 
 /** How long to try each address of a host before the next one. Node's default of 250 ms is too short for a distant relay. */
 const ADDRESS_ATTEMPT_MS = 3_000;
 
-/** Size of the receive buffer without TLS. */
+/** The size of the receive buffer without TLS. */
 const RECEIVE_BYTES = 4_096;
 
 export class SmtpConnection {
@@ -27,7 +27,7 @@ export class SmtpConnection {
   #listener: ConnectionListener | null = null;
   #error: Error | null = null;
   #deadline = Number.POSITIVE_INFINITY;
-  /** When it started to connect, and when the deadline was last set; monotonic milliseconds. */
+  /** When connecting began, and when the deadline was last set; monotonic milliseconds. */
   readonly startedAt: number;
   #waitsSince: number;
 
@@ -41,7 +41,7 @@ export class SmtpConnection {
     this.#closed = closed;
     this.startedAt = monotonic();
     this.#waitsSince = this.startedAt;
-    // Without TLS all replies are read into one buffer: allocating one for each costs a tenth of sending a message.
+    // Without TLS all replies are read into one buffer, because allocating one for each takes a tenth of the time of sending a message.
     const received = Buffer.allocUnsafeSlow(RECEIVE_BYTES);
     const callback = (length: number) => {
       this.#read(received.subarray(0, length));
@@ -79,7 +79,7 @@ export class SmtpConnection {
   /** Starts TLS on the connection (RFC 3207 4) and calls back once it is established. */
   secure(host: string, verify: boolean, done: () => void): void {
     if (!this.#reader.empty) {
-      // Otherwise a reply that an attacker injected before TLS would be treated as sent under TLS.
+      // Otherwise a reply injected by an attacker before TLS would be treated as sent under TLS.
       this.fail(new Error('the relay sent plain text after it agreed to STARTTLS'));
       return;
     }
@@ -90,7 +90,7 @@ export class SmtpConnection {
     this.#attach(this.#socket);
   }
 
-  /** Milliseconds since it started to connect. */
+  /** Milliseconds since connecting began. */
   get age(): number {
     return this.#monotonic() - this.startedAt;
   }
@@ -106,7 +106,7 @@ export class SmtpConnection {
     this.#deadline = this.#waitsSince + ms;
   }
 
-  /** Tells the listener if the deadline has passed. The pool calls this at short intervals. */
+  /** Calls the listener if the deadline has passed. The pool calls this at short intervals. */
   check(now: number): void {
     if (now < this.#deadline) return;
     this.#deadline = Number.POSITIVE_INFINITY;
@@ -119,7 +119,7 @@ export class SmtpConnection {
     else this.fail(new Error('a command would have held something other than printable ASCII'));
   }
 
-  /** Writes a piece of a message and `end` after it in the same packet; calls back once the socket has flushed both. */
+  /** Writes a piece of a message, followed by `end` in the same packet. Calls back once the socket has flushed both. */
   send(piece: Buffer, end: string, flushed: () => void): void {
     if (end === '') {
       this.#socket.write(piece, flushed);
@@ -137,7 +137,7 @@ export class SmtpConnection {
     this.#socket.end('QUIT\r\n');
   }
 
-  /** Closes the connection at once; the listener's `lost` gets `error`, unless another error came first. */
+  /** Closes the connection at once. The listener's `lost` gets `error`, unless another error came first. */
   fail(error: Error): void {
     this.#error ??= error;
     this.#deadline = Number.POSITIVE_INFINITY;

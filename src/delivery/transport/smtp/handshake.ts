@@ -5,7 +5,7 @@ import { type Outcome, type Reply, replyOutcome, type Stage, withoutReply } from
 import { type Relay, relayName } from './relay-urls.ts';
 import type { Timeouts } from './timeouts.ts';
 
-/** The extensions announced by the relay that matter to a transaction. */
+/** The extensions announced by the SMTP relay that matter to a transaction. */
 export type Extensions = {
   /** RFC 2920. */
   pipelining: boolean;
@@ -20,10 +20,10 @@ type Announced = Map<string, string>;
 const MAX_COMMAND_BYTES = 510;
 
 /**
- * Prepares a new connection for MAIL FROM. Returns the relay's extensions, or the outcome if it cannot be used: held
- * after a 5xx or if TLS or login is impossible, deferred after a temporary failure; the connection is then closing.
- * `name` is sent in EHLO if it is a full domain name, otherwise our IP address is (RFC 5321 4.1.4). The handshake takes
- * at most `totalMs`, counted from the start of the connection.
+ * Prepares a new connection for MAIL FROM. Returns the relay's extensions, or the outcome if the connection cannot be used: held after a
+ * 5xx or if TLS or login is impossible, deferred after a temporary failure; the connection is then closing. `name` is sent in EHLO if it is
+ * a full domain name, otherwise our IP address is (RFC 5321 4.1.4). The handshake takes at most `totalMs` milliseconds, counted from the
+ * start of the connection.
  */
 export async function handshake(
   connection: SmtpConnection,
@@ -89,7 +89,7 @@ class Handshake {
     };
   }
 
-  /** RFC 5321 3.2: HELO follows only if the relay does not know EHLO, not if it refuses us. */
+  /** HELO is tried only if the relay does not know EHLO, not if it rejects us (RFC 5321 3.2). */
   async #hello(): Promise<void> {
     const full = /^([a-z0-9-]+\.)+[a-z][a-z0-9-]*$/i.test(this.#name);
     const name = full ? this.#name : addressLiteral(this.#connection.localAddress);
@@ -99,7 +99,7 @@ class Handshake {
     this.#offers = unknown ? new Map() : parseExtensions(reply.text);
   }
 
-  /** RFC 3207 4.2: the extensions announced before TLS are discarded. */
+  /** The extensions announced before TLS are discarded (RFC 3207 4.2). */
   async #startTls(): Promise<void> {
     const reply = this.#offers.has('STARTTLS') ? await this.#ask('STARTTLS') : null;
     if (reply !== null && reply.code < 300) {
@@ -127,7 +127,7 @@ class Handshake {
     if (!this.#encrypted && !this.#relay.local) throw this.#impossible('a password is never sent in plain text');
     const mechanisms = (this.#offers.get('AUTH') ?? '').toUpperCase().split(' ');
     if (mechanisms.includes('PLAIN')) {
-      // RFC 4954 4: if the initial response makes the line too long, it is sent after the relay's 334.
+      // If the initial response makes the line too long, it is sent after the relay's 334 (RFC 4954 4).
       const token = plainToken(user, password);
       const line = `AUTH PLAIN ${token}`;
       await this.#answer(line.length <= MAX_COMMAND_BYTES ? [line] : ['AUTH PLAIN', token]);
@@ -160,7 +160,7 @@ class Handshake {
   }
 }
 
-/** The outcome without what we logged in with, in case the relay repeats it. */
+/** The outcome without our credentials, in case the relay repeats them. */
 function withoutLogin(outcome: Outcome, { login }: Relay): Outcome {
   if (login === null || login.password === '') return outcome;
   const { user, password } = login;
@@ -168,12 +168,12 @@ function withoutLogin(outcome: Outcome, { login }: Relay): Outcome {
   return { ...outcome, reply: secrets.reduce((reply, secret) => reply.replaceAll(secret, '…'), outcome.reply) };
 }
 
-/** What AUTH PLAIN sends (RFC 4616 2). */
+/** The AUTH PLAIN message (RFC 4616 2). */
 function plainToken(user: string, password: string): string {
   return base64(`\0${user}\0${password}`);
 }
 
-/** Whether a failed TLS handshake may work later: after network errors and timeouts, not after a wrong certificate or protocol. */
+/** Whether a failed TLS handshake may succeed later: after network errors and timeouts, but not after a wrong certificate or protocol. */
 function isTransient(error: Error): boolean {
   const code = 'code' in error ? String(error.code) : '';
   return ['', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT'].includes(code);
@@ -204,21 +204,21 @@ export class Dialogue implements ConnectionListener {
   #waiting: { for: 'reply' | 'event'; resolve: (reply: Reply) => void; reject: (error: Error) => void } | null = null;
   #lost: Error | null = null;
 
-  /** `totalMs`: the most time from the start of the connection to the end of the dialogue. */
+  /** `totalMs`: the maximum time in milliseconds from the start of the connection to the end of the dialogue. */
   constructor(connection: SmtpConnection, totalMs: number) {
     this.#connection = connection;
     this.#totalMs = totalMs;
     connection.listener = this;
   }
 
-  /** Waits at most `ms` until `start` calls back; rejects if the connection is lost or too slow. */
+  /** Waits at most `ms` milliseconds until `start` calls back. Rejects if the connection is lost or too slow. */
   async event(ms: number, start: (done: () => void) => void): Promise<void> {
     const answer = this.#wait('event', ms);
     start(() => this.#resolve({ code: 0, text: '' }));
     await answer;
   }
 
-  /** Writes `command` (null: none) and returns the reply; rejects if the connection is lost or too slow. */
+  /** Writes `command`, or nothing if it is null, and returns the reply. Rejects if the connection is lost or too slow. */
   ask(ms: number, command: string | null): Promise<Reply> {
     const answer = this.#wait('reply', ms);
     if (command !== null && this.#lost === null) this.#connection.write(`${command}\r\n`);

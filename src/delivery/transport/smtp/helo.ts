@@ -1,9 +1,9 @@
-/** The name we introduce ourselves with in EHLO (RFC 5321 4.1.1.1). */
+/** The name that we send in EHLO (RFC 5321 4.1.1.1). */
 import { lookup, lookupService } from 'node:dns/promises';
 import { hostname } from 'node:os';
 
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z](?:[a-z\d-]{0,61}[a-z\d])?$/;
-/** Names with a meaning on one network only, which a relay can't look up. */
+/** Names that are valid only on a local network, which a relay cannot look up. */
 const PRIVATE = /(?:^|\.)(?:localhost|localdomain|local|internal|lan|home|invalid|arpa|test)$/;
 
 /** Whether a name is a full domain name in ASCII form, under a top-level domain of the public DNS. */
@@ -12,8 +12,8 @@ export function isPublicName(name: string): boolean {
 }
 
 /**
- * The name for EHLO: `given`, or else the host of `publicUrl` if it is a public domain name, or else this machine's full name.
- * Empty if none of them is one; the connection's IP address is then sent instead. `machineName` looks up the machine's name.
+ * The name for EHLO: `given`, or else the host of `publicUrl` if it is a public domain name, or else this machine's full name. Empty if
+ * none of them is a public name; the connection's IP address is then sent instead. `machineName` looks up the machine's name.
  */
 export async function heloName(
   given: string,
@@ -23,7 +23,10 @@ export async function heloName(
   return settledName(given, publicUrl) || publicNameOf(await machineName());
 }
 
-/** The name for EHLO as far as the settings say it: `given`, or else the host of `publicUrl` if it is a public domain name; else empty. */
+/**
+ * The name for EHLO as far as the settings determine it: `given`, or else the host of `publicUrl` if it is a public domain name; otherwise
+ * empty.
+ */
 export function settledName(given: string, publicUrl: string): string {
   return given || publicNameOf(URL.canParse(publicUrl) ? new URL(publicUrl).hostname : '');
 }

@@ -1,11 +1,11 @@
-/** The outcome of one transaction, in the terms the ledger acts on. */
+/** The outcome of one SMTP transaction, in the ledger's terms. */
 
-/** The command an outcome belongs to. `body`: the end of data was sent, so the relay may have the message. */
+/** The command to which an outcome belongs. `body`: the end of data was sent, so the relay may have the message. */
 export type Stage = 'connect' | 'tls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'body';
 
 /**
- * accepted: the relay took responsibility for the message (RFC 5321 6.1). deferred: try this recipient again later.
- * refused: this recipient failed permanently. held: the relay refuses our mail to anybody, so no recipient bounces.
+ * accepted: the relay took responsibility for the message (RFC 5321 6.1). deferred: try this recipient again later. refused: this recipient
+ * failed permanently. held: the relay rejects all our mail, so no recipient bounces.
  */
 type Kind = 'accepted' | 'deferred' | 'refused' | 'held';
 
@@ -18,17 +18,17 @@ export type Outcome = {
   code: number;
   /** The enhanced status code (RFC 3463), such as 5.1.1; null if there is none or it contradicts the reply code. */
   enhanced: string | null;
-  /** The relay's reply, or a description of what went wrong: one printable line of at most 1 000 characters. */
+  /** The relay's reply, or a description of the error: one printable line of at most 1 000 characters. */
   reply: string;
 };
 
-/** The outcome that a reply means at a stage (RFC 5321 4.2.1, 4.3.2). A code that is not defined there counts as deferred. */
+/** The outcome for a reply at a stage (RFC 5321 4.2.1, 4.3.2). A code that is not defined there counts as deferred. */
 export function replyOutcome(stage: Stage, reply: Reply): Outcome {
   const enhanced = enhancedCode(reply);
   return { kind: replyKind(stage, reply.code), stage, code: reply.code, enhanced, reply: readable(reply, enhanced) };
 }
 
-/** An outcome without a reply; `why` says what happened. */
+/** An outcome without a reply; `why` describes the reason. */
 export function withoutReply(kind: Kind, stage: Stage, why: string): Outcome {
   return { kind, stage, code: 0, enhanced: null, reply: oneLine(why) };
 }
@@ -38,19 +38,21 @@ function replyKind(stage: Stage, code: number): Kind {
   return stage === 'body' && code < 300 ? 'accepted' : 'deferred';
 }
 
-/** RFC 2034 4: the enhanced code follows the reply code and must have the same first digit. */
+/** The enhanced code follows the reply code and must have the same first digit (RFC 2034 4). */
 function enhancedCode(reply: Reply): string | null {
   const found = /^([245])\.\d{1,3}\.\d{1,3}(?=[ \n]|$)/.exec(reply.text);
   return found !== null && Number(found[1]) === Math.floor(reply.code / 100) ? found[0] : null;
 }
 
-/** The reply with the enhanced code once; in a multi-line reply every line repeats it. */
+/** The reply with the enhanced code only once; in a multi-line reply every line repeats it. */
 function readable(reply: Reply, enhanced: string | null): string {
   const text = enhanced === null ? reply.text : reply.text.replaceAll(`\n${enhanced} `, '\n');
   return oneLine(`${reply.code} ${text}`);
 }
 
-/** Makes one printable line. The reader gives one character per byte, so text that is not ASCII is decoded as UTF-8 here. */
+/**
+ * Converts text to one printable line. The reply reader returns one character per byte, so text that is not ASCII is decoded as UTF-8 here.
+ */
 function oneLine(text: string): string {
   const start = text.length > MAX_CHARACTERS ? text.slice(0, 4 * MAX_CHARACTERS) : text;
   if (/^[ -~]*$/.test(start)) return start.slice(0, MAX_CHARACTERS);
@@ -62,7 +64,7 @@ function oneLine(text: string): string {
 }
 
 export type Reply = {
-  /** 200–599; 0 if the bytes are not an SMTP reply, and `text` then says why. */
+  /** 200–599; 0 if the bytes are not an SMTP reply, and `text` then explains why. */
   code: number;
   /** The lines without code and CRLF, joined by \n; one character per byte. */
   text: string;
@@ -71,7 +73,7 @@ export type Reply = {
 /** RFC 5321 4.5.3.1.5 limits a line to 512 bytes; real relays send longer replies, but none this long. */
 const MAX_REPLY_BYTES = 131_072;
 
-/** Call `feed` with each chunk, then `next` until it returns null. After a reply with code 0 the reader cannot be used. */
+/** Parses replies. Call `feed` with each chunk, then `next` until it returns null. After a reply with code 0 the reader cannot be used. */
 export class ReplyReader {
   #input = '';
   /** The position in the input where the next line starts. */
@@ -120,7 +122,7 @@ export class ReplyReader {
   }
 }
 
-/** The reply code at the start of a line, or 0. RFC 5321 4.2 says [2-5][0-5][0-9]; any second digit is accepted. */
+/** The reply code at the start of a line, or 0. RFC 5321 4.2 requires [2-5][0-5][0-9]; this accepts any second digit. */
 function parseCode(line: string): number {
   const first = line.charCodeAt(0) - 48;
   const second = line.charCodeAt(1) - 48;

@@ -1,31 +1,31 @@
 /**
- * Hand-offs inside the SMTP client, and the queue in which they wait for a connection, first in, first out. Urgent ones go before the
+ * Hand-offs inside the SMTP client, and the queue in which they wait for a connection, first in, first out. Urgent ones overtake the
  * others.
  */
 import type { Handoff } from '../courier.ts';
 import type { Outcome } from './outcome.ts';
 import type { Relay } from './relay-urls.ts';
 
-/** A hand-off whose outcome is not known yet: what the worker gave, how to tell it the outcome, and what happened so far. */
+/** A hand-off whose outcome is not known yet, with the callbacks for the outcome and its progress so far. */
 export type PendingHandoff = {
   readonly handoff: Handoff;
   readonly resolve: (outcome: Outcome | 'withdrawn') => void;
   readonly reject: (error: unknown) => void;
-  /** The queue of the relay it may go over, and no other; null: any relay. */
+  /** The queue of the only relay that may be used; null: any relay. */
   readonly only: PendingHandoffs | null;
   /** How often it went back to the queue because its connection closed before its message was sent. */
   requeues: number;
-  /** The relays that refused its sender, and the refusal to report: the first 4xx, or else the first of all. */
+  /** The relays that rejected its sender, and the refusal to report: the first 4xx, or else the first of all. */
   refusedBy: readonly Relay[];
   refusal: Outcome | null;
   /** The next one in the queue. */
   next: PendingHandoff | null;
 };
 
-/** After so many urgent hand-offs in a row one of the others is next, so that urgent ones never stop a campaign. */
+/** After this number of consecutive urgent hand-offs one of the others is next, so that urgent ones never block a campaign. */
 const MAX_URGENT_IN_A_ROW = 8;
 
-/** The queue of one relay, or of all. */
+/** The queue of one relay, or the queue common to all. */
 export class PendingHandoffs {
   readonly #urgent = new LinkedList();
   readonly #others = new LinkedList();

@@ -1,4 +1,4 @@
-/** The SMTP client: takes hand-offs, gives them to connections that are free, and opens more when mails wait. */
+/** The SMTP client: assigns hand-offs to free connections, and opens more connections if mails wait. */
 
 import type { Courier, Handoff } from '../courier.ts';
 import type { Outcome } from './outcome.ts';
@@ -11,17 +11,17 @@ import { Sessions } from './sessions.ts';
 import { RFC_TIMEOUTS, type Timeouts } from './timeouts.ts';
 
 export type PoolOptions = {
-  /** The most open connections to each relay that has no limit of its own. */
+  /** The maximum number of open connections to each relay that has no limit of its own. */
   connections?: number;
-  /** Gives our full domain name for the EHLO of a new connection; if empty, the connection's IP address is used. */
+  /** Returns our full domain name for the EHLO of a new connection; if empty, the connection's IP address is used. */
   name?: () => string;
   /** A monotonic clock, in milliseconds. */
   monotonic?: () => number;
-  /** Called whenever a relay could not be used, for the log. */
+  /** Called whenever a relay failed, for the log. */
   onRelayFailure?: (relay: string, outcome: Outcome, id: number | undefined) => void;
-  /** Called whenever a relay took a mail. */
+  /** Called whenever a relay accepted a mail. */
   onRelayAcceptance?: (relay: string, id: number | undefined) => void;
-  /** Shorter waits, for tests. */
+  /** Shorter timeouts, for tests. */
   timeouts?: Partial<Timeouts>;
 };
 
@@ -31,7 +31,7 @@ export class SmtpPool implements Courier {
   readonly #sessions: Sessions;
   #isClosing = false;
 
-  /** A pool for `relays` in order of preference. It connects when there is a mail. */
+  /** A pool for `relays` in order of preference. It connects when there is mail. */
   constructor(relays: readonly Relay[], options: PoolOptions = {}) {
     const { connections = 20, name = () => '', monotonic = () => performance.now() } = options;
     const { onRelayFailure = () => {}, onRelayAcceptance = () => {} } = options;
@@ -71,10 +71,10 @@ export class SmtpPool implements Courier {
   }
 
   /**
-   * Sends one message to one recipient and returns the outcome, or 'withdrawn' if the message was not sent because
-   * `start` returned null, `maySend` returned false, the pool was closed before, or there is no such relay as it may go over.
-   * - Every relay refuses the sender: the outcome is `held`.
-   * - No relay it may go over is available: its stage is connect, tls or auth, and `start` was not called.
+   * Sends one message to one recipient and resolves with the outcome. Resolves with 'withdrawn' if the message was not sent because `start`
+   * returned null, `maySend` returned false, the pool was closed before, or the relay named by `relayId` does not exist.
+   * - Every relay rejects the sender: the outcome is `held`.
+   * - No permitted relay is available: the stage of the outcome is connect, tls or auth, and `start` was not called.
    *
    * Rejects only with what `start` throws.
    */
@@ -90,8 +90,8 @@ export class SmtpPool implements Courier {
   }
 
   /**
-   * How many more mails would start at once or within 100 ms, of those for the relay with this id or, with null, of those for any; 0 while
-   * none of their relays is available. What a relay does for mail that may go over it alone takes no room from other relays.
+   * How many more mails would start at once or within 100 ms, for the relay with this id or, with null, for any; 0 while none of their
+   * relays is available. Mail bound to one relay takes no capacity from other relays.
    */
   room(relayId: number | null = null): number {
     const named = this.#relayStates.named(relayId);
@@ -118,7 +118,7 @@ export class SmtpPool implements Courier {
     return this.#queues.length;
   }
 
-  /** Withdraws the pending hand-offs, lets those in progress finish within `graceMs`, then closes every connection. */
+  /** Withdraws the pending hand-offs, gives those in progress `graceMs` milliseconds to finish, then closes every connection. */
   close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     this.#queues.close();
@@ -134,14 +134,14 @@ export class SmtpPool implements Courier {
     let waiting = this.#queues.common;
     for (const relayState of this.#relayStates.all) {
       while (
-        // The first connection also wakes the mail that waits for the rate, by the checks of its deadline.
+        // The first connection is also needed to wake mail that waits for the rate, because its deadline checks do that.
         (relayState.sockets === 0 || relayState.allowance > relayState.connecting) &&
         relayState.queue.length + waiting > relayState.connecting &&
         relayState.hasRoom()
       )
         void this.#sessions.connect(relayState);
-      // New mail goes to the first healthy relay; later ones get only mail an earlier one refused. Failed relays before it are probed
-      // meanwhile.
+      // New mail goes to the first healthy relay; later relays get only mail that an earlier one rejected. Failed relays listed before the
+      // healthy one are probed meanwhile.
       if (relayState.isHealthy) waiting = 0;
     }
     this.#queues.failUnreachable();
@@ -176,7 +176,7 @@ export class SmtpPool implements Courier {
     else this.#sessions.rest(session);
   }
 
-  /** Passes a relay's waiting hand-offs to `start` until one is started; false if none was. The others got an outcome at once. */
+  /** Passes a relay's waiting hand-offs to `start` until one is started. Returns false if none was. The others got an outcome at once. */
   #give(relayState: RelayState, start: (pending: PendingHandoff) => Outcome | 'withdrawn' | null): boolean {
     for (;;) {
       const pending = this.#queues.shift(relayState);

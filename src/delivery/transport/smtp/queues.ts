@@ -1,7 +1,7 @@
 /**
- * The hand-offs that wait for a connection, and which relay gets which. Most wait in one queue, for the best relay that
- * works. One whose sender a relay refused waits for the next relay in the list, in that relay's own queue, and so does one that
- * may go over that relay only.
+ * The hand-offs that wait for a connection, and their assignment to relays. Most wait in one common queue, for the best relay that works. A
+ * hand-off whose sender was rejected by a relay waits in the queue of the next relay in the list. A hand-off bound to one relay waits in
+ * that relay's queue.
  */
 
 import type { Outcome } from './outcome.ts';
@@ -10,7 +10,7 @@ import type { RelayState, RelayStates } from './relay-state.ts';
 
 export class Queues {
   readonly #relayStates: RelayStates;
-  /** Hand-offs for any relay that no relay has refused. */
+  /** Hand-offs for any relay that no relay has rejected. */
   readonly #common = new PendingHandoffs();
   #isClosed = false;
 
@@ -18,12 +18,12 @@ export class Queues {
     this.#relayStates = relayStates;
   }
 
-  /** The number of hand-offs that wait. */
+  /** The number of waiting hand-offs. */
   get length(): number {
     return this.#relayStates.all.reduce((sum, { queue }) => sum + queue.length, this.#common.length);
   }
 
-  /** The number of those that any relay may get. */
+  /** The number of hand-offs in the common queue. */
   get common(): number {
     return this.#common.length;
   }
@@ -41,12 +41,12 @@ export class Queues {
     else this.#queueFor(pending)?.unshift(pending);
   }
 
-  /** The hand-off that waits longest for this relay. */
+  /** The hand-off that has waited longest for this relay. */
   first(relayState: RelayState): PendingHandoff | null {
     return this.#next(relayState, this.#common).first;
   }
 
-  /** Takes the next hand-off for a relay out of its queue, or null if there is none for it or its rate allows none now. */
+  /** Removes and returns the next hand-off for a relay; null if there is none or the relay's rate allows none now. */
   shift(relayState: RelayState): PendingHandoff | null {
     if (relayState.allowance < 1) return null;
     const pending = this.#next(relayState, this.#getsCommon(relayState) ? this.#common : null).shift();
@@ -54,15 +54,15 @@ export class Queues {
     return pending;
   }
 
-  /** Whether a hand-off waits that this relay should get now. */
+  /** Whether there is a waiting hand-off that this relay should get now. */
   hasWorkFor(relayState: RelayState): boolean {
     if (relayState.allowance < 1) return false;
     return relayState.queue.length > 0 || (this.#common.length > 0 && this.#getsCommon(relayState));
   }
 
   /**
-   * Resolves a hand-off with its outcome. If the relay refused its sender, the hand-off is queued for the next relay
-   * instead, and the function returns true.
+   * Resolves a hand-off with its outcome. If the relay rejected its sender, the hand-off is queued for the next relay instead, and the
+   * function returns true.
    */
   finish(relayState: RelayState, pending: PendingHandoff, outcome: Outcome | 'withdrawn'): boolean {
     if (outcome === 'withdrawn' || pending.only !== null || !relayState.shouldTryNextRelay(outcome)) {
@@ -70,7 +70,7 @@ export class Queues {
       return false;
     }
     if (outcome.code > 0) relayState.refusedSender(outcome);
-    // One 4xx outweighs any number of 5xx, because the mail then gets another try.
+    // A single 4xx outweighs any number of 5xx, because the mail is then retried.
     if (pending.refusal === null || (pending.refusal.kind === 'held' && outcome.kind === 'deferred'))
       pending.refusal = outcome;
     pending.refusedBy = [...pending.refusedBy, relayState.relay];
@@ -95,26 +95,32 @@ export class Queues {
     if (this.#relayStates.all.every((relayState) => relayState.isUnreachable)) this.#common.resolveAll(() => failure);
   }
 
-  /** Resolves every hand-off that waits, and from now on each new one, with 'withdrawn'. */
+  /** Resolves every waiting hand-off, and from now on each new one, with 'withdrawn'. */
   close(): void {
     this.#isClosed = true;
     for (const queue of [this.#common, ...this.#relayStates.all.map((relayState) => relayState.queue)])
       queue.resolveAll(() => 'withdrawn');
   }
 
-  /** Whether a relay gets hand-offs from the common queue: only while no better relay has all its connections open, or works. */
+  /** Whether a relay gets hand-offs from the common queue: only if every better relay has failed or uses all its connections. */
   #getsCommon(relayState: RelayState): boolean {
     const better = this.#relayStates.betterThan(relayState);
     return better === null || (!relayState.isNamed && better.open < better.slots);
   }
 
-  /** The queue whose turn it is at a relay: its own, or the common one, if it gets that, in turn with mail for this relay only. */
+  /**
+   * The queue whose turn it is at a relay: its own or, if the relay is entitled to it, the common queue. The common queue takes turns with
+   * mail bound to this relay.
+   */
   #next({ queue, isCommonNext }: RelayState, common: PendingHandoffs | null): PendingHandoffs {
     if (common === null || common.first === null) return queue;
     return queue.first === null || (isCommonNext && queue.first.only !== null) ? common : queue;
   }
 
-  /** The queue for a hand-off: that of its only relay, the common one, or that of the first relay that has not refused it; null if all have. */
+  /**
+   * The queue for a hand-off: that of the relay it is bound to, the common one, or that of the first relay that has not rejected it; null
+   * if all have.
+   */
   #queueFor({ only, refusedBy }: PendingHandoff): PendingHandoffs | null {
     if (only !== null) return only;
     if (refusedBy.length === 0) return this.#common;

@@ -6,10 +6,10 @@ import type { Relay } from './relay-urls.ts';
 import type { Timeouts } from './timeouts.ts';
 import { TokenBucket } from './token-bucket.ts';
 
-/** The pause after a first failure; it doubles with each further one, up to the maximum. */
+/** The pause after a first failure; it doubles with each further failure, up to the maximum. */
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
-/** How long to wait before opening more connections again, once a relay has refused one. */
+/** How long to wait before opening more connections again, after a relay has refused one. */
 const GROWTH_PAUSE_MS = 30_000;
 /** A connection that takes longer than this to open no longer counts against the number being opened. */
 const SLOW_OPENING_MS = 2_000;
@@ -17,16 +17,16 @@ const SLOW_OPENING_MS = 2_000;
 const SESSION_LIMIT_MS = 600_000;
 /** How long no envelope is pipelined after an end of data, once the relay has failed on one. */
 const NO_PIPELINING_MS = 600_000;
-/** After this many refused senders in a row a relay counts as failed, if there is another one. */
+/** After this many consecutively rejected senders a relay counts as failed, if there is another one. */
 const MAX_REFUSALS = 3;
 
 export class RelayState {
   readonly relay: Relay;
-  /** Hand-offs that may go over this relay only, and those whose sender another relay refused. */
+  /** Hand-offs bound to this relay, and those whose sender another relay rejected. */
   readonly queue = new PendingHandoffs();
-  /** Whether mail came that may go over this relay only. Other mail then goes here only while no better relay works. */
+  /** Whether mail bound to this relay has arrived. Other mail then goes here only while no better relay works. */
   isNamed = false;
-  /** Whether the common queue is next: it takes turns with mail for this relay only. */
+  /** Whether the common queue is next; it takes turns with mail bound to this relay. */
   isCommonNext = false;
   readonly throughput: Throughput;
   /** The number of sockets in any state, and the connections still in their handshake. */
@@ -35,7 +35,7 @@ export class RelayState {
   /** The number of sessions that reply in time, and of those that do not. */
   open = 0;
   stalled = 0;
-  /** Why it failed last; null while it works. */
+  /** The reason of the last failure; null while it works. */
   failure: Outcome | null = null;
   /** How long connecting and handshake may take together, in milliseconds. */
   handshakeMs: number;
@@ -44,19 +44,19 @@ export class RelayState {
   readonly #timeouts: Timeouts;
   readonly #monotonic: () => number;
   readonly #rate: TokenBucket;
-  /** The number of sessions it seems to accept, and the most that were open since it last refused one. */
+  /** The number of sessions that the relay seems to accept, and the largest number open since it last refused one. */
   #limit: number;
   #peak = 0;
   #growAt = 0;
-  /** Failures since it last completed a transaction, the time of the latest, and the time of the next try. */
+  /** The number of failures since the last completed transaction, the time of the latest, and the time of the next attempt. */
   #failures = 0;
   #failedAt = 0;
   #retryAt = 0;
-  /** No envelope is pipelined before this moment. */
+  /** No envelope is pipelined before this time. */
   #pipelineFrom = 0;
-  /** How many senders it refused in a row. */
+  /** The number of consecutively rejected senders. */
   #refusals = 0;
-  /** The number of messages after which it closes a session, how long to respect it, and the length of the last such session. */
+  /** The number of messages after which the relay closes a session, how long to respect it, and the length of the last such session. */
   #sessionLimit = Number.POSITIVE_INFINITY;
   #sessionLimitUntil = 0;
   #lastSession = 0;
@@ -83,12 +83,12 @@ export class RelayState {
     return this.#retryAt === 0 ? 0 : Math.max(0, this.#retryAt - this.#monotonic());
   }
 
-  /** Whether no connection is open or being opened, and none may be yet. */
+  /** Whether no connection is open or being opened, and none may be opened yet. */
   get isUnreachable(): boolean {
     return this.pause > 0 && this.open + this.opening.size === 0;
   }
 
-  /** How many sessions it may have, not counting stalled ones. */
+  /** The number of sessions it may have, not counting stalled ones. */
   get slots(): number {
     return Math.min(this.#limit, this.#maxConnections - this.stalled);
   }
@@ -101,8 +101,8 @@ export class RelayState {
   }
 
   /**
-   * Whether one more connection may be opened. At most as many are opened at a time as are or were open, so that a relay
-   * with a limit refuses a connection while enough others work. A failed relay is probed with a single connection.
+   * Whether one more connection may be opened. The number being opened never exceeds the number that are or were open, so that if a relay
+   * with a limit refuses a connection, enough others still work. A failed relay is probed with a single connection.
    */
   hasRoom(): boolean {
     if (this.sockets >= this.#maxConnections) return false;
@@ -116,17 +116,17 @@ export class RelayState {
     return connecting < Math.max(1, this.open, this.#peak) && connecting + this.open < this.slots;
   }
 
-  /** How many more mails its rate allows to begin now. */
+  /** How many more mails its rate allows to start now. */
   get allowance(): number {
     return this.#rate.allowed;
   }
 
-  /** Records that a mail was begun. */
+  /** Records that a mail was started. */
   began(): void {
     this.#rate.take(1);
   }
 
-  /** Records that a connection became ready for mail after so many milliseconds. */
+  /** Records that a connection became ready for mail after this number of milliseconds. */
   opened(afterMs: number): void {
     this.open++;
     this.#peak = Math.max(this.#peak, this.open);
@@ -134,9 +134,8 @@ export class RelayState {
   }
 
   /**
-   * Records that a connection started at `startedAt` could not be opened, or broke before its first completed transaction.
-   * `isSilent`: it took too long to open. If mail has no other relay, the next connection gets twice the time, at most
-   * that of RFC 5321 4.5.3.2.1.
+   * Records that a connection started at `startedAt` could not be opened, or broke before its first completed transaction. `isSilent`: it
+   * took too long to open. If mail has no other relay, the next connection gets twice the time, at most that of RFC 5321 4.5.3.2.1.
    */
   failed(failure: Outcome, startedAt: number, isSilent: boolean): void {
     if (isSilent && (this.#isAlone || this.isNamed))
@@ -157,13 +156,13 @@ export class RelayState {
     return kind === 'held' || (kind === 'deferred' && stage === 'mail' && !this.#isAlone);
   }
 
-  /** Records that it refused the sender of a message. */
+  /** Records that it rejected the sender of a message. */
   refusedSender(refusal: Outcome): void {
     this.#refusals++;
     if (!this.#isAlone && (this.#failures > 0 || this.#refusals >= MAX_REFUSALS)) this.#fail(refusal);
   }
 
-  /** Records a completed transaction whose sender was not refused. */
+  /** Records a completed transaction whose sender was not rejected. */
   worked(): void {
     this.#refusals = 0;
     if (this.#failures === 0) return;
@@ -172,7 +171,7 @@ export class RelayState {
     this.failure = null;
   }
 
-  /** Records that a session does not reply in time any more, or does so again. */
+  /** Records that a session no longer replies in time, or does so again. */
   setStalled(isStalled: boolean): void {
     this.stalled += isStalled ? 1 : -1;
     this.open += isStalled ? -1 : 1;
@@ -188,7 +187,7 @@ export class RelayState {
     return this.#monotonic() >= this.#pipelineFrom;
   }
 
-  /** Records after how many messages it closed a session. The same number twice in a row is taken for its limit. */
+  /** Records the number of messages after which it closed a session. The same number twice in a row is taken for its limit. */
   endedSession(messages: number): void {
     if (messages === this.#lastSession) {
       this.#sessionLimit = messages;
@@ -227,8 +226,8 @@ export class RelayStates {
   }
 
   /**
-   * The relay with this id; null if any may be used, as always with relays of the environment, which have no id; undefined if there is
-   * no such relay.
+   * The relay with this id; null if any may be used, as always with relays of the environment, which have no id; undefined if there is no
+   * such relay.
    */
   named(relayId: number | null): RelayState | null | undefined {
     if (relayId === null || this.all.every(({ relay }) => relay.id === undefined)) return null;

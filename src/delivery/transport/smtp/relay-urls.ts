@@ -1,12 +1,12 @@
-/** The relays named by SMTP_URL. */
+/** Parses the SMTP relays in SMTP_URL. */
 import { isIP } from 'node:net';
 
 export type Relay = {
   host: string;
   port: number;
   /**
-   * implicit: TLS from the first byte. required: STARTTLS or no mail. offered: STARTTLS if the relay announces it,
-   * otherwise plain text. off: plain text.
+   * implicit: TLS from the first byte. required: STARTTLS or no mail. offered: STARTTLS if the relay announces it, otherwise plain text.
+   * off: plain text.
    */
   tls: 'implicit' | 'required' | 'offered' | 'off';
   /** Whether the certificate must be valid for the host. */
@@ -14,23 +14,24 @@ export type Relay = {
   /** Whether the connection stays on this machine, so that plain text is safe. */
   local: boolean;
   login: { user: string; password: string } | null;
-  /** The row of `relays`, where it is kept in the file. */
+  /** The id in the table `relays`, if it is stored in the database. */
   id?: number;
-  /** Mails a second, at most; 0 or absent: no limit of its own. */
+  /** The maximum number of mails per second; 0 or absent: no limit of its own. */
   rate?: number;
-  /** The most connections; absent: that of the pool. */
+  /** The maximum number of connections; absent: that of the pool. */
   connections?: number;
 };
 
 /**
- * The relays of a comma-separated list of `smtp://user:password@host:port` and `smtps://…`, in order of preference;
- * special characters of user and password are percent-encoded. Ports default to 587 and 465 (RFC 8314 3.3).
+ * Parses a comma-separated list of `smtp://user:password@host:port` and `smtps://…`, in order of preference. Special characters of user and
+ * password are percent-encoded. Ports default to 587 and 465 (RFC 8314 3.3).
  *
- * A remote host must offer STARTTLS with a valid certificate. `?tls=off` sends in plain text, and is refused together
- * with a password. On this machine (localhost, 127.0.0.0/8, ::1) STARTTLS is used if offered, with any certificate,
- * because nothing crosses the network; `?tls=required` treats the host as remote, `?tls=off` saves the cost of TLS.
+ * A remote host must offer STARTTLS with a valid certificate. `?tls=off` sends in plain text, and is rejected together with a password. On
+ * this machine (localhost, 127.0.0.0/8, ::1) STARTTLS is used if offered, with any certificate, because nothing crosses the network;
+ * `?tls=required` treats the host as remote, `?tls=off` saves the cost of TLS.
  *
- * Throws an Error that names SMTP_URL and the number of the entry, and repeats no part of it: it may hold a password.
+ * Throws an Error that names SMTP_URL and the number of the entry. The message repeats no part of the entry, because it may contain a
+ * password.
  */
 export function parseRelays(text: string): Relay[] {
   return text.split(',').map((entry, index) => {
@@ -64,31 +65,31 @@ export function parseRelays(text: string): Relay[] {
   });
 }
 
-/** `host:port`, for people and logs. */
+/** `host:port`, for display and logs. */
 export function relayName(relay: Relay): string {
   return isIP(relay.host) === 6 ? `[${relay.host}]:${relay.port}` : `${relay.host}:${relay.port}`;
 }
 
-/** The host in lower case and ASCII form, which the URL class gives only for http. Null if it is no host name or address. */
+/** The host in lower case and ASCII form, because the URL class converts it only for http. Null if it is not a host name or address. */
 function parseHost(url: URL): string | null {
   if (url.hostname.startsWith('[')) return url.hostname.slice(1, -1);
   return parseHostName(decodeSafely(url.hostname) ?? '');
 }
 
-/** A host name or an IPv4 address in lower case and ASCII form; null if it is none. */
+/** A host name or an IPv4 address in lower case and ASCII form; null if it is neither. */
 function parseHostName(name: string): string | null {
   const web = `http://${name}`;
   const host = /[\s/\\@?#:]/.test(name) || !URL.canParse(web) ? '' : new URL(web).hostname;
   return /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$/.test(host) ? host : null;
 }
 
-/** A host as a person types it, IPv6 addresses with or without brackets, in lower case and ASCII form; null if it is none. */
+/** A host as a person types it, IPv6 addresses with or without brackets, in lower case and ASCII form; null if it is not a host. */
 export function parseRelayHost(text: string): string | null {
   const bare = text.replace(/^\[(.*)\]$/, '$1');
   return isIP(bare) === 6 ? bare.toLowerCase() : parseHostName(text);
 }
 
-/** The user and password; null if there are none, undefined if they can't be parsed. */
+/** The user and password; null if there are none, undefined if they cannot be parsed. */
 function parseLogin(url: URL): Relay['login'] | undefined {
   if (url.username === '' && url.password === '') return null;
   const user = decodeSafely(url.username);

@@ -1,4 +1,4 @@
-/** The connections to every relay, from connecting to closed: opens them, keeps their deadlines, and knows which are idle. */
+/** The connections to every relay, from connecting to closed: opens them, enforces their deadlines, and tracks which are idle. */
 
 import { SmtpConnection } from './connection.ts';
 import { handshake } from './handshake.ts';
@@ -13,16 +13,16 @@ import type { Timeouts } from './timeouts.ts';
 const MAX_CHECK_MS = 1_000;
 
 export interface SessionsOptions {
-  /** Gives our full domain name for EHLO; if empty, the connection's IP address is used. */
+  /** Returns our full domain name for EHLO; if empty, the connection's IP address is used. */
   name: () => string;
   /** A monotonic clock, in milliseconds. */
   monotonic: () => number;
-  /** Whether there is a second relay that can take over from one that does not reply. */
+  /** Whether there is a second relay that can replace one that does not reply. */
   hasOtherRelay: boolean;
   timeouts: Timeouts;
-  /** Called whenever a relay could not be used. */
+  /** Called whenever a relay failed. */
   onRelayFailure: (relay: string, outcome: Outcome, id: number | undefined) => void;
-  /** Called whenever a relay took a mail. */
+  /** Called whenever a relay accepted a mail. */
   onRelayAcceptance: (relay: string, id: number | undefined) => void;
 }
 
@@ -64,12 +64,12 @@ export class Sessions {
     return { responsive: sessions.length, load: sumOfLoads(sessions) };
   }
 
-  /** Keeps a session that has nothing to do. */
+  /** Adds a session without work to the idle ones. */
   rest(session: Session): void {
     this.#idle.push(session);
   }
 
-  /** Takes out the idle session that was used last and for whose relay `isWanted` is true. */
+  /** Removes and returns the most recently used idle session for whose relay `isWanted` returns true. */
   takeIdle(isWanted: (relayState: RelayState) => boolean): Session | undefined {
     const at = this.#idle.findLastIndex((session) => isWanted(session.relayState));
     return at === -1 ? undefined : this.#idle.splice(at, 1)[0];
@@ -99,7 +99,7 @@ export class Sessions {
     this.#owner.changed();
   }
 
-  /** To be called for a transaction that is complete: its relay replies, and if it did not refuse the sender, it works. */
+  /** Call it for a completed transaction: its relay replies, and if it did not reject the sender, it works. */
   completed(session: Session, outcome: Outcome): void {
     const { relayState } = session;
     if (this.#stalled.delete(session)) relayState.setStalled(false);
@@ -107,7 +107,7 @@ export class Sessions {
     if (outcome.kind === 'accepted') this.#options.onRelayAcceptance(relayName(relayState.relay), relayState.relay.id);
   }
 
-  /** To be called when a session takes no more mail, also more than once; `failure` as in `SessionOwner.ended`. */
+  /** Call it, possibly more than once, when a session takes no more mail; `failure` as in `SessionOwner.ended`. */
   ended(session: Session, failure: Outcome | null): void {
     if (!this.#open.delete(session)) return;
     const { relayState } = session;
@@ -118,7 +118,10 @@ export class Sessions {
     if (failure !== null) this.#fail(relayState, failure, session.startedAt);
   }
 
-  /** Sends QUIT on idle sessions and gives up those being opened; resolves once every connection is closed, at most after `graceMs`. */
+  /**
+   * Sends QUIT on idle sessions and gives up those being opened. Resolves once every connection is closed, at most after `graceMs`
+   * milliseconds.
+   */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     for (const session of [...this.#idle]) session.quit();
@@ -163,7 +166,7 @@ export class Sessions {
     this.#fail(relayState, withoutReply('deferred', 'connect', why), monotonic());
   }
 
-  /** Takes back a hand-off that was already pipelined after the same message at the last check: a slow reply must not delay it. */
+  /** Takes back a hand-off that was already pipelined after the same message at the last check, so that a slow reply does not delay it. */
   #cancelOverduePipelined(session: Session): void {
     const { pipelined } = session;
     if (pipelined !== null && pipelined === this.#lastPipelined.get(session)) session.cancelPipelined();
@@ -174,7 +177,7 @@ export class Sessions {
     const relayState = this.#sockets.get(connection);
     if (relayState !== undefined) relayState.sockets--;
     this.#sockets.delete(connection);
-    // If it closed during the handshake, `connect` first records what that means for the relay.
+    // If it closed during the handshake, `connect` first records the failure of the relay.
     if (relayState?.opening.has(connection) !== true) this.#owner.changed();
     if (this.#sockets.size > 0) return;
     if (this.#timer !== null) clearInterval(this.#timer);

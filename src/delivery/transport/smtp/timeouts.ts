@@ -3,31 +3,31 @@
 export type Timeouts = {
   /** From connecting to the first MAIL FROM, if another relay or connection can send the mail (not in RFC 5321). */
   handshake: number;
-  /** To the established TCP connection (not in RFC 5321). */
+  /** Until the TCP connection is established (not in RFC 5321). */
   connect: number;
   /** The TLS handshake (not in RFC 5321). */
   tls: number;
-  /** To the 220 greeting (RFC 5321 4.5.3.2.1). */
+  /** Until the 220 greeting (RFC 5321 4.5.3.2.1). */
   greeting: number;
-  /** EHLO, STARTTLS, AUTH, RSET to their reply; as for MAIL. */
+  /** Until the reply to EHLO, STARTTLS, AUTH or RSET; the same as for MAIL. */
   command: number;
-  /** MAIL to its reply (RFC 5321 4.5.3.2.2). */
+  /** Until the reply to MAIL (RFC 5321 4.5.3.2.2). */
   mail: number;
-  /** RCPT to its reply (RFC 5321 4.5.3.2.3). */
+  /** Until the reply to RCPT (RFC 5321 4.5.3.2.3). */
   rcpt: number;
-  /** DATA to 354 (RFC 5321 4.5.3.2.4). */
+  /** Until the 354 reply to DATA (RFC 5321 4.5.3.2.4). */
   data: number;
   /** Until a block of 64 KiB is written (RFC 5321 4.5.3.2.5). */
   block: number;
-  /** End of data to its reply (RFC 5321 4.5.3.2.6). */
+  /** Until the reply to the end of data (RFC 5321 4.5.3.2.6). */
   endOfData: number;
-  /** QUIT to the closed connection. */
+  /** Until the connection is closed after QUIT. */
   quit: number;
   /** How long an unused connection stays open. */
   idle: number;
 };
 
-/** The production values: at least what RFC 5321 4.5.3.2 asks for. */
+/** The values for production: at least those that RFC 5321 4.5.3.2 requires. */
 export const RFC_TIMEOUTS: Timeouts = {
   handshake: 30_000,
   connect: 30_000,

@@ -1,4 +1,4 @@
-/** Limits how often something is done per second, with up to a second of unused allowance kept, or one where that is less. */
+/** A token bucket: limits a rate per second. It holds up to one second of unused allowance, but at least one token. */
 
 const SECOND_MS = 1000;
 
@@ -16,7 +16,7 @@ export class TokenBucket {
     this.#filledAt = monotonic();
   }
 
-  /** How many are allowed now; infinite without a limit. */
+  /** The number of tokens available now; infinite without a limit. */
   get allowed(): number {
     if (this.#perSecond === 0) return Number.POSITIVE_INFINITY;
     const now = this.#monotonic();
@@ -26,14 +26,14 @@ export class TokenBucket {
     return Math.floor(this.#tokens);
   }
 
-  /** Takes as many of `wanted` as are allowed now; gives how many. */
+  /** Takes as many of `wanted` tokens as are available now. Returns how many. */
   take(wanted: number): number {
     const given = Math.min(wanted, this.allowed);
     this.#tokens -= given;
     return given;
   }
 
-  /** Gives back what was taken but not used. */
+  /** Returns tokens that were taken but not used. */
   giveBack(count: number): void {
     this.#tokens += count;
   }

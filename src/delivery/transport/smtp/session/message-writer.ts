@@ -1,13 +1,13 @@
 /**
- * Writes messages to a connection: dots stuffed, in blocks, each when the one before is flushed, so that a large message
- * does not pile up in memory. The end of data and what follows it leave in the same packet as the last block.
+ * Writes messages to a connection: with dot-stuffing, in blocks, each after the previous one has been flushed, so that a large message does
+ * not pile up in memory. The end of data and the commands after it are sent in the same packet as the last block.
  */
 import type { SmtpConnection } from '../connection.ts';
 
-/** The message is written in blocks of this size; each has its own timeout (RFC 5321 4.5.3.2.5). */
+/** The size of a block in bytes; each block has its own timeout (RFC 5321 4.5.3.2.5). */
 const BLOCK_BYTES = 65_536;
 
-/** Size of the two buffers messages are built in: allocating one for each message costs more than building it. */
+/** The size of the two buffers in which messages are built, because allocating one for each message costs more than building it. */
 const BUFFER_BYTES = 65_536;
 
 const LINE_FEED = 0x0a;
@@ -25,7 +25,7 @@ export class MessageWriter {
   readonly #listener: MessageListener;
   #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   #spareBuffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
-  /** The message that is being written, and how many of its bytes were. */
+  /** The message being written, and the number of bytes already written. */
   #message: Buffer | null = null;
   #bytesWritten = 0;
   /** Messages passed to the socket, and those it has flushed. Until they are equal, the socket may still read the buffer. */
@@ -39,12 +39,12 @@ export class MessageWriter {
     this.#listener = listener;
   }
 
-  /** Where the message of the next transaction can be built. */
+  /** The buffer in which the next transaction's message can be built. */
   get buffer(): Buffer {
     return this.#buffer;
   }
 
-  /** Where the message of a pipelined mail can be built, while the current one is written from `buffer`. */
+  /** The buffer in which a pipelined mail's message can be built, while the current one is written from `buffer`. */
   get spareBuffer(): Buffer {
     return this.#spareBuffer;
   }
@@ -61,7 +61,7 @@ export class MessageWriter {
     this.#message = null;
   }
 
-  /** Makes `buffer` free for the next message; with `isPipelined`, that message is in the spare one already. */
+  /** Frees `buffer` for the next message. With `isPipelined`, that message is already in the spare buffer. */
   prepareNext(isPipelined: boolean): void {
     if (this.#messagesWritten !== this.#messagesFlushed) this.#buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
     if (isPipelined) [this.#buffer, this.#spareBuffer] = [this.#spareBuffer, this.#buffer];
@@ -87,7 +87,7 @@ export class MessageWriter {
     const end = `${isLineEnded ? '' : '\r\n'}.\r\n${this.#listener.endingData()}`;
     this.#messagesWritten++;
     if (start === 0 && this.#hasRoomAfter(message, end.length)) {
-      // One write from one buffer costs a third less than two corked together.
+      // One write from one buffer costs a third less than two writes corked together.
       this.#buffer.write(end, message.length, 'latin1');
       this.#connection.send(this.#buffer.subarray(0, message.length + end.length), '', this.#markFlushed);
     } else {
@@ -111,8 +111,8 @@ const LINE_THEN_DOT = Buffer.from('\n.');
 const DOT = 0x2e;
 
 /**
- * Doubles every dot at the start of a line; returns the same Buffer if there is none. A bare LF counts as a line end,
- * because some relays read it as one and would find an end of data there.
+ * Doubles every dot at the start of a line; returns the same Buffer if there is none. A bare LF counts as a line end, because some relays
+ * treat it as one and would find an end of data there.
  */
 export function stuffDots(message: Buffer): Buffer {
   const places = message[0] === DOT ? [0] : [];

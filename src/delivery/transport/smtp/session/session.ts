@@ -1,4 +1,4 @@
-/** One open connection that sends mail after mail: passes replies to the transactions and does what they say. */
+/** One open connection that sends one mail after another: passes replies to the transactions and performs the resulting actions. */
 import type { ConnectionListener, SmtpConnection } from '../connection.ts';
 import type { Extensions } from '../handshake.ts';
 import type { Outcome, Reply } from '../outcome.ts';
@@ -29,8 +29,7 @@ export interface SessionOwner {
   /** The connection closed before the relay could act on this mail, so it can be sent again without a duplicate. */
   requeue(pending: PendingHandoff): void;
   /**
-   * The session takes no more hand-offs; may be called twice. `failure`: why it broke, if it broke before completing a
-   * single transaction.
+   * The session takes no more hand-offs; may be called twice. `failure`: why it broke, if it broke before completing a single transaction.
    */
   ended(session: Session, failure: Outcome | null): void;
 }
@@ -104,7 +103,7 @@ export class Session implements ConnectionListener {
     return this.#connection.startedAt;
   }
 
-  /** Milliseconds the current mail has waited for the relay; 0 without one. */
+  /** How many milliseconds the current mail has waited for the relay; 0 if there is none. */
   get waited(): number {
     return this.#transactions.mail === null ? 0 : this.#connection.waited;
   }
@@ -120,8 +119,8 @@ export class Session implements ConnectionListener {
   }
 
   /**
-   * Starts a transaction on an idle session. Returns null if it was started, otherwise the outcome, with nothing
-   * written. Throws what the hand-off's `start` throws, also with nothing written.
+   * Starts a transaction on an idle session. Returns null if it was started, otherwise the outcome, with nothing written. Throws what the
+   * hand-off's `start` throws, also with nothing written.
    */
   begin(pending: PendingHandoff): Outcome | 'withdrawn' | null {
     const mail = this.#build(pending, this.#writer.buffer);
@@ -145,7 +144,7 @@ export class Session implements ConnectionListener {
     if (mail !== null) this.#owner.requeue(mail.pending);
   }
 
-  /** Sends QUIT; for an idle session. */
+  /** Sends QUIT. Call it on an idle session. */
   quit(): void {
     this.#isQuitting = true;
     this.#connection.quit(this.#timeouts.quit);
@@ -202,7 +201,7 @@ export class Session implements ConnectionListener {
     }
   }
 
-  /** Writes the message. One whose envelope was pipelined may have been stopped since then: it is withdrawn instead. */
+  /** Writes the message. A message whose envelope was pipelined may have been stopped since; it is withdrawn instead. */
   #writeMessage(): void {
     const { mail, wasPipelined } = this.#transactions;
     if (mail === null) return;
@@ -248,7 +247,7 @@ export class Session implements ConnectionListener {
     else this.#owner.finished(this, mail.pending, outcome);
   }
 
-  /** Starts the deadline of the present state. */
+  /** Starts the deadline of the current state. */
   #startDeadline(): void {
     this.#connection.within(this.#timeouts[TIMEOUTS[this.#transactions.state]]);
   }

@@ -1,6 +1,6 @@
 /**
- * The mail transactions of one session, one after the other (RFC 5321 3.3): a state machine that knows no socket. It is
- * told what the relay replied and answers what to do next.
+ * The mail transactions of one session, one after the other (RFC 5321 3.3): a state machine without a socket. It receives
+ * the relay's replies and returns the next action.
  *
  *   idle ──▶ [rset ─250─▶] mail ─250─▶ rcpt ─250─▶ data ─354─▶ message ──▶ unflushed ──▶ end ─250─▶ accepted
  *                            │           │           │                                    └ 4xx, 5xx ─▶ deferred or refused
@@ -13,8 +13,8 @@
  *
  * PIPELINING (RFC 2920 3.1): MAIL, RCPT and DATA are written as one group, so after a refusal the replies to the others
  * are still to come, and the refusal is kept until then. If DATA is answered with 354 although no recipient was accepted,
- * the end of data is sent alone, and state `empty` waits for its reply. A relay that accepted the recipient but not the
- * sender would mail an empty message then; there the connection is closed instead.
+ * the end of data is sent alone, and state `empty` waits for its reply. If the relay accepted the recipient but not the
+ * sender, it would then send an empty message; in that case the connection is closed instead.
  *
  * Pipelined envelope: the group of the next mail may be written together with the end of data of this one. Its
  * transaction is then in state `mail` as soon as this one has its outcome.
@@ -27,7 +27,7 @@ import { type Outcome, type Reply, replyOutcome, type Stage, withoutReply } from
 
 export type State = 'idle' | 'rset' | 'mail' | 'rcpt' | 'data' | 'message' | 'unflushed' | 'end' | 'empty';
 
-// Without anything in them, so that a reply costs no allocation.
+// Shared constants, so that a reply costs no allocation.
 const WAIT = { do: 'wait' } as const;
 const WRITE_MESSAGE = { do: 'writeMessage' } as const;
 const REST = { do: 'rest' } as const;
@@ -37,7 +37,7 @@ export class Transactions<Mail extends Envelope> {
   readonly #relay: string;
   #state: State = 'idle';
   #mail: Mail | null = null;
-  /** Whether the envelope of `#mail` was pipelined after the message before it. */
+  /** Whether the envelope of `#mail` was pipelined after the previous message. */
   #wasPipelined = false;
   #pipelined: Mail | null = null;
   #isPipelinedCancelled = false;
@@ -48,7 +48,7 @@ export class Transactions<Mail extends Envelope> {
   #needsReset = false;
   #completed = 0;
 
-  /** `relay` is the relay's name for people. */
+  /** `relay` is the relay's display name. */
   constructor(offers: Extensions, relay: string) {
     this.#offers = offers;
     this.#relay = relay;
@@ -68,7 +68,7 @@ export class Transactions<Mail extends Envelope> {
     return this.#pipelined;
   }
 
-  /** Whether the envelope of `mail` was itself pipelined after the message before it. */
+  /** Whether the envelope of `mail` was itself pipelined after the previous message. */
   get wasPipelined(): boolean {
     return this.#wasPipelined;
   }
@@ -87,18 +87,18 @@ export class Transactions<Mail extends Envelope> {
     return `RSET\r\n${commands}`;
   }
 
-  /** Has the envelope of this mail written with the end of data. Only in state `message`, and only with PIPELINING. */
+  /** Schedules this mail's envelope to be written with the end of data. Only in state `message`, and only with PIPELINING. */
   pipeline(mail: Mail): void {
     this.#pipelined = mail;
   }
 
-  /** To be called right before the end of data is written; returns the commands to write after it, in the same packet. */
+  /** Call it right before the end of data is written; returns the commands to write after it, in the same packet. */
   endOfDataWritten(): string {
     this.#state = 'unflushed';
     return this.#pipelined === null ? '' : commandGroup(this.#pipelined, this.#offers);
   }
 
-  /** To be called when the socket has flushed the end of data. True if its reply is still to come. */
+  /** Call it when the socket has flushed the end of data. Returns true if its reply is still to come. */
   endOfDataFlushed(): boolean {
     if (this.#state !== 'unflushed') return false;
     this.#state = 'end';
@@ -106,8 +106,8 @@ export class Transactions<Mail extends Envelope> {
   }
 
   /**
-   * Takes back the pipelined mail and returns it, or null if there is none. Its envelope is written already, so the
-   * connection is closed after the current transaction.
+   * Takes back the pipelined mail and returns it, or null if there is none. Its envelope is already written, so the connection is closed
+   * after the current transaction.
    */
   cancelPipelined(): Mail | null {
     const mail = this.#pipelined;
@@ -116,13 +116,13 @@ export class Transactions<Mail extends Envelope> {
     return mail;
   }
 
-  /** Gives up the transaction instead of writing its message. DATA is accepted, so the connection must be closed. */
+  /** Gives up the transaction instead of writing its message. DATA has been accepted, so the connection must be closed. */
   withdraw(): void {
     this.#mail = null;
     this.#state = 'idle';
   }
 
-  /** What a reply means for the transaction, and what to do next. */
+  /** Processes a reply. Returns what to do next. */
   reply(reply: Reply): Action<Mail> {
     if (this.#state === 'rset') return this.#resetAnswered(reply);
     const mail = this.#mail;
@@ -143,13 +143,13 @@ export class Transactions<Mail extends Envelope> {
     }
   }
 
-  /** The connection is lost, or a reply did not come in time. Null if no transaction was in progress. */
+  /** Call it if the connection is lost or a reply did not come in time. Returns null if no transaction was in progress. */
   lost(why: string): Aborted<Mail> | null {
     if (this.#mail === null) return null;
     return this.#abort(this.#mail, withoutReply('deferred', this.#stage, `${this.#relay}: ${why}`), null);
   }
 
-  /** What did not happen, when the deadline of the present state passes. */
+  /** The event that is overdue when the deadline of the current state passes, for the error message. */
   get overdue(): string {
     if (this.#state === 'message' || this.#state === 'unflushed') return 'the message could not be written in time';
     const isEnd = this.#state === 'end' || this.#state === 'empty';
@@ -164,7 +164,7 @@ export class Transactions<Mail extends Envelope> {
     this.#state = 'mail';
   }
 
-  /** Whether the command cannot have this reply (354 answers only DATA). Later replies would be matched to the wrong commands. */
+  /** Whether the command cannot have this reply (only DATA is answered by 354). Later replies would be matched to the wrong commands. */
   #isOutOfSequence(code: number): boolean {
     return this.#state === 'data' ? code < 300 : code >= 300 && code < 400;
   }
@@ -177,14 +177,14 @@ export class Transactions<Mail extends Envelope> {
   }
 
   #mailAnswered(mail: Mail, reply: Reply): Action<Mail> {
-    // After a 5xx the relay may object to the pipelining rather than to the sender, so the mail is sent once more without.
+    // After a 5xx the relay may object to the pipelining rather than to the sender, so the mail is sent again without it.
     if (reply.code >= 500 && this.#wasPipelined) return this.#abort(mail, this.#outcome(reply), reply);
     if (reply.code < 300) this.#needsReset = true;
     else this.#refusal = this.#outcome(reply);
     return this.#advance(mail, 'rcpt', rcptCommand(mail));
   }
 
-  /** Goes on to the next command. With PIPELINING it is written already; without, it is written unless one was refused. */
+  /** Goes on to the next command. With PIPELINING it is already written; otherwise it is written unless a command was refused. */
   #advance(mail: Mail, state: 'rcpt' | 'data', command: string): Action<Mail> {
     if (!this.#offers.pipelining && this.#refusal !== null) return this.#complete(mail, this.#refusal);
     this.#state = state;
@@ -197,7 +197,7 @@ export class Transactions<Mail extends Envelope> {
       this.#state = 'message';
       return WRITE_MESSAGE;
     }
-    // Closing the connection mails nothing (RFC 5321 4.1.1.4); the end of data would mail an empty message.
+    // Closing the connection sends nothing (RFC 5321 4.1.1.4); the end of data would send an empty message.
     if (this.#isRecipientAccepted) return this.#abort(mail, this.#refusal, reply);
     this.#state = 'empty';
     return { do: 'write', commands: '.\r\n' };
@@ -224,16 +224,16 @@ export class Transactions<Mail extends Envelope> {
     this.#state = 'idle';
     if (this.#isPipelinedCancelled) return { do: 'complete', mail, outcome, next: 'close' };
     if (!this.#needsReset || this.#offers.pipelining) return { do: 'complete', mail, outcome, next: 'rest' };
-    // RSET goes now rather than with the next mail: no round trip may lie between that mail's `start` and its MAIL.
+    // RSET is sent now rather than with the next mail, because no round trip may lie between that mail's `start` and its MAIL.
     this.#state = 'rset';
     return { do: 'complete', mail, outcome, next: 'reset' };
   }
 
-  /** Ends the transaction for good. A refusal that came before is the outcome. `reply` is null if the connection was lost. */
+  /** Ends the transaction for good. If there was an earlier refusal, it is the outcome. `reply` is null if the connection was lost. */
   #abort(mail: Mail, outcome: Outcome, reply: Reply | null): Aborted<Mail> {
     const verdict = this.#refusal ?? outcome;
     const state = this.#state;
-    // A session that worked before and now ends before the message says nothing about the mail.
+    // If a session that worked before ends before the message, that says nothing about the mail.
     const isEarly = state === 'mail' || (reply?.code === 421 && (state === 'rcpt' || state === 'data'));
     const isSessionEnd = isEarly && this.#completed > 0 && this.#refusal === null;
     const pipelined = this.#pipelined;
@@ -255,7 +255,7 @@ export class Transactions<Mail extends Envelope> {
     return replyOutcome(this.#stage, reply);
   }
 
-  /** The stage that an outcome in this state belongs to. Until the end of data is flushed, the relay cannot have the whole message. */
+  /** The stage of an outcome in this state. Until the end of data is flushed, the relay cannot have the whole message. */
   get #stage(): Stage {
     switch (this.#state) {
       case 'idle':
@@ -273,7 +273,7 @@ export class Transactions<Mail extends Envelope> {
   }
 }
 
-/** What the relay is told about a mail before its message. */
+/** A mail's data for the commands before its message. */
 export interface Envelope {
   readonly from: string;
   readonly to: string;
@@ -281,7 +281,7 @@ export interface Envelope {
   readonly size: number;
 }
 
-/** Addresses that end neither the angle brackets, nor the argument, nor the line. */
+/** Addresses that cannot end the angle brackets, the argument or the line. */
 const SENDER = /^[!-;=?-~]*$/;
 const RECIPIENT = /^[!-;=?-~]+$/;
 
@@ -300,7 +300,7 @@ function commandGroup(envelope: Envelope, offers: Extensions): string {
   return `${mailCommand(envelope, offers)}${rcptCommand(envelope)}DATA\r\n`;
 }
 
-/** The outcome of a mail that this relay could only reject, found without asking it; null if the mail can be sent. */
+/** The outcome of a mail that this relay is certain to reject, found without asking it; null if the mail can be sent. */
 export function envelopeProblem({ from, to, size }: Envelope, offers: Extensions): Outcome | null {
   if (!SENDER.test(from)) return withoutReply('held', 'mail', 'the sender address is not valid in an SMTP command');
   if (!RECIPIENT.test(to)) return withoutReply('refused', 'rcpt', 'the address is not valid in an SMTP command');
@@ -310,7 +310,7 @@ export function envelopeProblem({ from, to, size }: Envelope, offers: Extensions
   return null;
 }
 
-/** What to do after a reply. Wherever the connection stays open, the next reply belongs to `state`. */
+/** The action after a reply. If the connection stays open, the next reply belongs to `state`. */
 export type Action<Mail> =
   | { do: 'wait' }
   | { do: 'write'; commands: string }
@@ -329,8 +329,8 @@ export interface Completed<Mail> {
   mail: Mail;
   outcome: Outcome;
   /**
-   * `rest`: the session is free. `pipelined`: the transaction of the pipelined mail has begun. `reset`: write RSET first.
-   * `close`: close the connection, since the envelope of a cancelled mail is on it.
+   * `rest`: the session is free. `pipelined`: the transaction of the pipelined mail has begun. `reset`: write RSET first. `close`: close
+   * the connection, because the envelope of a cancelled mail has been written to it.
    */
   next: 'rest' | 'pipelined' | 'reset' | 'close';
 }
