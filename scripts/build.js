@@ -13,6 +13,8 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DIST = join(ROOT, 'dist');
 /** What browsers load. The program's build neither reads nor removes it. */
 const BROWSER = join(DIST, 'browser');
+/** What V8 compiled at earlier starts (see src/cli.ts). */
+const COMPILED = join(ROOT, 'node_modules/.cache/start');
 /** In each of the two folders: the hash of what its last build read and of what it wrote. */
 const STAMP = '.built-from';
 const MAIN_IS_BUNDLED = {
@@ -80,6 +82,7 @@ async function buildBrowser() {
 async function buildProgram() {
   const old = existsSync(DIST) ? readdirSync(DIST) : [];
   for (const name of old) if (name !== 'browser') rmSync(join(DIST, name), { recursive: true });
+  rmSync(COMPILED, { recursive: true, force: true });
   const { build: bundle } = await import('esbuild');
   const options = {
     absWorkingDir: ROOT,
