@@ -14,7 +14,7 @@ import { countImport, Turns } from './audience/import/turns.ts';
 import { ImportJobs, removeAbandonedUploads } from './audience/import/uploads.ts';
 import type { ExportJob, ReadExport } from './audience/migrate/read-export.ts';
 import { finishErasures } from './audience/person/erase.ts';
-import { finishLongLists } from './audience/unfinished-writes.ts';
+import { finishInterruptedWrites } from './audience/unfinished-writes.ts';
 import { continueFromCopy, isCopy } from './backups/copies.ts';
 import { removeUnfinished } from './backups/files.ts';
 import { putWaitingInPlace } from './backups/put-in-place.ts';
@@ -94,7 +94,7 @@ export async function serve(config: Config): Promise<Server> {
     if (isCopy(db.$client)) continueFromCopy(db.$client, new Map());
     removeAbandonedUploads(config.DATABASE_PATH);
     removeUnfinishedPictures(db);
-    await finishLongLists(db);
+    await finishInterruptedWrites(db);
     await finishErasures(db.$client);
     return await serveFrom(db, config, opened, closeAll);
   } catch (error) {

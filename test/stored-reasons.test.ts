@@ -2,7 +2,7 @@
 import t from 'tap';
 import { personTimeline } from '../src/audience/person/timeline.ts';
 import { findSuppressionReason, suppressAddress } from '../src/audience/suppressions.ts';
-import { chooseTrackingOfMany } from '../src/audience/tracking-choice.ts';
+import { storeTrackingChoices } from '../src/audience/tracking-choice.ts';
 import { Language } from '../src/dashboard/words/index.ts';
 import { reasonKind } from '../src/database/functions/reply-kind.ts';
 import { connect } from '../src/database/open.ts';
@@ -122,7 +122,7 @@ t.test(
       'suppression_bounce<returned<cause_full<>|552 5.2.2 over quota>>',
     );
     const text = sentence('tracking_imported', { name: 'people.csv' });
-    chooseTrackingOfMany(client, { accountId: 1, text, now: '2026-01-02T00:00:00.000000Z' }, [
+    storeTrackingChoices(client, { accountId: 1, text, now: '2026-01-02T00:00:00.000000Z' }, [
       { address: 3, choice: 1 },
     ]);
     client

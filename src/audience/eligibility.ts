@@ -1,29 +1,30 @@
 /**
- * The one place that says who may get mail, in words and as SQL: nobody who unsubscribed from all mail or from the mail's group, nobody
- * whose address is suppressed after a bounce or complaint, and, of campaigns, nobody whom the account's sunset rule stopped as inactive.
- * Here too are two conditions for selecting recipients: whether a contact is deleted, and whether somebody is in a target. What depends on one delivery is in delivery/queue/claim-eligibility.ts.
+ * The only place that defines who may get mail, in words and as SQL. Excluded are addresses that unsubscribed from all mail or
+ * from the mail's group, addresses suppressed after a bounce or complaint, and, for campaigns, contacts stopped as inactive by
+ * the account's sunset rule. Two further conditions select recipients: that a contact is not deleted, and that an address is in
+ * a target. delivery/queue/claim-eligibility.ts has the conditions that depend on one delivery.
  */
 import { storedSql } from '../errors/stored.ts';
 
-/** Whether the person of `row` (with `address_id`) has unsubscribed from all mail, as SQL. */
+/** SQL: true if the address of `row` (with `address_id`) has unsubscribed from all mail. */
 export function isUnsubscribed(row: string): string {
   return `EXISTS (SELECT 1 FROM unsubscribers u WHERE u.address_id = ${row}.address_id AND u.unsubscribe_groups_id IS NULL)`;
 }
 
-/** Whether the address of `row` (with `address_id`) is suppressed, as SQL. */
+/** SQL: true if the address of `row` (with `address_id`) is suppressed. */
 export function isSuppressed(row: string): string {
   return `EXISTS (SELECT 1 FROM suppressions s WHERE s.address_id = ${row}.address_id)`;
 }
 
-/** Why the address of `row` (with `address_id`) is suppressed, as SQL; null when it is not. */
+/** SQL: why the address of `row` (with `address_id`) is suppressed; null if it is not. */
 export function suppressionReason(row: string): string {
   return `(SELECT CASE kind WHEN 'complaint' THEN ${storedSql('suppressed_complaint')} ELSE ${storedSql('suppressed_bounce')} END
     FROM suppressions s WHERE s.address_id = ${row}.address_id)`;
 }
 
 /**
- * Whether the sunset rule of the account has stopped mailings to the person of `row` (with `address_id`), as SQL. The index alone says
- * no, which is the answer for everybody who gets mail.
+ * SQL: true if the account's sunset rule has stopped mail to the address of `row` (with `address_id`). For an active address,
+ * which is the usual case, the index alone has the answer.
  */
 export function isInactive(row: string): string {
   return `EXISTS (SELECT 1 FROM sunset_people z INDEXED BY sunset_people_address
@@ -31,8 +32,8 @@ export function isInactive(row: string): string {
 }
 
 /**
- * Why the person of `row` (with `address_id`) may not get any mail of the unsubscribe group `group` (SQL, null for none) now, tests
- * included, as SQL; null when they may.
+ * SQL: why the address of `row` (with `address_id`) may not get any mail of the unsubscribe group `group` (SQL, null for none)
+ * now, tests included; null if it may.
  */
 export function refusalReason(row: string, group: string): string {
   return `
@@ -45,27 +46,27 @@ export function refusalReason(row: string, group: string): string {
   END`;
 }
 
-/** Why they may not get the mail of a campaign with that group, as SQL; null when they may. */
+/** SQL: why the address of `row` may not get a campaign's mail of that group; null if it may. */
 export function ineligibilityReason(row: string, group: string): string {
   return `ifnull(${refusalReason(row, group)}, CASE WHEN ${isInactive(row)} THEN ${storedSql('inactive')} END)`;
 }
 
-/** The addresses of account @account that unsubscribed from all mail, as a query. */
+/** SQL: the addresses of account @account that unsubscribed from all mail, as a query. */
 export const UNSUBSCRIBED_ADDRESSES =
   'SELECT address_id FROM unsubscribers WHERE user_id = @account AND unsubscribe_groups_id IS NULL';
 
-/** The suppressed addresses of account @account, as a query. */
+/** SQL: the suppressed addresses of account @account, as a query. */
 export const SUPPRESSED_ADDRESSES = 'SELECT address_id FROM suppressions WHERE user_id = @account';
 
-/** Whether neither the contact with this alias nor its type is deleted, as SQL. */
+/** SQL: true if neither the contact with this alias nor its type is deleted. */
 export function isLiveContact(contact: string): string {
   return `${contact}.deleted_at IS NULL AND EXISTS (
     SELECT 1 FROM contact_types ct WHERE ct.id = ${contact}.contact_type_id AND ct.deleted_at IS NULL)`;
 }
 
 /**
- * The address ids after @after up to @last that may have a reason, as SQL: people who unsubscribed from anything, are suppressed or inactive.
- * Checking everybody one by one would take a third of the time of enqueueing.
+ * SQL: the address ids after @after up to @last that may be ineligible, because they unsubscribed from anything, are suppressed
+ * or inactive. Checking every address would take a third of the time of enqueueing.
  */
 export const POSSIBLY_INELIGIBLE = [
   'unsubscribers WHERE unsubscribe_groups_id IS NULL',
@@ -76,7 +77,7 @@ export const POSSIBLY_INELIGIBLE = [
   .map((source) => `SELECT address_id FROM ${source} AND address_id > @after AND address_id <= @last`)
   .join(' UNION ALL ');
 
-/** Whether the person `address` (SQL) is in one of the targets bound as JSON to this parameter. */
+/** SQL: true if `address` (SQL) is in one of the targets bound as JSON to this parameter. */
 export function isInTargets(targets: string, address: string): string {
   return `
   EXISTS (SELECT 1 FROM json_each(${targets}) x WHERE CASE x.value ->> 'table'

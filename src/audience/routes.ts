@@ -1,4 +1,4 @@
-/** The API of the audience: which path performs which operation, by resource. */
+/** The API of the audience: maps paths to operations, by resource. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
@@ -39,7 +39,7 @@ import {
   FileForm,
   failedRowsCsv,
   importCsv,
-  lookAtFile,
+  inspectFile,
   OneUpload,
   readPreview,
   readUpload,
@@ -87,10 +87,10 @@ import {
 import { addGroup, changeGroup, countUsesOfGroup, deleteGroup, listGroups, readGroup } from './unsubscribed/groups.ts';
 import { countUsesOfContactType, countUsesOfField, countUsesOfSegment } from './uses/operations.ts';
 
-/** Of a route whose handler reads the body itself; its schema is only for the OpenAPI document. */
+/** For a route whose handler reads the body itself. Its schema is used only in the OpenAPI document. */
 const UPLOAD = { validatorCompiler: () => () => true, config: { upload: true } };
 
-/** Everything about contacts, the lists they are on and what describes them. */
+/** Registers the API for contacts, contact types, fields, segments, unsubscribes and imports. */
 export const audienceRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const global = operationRoutes(app, deps, 'Global unsubscribes');
   global.list('GET /global-unsubscribes', listUnsubscribedFromAll);
@@ -202,7 +202,7 @@ export const audienceRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps)
     },
     async (request) => ({
       status: 'success' as const,
-      message: { upload: await lookAtFile(contextOf(request, deps), request) },
+      message: { upload: await inspectFile(contextOf(request, deps), request) },
     }),
   );
   contacts.read('POST /contacts/imports/preview', startPreview);
@@ -285,7 +285,7 @@ export const placeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =>
   places.read('GET /get/states-cities', findPlaces);
 };
 
-/** Whether If-None-Match lists the ETag, by weak comparison (RFC 9110, 13.1.2). */
+/** Returns true if If-None-Match lists the ETag, by weak comparison (RFC 9110, 13.1.2). */
 function matchesEtag(given: string | undefined, etag: string): boolean {
   return (given ?? '').split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
 }

@@ -1,4 +1,4 @@
-/** The suppression list of an account: addresses that get no more mail because an earlier one bounced or its recipient complained. */
+/** The suppression list of an account: addresses that get no more mail because a mail bounced or its recipient complained. */
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../database/open.ts';
 import type { suppressions } from '../database/schema/index.ts';
@@ -9,7 +9,10 @@ import type { Address } from './contacts/addresses.ts';
 
 type Suppression = Omit<typeof suppressions.$inferSelect, 'id'>;
 
-/** Puts an address on the list. One that is already there stays as it is; an erased person gets no mail anyway, and no entry. */
+/**
+ * Adds an address to the suppression list. An existing entry stays unchanged. An erased address gets no entry, because it gets
+ * no mail anyway.
+ */
 export function suppressAddress(client: Database, suppression: Suppression): void {
   if (isErasedRow(client, suppression.address_id)) return;
   client
@@ -19,7 +22,7 @@ export function suppressAddress(client: Database, suppression: Suppression): voi
     .run({ ...suppression, diagnostic: stored(suppression.diagnostic) });
 }
 
-/** Puts many addresses of an account on the list, inside a transaction. Those that are already there stay as they are. */
+/** Adds addresses of an account to the suppression list, inside a transaction. Existing entries stay unchanged. */
 export function suppressAddresses(
   db: Db,
   suppression: Omit<Suppression, 'address_id'>,
@@ -35,12 +38,12 @@ export function suppressAddresses(
     .run({ ...suppression, diagnostic: stored(suppression.diagnostic), given: JSON.stringify(addresses) });
 }
 
-/** Takes an entry off the list. The caller has checked that it belongs to the account. */
+/** Removes an entry from the suppression list. The caller has checked that the entry belongs to the account. */
 export function removeSuppression(client: Database, id: number): void {
   client.prepare('DELETE FROM suppressions WHERE id = ?').run(id);
 }
 
-/** Why an address of the account is suppressed; null if it is not. */
+/** Returns why an address of the account is suppressed; null if it is not. */
 export function findSuppressionReason(client: Database, accountId: number, addressId: number): Sentence | null {
   const found = client
     .prepare<[number, number], { kind: Suppression['kind']; diagnostic: string }>(
@@ -52,7 +55,7 @@ export function findSuppressionReason(client: Database, accountId: number, addre
     : sentence(`suppression_${found.kind}`, { diagnostic: readStored(found.diagnostic) });
 }
 
-/** Removes what the list says about an address, for a person who is erased. */
+/** Removes the suppression of an address, for a contact that is erased. */
 export function eraseSuppression(client: Database, addressId: number): void {
   client.prepare('DELETE FROM suppressions WHERE address_id = ?').run(addressId);
 }

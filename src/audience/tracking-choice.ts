@@ -1,4 +1,4 @@
-/** What people said about their opens and clicks being recorded, and whom that leaves to be measured. */
+/** Contacts' choices about the recording of their opens and clicks, and which contacts are measured because of them. */
 import type { Database } from 'better-sqlite3';
 import { eq } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
@@ -7,7 +7,7 @@ import { accounts, TRACKING_CHOICE, TRACKING_MODES, type TrackingMode } from '..
 import type { Sentence } from '../errors/sentences.ts';
 import { stored } from '../errors/stored.ts';
 
-/** Whether the opens and clicks of an address `a` are not recorded, as SQL by what its account learns of them. */
+/** SQL by the account's tracking mode: true if the opens and clicks of an address `a` are not recorded. */
 export const UNMEASURED: Readonly<Record<TrackingMode, string>> = {
   off: '1',
   totals: '1',
@@ -15,16 +15,16 @@ export const UNMEASURED: Readonly<Record<TrackingMode, string>> = {
   consent: `a.tracking_choice <> ${TRACKING_CHOICE.allowed}`,
 };
 
-/** The same for an address `a` and its account `u`. */
+/** SQL: the same for an address `a` and its account `u`. */
 export const IS_UNMEASURED = `CASE u.tracking ${TRACKING_MODES.map((mode) => `WHEN '${mode}' THEN ${UNMEASURED[mode]}`).join(' ')} END`;
 
-/** Whether the opens and clicks of the address with this id, an SQL expression, are recorded now. */
+/** SQL: true if the opens and clicks of the address with this id, an SQL expression, are recorded now. */
 export const isMeasuredNow = (address: string) => `EXISTS (
   SELECT 1 FROM addresses a CROSS JOIN accounts u ON u.id = a.user_id WHERE a.id = ${address} AND NOT (${IS_UNMEASURED}))`;
 
 /**
- * The same for an account that learns this of opens and clicks, for many addresses at once: only the index of those who chose is looked into,
- * where most of them are not.
+ * SQL: the same for an account with this tracking mode. For checks of many addresses: it only reads the index of addresses with
+ * a choice, which has few entries.
  */
 export function isMeasuredWith(mode: TrackingMode, address: string): string {
   const hasChosen = (choice: number) =>
@@ -33,27 +33,27 @@ export function isMeasuredWith(mode: TrackingMode, address: string): string {
   return mode === 'person' ? `NOT ${hasChosen(TRACKING_CHOICE.refused)}` : '0';
 }
 
-/** What the consent log says about the recording of opens and clicks. */
+/** The actions in the consent log about the recording of opens and clicks. */
 export const TRACKING_ACTIONS = ['tracking_allowed', 'tracking_refused', 'tracking_undone'] as const;
 
-/** What an account learns of opens and clicks. */
+/** Returns the tracking mode of an account: what it records about opens and clicks. */
 export function trackingMode(db: Db, accountId: number): TrackingMode {
   const account = db.select({ tracking: accounts.tracking }).from(accounts).where(eq(accounts.id, accountId)).get();
   return account?.tracking ?? 'off';
 }
 
-/** Changes what an account learns of opens and clicks, also of mails that were sent already. */
+/** Changes the tracking mode of an account, also for mails that were already sent. */
 export function changeTrackingMode(db: Db, accountId: number, tracking: TrackingMode): void {
   db.update(accounts).set({ tracking }).where(eq(accounts.id, accountId)).run();
 }
 
-/** Somebody's choice, with the proof of it. */
+/** A contact's choice, with its proof for the consent log. */
 export interface TrackingChoice {
   accountId: number;
   addressId: number;
   isAllowed: boolean;
   source: 'api' | 'page' | 'form';
-  /** What was agreed to, or refused. */
+  /** The text that was agreed to or refused. */
   text: string;
   /** The mailing whose link was used, if one was. */
   mailingId: number | null;
@@ -61,7 +61,7 @@ export interface TrackingChoice {
   now: string;
 }
 
-/** Of a choice that was made with a form: which, when and from which network it was filled in, and from which it was confirmed. */
+/** For a choice made with a form: which form, when and from which network it was submitted, and from which network it was confirmed. */
 interface FormProof {
   formName: string;
   /** ISO timestamp. */
@@ -73,10 +73,10 @@ interface FormProof {
 const NO_FORM = { formName: null, askedAt: null, askedFrom: null, confirmedFrom: null };
 
 /**
- * Keeps what an import, or undoing it, says of many addresses, and writes it to the consent log with `text`, which only there is a sentence. Gives the highest id that the log
- * had before. Call inside a transaction.
+ * Stores the choices that an import, or its undo, makes for many addresses, and writes them to the consent log with `text`,
+ * which is stored as a sentence only there. Returns the highest id that the log had before. Call inside a transaction.
  */
-export function chooseTrackingOfMany(
+export function storeTrackingChoices(
   client: Database,
   given: { accountId: number; text: Sentence; now: string },
   people: readonly { address: number; choice: number }[],
@@ -98,8 +98,8 @@ export function chooseTrackingOfMany(
   return before;
 }
 
-/** Keeps a choice and writes it to the consent log; the same choice again changes nothing. Call inside a transaction. */
-export function chooseTracking(client: Database, given: TrackingChoice, proof?: FormProof): void {
+/** Stores a choice and writes it to the consent log. Repeating the same choice changes nothing. Call inside a transaction. */
+export function storeTrackingChoice(client: Database, given: TrackingChoice, proof?: FormProof): void {
   const { isAllowed, ...log } = given;
   const choice = isAllowed ? TRACKING_CHOICE.allowed : TRACKING_CHOICE.refused;
   const { changes } = prepared<[Record<string, number>]>(

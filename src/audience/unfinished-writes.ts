@@ -1,6 +1,6 @@
 /**
- * Writes of one request that are too large for one short transaction, such as unsubscribing or deleting thousands. What is to be done is
- * stored first: after a kill the next start does all of it again, so every step must change nothing where it was done already.
+ * Writes of one request that are too large for one short transaction, such as unsubscribing or deleting thousands of contacts. The whole
+ * change is recorded first. After a kill the next start repeats all of it, so every step must change nothing if it was done before.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
@@ -15,38 +15,38 @@ import { addUnsubscribers, type ListChange, removeUnsubscribers } from './unsubs
 
 type Kind = typeof unfinishedWrites.$inferSelect.kind;
 
-/** How long the steps of one transaction take, together with the commit less than 20 ms. */
+/** How long the steps of one transaction take. With the commit, a transaction then takes less than 20 ms. */
 const STEPS_MS = 4;
-/** So many items are written in one step. A write of no more is one transaction, which needs no note. */
+/** The number of items written in one step. A change of at most this number is one transaction and need not be recorded. */
 const STEP_ITEMS = 100;
 
-/** Stores what is to be done; gives its id. Call it alone or in the transaction of the first step. */
-export function noteWrite(client: Database, kind: Kind, given: unknown): number {
+/** Records a change before it begins. Returns the id of the record. Call it alone or in the transaction of the first step. */
+export function recordWrite(client: Database, kind: Kind, given: unknown): number {
   const insert = client.prepare<[string, string], number>(
     'INSERT INTO unfinished_writes (kind, given) VALUES (?, ?) RETURNING id',
   );
   return Number(insert.pluck().get(kind, JSON.stringify(given)));
 }
 
-/** What was stored and is not done yet, oldest first. */
-export function notedWrites(client: Database, kind: Kind): { id: number; given: string }[] {
+/** Returns the recorded changes that are not finished, oldest first. */
+export function recordedWrites(client: Database, kind: Kind): { id: number; given: string }[] {
   return prepared<[string], { id: number; given: string }>(
     client,
     'SELECT id, given FROM unfinished_writes WHERE kind = ? ORDER BY id',
   ).all(kind);
 }
 
-/** Removes a note. Call it in the transaction of the last step. */
-export function forgetWrite(client: Database, id: number): void {
+/** Removes the record of a change. Call it in the transaction of the last step. */
+export function removeRecordedWrite(client: Database, id: number): void {
   client.prepare('DELETE FROM unfinished_writes WHERE id = ?').run(id);
 }
 
 /**
  * Calls `step` in short transactions until it returns false, and then `end` in the last of them. Other requests are answered in
- * between. While another process holds the lock this waits: what is half done must not be answered.
+ * between. While another process holds the lock this waits without a limit, because a half-finished change must not be answered.
  */
 export async function finishInSteps(client: Database, id: number, step: () => boolean, end: () => void): Promise<void> {
-  // The note was a transaction of its own.
+  // The change was recorded in a transaction of its own.
   await setImmediate();
   try {
     await inChunks(
@@ -60,13 +60,13 @@ export async function finishInSteps(client: Database, id: number, step: () => bo
       Number.POSITIVE_INFINITY,
     );
   } catch (error) {
-    // It would fail again at each start.
-    if (!isTransientSqliteError(error) && client.open) forgetWrite(client, id);
+    // The change would fail again at each start.
+    if (!isTransientSqliteError(error) && client.open) removeRecordedWrite(client, id);
     throw error;
   }
 }
 
-/** Does a noted write of items: `write` gets a hundred of them at a time, inside a transaction. */
+/** Carries out a recorded change of items. `write` gets a hundred items at a time, inside a transaction. */
 async function finishItems<T>(
   client: Database,
   id: number,
@@ -79,10 +79,10 @@ async function finishItems<T>(
     at += STEP_ITEMS;
     return at < items.length;
   };
-  await finishInSteps(client, id, step, () => forgetWrite(client, id));
+  await finishInSteps(client, id, step, () => removeRecordedWrite(client, id));
 }
 
-/** Writes items: a few in one transaction, many in several, with a note of `given` for the next start. */
+/** Writes items: a few in one transaction, many in several. For many, the change is recorded first with `given`, for the next start. */
 async function writeItems<T>(
   client: Database,
   note: { kind: Kind; given: () => unknown },
@@ -90,7 +90,7 @@ async function writeItems<T>(
   write: (items: readonly T[]) => void,
 ): Promise<void> {
   if (items.length <= STEP_ITEMS) write(items);
-  else await finishItems(client, noteWrite(client, note.kind, note.given()), items, write);
+  else await finishItems(client, recordWrite(client, note.kind, note.given()), items, write);
 }
 
 interface Given {
@@ -99,7 +99,7 @@ interface Given {
   'delete-contacts': { ids: readonly number[]; now: string };
 }
 
-/** Adds addresses to a list. Once it resolves, all of them are on it. */
+/** Adds addresses to a list of unsubscribed addresses. Resolves when all of them are on it. */
 export async function unsubscribeAll(db: Db, change: ListChange, addresses: readonly Address[]): Promise<void> {
   const given = (): Given['unsubscribe'] => ({ change, addresses: addresses.map(({ address }) => address) });
   await writeItems(db.$client, { kind: 'unsubscribe', given }, addresses, (some) => addUnsubscribers(db, change, some));
@@ -119,19 +119,19 @@ export async function deleteAllContacts(db: Db, ids: readonly number[], now: str
   await writeItems(db.$client, { kind: 'delete-contacts', given }, ids, (some) => deleteContacts(db, some, now));
 }
 
-/** Does what a kill left of these changes. Call it at the start, before any mail is sent. */
-export async function finishLongLists(db: Db): Promise<void> {
+/** Finishes the changes that a kill interrupted. Call it at the start, before any mail is sent. */
+export async function finishInterruptedWrites(db: Db): Promise<void> {
   const client = db.$client;
-  for (const { id, given } of notedWrites(client, 'unsubscribe')) {
+  for (const { id, given } of recordedWrites(client, 'unsubscribe')) {
     const { change, addresses }: Given['unsubscribe'] = JSON.parse(given);
     const parsed = addresses.flatMap((address) => parseAddress(address) ?? []);
     await finishItems(client, id, parsed, (some) => addUnsubscribers(db, change, some));
   }
-  for (const { id, given } of notedWrites(client, 'resubscribe')) {
+  for (const { id, given } of recordedWrites(client, 'resubscribe')) {
     const { ids, now }: Given['resubscribe'] = JSON.parse(given);
     await finishItems(client, id, ids, (some) => removeUnsubscribers(db, some, 'api', now));
   }
-  for (const { id, given } of notedWrites(client, 'delete-contacts')) {
+  for (const { id, given } of recordedWrites(client, 'delete-contacts')) {
     const { ids, now }: Given['delete-contacts'] = JSON.parse(given);
     await finishItems(client, id, ids, (some) => deleteContacts(db, some, now));
   }

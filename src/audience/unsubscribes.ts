@@ -1,4 +1,4 @@
-/** Adds people to the global unsubscribe list and the groups and removes them. Every change is written to the consent log. */
+/** Adds addresses to the global unsubscribe list and to groups, and removes them. Every change is written to the consent log. */
 
 import { randomInt } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
@@ -18,18 +18,18 @@ export interface ListChange {
   mailingId?: number | null;
   /** ISO timestamp. */
   now: string;
-  /** Whether entries that are there already are not touched: an import leaves them as they are, so that its undo does, too. */
-  keepsPresent?: boolean;
+  /** True if existing entries are not changed, so that undoing an import does not change them either. */
+  keepsExisting?: boolean;
 }
 
-/** One entry of a person: the group they unsubscribed from; null: all mail. */
+/** An entry of an address: the group that it unsubscribed from; null: all mail. */
 interface Unsubscription {
   unsubscribe_groups_id: number | null;
   group_name: string | null;
   created_at: string;
 }
 
-/** Makes an unsubscribe group. `now` is an ISO timestamp. */
+/** Creates an unsubscribe group. `now` is an ISO timestamp. */
 export function insertGroup(
   db: Db,
   accountId: number,
@@ -45,17 +45,17 @@ export function insertGroup(
 }
 
 /**
- * Adds addresses to a list in one transaction. An address that is already on it stays on it, and its `updated_at` tells that it was
- * asked for again, so that undoing an import that had put it there leaves it there.
+ * Adds addresses to a list in one transaction. For an address that is already on the list only `updated_at` changes, to record
+ * the repeated request. If an import had added the entry, undoing that import then leaves it.
  */
 export function addUnsubscribers(db: Db, change: ListChange, addresses: readonly Address[]): void {
-  const { accountId, groupId, source, mailingId = null, now, keepsPresent = false } = change;
+  const { accountId, groupId, source, mailingId = null, now, keepsExisting = false } = change;
   const given = JSON.stringify(addresses);
-  // Two forms, because SQLite uses the partial indexes only when it sees which case it is.
+  // Two forms, because SQLite uses a partial index only if the condition matches it literally.
   const onList = groupId === null ? sql`unsubscribe_groups_id IS NULL` : sql`unsubscribe_groups_id = ${groupId}`;
   inTransaction(db, (tx) => {
     addAddresses(db, accountId, addresses);
-    if (!keepsPresent)
+    if (!keepsExisting)
       tx.run(sql`
           UPDATE unsubscribers SET updated_at = ${now} WHERE ${onList} AND address_id IN (SELECT a.id FROM json_each(${given})
             CROSS JOIN addresses a ON a.user_id = ${accountId} AND a.normalized_email = value ->> 'normalized')`);
@@ -74,7 +74,10 @@ export function addUnsubscribers(db: Db, change: ListChange, addresses: readonly
   });
 }
 
-/** Removes entries from their lists by id, and logs it in the same transaction. The caller has checked that they belong to the account. */
+/**
+ * Removes entries from their lists by id and logs the removal, in the same transaction. The caller has checked that the entries
+ * belong to the account.
+ */
 export function removeUnsubscribers(
   db: Db,
   ids: readonly number[],
@@ -91,11 +94,11 @@ export function removeUnsubscribers(
   });
 }
 
-/** The ids of the entries of an @address on the lists: entries for all mail and those for groups have an index each. */
+/** SQL: the ids of the list entries of an @address. Entries for all mail and for groups have an index each. */
 const ENTRIES = `SELECT id FROM unsubscribers WHERE address_id = @address AND unsubscribe_groups_id IS NULL
   UNION ALL SELECT id FROM unsubscribers WHERE address_id = @address AND unsubscribe_groups_id IS NOT NULL`;
 
-/** What an address of the account has unsubscribed from, in the order of its entries. */
+/** Returns what an address of the account has unsubscribed from, in the order of the entries. */
 export function listUnsubscriptions(client: Database, accountId: number, addressId: number): Unsubscription[] {
   return client
     .prepare<[Record<string, number>], Unsubscription>(`
@@ -106,8 +109,8 @@ export function listUnsubscriptions(client: Database, accountId: number, address
 }
 
 /**
- * Takes an address off the list of those who left all mail, and off the lists of these groups, because it asked for their mail. Gives the
- * lists that it was on: null is all mail. Call it inside the transaction of the subscription.
+ * Removes an address from the list for all mail, and from the lists of these groups, because its owner subscribed again.
+ * Returns the lists that it was on; null is all mail. Call it inside the transaction of the subscription.
  */
 export function resubscribe(
   db: Db,
@@ -129,7 +132,7 @@ export function resubscribe(
   return entries.map(({ list }) => list);
 }
 
-/** What the consent log keeps of a subscription by a form. */
+/** The record of a subscription by a form in the consent log. */
 interface Subscription {
   accountId: number;
   addressId: number;
@@ -138,14 +141,14 @@ interface Subscription {
   consentText: string;
   /** ISO timestamp. */
   askedAt: string;
-  /** The networks that the form and its confirmation came from. */
+  /** The networks from which the form was submitted and confirmed. */
   askedFrom: string;
   confirmedFrom: string;
   /** When it was confirmed, ISO timestamp. */
   now: string;
 }
 
-/** Writes to the consent log that an address was subscribed by a form. Call it inside the transaction of the subscription. */
+/** Writes to the consent log that an address subscribed by a form. Call it inside the transaction of the subscription. */
 export function logSubscription(db: Db, given: Subscription): void {
   db.run(sql`
     INSERT INTO consent_log (user_id, address_id, action, source, form_name, consent_text, asked_at, asked_from, confirmed_from, created_at)
@@ -153,7 +156,7 @@ export function logSubscription(db: Db, given: Subscription): void {
       ${given.askedFrom}, ${given.confirmedFrom}, ${given.now})`);
 }
 
-/** Removes an address from every list and from the consent log, for a person who is erased. */
+/** Removes an address from every list and from the consent log, for a contact that is erased. */
 export function eraseUnsubscriptions(client: Database, addressId: number): void {
   client.prepare('DELETE FROM consent_log WHERE address_id = ?').run(addressId);
   client.prepare(`DELETE FROM unsubscribers WHERE id IN (${ENTRIES})`).run({ address: addressId });

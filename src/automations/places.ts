@@ -5,7 +5,7 @@
  */
 import { setTimeout } from 'node:timers/promises';
 import type { Database, Statement } from 'better-sqlite3';
-import { type ContactInput, type Readdressed, updateContact } from '../audience/contacts/contacts.ts';
+import { type AddressChange, type ContactInput, updateContact } from '../audience/contacts/contacts.ts';
 import { inChunks } from '../database/bulk.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
@@ -230,7 +230,7 @@ export function updateContactKeepingPlaces(
   });
 }
 
-function movePlaces(client: Database, accountId: number, { contact, from, to }: Readdressed): void {
+function movePlaces(client: Database, accountId: number, { contact, from, to }: AddressChange): void {
   moveAhead(client, accountId, [from, to]);
   // If the old address is still in the target, through another contact or by hand, it belongs to another person, who stays enrolled.
   const places = client

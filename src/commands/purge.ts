@@ -1,6 +1,6 @@
 /** `sendlark purge`: removes deleted records from the file. */
 import type { Database } from 'better-sqlite3';
-import { mayHaveErasedCopies, noteRewritten } from '../audience/contacts/address-rows.ts';
+import { mayHaveErasedCopies, recordRewritten } from '../audience/contacts/address-rows.ts';
 import { lockForServer } from '../database/open.ts';
 import { purge as purgeDeleted } from '../database/purge.ts';
 import { freeBytes, isShrinkable, makeShrinkable, shrink } from '../database/shrink.ts';
@@ -59,7 +59,7 @@ async function releaseSpace(client: Database, path: string): Promise<number> {
   if (lock === null) return shrink(client);
   const free = freeBytes(client);
   try {
-    if (makeShrinkable(client)) noteRewritten(client);
+    if (makeShrinkable(client)) recordRewritten(client);
     return free;
   } finally {
     lock.release();

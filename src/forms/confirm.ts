@@ -15,7 +15,7 @@ import {
 } from '../audience/contacts/contacts.ts';
 import { addContactsToSegment } from '../audience/segments/segments.ts';
 import { findSuppressionReason } from '../audience/suppressions.ts';
-import { chooseTracking } from '../audience/tracking-choice.ts';
+import { storeTrackingChoice } from '../audience/tracking-choice.ts';
 import { addUnsubscribers, logSubscription, resubscribe } from '../audience/unsubscribes.ts';
 import type { Db } from '../database/open.ts';
 import { contacts } from '../database/schema/index.ts';
@@ -110,7 +110,7 @@ function subscribe(db: Db, form: Form, request: FormRequest, from: string, now: 
   // A box that is not ticked says nothing: what they chose before stays.
   if (request.tracking_text !== '') {
     const choice = { isAllowed: true, source: 'form', text: request.tracking_text, mailingId: null } as const;
-    chooseTracking(db.$client, { accountId, addressId, ...choice, now }, proof);
+    storeTrackingChoice(db.$client, { accountId, addressId, ...choice, now }, proof);
   }
   return present === undefined || left.length > 0 || isJoining;
 }

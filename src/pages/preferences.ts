@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { and, asc, desc, eq, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import { addressId } from '../audience/contacts/address-rows.ts';
 import type { Address } from '../audience/contacts/addresses.ts';
-import { chooseTracking, IS_UNMEASURED } from '../audience/tracking-choice.ts';
+import { IS_UNMEASURED, storeTrackingChoice } from '../audience/tracking-choice.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
@@ -100,7 +100,7 @@ export class PreferenceStore {
   #change(ids: RecipientIds, { unsubscribed }: Preferences, chosen: ChosenLists, now: Date): void {
     const { form, left, joined } = chosen;
     if (left.includes(TRACKING) || joined.includes(TRACKING)) {
-      this.#chooseTracking(ids, chosen, now);
+      this.#storeTrackingChoice(ids, chosen, now);
       return;
     }
     const entries = joined.flatMap((list) => unsubscribed.get(list) ?? []);
@@ -111,8 +111,8 @@ export class PreferenceStore {
     if (entries.length > 0) removeUnsubscribers(this.#db, entries, 'page', isoTimestamp(now));
   }
 
-  #chooseTracking(ids: RecipientIds, { joined, text }: ChosenLists, now: Date): void {
-    chooseTracking(this.#db.$client, {
+  #storeTrackingChoice(ids: RecipientIds, { joined, text }: ChosenLists, now: Date): void {
+    storeTrackingChoice(this.#db.$client, {
       accountId: ids.user,
       addressId: addressId(this.#db, ids.user, addressOf(ids)),
       isAllowed: joined.includes(TRACKING),

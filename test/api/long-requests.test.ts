@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { finishLongLists } from '../../src/audience/unfinished-writes.ts';
+import { finishInterruptedWrites } from '../../src/audience/unfinished-writes.ts';
 import { connect, type Db } from '../../src/database/open.ts';
 import { type Answer, startApp, type TestApp } from '../support/app.ts';
 
@@ -64,7 +64,7 @@ t.test(
     t.equal(countIn(app.drizzle, ON_LIST), PEOPLE);
     if (save.copy === undefined) throw new Error('all was written at once');
     t.ok(Number(countIn(save.copy, ON_LIST)) < PEOPLE);
-    await finishLongLists(save.copy);
+    await finishInterruptedWrites(save.copy);
     t.equal(countIn(save.copy, ON_LIST), PEOPLE, 'the next start adds the rest');
     t.strictSame(save.copy.$client.prepare(LOGGED).all(), [{ action: 'unsubscribed', people: PEOPLE }], 'each once');
     t.equal(countIn(save.copy, NOTED), 0);
@@ -77,7 +77,7 @@ t.test(
     t.equal(countIn(app.drizzle, ON_LIST), 0);
     if (removed.copy === undefined) throw new Error('all was removed at once');
     t.ok(Number(countIn(removed.copy, ON_LIST)) > 0);
-    await finishLongLists(removed.copy);
+    await finishInterruptedWrites(removed.copy);
     t.equal(countIn(removed.copy, ON_LIST), 0, 'the next start removes the rest');
     const logged = [
       { action: 'resubscribed', people: PEOPLE },
@@ -126,7 +126,7 @@ t.test(
     t.equal(countIn(app.drizzle, live), 0);
     if (copy === undefined) throw new Error('all were deleted at once');
     t.ok(Number(countIn(copy, live)) > 0);
-    await finishLongLists(copy);
+    await finishInterruptedWrites(copy);
     t.equal(countIn(copy, live), 0, 'the next start deletes the rest');
     t.equal(countIn(copy, 'SELECT contacts_count FROM contact_types'), 0);
     t.equal(countIn(copy, NOTED), 0);

@@ -6,7 +6,7 @@ import { headers } from '@nats-io/transport-node';
 import t, { type Test } from 'tap';
 import { startNats } from '../../fixtures/nats.ts';
 import { removeSuppression, suppressAddress } from '../../src/audience/suppressions.ts';
-import { chooseTracking, chooseTrackingOfMany } from '../../src/audience/tracking-choice.ts';
+import { storeTrackingChoice, storeTrackingChoices } from '../../src/audience/tracking-choice.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../../src/audience/unsubscribes.ts';
 import { readConfig } from '../../src/config.ts';
 import { TRACKING_CHOICE } from '../../src/database/schema/index.ts';
@@ -120,7 +120,15 @@ t.test(
     const { user: accountId, address: addressId } = person;
     const now = () => new Date().toISOString();
     const track = (isAllowed: boolean) =>
-      chooseTracking(client, { accountId, addressId, isAllowed, source: 'api', text: '', mailingId: null, now: now() });
+      storeTrackingChoice(client, {
+        accountId,
+        addressId,
+        isAllowed,
+        source: 'api',
+        text: '',
+        mailingId: null,
+        now: now(),
+      });
     const suppress = () =>
       suppressAddress(client, {
         user_id: accountId,
@@ -187,7 +195,7 @@ t.test(
     });
     suppressAddress(client, { user_id, address_id, kind: 'bounce', diagnostic, created_at });
     const text = sentence('tracking_imported', { name: 'people.csv' });
-    chooseTrackingOfMany(client, { accountId: user_id, text, now: created_at }, [
+    storeTrackingChoices(client, { accountId: user_id, text, now: created_at }, [
       { address: address_id, choice: TRACKING_CHOICE.allowed },
     ]);
     await publisher.publish();

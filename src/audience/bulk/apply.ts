@@ -1,4 +1,4 @@
-/** What an action on many contacts does to some of them, and how it is taken back. Call inside the transaction of the job's progress. */
+/** Applies a bulk action to some contacts, and undoes it. Call inside the transaction that updates the job's progress. */
 import { sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import type { contactJobs } from '../../database/schema/index.ts';
@@ -17,20 +17,20 @@ interface Row {
   email: string;
 }
 
-/** Contact ids as the action changed them. For a move, with the type they had before. */
-interface Applied {
+/** A contact that the action changed. For a move, with its previous contact type. */
+interface ChangedContact {
   id: number;
   typeBefore: number | null;
 }
 
-/** Does the job's action to those of the contacts that it applies to. */
-export function applyAction(db: Db, job: Job, ids: readonly number[], now: string): Applied[] {
+/** Applies the job's action to those contacts that it can be applied to. Returns them. */
+export function applyAction(db: Db, job: Job, ids: readonly number[], now: string): ChangedContact[] {
   const present = liveContacts(db, job.user_id, ids);
   const applied = present.map(({ id }) => ({ id, typeBefore: null }));
   if (present.length === 0) return [];
   switch (job.action) {
     case 'delete':
-      // All get the job's own time, by which an undo finds them.
+      // All contacts get the creation time of the job, because the undo finds them by it.
       deleteContacts(
         db,
         present.map(({ id }) => id),
@@ -63,8 +63,8 @@ export function applyAction(db: Db, job: Job, ids: readonly number[], now: strin
   }
 }
 
-/** Takes the action back for these contacts of the job; gives how many. */
-export function undoAction(db: Db, job: Job, items: readonly Applied[], now: string): number {
+/** Undoes the action for these contacts of the job. Returns the number of changed contacts. */
+export function undoAction(db: Db, job: Job, items: readonly ChangedContact[], now: string): number {
   if (job.action === 'delete')
     return restoreContacts(
       db,
@@ -86,14 +86,19 @@ function liveContacts(db: Db, accountId: number, ids: readonly number[]): Row[] 
       AND EXISTS (SELECT 1 FROM contact_types t WHERE t.id = c.contact_type_id AND t.deleted_at IS NULL)`);
 }
 
-/** Moves contacts (ids) of an account to another type, as an action on many does. Call inside a transaction. */
+/** Moves contacts (ids) of an account to another type, as the bulk action does. Call inside a transaction. */
 export function moveToType(db: Db, accountId: number, ids: readonly number[], to: number, now: string): void {
   const moves = liveContacts(db, accountId, ids).map((row) => ({ row, to }));
   moveContacts(db, accountId, moves, now);
 }
 
-/** Moves contacts to other types, except where the type is deleted or has a contact with their address. */
-function moveContacts(db: Db, accountId: number, moves: readonly { row: Row; to: number }[], now: string): Applied[] {
+/** Moves contacts to other types, unless the type is deleted or has a contact with the same address. Returns the moved ones. */
+function moveContacts(
+  db: Db,
+  accountId: number,
+  moves: readonly { row: Row; to: number }[],
+  now: string,
+): ChangedContact[] {
   const given = JSON.stringify(moves.map(({ row, to }) => ({ id: row.id, to })));
   const done = db.all<{ id: number }>(sql`
     UPDATE OR IGNORE contacts SET contact_type_id = m.value ->> 'to', updated_at = ${now} FROM json_each(${given}) m
@@ -114,7 +119,7 @@ function moveContacts(db: Db, accountId: number, moves: readonly { row: Row; to:
   return moved.map(({ row }) => ({ id: row.id, typeBefore: row.contact_type_id }));
 }
 
-/** Brings back contacts that the job deleted, except where their type is deleted or has their address again. */
+/** Restores contacts that the job deleted, unless their type is deleted or has a new contact with their address. Returns how many. */
 function restoreContacts(db: Db, job: Job, ids: readonly number[], now: string): number {
   const restored = db.$client
     .prepare<unknown[], Row>(`

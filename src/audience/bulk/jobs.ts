@@ -1,6 +1,6 @@
 /**
- * Actions on many contacts: starting, cancelling, undoing and reading them, and what the background thread does with them, in short
- * transactions. Each stores how far the action came, so that it goes on from there after a kill, and none of its contacts is worked on twice.
+ * Bulk actions: starting, cancelling, undoing and reading them, and the work of the background thread on them. The work is done in
+ * short transactions that also store the progress. After a kill the action continues from there, and no contact is processed twice.
  */
 
 import { inChunks } from '../../database/bulk.ts';
@@ -15,17 +15,17 @@ import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { type ContactFilter, ContactFinder, Pace } from '../search/find-contacts.ts';
 import { applyAction, type Job, undoAction } from './apply.ts';
 
-/** How long an action can be undone after it ended. */
+/** How long after its end an action can be undone. */
 const UNDO_MS = 3_600_000;
 const UNDOABLE: readonly Job['action'][] = ['move', 'delete'];
-/** The most actions of an account that have not ended. */
+/** The maximum number of unfinished actions of an account. */
 const MAX_UNFINISHED = 20;
 const TOO_MANY_REQUESTS = 429;
 
-/** Stores an action for the background thread. Throws 429 while too many of the account have not ended. */
+/** Stores an action for the background thread. Throws 429 if the account has too many unfinished actions. */
 export function startJob(
   db: Db,
-  /** `contacts`: by id, checked to belong to the account, or all of a filter. */
+  /** `contacts`: ids, checked to belong to the account, or a filter for all that match. */
   {
     contacts,
     ...job
@@ -54,7 +54,7 @@ function requireRoom(db: Db, accountId: number): void {
   if ((unfinished ?? 0) >= MAX_UNFINISHED) throw new Failure(TOO_MANY_REQUESTS, sentence('too_many_actions'));
 }
 
-/** The job of the account with this id. Throws 404. */
+/** Returns the job of the account with this id. Throws 404. */
 export function requireJob(db: Db, accountId: number, id: number): Job {
   const job = db.$client
     .prepare<[number, number], Job>('SELECT * FROM contact_jobs WHERE id = ? AND user_id = ?')
@@ -63,14 +63,14 @@ export function requireJob(db: Db, accountId: number, id: number): Job {
   return job;
 }
 
-/** The newest jobs of the account, newest first. */
+/** Returns the newest jobs of the account, newest first. */
 export function listJobs(db: Db, accountId: number, limit: number): Job[] {
   return db.$client
     .prepare<[number, number], Job>('SELECT * FROM contact_jobs WHERE user_id = ? ORDER BY id DESC LIMIT ?')
     .all(accountId, limit);
 }
 
-/** Stops a job after the contacts it is working on. What it did so far stays. Throws 409 when it has ended. */
+/** Stops a job after the contacts that are being processed. The job keeps what it has done. Throws 409 if it has ended. */
 export function cancelJob(db: Db, accountId: number, id: number, now: string): void {
   const { state } = requireJob(db, accountId, id);
   if (state !== 'selecting' && state !== 'ready' && state !== 'running') throw conflict(sentence('action_ended'));
@@ -80,7 +80,7 @@ export function cancelJob(db: Db, accountId: number, id: number, now: string): v
     .run(now, id);
 }
 
-/** Lets a job that waits for it change the contacts it has collected. Throws 409 when it does not wait. */
+/** Confirms a job that waits for it, so that the job changes the contacts that it has collected. Throws 409 if it does not wait. */
 export function confirmJob(db: Db, accountId: number, id: number): void {
   const { changes } = db.$client
     .prepare("UPDATE contact_jobs SET state = 'running' WHERE id = ? AND state = 'ready'")
@@ -88,7 +88,7 @@ export function confirmJob(db: Db, accountId: number, id: number): void {
   if (changes === 0) throw conflict(sentence('action_not_ready'));
 }
 
-/** Whether a job can be undone at this moment, epoch milliseconds. */
+/** Returns true if a job can be undone at this moment, epoch milliseconds. */
 export function isUndoable({ action, state, finished_at, done }: Job, now: number): boolean {
   return (
     UNDOABLE.includes(action) &&
@@ -99,7 +99,7 @@ export function isUndoable({ action, state, finished_at, done }: Job, now: numbe
   );
 }
 
-/** Takes back what a job did, in the background. Throws 409 when that is not possible or no longer. `now` is epoch milliseconds. */
+/** Makes the background thread undo a job. Throws 409 if the job cannot be undone, or no longer. `now` is epoch milliseconds. */
 export function undoJob(db: Db, accountId: number, id: number, now: number): void {
   if (!isUndoable(requireJob(db, accountId, id), now)) throw conflict(sentence('action_final'));
   db.$client
@@ -109,17 +109,17 @@ export function undoJob(db: Db, accountId: number, id: number, now: number): voi
 
 /** How long one call of `continueJobs` works. */
 const BACKGROUND_MS = 30;
-/** Contacts of one transaction: applying an action to them takes a few milliseconds. */
+/** The number of contacts in one transaction. Applying an action to them takes a few milliseconds. */
 const CHUNK = 100;
-/** Contacts given by id that are written down in one transaction, and contacts of a job that are forgotten in one. */
-const WRITTEN = 1000;
+/** The number of given contact ids that one transaction stores, and of a job's contacts that one transaction removes. */
+const IDS_PER_TRANSACTION = 1000;
 
-/** The account whose job was worked on last. The next turn goes to the one after it, so that no account waits for all jobs of another. */
+/** The account whose job was processed last. The account after it is next, so that no account waits for all jobs of another. */
 let lastAccount = 0;
 
 /**
- * Goes on with the oldest job of an account for a short time; gives whether there is more to do. A job that fails is reported to `onFailure` and ends.
- * Throws when the disk fails.
+ * Continues the oldest job of an account for a short time. Returns true if there is more to do. Reports a failing job to
+ * `onFailure` and ends that job. Throws if the disk fails.
  */
 export async function continueJobs(
   db: Db,
@@ -132,16 +132,16 @@ export async function continueJobs(
     SELECT * FROM contact_jobs WHERE state IN ('selecting', 'running', 'undoing') ORDER BY user_id < ?, user_id, id LIMIT 1`,
   );
   const account = oldest.get(lastAccount + 1)?.user_id;
-  if (account === undefined) return forgetOld(db, clock);
+  if (account === undefined) return removeExpired(db, clock);
   lastAccount = account;
   const until = performance.now() + BACKGROUND_MS;
   const pace = new Pace();
   await inChunks(db.$client, () => {
-    // Read anew in each transaction: a request may have cancelled it.
+    // Read again in each transaction, because a request may have cancelled the job.
     const job = oldest.get(account);
     if (job?.user_id !== account) return false;
     try {
-      db.$client.transaction(() => stepOf(db, job, clock, pace))();
+      db.$client.transaction(() => continueJob(db, job, clock, pace))();
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
       end(db, job.id, 'failed', clock);
@@ -153,18 +153,18 @@ export async function continueJobs(
 }
 
 /**
- * Removes some contacts of jobs that cannot be undone any more; gives whether there are more. A job that nobody has confirmed in that time
- * is cancelled.
+ * Removes some contacts of jobs that can no longer be undone. Returns true if there are more. Cancels a job that was not
+ * confirmed within that time.
  */
-function forgetOld(db: Db, clock: Clock): boolean {
+function removeExpired(db: Db, clock: Clock): boolean {
   const before = isoTimestamp(new Date(clock.now().getTime() - UNDO_MS));
-  const forgotten = prepared<[string], number>(
+  const unconfirmed = prepared<[string], number>(
     db.$client,
     `SELECT id FROM contact_jobs WHERE id = (SELECT min(job_id) FROM contact_job_items) AND state = 'ready' AND created_at < ?`,
   )
     .pluck()
     .get(before);
-  if (forgotten !== undefined) end(db, forgotten, 'cancelled', clock);
+  if (unconfirmed !== undefined) end(db, unconfirmed, 'cancelled', clock);
   const old = prepared<[string], number>(
     db.$client,
     'SELECT id FROM contact_jobs WHERE id = (SELECT min(job_id) FROM contact_job_items) AND finished_at < ?',
@@ -174,13 +174,13 @@ function forgetOld(db: Db, clock: Clock): boolean {
   if (old === undefined) return false;
   db.$client
     .prepare(
-      `DELETE FROM contact_job_items WHERE rowid IN (SELECT rowid FROM contact_job_items WHERE job_id = ? LIMIT ${WRITTEN})`,
+      `DELETE FROM contact_job_items WHERE rowid IN (SELECT rowid FROM contact_job_items WHERE job_id = ? LIMIT ${IDS_PER_TRANSACTION})`,
     )
     .run(old);
   return true;
 }
 
-function stepOf(db: Db, job: Job, clock: Clock, pace: Pace): void {
+function continueJob(db: Db, job: Job, clock: Clock, pace: Pace): void {
   if (job.state === 'selecting') collect(db, job, clock, pace);
   else if (job.state === 'running') apply(db, job, clock);
   else undo(db, job, clock);
@@ -189,11 +189,11 @@ function stepOf(db: Db, job: Job, clock: Clock, pace: Pace): void {
 function collect(db: Db, job: Job, clock: Clock, pace: Pace): void {
   const filter: ContactFilter | number[] = JSON.parse(job.filter ?? '');
   if (Array.isArray(filter)) {
-    writeDown(db, job, filter);
+    storeContacts(db, job, filter);
     return;
   }
   const finder = new ContactFinder(db, filter, 'oldest', isoTimestamp(clock.now()));
-  // Until the index of the search is complete, contacts would be missed.
+  // Until the search index is complete, contacts would be missed.
   if (finder.isIndexing) return;
   const { rows, next } = pace.step((candidates) => finder.step(job.place, 'c.id', candidates, candidates));
   const { changes } = db.$client
@@ -204,15 +204,15 @@ function collect(db: Db, job: Job, clock: Clock, pace: Pace): void {
     .run(changes, next, next === null ? stateAfterCollecting(job, job.whole + changes) : 'selecting', job.id);
 }
 
-/** There is nothing to confirm about nobody. */
+/** Without any contacts there is nothing to confirm. */
 function stateAfterCollecting({ needs_confirmation }: Job, whole: number): Job['state'] {
   return needs_confirmation === 1 && whole > 0 ? 'ready' : 'running';
 }
 
-/** Writes the next contacts down that were given by id. */
-function writeDown(db: Db, job: Job, ids: readonly number[]): void {
+/** Stores the next contacts of those given by id. */
+function storeContacts(db: Db, job: Job, ids: readonly number[]): void {
   const from = Number(job.place ?? 0);
-  const next = from + WRITTEN;
+  const next = from + IDS_PER_TRANSACTION;
   db.$client
     .prepare('INSERT OR IGNORE INTO contact_job_items (job_id, contact_id) SELECT ?, value FROM json_each(?)')
     .run(job.id, JSON.stringify(ids.slice(from, next)));

@@ -1,4 +1,7 @@
-/** Actions on many contacts: chosen ones or all that match. The background does them; they can be watched, cancelled and undone. */
+/**
+ * Operations for bulk actions on chosen contacts or on all that match. The background thread does the work, and users can
+ * watch, cancel and undo it.
+ */
 import Type, { type Static } from 'typebox';
 import { recordId, requireOwnedIds } from '../../database/ownership.ts';
 import { contactJobs, contacts } from '../../database/schema/index.ts';
@@ -55,7 +58,7 @@ export type Action = Static<typeof Action>;
 const OneAction = Type.Object({ job: Action });
 const ById = Type.Object({ id: identifier('The action.') });
 
-/** The parameter that names what contacts are moved to, added to or unsubscribed from. */
+/** The parameter with the contact type, segment or group of an action. */
 export const TARGETS = {
   move: 'to_contact_type_id',
   segment: 'to_segment_id',
@@ -82,7 +85,7 @@ export const startAction = operation({
   check(context, given, errors) {
     const { db, accountId } = context;
     checkContactFilter(context, given, errors);
-    // The filter is kept until the action is done.
+    // The filter is stored until the action has ended.
     for (const [field, texts] of [
       ['search', [given.search ?? '']],
       ['value', given.value ?? []],

@@ -1,4 +1,4 @@
-/** Contact types: named lists of contacts. */
+/** Operations for contact types, which are named lists of contacts. */
 
 import { sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';

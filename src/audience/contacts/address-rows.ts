@@ -1,7 +1,7 @@
 /**
- * The rows of `addresses`: one for each normalized e-mail address of an account, to which contacts, deliveries and lists refer. The row of a
- * person who was erased stays, but instead of the address it has a keyed hash of it: nobody can read the address from that, and it is
- * recognised when somebody wants to add it again.
+ * The rows of `addresses`: one for each normalized e-mail address of an account. Contacts, deliveries and lists refer to them.
+ * The row of an erased contact stays, but has a keyed hash in place of the address. Nobody can read the address from the hash,
+ * but it is recognized when somebody tries to add it again.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
@@ -15,13 +15,13 @@ import { messages } from '../../errors/field-errors.ts';
 import { type Address, addressesIn, parseAddress } from './addresses.ts';
 
 const PREFIX = 'erased:';
-/** The condition for rows of `addresses` whose person was erased; in the order of the unique index. */
+/** SQL condition for rows of erased addresses, in the order of the unique index. */
 const IS_ERASED = `normalized_email >= '${PREFIX}' AND normalized_email < 'erased;'`;
 const KEY = 'erasure_key';
-/** How many had been erased when the file was last written anew. */
+/** The name of the stored number of erased addresses at the last rewrite of the file. */
 const REWRITTEN = 'rewritten_after_erased';
 
-/** What an erased address has instead of its normalized form. The key is made with the first erasure. */
+/** Returns the text that replaces an erased address. The first erasure creates the key. */
 export function erasedForm(client: Database, accountId: number, normalized: string): string {
   addNamedValue(client, KEY, randomBytes(32).toString('hex'));
   return formWith(String(findNamedValue(client, KEY)), accountId, normalized);
@@ -32,15 +32,15 @@ function formWith(key: string, accountId: number, normalized: string): string {
 }
 
 /**
- * Whether somebody was erased since the file was last written anew. SQLite overwrites what is removed, but where it moved rows to another
- * page before, it can have left a copy in the unused part of the old one.
+ * Returns true if an address was erased since the file was last rewritten. SQLite overwrites removed content, but when it moved
+ * rows to another page before, it may have left a copy in the unused part of the old page.
  */
 export function mayHaveErasedCopies(client: Database): boolean {
   return Number(findNamedValue(client, REWRITTEN)) !== countAllErased(client);
 }
 
-/** Notes that the file was written anew, after which nothing of those erased so far is in it. */
-export function noteRewritten(client: Database): void {
+/** Records that the file was rewritten, after which it contains nothing about the addresses erased so far. */
+export function recordRewritten(client: Database): void {
   writeNamedValue(client, REWRITTEN, String(countAllErased(client)));
 }
 
@@ -50,7 +50,7 @@ function countAllErased(client: Database): number {
   return Number(client.prepare(sql).pluck().get());
 }
 
-/** Says whether a normalized address was erased in this account. Without erased addresses it costs nothing. */
+/** Returns a function that tells whether a normalized address was erased in this account. It costs nothing if no address was erased. */
 export function erasedTest(client: Database, accountId: number): (normalized: string) => boolean {
   const key = findNamedValue(client, KEY);
   const forms = new Set(
@@ -62,8 +62,11 @@ export function erasedTest(client: Database, accountId: number): (normalized: st
   return (normalized) => key !== null && forms.size > 0 && forms.has(formWith(key, accountId, normalized));
 }
 
-/** How many addresses of this account were erased. It only grows, so that whoever read addresses before can see whether to check them again. */
-export function countErased(client: Database, accountId: number): number {
+/**
+ * Returns how many addresses of this account were erased. The number only grows, so a caller that read addresses earlier sees
+ * from it whether to check them again.
+ */
+export function countErasedAddresses(client: Database, accountId: number): number {
   const count = prepared<[number], { count: number }>(
     client,
     `SELECT count(*) AS count FROM addresses WHERE user_id = ? AND ${IS_ERASED}`,
@@ -71,7 +74,7 @@ export function countErased(client: Database, accountId: number): number {
   return count.get(accountId)?.count ?? 0;
 }
 
-/** The accounts of which somebody was erased. */
+/** Returns the accounts with erased addresses. */
 export function accountsWithErased(client: Database): number[] {
   const sql = `SELECT id FROM accounts WHERE EXISTS (SELECT 1 FROM addresses a WHERE a.user_id = accounts.id AND ${IS_ERASED})`;
   return prepared<[], { id: number }>(client, sql)
@@ -79,23 +82,23 @@ export function accountsWithErased(client: Database): number[] {
     .map(({ id }) => id);
 }
 
-/** Whether this address, in any spelling, was erased. False for a text that is not an address. */
+/** Returns true if this address, in any spelling, was erased. Returns false for a text that is not an address. */
 export function isErased(client: Database, accountId: number, email: string | undefined): boolean {
   return email !== undefined && findErasedId(client, accountId, email) !== undefined;
 }
 
-/** Whether one of these texts names an erased address, alone or among other words. */
+/** Returns true if one of these texts contains an erased address, alone or among other words. */
 export function namesErased(client: Database, accountId: number, texts: readonly string[]): boolean {
   return erasedRows(client, accountId, texts.flatMap(addressesIn)).length > 0;
 }
 
-/** The id of the row that an erased address left, in any spelling; undefined for one that was not erased, or is no address. */
+/** Returns the id of the row of an erased address, in any spelling; undefined if the text is not an address or was not erased. */
 export function findErasedId(client: Database, accountId: number, email: string): number | undefined {
   const normalized = parseAddress(email)?.normalized;
   return normalized === undefined ? undefined : erasedRows(client, accountId, [normalized])[0]?.id;
 }
 
-/** Those of these addresses whose person was not erased. */
+/** Returns these addresses without the erased ones. */
 function withoutErased(client: Database, accountId: number, addresses: readonly Address[]): readonly Address[] {
   const rows = erasedRows(
     client,
@@ -106,17 +109,17 @@ function withoutErased(client: Database, accountId: number, addresses: readonly 
   return rows.length === 0 ? addresses : addresses.filter(({ normalized }) => !erased.has(normalized));
 }
 
-/** Those of these normalized addresses whose person was erased. */
+/** Returns the erased ones of these normalized addresses. */
 export function erasedAmong(client: Database, accountId: number, normalized: readonly string[]): string[] {
   return erasedRows(client, accountId, normalized).map((row) => row.normalized);
 }
 
-/** Whether the person of this row of `addresses` was erased. */
+/** Returns true if this row of `addresses` is that of an erased address. */
 export function isErasedRow(client: Database, addressId: number): boolean {
   return prepared(client, `SELECT 1 FROM addresses WHERE id = ? AND ${IS_ERASED}`).get(addressId) !== undefined;
 }
 
-/** The rows that those of these normalized addresses left which were erased. Costs nothing while nobody was ever erased. */
+/** Returns the rows of the erased ones of these normalized addresses. Costs nothing if no address was ever erased. */
 function erasedRows(
   client: Database,
   accountId: number,
@@ -133,8 +136,8 @@ function erasedRows(
 }
 
 /**
- * The condition that a column has the id of this address of the account. No row meets it if the account does not have the address.
- * Undefined without `email`.
+ * Returns the condition that a column has the id of this address of the account. No row meets it if the account does not have
+ * the address. Undefined without `email`.
  */
 export function isAddress(column: SQLiteColumn, accountId: number, email: string | undefined): SQL | undefined {
   if (!email) return undefined;
@@ -143,8 +146,8 @@ export function isAddress(column: SQLiteColumn, accountId: number, email: string
 }
 
 /**
- * The id of the address's row, which is created if missing. Call inside the transaction of the write that refers to it. Throws 409 for
- * the address of an erased person.
+ * Returns the id of the address's row, which is created if missing. Call inside the transaction of the write that refers to it.
+ * Throws 409 for an erased address.
  */
 export function addressId(db: Db, accountId: number, address: Address): number {
   if (isErased(db.$client, accountId, address.normalized)) throw conflict(messages.erased('email'));
@@ -154,7 +157,7 @@ export function addressId(db: Db, accountId: number, address: Address): number {
   ).id;
 }
 
-/** The id of the account's row of this address; undefined if it has none. */
+/** Returns the id of the account's row of this address; undefined if it has none. */
 export function findAddressId(db: Db, accountId: number, address: Address): number | undefined {
   return db.$client
     .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?')
@@ -162,7 +165,7 @@ export function findAddressId(db: Db, accountId: number, address: Address): numb
     .get(accountId, address.normalized);
 }
 
-/** Creates the rows that are missing, in one statement. Erased people get none: no list can name them again, and no mail goes to them anyway. */
+/** Creates the missing rows in one statement. Erased addresses get none, so that no list contains them again; they get no mail anyway. */
 export function addAddresses(db: Db, accountId: number, addresses: readonly Address[]): void {
   const kept = withoutErased(db.$client, accountId, addresses);
   const normalized = JSON.stringify(kept.map((address) => address.normalized));

@@ -1,4 +1,4 @@
-/** E-mail addresses: which are accepted, and the normalized form that tells when two are the same. */
+/** E-mail addresses: which are accepted, and their normalized form, which is equal for two spellings of one address. */
 import { setImmediate } from 'node:timers/promises';
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { fold } from '../../database/functions/fold.ts';
@@ -12,20 +12,25 @@ export interface Address {
   domain: string;
 }
 
-/** A list is accepted as a whole or not at all: either every address, or those that are invalid. */
+/** A list is accepted or refused as a whole: the result has either every address, or the invalid ones. */
 type AddressList = { addresses: Address[] } | { bad: string[]; tooMany: boolean };
 
 const MAX_ADDRESS_LENGTH = 254;
 const MAX_LOCAL_LENGTH = 64;
-/** So many addresses of a list are parsed in one or two milliseconds. */
+/** The number of addresses of a list that are parsed in one or two milliseconds. */
 const PARTS_AT_ONCE = 500;
 const LOCAL = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
-/** Two or more labels of letters, digits and inner hyphens. The last is not a number, since `a@1.2.3.4` would name an IPv4 address. */
+/**
+ * Two or more labels of letters, digits and inner hyphens. The last label is not a number, because `a@1.2.3.4` would name an IPv4 address.
+ */
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!(?:\d+|0x[\da-f]*)$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
-/** What can be an address within a longer text. It begins where a word begins: the end of a longer word is no address. */
+/** A possible address within a longer text. It must begin where a word begins, because the end of a longer word is not an address. */
 const IN_TEXT =
   /(?<![\p{L}\p{N}.!#$%&'*+/=?^_`{|}~-])[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[\p{L}\p{N}\p{M}.-]{0,252}[\p{L}\p{N}\p{M}]/gu;
-/** The same behind marks in front of a word, such as quotation marks: many of them may be part of an address, and then `IN_TEXT` has them. */
+/**
+ * A possible address after marks such as quotation marks. Many of these marks may also be part of an address; `IN_TEXT` finds
+ * the address that includes them.
+ */
 const BEHIND_MARKS =
   /[a-z\d](?<!\p{L}[.!#$%&'*+/=?^_`{|}~-]*.|\p{N}[.!#$%&'*+/=?^_`{|}~-]*.)[\w.!#$%&'*+/=?^`{|}~-]{0,63}@[\p{L}\p{N}\p{M}.-]{0,252}[\p{L}\p{N}\p{M}]/giu;
 const NOT_ASCII = /\P{ASCII}/u;
@@ -34,9 +39,9 @@ const ASCII_NOT_IN_DOMAINS = /(?![a-z\d.-])\p{ASCII}/iu;
 const INVISIBLE = /(?![\u200c\u200d])\p{Default_Ignorable_Code_Point}/u;
 
 /**
- * Parses one address; null if it is not accepted. Accepted are an ASCII dot-atom of at most 64 characters (RFC 5321 4.5.3.1.1), `@`,
- * and a domain with a dot, which may be internationalised (UTS #46): together at most 254 characters with the domain in ASCII form
- * (RFC 3696 erratum 1690). Quoted local parts, comments, display names, groups and address literals are refused.
+ * Parses one address; null if it is not accepted. Accepted are an ASCII dot-atom of at most 64 characters (RFC 5321 4.5.3.1.1),
+ * `@`, and a domain with a dot, which may be internationalised (UTS #46): together at most 254 characters with the domain in
+ * ASCII form (RFC 3696 erratum 1690). Quoted local parts, comments, display names, groups and address literals are refused.
  */
 export function parseAddress(text: string): Address | null {
   const address = text.trim();
@@ -51,43 +56,46 @@ export function parseAddress(text: string): Address | null {
 }
 
 /**
- * An address in the form for header fields and SMTP commands: the local part as given, the domain in ASCII form with its
- * international labels as A-labels (RFC 5891, UTS #46). Null for what `parseAddress` refuses.
+ * Returns an address in the form for header fields and SMTP commands: the local part as given, the domain in ASCII form with
+ * its international labels as A-labels (RFC 5891, UTS #46). Null for an address that `parseAddress` refuses.
  */
 export function asciiAddress(text: string): string | null {
   const parsed = parseAddress(text);
   return parsed && parsed.address.slice(0, parsed.address.lastIndexOf('@') + 1) + parsed.domain;
 }
 
-/** How a text can spell a normalized address, folded: with the domain in ASCII form and, where that differs, in Unicode. */
+/**
+ * Returns the spellings that a text can have for a normalized address, case-folded: with the domain in ASCII form and, if that
+ * differs, in Unicode.
+ */
 export function spellings(normalized: string): string[] {
   const domainAt = normalized.lastIndexOf('@') + 1;
   const unicode = normalized.slice(0, domainAt) + fold(domainToUnicode(normalized.slice(domainAt)));
   return unicode === normalized ? [normalized] : [normalized, unicode];
 }
 
-/** The addresses that a text names, normalized: with the marks in front of them that may be part of an address, and without. */
+/** Returns the normalized addresses in a text, both with and without the marks in front of them that may be part of an address. */
 export function addressesIn(text: string): string[] {
   const found = [IN_TEXT, BEHIND_MARKS].flatMap((pattern) => [...text.matchAll(pattern)]);
   return [...new Set(found.flatMap(([address]) => parseAddress(address)?.normalized ?? []))];
 }
 
-/** The text with another text in the place of this normalized address, in whatever spelling it stands there. */
+/** Replaces every spelling of a normalized address in a text. */
 export function replaceAddress(text: string, normalized: string, by: string): string {
   const replace = (found: string) => (parseAddress(found)?.normalized === normalized ? by : found);
   return text.replace(IN_TEXT, replace).replace(BEHIND_MARKS, replace);
 }
 
-/** A domain in ASCII form and lower case; null when it cannot be the domain of an address. */
+/** Returns a domain in ASCII form and lower case; null if it cannot be the domain of an address. */
 export function asciiDomain(domain: string): string | null {
   return parseAddress(`postmaster@${domain}`)?.domain ?? null;
 }
 
 /**
- * Parses a comma-separated text into addresses without repeats, in the order of their first mention. If any is invalid, gives the
- * invalid ones as written instead. White space around an address and empty parts (a trailing comma) are ignored; a text without any
- * address gives an empty `bad`. A text with more than `most` addresses gives `tooMany`. Between some hundred addresses other requests
- * are answered, because ten thousand take up to 40 ms.
+ * Parses a comma-separated text into addresses without repeats, in the order of their first occurrence. If any is invalid,
+ * returns the invalid ones as written instead. White space around an address and empty parts (a trailing comma) are ignored; a
+ * text without any address returns an empty `bad`. A text with more than `most` addresses returns `tooMany`. Other requests are
+ * answered after every few hundred addresses, because ten thousand take up to 40 ms.
  */
 export async function parseAddressList(text: string, most: number): Promise<AddressList> {
   const addresses = new Map<string, Address>();
@@ -114,8 +122,8 @@ function normalizeDomain(given: string): string | null {
 }
 
 /**
- * The ASCII form of a domain by UTS #46; '' where there is none. `domainToASCII` parses the host of a URL, so characters that only
- * mean something in a URL are refused first.
+ * Returns the ASCII form of a domain by UTS #46; '' if there is none. `domainToASCII` parses the host of a URL, so characters
+ * with a meaning only in URLs are refused first.
  */
 function mapToAscii(given: string): string {
   if (ASCII_NOT_IN_DOMAINS.test(given) || INVISIBLE.test(given)) return '';
@@ -124,7 +132,7 @@ function mapToAscii(given: string): string {
   return domainToASCII(given.replaceAll('ẞ', 'ß'));
 }
 
-/** Whether a label that begins with `xn--` is the ASCII form of some Unicode label; Node 24 does not check that. */
+/** Returns true if a label that begins with `xn--` is the ASCII form of a Unicode label, because Node 24 does not check that. */
 function isGenuine(label: string): boolean {
   if (!label.startsWith('xn--')) return true;
   const unicode = domainToUnicode(label);

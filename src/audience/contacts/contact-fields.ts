@@ -1,19 +1,19 @@
-/** Contact fields: the reserved ones, an account's custom ones, and which values a custom field accepts. */
+/** The fields of contacts: the reserved ones, an account's custom ones, and the values that custom fields accept. */
 import { type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { contacts, type customFields } from '../../database/schema/index.ts';
 
-/** What is known of a field that every contact has. */
+/** The properties of a field that every contact has. */
 interface ReservedField {
-  /** For the API reference; without it: as it was given. */
+  /** For the API reference; without it: "as it was given". */
   description?: string;
-  /** Other names that the column of a file has, in English and German; compared without case, spaces and signs. */
+  /** Other names for the column of a file, in English and German. Case, spaces and signs are ignored in comparisons. */
   headings: readonly string[];
-  /** Its cell in the sample of a file. */
+  /** The value in the sample file. */
   sample: string;
-  /** What browsers may fill in by themselves (HTML, 4.10.18.7.1). */
+  /** The autofill token for browsers (HTML, 4.10.18.7.1). */
   autocomplete?: string;
-  /** A part of a postal address: the lines of its cell in a file become one. */
+  /** A part of a postal address. An import joins several lines of its cell into one. */
   isOfAddress?: true;
 }
 
@@ -115,13 +115,13 @@ const RESERVED = {
 } as const satisfies Record<string, ReservedField>;
 
 type ReservedName = keyof typeof RESERVED;
-/** The fields that are a line of text in a column of the same name. */
+/** The fields that are one line of text in a column of the same name. */
 export type LineName = Exclude<ReservedName, 'email' | 'alt_email' | 'country'>;
 
 /** The names of the reserved fields in the order of their ids, from 1. */
 export const RESERVED_FIELDS = Object.keys(RESERVED) as readonly ReservedName[];
 
-/** What is known of the reserved field with this name; undefined where no reserved field has it. */
+/** Returns the properties of the reserved field with this name; undefined if there is none. */
 export function reservedField(name: string): ReservedField | undefined {
   return isReservedField(name) ? RESERVED[name] : undefined;
 }
@@ -130,15 +130,18 @@ function isReservedField(name: string): name is ReservedName {
   return Object.hasOwn(RESERVED, name);
 }
 
-/** Whether this is the name of a field that is a line of text in a column of the same name. */
+/** Returns true if this is the name of a field that is one line of text in a column of the same name. */
 export function isLineField(name: string): name is LineName {
   return isReservedField(name) && name !== 'email' && name !== 'alt_email' && name !== 'country';
 }
 
-/** The contact columns that hold free text. */
+/** The columns of contacts with free text. */
 export const TEXT_COLUMNS: readonly LineName[] = RESERVED_FIELDS.filter(isLineField);
 
-/** A value for each reserved field by its name, in their order: `others`, and for those of one line of text what `line` gives. */
+/**
+ * Returns a value for each reserved field, in their order: the result of `line` for fields of one line of text, and the value
+ * in `others` for the rest.
+ */
 export function byField<Others extends Record<Exclude<ReservedName, LineName>, unknown>, Line>(
   others: Others,
   line: (name: LineName) => Line,
@@ -159,21 +162,21 @@ const RESERVED_NAMES = new Set<string>([
   'prototype',
 ]);
 
-/** The most custom fields of an account. Every list, export and mail has to handle all of them for each contact. */
+/** The maximum number of custom fields of an account, because every list, export and mail has to handle all of them for each contact. */
 export const MAX_FIELDS = 1000;
 
 export const FIELD_TYPES = ['text', 'number', 'datetime-local'] as const;
 export type FieldType = (typeof FIELD_TYPES)[number];
 export type CustomField = typeof customFields.$inferSelect;
 
-/** Whether this name, in any case, is not allowed for a custom field. */
+/** Returns true if this name, in any case, is not allowed for a custom field. */
 export function isReservedName(name: string): boolean {
   return RESERVED_NAMES.has(name.toLowerCase());
 }
 
 const readers = new WeakMap<Db, (accountId: number) => CustomField[]>();
 
-/** The account's custom fields, ascending by id. */
+/** Returns the account's custom fields, ascending by id. */
 export function listCustomFields(db: Db, accountId: number): CustomField[] {
   const reader = readers.get(db) ?? customFieldsReader(db);
   readers.set(db, reader);
@@ -181,8 +184,8 @@ export function listCustomFields(db: Db, accountId: number): CustomField[] {
 }
 
 /**
- * Prepares the query once, since every request about contacts runs it, and adds the SQL function that `storedFieldRecord` calls. SQLite would
- * need more time to sort the few rows than to find them.
+ * Returns a function that reads the custom fields of an account. The query is prepared once, because every request about
+ * contacts runs it. Also adds the SQL function that `storedFieldRecord` calls.
  */
 function customFieldsReader({ $client }: Db): (accountId: number) => CustomField[] {
   $client.function('field_title', { deterministic: true }, (name) => fieldTitle(String(name)));
@@ -190,20 +193,22 @@ function customFieldsReader({ $client }: Db): (accountId: number) => CustomField
   return (accountId) => statement.all(accountId).sort((one, other) => one.id - other.id);
 }
 
-/** The display label of a field: underscores as spaces, in title case. */
+/** Returns the display label of a field: underscores become spaces, in title case. */
 function fieldTitle(name: string): string {
   return name.replaceAll('_', ' ').replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
 }
 
-/** The JSON path of a custom field's value in `contacts.custom_values`. */
+/** Returns the JSON path of a custom field's value in `contacts.custom_values`. */
 export function customValuePath(fieldId: number): string {
   return `$."${fieldId}"`;
 }
 
-/** The most fields in one `json_object` call: SQLite allows 1,000 arguments, and a field takes two. */
+/** The maximum number of fields in one `json_object` call: SQLite allows 1,000 arguments, and a field takes two. */
 const MAX_INLINE_FIELDS = 300;
 
-/** The SQL for a contact's `custom_field` in answers: an object of every defined field by name, or null when the account has none. */
+/**
+ * Returns the SQL of a contact's `custom_field` in answers: an object of every defined field by name, or null if the account has none.
+ */
 export function customFieldRecord(fields: readonly CustomField[]): SQL {
   if (fields.length === 0) return sql`NULL`;
   if (fields.length > MAX_INLINE_FIELDS) return storedFieldRecord();
@@ -214,7 +219,10 @@ export function customFieldRecord(fields: readonly CustomField[]): SQL {
   return sql`json_object(${sql.join(pairs, sql`, `)})`;
 }
 
-/** The same for any number of fields, on a connection on which `listCustomFields` was called. It reads their table for each contact, so one statement serves all accounts. */
+/**
+ * Returns SQL with the same result for any number of fields, on a connection on which `listCustomFields` was called. It reads
+ * the fields for each contact, so that one statement serves all accounts.
+ */
 export function storedFieldRecord(): SQL {
   return sql`json((SELECT nullif(json_group_object(field_name, json_object(
       'field_name', field_title(field_name), 'field_value', ${contacts.custom_values} ->> ('$."' || field_id || '"'))), '{}')
@@ -224,7 +232,7 @@ export function storedFieldRecord(): SQL {
 const NUMBER = /^[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})$/;
 const MOMENT = /^(\d{4})-(\d{2})-(\d{2})(?:T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?)?$/;
 
-/** Whether a text is a value of this type: numbers in decimal notation, dates as `YYYY-MM-DD` with an optional `THH:MM`. */
+/** Returns true if a text is a valid value of this type: numbers in decimal notation, dates as `YYYY-MM-DD` with an optional `THH:MM`. */
 export function isValidValue(type: string, value: string): boolean {
   if (type === 'number') return NUMBER.test(value);
   if (type !== 'datetime-local') return value.length <= 65_535;
@@ -235,10 +243,13 @@ export function isValidValue(type: string, value: string): boolean {
   return date.getUTCMonth() + 1 === month && date.getUTCDate() === day;
 }
 
-/** The longest name that is made from that of a column. */
+/** The maximum length of a name made from a column's name. */
 const MAX_MADE_NAME = 64;
 
-/** The name of a field for a column: letters, digits and underscores, as in a placeholder. `Straße (privat)` gives `strasse_privat`. */
+/**
+ * Returns the name of a field for a column: letters, digits and underscores, as in a placeholder. `Straße (privat)` becomes
+ * `strasse_privat`.
+ */
 export function fieldNameFor(column: string, number: number): string {
   const name = column
     .toLowerCase()

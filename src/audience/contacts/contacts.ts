@@ -1,4 +1,4 @@
-/** Contacts: validating them, and creating, changing and deleting single ones. The import writes many at once. */
+/** Validates contacts, and creates, changes and deletes single ones. The import writes many at once. */
 
 import { and, eq, isNull, type Placeholder, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
@@ -8,7 +8,7 @@ import { inTransaction } from '../../database/transaction.ts';
 import { conflict, invalid, notFound } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import type { Said } from '../../errors/sentences.ts';
-import { readdressRecords } from '../import/undo-records.ts';
+import { moveRecordsToAddress } from '../import/undo-records.ts';
 import {
   peopleOf,
   readdressRecipients,
@@ -20,39 +20,39 @@ import { addressId, isErased } from './address-rows.ts';
 import { parseAddress } from './addresses.ts';
 import { type CustomField, isValidValue, type LineName, listCustomFields, TEXT_COLUMNS } from './contact-fields.ts';
 
-/** The fields of a contact in a request. A field that is absent stays as it is. */
+/** The fields of a contact in a request. Absent fields are not changed. */
 export interface ContactInput extends Partial<Record<LineName, string>> {
   contact_type_id: number;
   email: string;
   alt_email?: string;
-  /** Null: not known. */
+  /** Null: unknown. */
   country?: number | null;
   custom_field?: Record<string, string>;
 }
 
-/** The condition for the account's contacts whose contact type is not deleted. */
+/** Returns the condition for the account's contacts whose contact type is not deleted. */
 export function ownedContacts(accountId: number | Placeholder): SQL | undefined {
-  // Looks the type up by its id; IN (SELECT …) would build the list of the account's types anew for every contact. SQLite turns EXISTS
-  // into a join, with which reading a single contact takes five times as long.
+  // A scalar subquery looks the type up by its id. IN (SELECT …) would build the list of the account's types again for every
+  // contact. SQLite turns EXISTS into a join, with which reading a single contact takes five times as long.
   const hasLiveType = sql`(SELECT 1 FROM contact_types AS live_type
     WHERE live_type.id = ${contacts.contact_type_id} AND live_type.user_id = ${contacts.user_id} AND live_type.deleted_at IS NULL)`;
   return and(ownedBy(contacts, accountId), hasLiveType);
 }
 
-/** The same condition for the one contact with this identifier. */
+/** Returns the same condition for the contact with this identifier. */
 function ownedContact(accountId: number, id: unknown): SQL | undefined {
   return and(eq(contacts.id, recordId(id)), ownedContacts(accountId));
 }
 
-/** Whether this contact type exists for the account. */
+/** Returns true if the account has this contact type. */
 export function hasContactType(db: Db, accountId: number, id: unknown): boolean {
   return isOwned(db, contactTypes, id, accountId);
 }
 
-/** The most custom fields named in one answer, since a request can hold thousands of wrong ones. */
+/** The maximum number of custom fields named in one answer, because a request can contain thousands of wrong ones. */
 const MAX_NAMED_FIELDS = 20;
 
-/** The field errors of a contact that need the database to find, as pairs of field and text. */
+/** Returns the field errors of a contact that only the database reveals, as pairs of field and text. */
 export function contactErrors(db: Db, accountId: number, input: Partial<ContactInput>): [string, Said][] {
   const errors: [string, Said][] = [];
   const { contact_type_id, country, custom_field } = input;
@@ -80,7 +80,7 @@ function countryExists(db: Db, id: number): boolean {
   return db.select({ id: countries.id }).from(countries).where(eq(countries.id, id)).get() !== undefined;
 }
 
-/** The id of the contact of a type, other than `exceptId`, that has this address; undefined if there is none. */
+/** Returns the id of the contact of a type, other than `exceptId`, with this address; undefined if there is none. */
 export function findWithEmail(
   db: Db,
   accountId: number,
@@ -109,16 +109,16 @@ export function insertContact(db: Db, accountId: number, input: ContactInput, no
   });
 }
 
-/** A contact whose e-mail address was changed: the address ids before and after. */
-export interface Readdressed {
+/** A contact whose e-mail address was changed, with the address ids before and after. */
+export interface AddressChange {
   contact: number;
   from: number;
   to: number;
 }
 
 /**
- * Changes a contact that the caller has checked with `contactErrors`. Returns its old and new address ids, or null when the address
- * stays the same. Throws 404 when the contact does not exist, and the field error when another contact has the address.
+ * Changes a contact that the caller has checked with `contactErrors`. Returns the old and new address ids, or null if the
+ * address stays the same. Throws 404 if the contact does not exist, and a field error if another contact has the address.
  */
 export function updateContact(
   db: Db,
@@ -126,7 +126,7 @@ export function updateContact(
   id: unknown,
   input: ContactInput,
   now: string,
-): Readdressed | null {
+): AddressChange | null {
   return inTransaction(db, (tx) => {
     const before = tx.select().from(contacts).where(ownedContact(accountId, id)).get();
     if (before === undefined) throw notFound();
@@ -147,8 +147,8 @@ export function updateContact(
 type Contact = typeof contacts.$inferSelect;
 
 /**
- * Updates segments and automations after a contact was added, changed or moved to another type. Correcting an address alone is
- * neither a leave nor a join, since it is the same person, unless a segment has a rule about the address.
+ * Updates segments and automations after a contact was added, changed or moved to another type. Correcting an address is
+ * neither leaving nor joining, because the contact stays the same, unless a segment has a rule about the address.
  */
 function syncMemberships(db: Db, before: Contact | null, after: Contact, now: string): void {
   const { id, contact_type_id: type, address_id: to, email } = after;
@@ -158,7 +158,7 @@ function syncMemberships(db: Db, before: Contact | null, after: Contact, now: st
   if (from !== to) {
     db.run(sql`INSERT INTO earlier_addresses VALUES (${id}, ${from}) ON CONFLICT DO NOTHING`);
     readdressRecipients(db, { id, type: earlierType, email, from, to }, now);
-    readdressRecords(db.$client, { account: after.user_id, contact: id, from, to });
+    moveRecordsToAddress(db.$client, { account: after.user_id, contact: id, from, to });
   }
   if (earlierType !== type) {
     recordMoves(db, [{ contact: id, from: earlierType, to: type }], now);
@@ -170,7 +170,7 @@ function syncMemberships(db: Db, before: Contact | null, after: Contact, now: st
   syncAfterContactChange(db, type, addresses, now);
 }
 
-/** Records for the timeline of people that contacts were moved to other types. Call inside the transaction of the change. */
+/** Records moves of contacts to other types for their timeline. Call inside the transaction of the change. */
 export function recordMoves(
   db: Db,
   moves: readonly { contact: number; from: number; to: number }[],
@@ -197,8 +197,8 @@ export function deleteContacts(db: Db, ids: readonly number[], now: string): voi
 }
 
 /**
- * The columns to set for these fields; `present` are the values of custom fields. An absent field is not set, an empty one is cleared. Throws 409
- * for an address that was erased.
+ * Returns the columns to set for these fields. `present` has the current values of custom fields. An absent field is not set,
+ * an empty one is cleared. Throws 409 for an erased address.
  */
 function contactColumns(db: Db, accountId: number, input: ContactInput, present: Record<string, string>, now: string) {
   const { contact_type_id, email, alt_email, country: country_id, custom_field } = input;

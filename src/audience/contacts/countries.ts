@@ -1,16 +1,16 @@
-/** Finds the country that a text in a CSV file means: a name, an ISO code or an id. */
+/** Finds the country that a text in a CSV file stands for: a name, an ISO code or an id. */
 import { readCountries } from '../../database/seed.ts';
 
 let idsByText: Map<string, number> | undefined;
 
 /**
- * The id of the country with this English name (or a common alternative), ISO 3166-1 two- or three-letter code, or id; null when
- * there is none. Case, accents, punctuation and "the" are ignored in names.
+ * Returns the id of the country with this English name (or a common alternative), ISO 3166-1 two- or three-letter code, or id;
+ * null if there is none. Case, accents, punctuation and "the" are ignored in names.
  */
 export function countryId(given: string): number | null {
   idsByText ??= readTexts();
   const text = given.trim();
-  // An id must match exactly: the key of a name drops signs and points, which would turn 1.0 into 10.
+  // An id must match exactly, because the key of a name has no signs and points, so 1.0 would become 10.
   return idsByText.get(/\p{N}/u.test(text) ? text : countryKey(text)) ?? null;
 }
 
@@ -23,7 +23,7 @@ function readTexts(): Map<string, number> {
   );
 }
 
-/** A key that is equal for two spellings of a country: `St. Kitts & Nevis` and `Saint Kitts and Nevis` give the same one. */
+/** Returns a key that is equal for two spellings of a country, such as `St. Kitts & Nevis` and `Saint Kitts and Nevis`. */
 export function countryKey(text: string): string {
   return text
     .normalize('NFKD')

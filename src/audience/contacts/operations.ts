@@ -1,4 +1,4 @@
-/** Contacts: listing, reading, adding, changing and deleting them, and their CSV files. */
+/** Operations for contacts: listing, reading, adding, changing and deleting them, and their CSV files. */
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { and, eq, type SQL, sql } from 'drizzle-orm';
@@ -47,12 +47,12 @@ import {
   ownedContacts,
 } from './contacts.ts';
 
-/** The description of a field that is a line of text. */
+/** Returns the description of a field that is one line of text. */
 const described = (name: LineName) => ({
   description: reservedField(name)?.description ?? 'As text, as it was given.',
 });
 
-/** A contact as the contract has it. */
+/** A contact in the form of the API's contract. */
 export const Contact = Type.Object({
   id: integer(),
   user_id: integer(),
@@ -85,17 +85,20 @@ const NewContact = Type.Object({
 });
 const ById = { contact_id: identifier('The contact.') };
 
-/** With at most this many custom fields contacts are small, and the sizes of rows are not computed: that would take a third of the list's time. */
+/**
+ * Up to this number of custom fields contacts are small, and the sizes of rows are not computed, because that would take a
+ * third of the list's time.
+ */
 const MAX_UNMEASURED_FIELDS = 20;
-/** The size that a custom field counts as in a page, in bytes: making its JSON takes as long as copying this many. */
+/** The size in bytes that a custom field counts as in a page, because making its JSON takes as long as copying this number of bytes. */
 const FIELD_COST_BYTES = 300;
-/** The statements kept for reading contacts. */
+/** The maximum number of cached statements for reading contacts. */
 const MAX_READERS = 100;
 
-/** The full name of a contact, as SQL. */
+/** SQL: the full name of a contact. */
 export const fullname = sql`trim(${contacts.first_name} || ' ' || ${contacts.last_name})`;
 
-/** The path of a contact's details, for the header Location. */
+/** Returns the path of a contact's details, for the header Location. */
 export const detailsPath = (id: number) => `/api/contacts/details?contact_id=${id}`;
 
 export const listContacts = listOperation({
@@ -118,7 +121,8 @@ export const listContacts = listOperation({
         custom_field: customFieldRecord(fields),
         contact_type: recordObject(ContactType, contactTypes),
       }),
-      // CROSS JOIN makes SQLite loop over the contacts first, so that a page is a range of their index. Joins cost half of what subqueries do.
+      // CROSS JOIN makes SQLite loop over the contacts first, so that a page is a range of their index. Joins cost half as much
+      // as subqueries.
       from: sql`${contacts} CROSS JOIN ${contactTypes} ON ${contactTypes.id} = ${contacts.contact_type_id}
         LEFT JOIN ${countries} ON ${countries.id} = ${contacts.country_id}`,
       where: and(
@@ -168,13 +172,13 @@ export const changeContact = operation({
   },
 });
 
-/** As `addContact`, for a page: a person who types a contact may not know the country. */
+/** Like `addContact`, for a page: the country is optional, because a user who enters a contact may not know it. */
 export const enterContact = operation({
   ...addContact,
   input: Type.Object({ ...NewContact.properties, country: Type.Optional(reference()) }),
 });
 
-/** As `changeContact`, for a page. The country may be absent, because imports and forms add contacts without one. */
+/** Like `changeContact`, for a page: the country is optional, because imports and forms add contacts without one. */
 export const editContact = operation({
   ...changeContact,
   input: Type.Object({ ...changeContact.input.properties, country: Type.Optional(reference()) }),
@@ -223,7 +227,7 @@ export const exportContacts = operation({
   },
 });
 
-/** The address id of a contact of the caller's account. Throws 404. */
+/** Returns the address id of a contact of the caller's account. Throws 404. */
 export function requireAddress({ db, accountId }: Context, contactId: unknown): number {
   const found = db
     .select({ address: contacts.address_id })
@@ -234,7 +238,7 @@ export function requireAddress({ db, accountId }: Context, contactId: unknown): 
   return found.address;
 }
 
-/** Adds the errors of a contact's fields. The address may already belong to the contact `exceptId`, which is being changed. */
+/** Collects the field errors of a contact. The contact `exceptId`, which is being changed, may have the address. */
 function checkContact(
   { db, accountId }: Context,
   exceptId: number,
@@ -253,10 +257,13 @@ async function deleteOwned({ db, clock, accountId }: Context, given: readonly un
 }
 
 type Reader = ReturnType<typeof recordReader>;
-/** The prepared statements of a database, by the fields that they name: these take a tenth of the time of one that reads the fields for each contact. */
+/**
+ * The prepared statements of a database, by the custom fields that they name. They take a tenth of the time of a statement that
+ * reads the fields for each contact.
+ */
 const readers = new WeakMap<Db, Map<string, Reader>>();
 
-/** The statement that reads a contact with these custom fields. */
+/** Returns the statement that reads a contact with these custom fields. */
 function contactReader(db: Db, fields: readonly CustomField[]): Reader {
   const known = readers.get(db) ?? new Map<string, Reader>();
   readers.set(db, known);
@@ -278,14 +285,14 @@ function prepareReader(db: Db, custom_field: SQL): Reader {
   );
 }
 
-/** Cells read by one query, a few milliseconds of work. */
+/** The number of cells that one query reads, which takes a few milliseconds. */
 const PAGE_CELLS = 5500;
 
 /**
- * A stream of the CSV: a column for each reserved field, then for each custom field of the account; a row for each contact. Cells
- * that a spreadsheet would run as formulas are escaped. Each page is one short query, made when the reader asks for more. `onRows` is
- * called after each page with the number of rows so far. The caller has checked that the type belongs to the account. A contact
- * whose e-mail address changes during the export may appear twice or not at all.
+ * Returns a stream of the CSV: a column for each reserved field and each custom field of the account, and a row for each
+ * contact. Cells that a spreadsheet would run as formulas are escaped. Each page is one short query, made when the reader asks
+ * for more. Calls `onRows` after each page with the number of rows so far. The caller has checked that the type belongs to the
+ * account. A contact whose e-mail address changes during the export may appear twice or not at all.
  */
 export function contactsCsv(db: Db, accountId: number, typeId: number, onRows?: (rows: number) => void): Readable {
   const own = listCustomFields(db, accountId);
@@ -294,7 +301,7 @@ export function contactsCsv(db: Db, accountId: number, typeId: number, onRows?: 
   const columns = RESERVED_FIELDS.map((field) =>
     field === 'country' ? '(SELECT name FROM countries WHERE id = contacts.country_id)' : field,
   );
-  // In the order of an index by type and address: each page reads only contacts of this type.
+  // In the order of an index by type and address, so that each page reads only contacts of this type.
   const page = db.$client
     .prepare<[number, number], [addressId: number, customValues: string | null, ...CsvValue[]]>(`
       SELECT address_id, custom_values, ${columns.join(', ')} FROM contacts
@@ -308,7 +315,7 @@ export function contactsCsv(db: Db, accountId: number, typeId: number, onRows?: 
       const found = page.all(typeId, after);
       for (const [addressId, customValues, ...values] of found) {
         after = addressId;
-        // Custom values are read as one JSON column, since SQLite allows only 2,000 columns.
+        // Custom values are read as one JSON column, because SQLite allows only 2,000 columns.
         const custom: Record<string, CsvValue> = customValues ? JSON.parse(customValues) : {};
         yield [...values, ...own.map(({ id }) => custom[id] ?? null)];
       }

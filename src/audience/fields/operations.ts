@@ -1,4 +1,4 @@
-/** Fields of contacts: those that every contact has, an account's own, and the names that are usable as placeholders. */
+/** Operations for the fields of contacts: reserved ones, an account's custom ones, and the names that can be used as placeholders. */
 
 import { and, asc, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
@@ -134,8 +134,8 @@ export const renameField = operation({
   },
 });
 
-// The stored values are keyed by the field's id, which is never reused, so deleting the field makes them unreachable. Segments whose
-// rules use the field keep their recipients.
+// Deletes a custom field. Stored values are keyed by the field's id, which is never used again, so they become unreachable.
+// Segments whose rules use the field keep their recipients.
 export const deleteField = operation({
   name: 'Delete a field of your own',
   role: 'editor',
@@ -171,7 +171,7 @@ export const listPlaceholders = operation({
   },
 });
 
-/** A field of the caller's account. Throws 404 if there is none. */
+/** Returns a field of the caller's account. Throws 404 if there is none. */
 function requireField({ db, accountId }: Context, id: number): typeof customFields.$inferSelect {
   const field = db
     .select()
@@ -182,7 +182,7 @@ function requireField({ db, accountId }: Context, id: number): typeof customFiel
   return field;
 }
 
-/** Whether a built-in field or another one of the account than `id` has this name. */
+/** Returns true if a reserved field, or another field of the account than `id`, has this name. */
 function isTaken({ db, accountId }: Context, name: string, id?: number): boolean {
   const sameName = sql`lower(${customFields.field_name}) = ${name.toLowerCase()}`;
   const found = db

@@ -1,14 +1,14 @@
 /**
- * A parser for CSV (RFC 4180): it takes text in pieces of any size and returns batches of rows. The libraries we tried do not fit:
- * fast-csv, which writes our files, needs nine times the CPU per row. Papa Parse and uDSV cannot report the line of a malformed row,
- * continue after it and limit a row's length. `scripts/bench/csv.ts` compares them, docs/benchmarks.md has the figures.
+ * A parser for CSV (RFC 4180) that takes text in pieces of any size and returns batches of rows. The libraries that we tried do not
+ * fit: fast-csv, which writes our files, needs nine times the CPU per row. Papa Parse and uDSV cannot report the line of a malformed
+ * row, continue after it and limit a row's length. `scripts/bench/csv.ts` compares them; docs/benchmarks.md has the figures.
  */
 
 import { type Said, SaidError, sentence } from '../../errors/sentences.ts';
 import { unescapeFormula } from './csv-write.ts';
 
 export const MAX_COLUMNS = 1_000;
-/** The longest cell and the longest row, in UTF-16 code units. */
+/** The maximum lengths of a cell and of a row, in UTF-16 code units. */
 export const MAX_CELL = 65_535;
 export const MAX_ROW = 1_000_000;
 
@@ -16,13 +16,16 @@ export interface CsvBatch {
   rows: string[][];
   /** For each row, the line of the file on which it begins, counted from 1. */
   lines: number[];
-  /** The first lines of the rows that are not in the batch because something other than a delimiter follows a closing quote. */
+  /**
+   * The first lines of malformed rows, which are not in the batch. In a malformed row something other than a delimiter follows
+   * a closing quote.
+   */
   malformed: number[];
 }
 
-/** The file cannot be read any further. The message tells the person who uploaded it why. */
+/** Thrown if the file cannot be read any further. The message explains the reason to the user who uploaded it. */
 export class CsvError extends SaidError {
-  /** The line of the file at fault, counted from 1; null when it is the whole file. */
+  /** The line of the error, counted from 1; null if it concerns the whole file. */
   readonly line: number | null;
 
   constructor(line: number | null, problem: Said) {
@@ -38,10 +41,10 @@ const QUOTE = 0x22;
 type State = 'row start' | 'cell start' | 'unquoted' | 'quoted' | 'after quote' | 'skipping';
 
 /**
- * Parses one file. The delimiter is one character other than a quote or line break. Lines end with CRLF, LF or CR; blank lines are
- * skipped; a quote within an unquoted cell is text; rows may differ in length; escaped formulas are unescaped. A malformed row is
- * skipped and reported, and parsing goes on after its line. Both methods throw a `CsvError` when a limit above is exceeded, so that
- * no more than one row is in memory between calls.
+ * Parses one file. The delimiter is one character other than a quote or line break. Lines end with CRLF, LF or CR; blank lines
+ * are skipped; a quote within an unquoted cell is text; rows may differ in length; escaped formulas are unescaped. A malformed
+ * row is skipped and reported, and parsing continues after its line. Both methods throw a `CsvError` if a limit above is
+ * exceeded, so that at most one row is in memory between calls.
  */
 export class CsvParser {
   readonly #delimiter: number;
@@ -81,7 +84,7 @@ export class CsvParser {
     return this.#takeBatch();
   }
 
-  /** Each state reads up to the character that ends it, or to the end of the text. */
+  /** Parses a text up to an index. Each state reads up to the character that ends it, or to the end of the text. */
   #parse(text: string, end: number): void {
     const delimiter = this.#delimiter;
     let at = 0;

@@ -13,20 +13,20 @@ interface Csv {
   encoding: Encoding;
   /** One character. */
   delimiter: string;
-  /** Notes for the owner about how the file was read, in their stored form. */
+  /** Notes for the user about how the file was read, in their stored form. */
   notes: string[];
-  /** The rows after the header, about a chunk of the file at a time. Throws a `CsvError` when the file exceeds a limit. */
+  /** Returns the rows after the header, about a chunk of the file at a time. Throws a `CsvError` if the file exceeds a limit. */
   batches(): AsyncGenerator<CsvBatch>;
 }
 
 const DELIMITERS = [',', ';', '\t'];
-/** The header row, with any blank lines before it, ends within this many characters. */
+/** The header row, with any blank lines before it, must end within this number of characters. */
 const HEAD_CHARACTERS = 65_536;
 
 /**
- * Opens the file three times: all of it to detect the encoding, its beginning for the delimiter and header, and all of it again for
- * the rows when `batches` is called. The first pass is cheap, since it only checks for valid UTF-8, and nothing is kept in between.
- * Throws a `CsvError` for an archive, NUL characters, or a missing or malformed header row.
+ * Opens the file three times: all of it to detect the encoding, its beginning for the delimiter and header, and all of it again
+ * for the rows when `batches` is called. The first pass is cheap, because it only checks for valid UTF-8. Throws a `CsvError`
+ * for an archive, NUL characters, or a missing or malformed header row.
  */
 export async function readCsv(open: OpenCsv): Promise<Csv> {
   const detected = await detectEncoding(open());
@@ -44,7 +44,7 @@ export async function readCsv(open: OpenCsv): Promise<Csv> {
 
 interface Head {
   text: string;
-  /** Whether `text` is the whole file. */
+  /** True if `text` is the whole file. */
   whole: boolean;
 }
 
@@ -63,7 +63,7 @@ interface Shape {
   headerRow: number;
 }
 
-/** The delimiter named by a first line such as `sep=;`, which spreadsheets write and read; null when there is no such line. */
+/** Returns the delimiter that a first line such as `sep=;` names, which spreadsheets write and read; null if there is no such line. */
 function namedDelimiter(head: string): string | null {
   const line = /^sep=([^\r\n]*)(?=[\r\n]|$)/i.exec(head)?.[1];
   if (line === undefined) return null;
@@ -71,7 +71,10 @@ function namedDelimiter(head: string): string | null {
   throw new CsvError(1, 'The line sep= names no delimiter: one character that is no letter, digit or quote.');
 }
 
-/** The candidate that is most frequent outside quotes in the first line that is not blank. Ties go to the comma, then the semicolon. */
+/**
+ * Returns the candidate that occurs most often outside quotes in the first line that is not blank. Of equal ones the comma
+ * comes first, then the semicolon.
+ */
 function detectDelimiter(head: string): string {
   const counts = DELIMITERS.map((delimiter) => ({ delimiter, count: 0 }));
   let quoted = false;
@@ -104,7 +107,7 @@ function readHeader(head: Head, { delimiter, headerRow }: Shape): string[] {
   );
 }
 
-async function* readBatches(open: OpenCsv, detected: Detected, shape: Shape): AsyncGenerator<CsvBatch> {
+async function* readBatches(open: OpenCsv, detected: DetectedEncoding, shape: Shape): AsyncGenerator<CsvBatch> {
   const parser = new CsvParser(shape.delimiter);
   let toDrop = shape.headerRow + 1;
   const withoutHeader = (batch: CsvBatch): CsvBatch => {
@@ -120,7 +123,7 @@ async function* readBatches(open: OpenCsv, detected: Detected, shape: Shape): As
 
 type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
-interface Detected {
+interface DetectedEncoding {
   encoding: Encoding;
   /** The length of the byte order mark in bytes. */
   mark: number;
@@ -142,11 +145,11 @@ const NOT_CSV: readonly { magic: Buffer; name: string }[] = [
 const HEAD_BYTES = 4;
 
 /**
- * Detects the encoding of a file: UTF-16 by its byte order mark, UTF-8 (with or without a mark) when every byte is valid UTF-8, else
- * Windows-1252. Reads the file to its end, since a single late byte can rule UTF-8 out, and holds one chunk of it at a time.
- * Throws a `CsvError` for an archive or a workbook.
+ * Detects the encoding of a file: UTF-16 by its byte order mark, UTF-8 (with or without a mark) if every byte is valid UTF-8,
+ * otherwise Windows-1252. Reads the file to its end, because a single late byte can rule UTF-8 out, and holds one chunk of it
+ * at a time. Throws a `CsvError` for an archive or a workbook.
  */
-async function detectEncoding(bytes: AsyncIterable<Buffer>): Promise<Detected> {
+async function detectEncoding(bytes: AsyncIterable<Buffer>): Promise<DetectedEncoding> {
   let head = Buffer.alloc(0);
   let unfinished = Buffer.alloc(0);
   let valid = true;
@@ -169,8 +172,8 @@ async function detectEncoding(bytes: AsyncIterable<Buffer>): Promise<Detected> {
   return { encoding: valid && unfinished.length === 0 ? 'utf-8' : 'windows-1252', mark };
 }
 
-/** The text of a file, a piece for each of its chunks. Throws a `CsvError` at a NUL character, which no CSV file contains. */
-async function* decode(bytes: AsyncIterable<Buffer>, { encoding, mark }: Detected): AsyncGenerator<string> {
+/** Decodes a file chunk by chunk. Throws a `CsvError` at a NUL character, which no CSV file contains. */
+async function* decode(bytes: AsyncIterable<Buffer>, { encoding, mark }: DetectedEncoding): AsyncGenerator<string> {
   const decoder = await createDecoder(encoding);
   let skip = mark;
   for await (const chunk of bytes) {
@@ -187,8 +190,8 @@ interface Decoder {
 }
 
 /**
- * Uses TextDecoder for UTF-16, because it replaces lone surrogates, and iconv-lite for the rest, because its strings take one byte
- * per character where they can and it decodes 0x80 in Windows-1252 as €.
+ * Returns the decoder of an encoding: TextDecoder for UTF-16, because it replaces lone surrogates; iconv-lite for the rest,
+ * because its strings take one byte per character if possible, and because it decodes 0x80 in Windows-1252 as €.
  */
 async function createDecoder(encoding: Encoding): Promise<Decoder> {
   if (encoding === 'utf-16le' || encoding === 'utf-16be') {
@@ -214,7 +217,7 @@ function startsWith(bytes: Buffer, beginning: Buffer): boolean {
   return bytes.subarray(0, beginning.length).equals(beginning);
 }
 
-/** The index of the UTF-8 sequence that the end of the piece cuts off; the length of the piece if it cuts none. */
+/** Returns the index of the UTF-8 sequence that the end of the piece cuts off; the length of the piece if it cuts none. */
 function endOfWholeCharacters(piece: Buffer): number {
   for (let back = 1; back <= Math.min(3, piece.length); back++) {
     const byte = piece[piece.length - back] ?? 0;

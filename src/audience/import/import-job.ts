@@ -1,16 +1,19 @@
-/** What an import is asked to do, also beside a file of people, and what that makes of a contact that is there already. */
+/**
+ * The input of an import: its options, and what it takes over from another service. Also the rule for the values of contacts
+ * that exist already.
+ */
 import type { FieldType } from '../contacts/contact-fields.ts';
 
 export interface ImportOptions {
-  /** What happens to contacts that are there already: the file changes them, or they stay as they are. */
+  /** Whether the file updates existing contacts or they stay unchanged. */
   existing: 'update' | 'keep';
-  /** What an empty cell does to a contact that is there already. */
+  /** Whether an empty cell clears the value of an existing contact. */
   emptyCells: 'clear' | 'keep';
-  /** The segment that everybody in the file is added to by hand; null: none. */
+  /** The segment that all contacts of the file are added to by hand; null: none. */
   segmentId: number | null;
-  /** Whether people who join the target of a live automation by the import enter that automation. */
+  /** True if contacts that join the target of a live automation through the import enter that automation. */
   startsAutomations: boolean;
-  /** Where everybody in the file is marked as unsubscribed: from all mail, or from the group with this id. */
+  /** What all contacts of the file are unsubscribed from: nothing, all mail, or the group with this id. */
   unsubscribe: 'nothing' | 'all' | number;
 }
 
@@ -21,28 +24,31 @@ export interface ImportJob {
   /** The path of the uploaded file. */
   path: string;
   fileName: string;
-  /** The field of each column of the file, '' for none; absent: as the header row says. */
+  /** The field of each column of the file, '' for none. If absent, the header row decides. */
   mapping?: string[];
   /** Absent: `DEFAULT_OPTIONS`. */
   options?: ImportOptions;
-  /** What it takes over from another service beside the people of the file. */
+  /** For an export of another service: what is imported in addition to its contacts. */
   migration?: MigrationJob;
-  /** Where the progress is written: bytes read, of how many, people written, of how many. Shared with the thread that shows it. */
+  /**
+   * Shared memory for the progress: bytes read, bytes in all, contacts written, contacts in all. The thread that shows the
+   * progress reads it.
+   */
   progress?: Float64Array;
 }
 
-/** Receives the progress of an import: first the bytes that are read and checked, then the people that are written. */
+/** Receives the progress of an import: first the bytes that are read and checked, then the contacts that are written. */
 export interface ImportProgress {
   read(bytes: number, whole: number): void;
   wrote(people: number, whole: number): void;
 }
 
-/** Writes the progress into memory that other threads read: bytes read, of how many, people written, of how many. */
+/** Returns a progress that writes into shared memory: bytes read, bytes in all, contacts written, contacts in all. */
 export function sharedProgress(shared: Float64Array): ImportProgress {
   return { read: (...bytes) => shared.set(bytes, 0), wrote: (...people) => shared.set(people, 2) };
 }
 
-/** What an import does when nothing is chosen. */
+/** The options of an import if the user chooses none. */
 export const DEFAULT_OPTIONS: ImportOptions = {
   existing: 'update',
   emptyCells: 'keep',
@@ -51,16 +57,16 @@ export const DEFAULT_OPTIONS: ImportOptions = {
   unsubscribe: 'nothing',
 };
 
-/** The columns whose empty value is null; the others are empty texts. */
+/** The columns whose empty value is null. In other columns it is an empty text. */
 const NULL_WHEN_EMPTY: ReadonlySet<string> = new Set(['country_id', 'alt_email']);
 
 /**
- * The value that an import gives a column of a contact that is there already, as SQL. `given` and `present` name the row of the file
- * and the contact. The preview and the import both use it, so that the preview says what happens.
+ * Returns SQL for the value that an import gives a column of an existing contact. `given` and `present` are the aliases of the
+ * file's row and the contact. The preview and the import both use it, so that the preview is exact.
  */
 export function valueAfter(column: string, { emptyCells }: ImportOptions, given: string, present: string): string {
   const value = `${given}.${column}`;
-  // Where empty cells keep values, the reader leaves them out of the JSON.
+  // If empty cells keep values, the row reader omits them from the JSON.
   if (column === 'custom_values') return `json_patch(ifnull(${present}.custom_values, '{}'), ${value})`;
   if (column === 'email' || emptyCells === 'clear') return value;
   return NULL_WHEN_EMPTY.has(column)
@@ -69,25 +75,28 @@ export function valueAfter(column: string, { emptyCells }: ImportOptions, given:
 }
 
 export interface MigrationJob {
-  /** The service, as it writes itself. */
+  /** The name of the service in its own spelling. */
   source: string;
-  /** A CSV file of those who left, bounced or complained there: kind, name of a group, address. */
+  /**
+   * A CSV file of the leavers: addresses that unsubscribed, bounced or complained at the other service. Its columns: kind, name
+   * of a group, address.
+   */
   leavingPath: string;
-  /** Custom fields that are made unless there are some of that name. */
+  /** Custom fields to create if the account has none of that name. */
   newFields: readonly { field_name: string; field_type: FieldType }[];
-  /** The field that has the lists of a person, each in brackets; null without lists. Each of `lists` becomes a segment. */
+  /** The field with the names of a contact's lists, each in brackets; null without lists. Each of `lists` becomes a segment. */
   listsField: string | null;
   lists: readonly string[];
 }
 
-/** What becomes of those who left: they are unsubscribed from all mail or from a group, or suppressed. */
+/** The kinds of leavers: unsubscribed from all mail or from a group, or suppressed after a bounce or a complaint. */
 export const LEAVING_KINDS = ['all', 'group', 'bounce', 'complaint'] as const;
 export type LeavingKind = (typeof LEAVING_KINDS)[number];
 
-/** How many people are of a kind; of them, `added` are not on that list yet. */
+/** The number of leavers of a kind, and how many of them would be `added` to a list here. */
 export interface LeavingCount {
   kind: LeavingKind;
-  /** Of a group; else ''. */
+  /** The name of the group; '' for the other kinds. */
   name: string;
   people: number;
   added: number;

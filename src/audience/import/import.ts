@@ -1,7 +1,7 @@
 /**
- * Imports contacts from a CSV file. Rows are first checked and stored in a temporary table of this connection, then written in short
- * transactions, sorted by address. Sorting keeps the cost per row from growing with the table, and short transactions keep other
- * threads from waiting. After a kill half-way, the same file can be imported again, and what was written can be undone.
+ * Imports contacts from a CSV file. Rows are first checked and stored in a temporary table of this connection, then written in
+ * short transactions, sorted by address. Sorting keeps the cost per row from growing with the table, and short transactions keep
+ * other threads from waiting. After a kill in the middle, the same file can be imported again, and what was written can be undone.
  */
 
 import type { Database } from 'better-sqlite3';
@@ -13,20 +13,20 @@ import { messages } from '../../errors/field-errors.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { english, stored } from '../../errors/stored.ts';
 import { type Clock, isoTimestamp, systemClock } from '../../time/clock.ts';
-import { countErased, erasedAmong } from '../contacts/address-rows.ts';
+import { countErasedAddresses, erasedAmong } from '../contacts/address-rows.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
 import { CsvError } from './csv-parse.ts';
 import { DEFAULT_OPTIONS, type ImportJob, type ImportProgress, sharedProgress, valueAfter } from './import-job.ts';
-import { keepChoices, leavingNotes, listPeople, markLeavers, stageLeavers } from './lists.ts';
+import { addToLists, importTrackingChoices, leavingNotes, markLeavers, stageLeavers } from './lists.ts';
 import { makeFields, makeSegments } from './make-lists.ts';
 import type { RowError } from './rows.ts';
-import { dropStaged, MAX_ERRORS, type Staged, stage } from './staging.ts';
+import { dropStaged, MAX_ERRORS, type StagedFile, stage } from './staging.ts';
 import { limitUndo, UNDO_MS } from './undo.ts';
 import { type Chunk, UndoRecorder } from './undo-records.ts';
 
 export interface ImportReport {
-  /** The id of the stored report; 0 when the file could not be imported at all. */
+  /** The id of the stored report; 0 if the file could not be imported at all. */
   id: number;
   created: number;
   updated: number;
@@ -38,8 +38,8 @@ export interface ImportReport {
 }
 
 /**
- * Imports the file and stores a report. A file without a valid row changes nothing, and its report has the id 0. Of a migration, those who
- * left are marked before the first contact is written, so that a kill at any moment leaves nobody who left with a contact that gets mail.
+ * Imports the file and stores a report. A file without a valid row changes nothing, and its report has the id 0. A migration unsubscribes
+ * or suppresses the leavers before it writes the first contact, so that after a kill no leaver has a contact that gets mail.
  */
 export async function importContacts(
   db: Db,
@@ -61,7 +61,7 @@ export async function importContacts(
     if (!hasPeople && leaving.length === 0) return report;
     const now = isoTimestamp(clock.now());
     const id = begin(db, job, staged, now);
-    // Do not wait for the disk after every chunk. The end is stored with synchronous = FULL, and that makes all chunks durable
+    // Do not wait for the disk after every chunk. The end is stored with synchronous = FULL, which makes all chunks durable
     // before the import is answered.
     client.pragma('synchronous = NORMAL');
     const counts = { created: 0, updated: 0 };
@@ -95,14 +95,14 @@ export async function importContacts(
   }
 }
 
-/** What a report says in English, for commands. */
+/** Returns a report with its texts in English, for commands. */
 export function inEnglish<Report extends Pick<ImportReport, 'notes' | 'errors'>>(report: Report): Report {
   const errors = report.errors.map((error) => ({ ...error, text: english(error.text) }));
   return { ...report, notes: report.notes.map((note) => english(note)), errors };
 }
 
-/** Stores the report before the first contact is written, so that what a kill leaves can be undone; gives its id. */
-function begin(db: Db, job: ImportJob, { rows, failed, notes, errors }: Staged, now: string): number {
+/** Stores the report before the first contact is written, so that an import interrupted by a kill can be undone. Returns its id. */
+function begin(db: Db, job: ImportJob, { rows, failed, notes, errors }: StagedFile, now: string): number {
   const { id } = db
     .insert(contactImports)
     .values({
@@ -124,33 +124,35 @@ function begin(db: Db, job: ImportJob, { rows, failed, notes, errors }: Staged, 
 }
 
 function end(db: Db, id: number, now: string): void {
-  // Not where its undo was asked for meanwhile.
+  // Not if its undo was requested meanwhile.
   const isWriting = and(eq(contactImports.id, id), eq(contactImports.state, 'writing'));
   db.update(contactImports).set({ state: 'done', created_at: now }).where(isWriting).run();
 }
 
-/** An import that has begun. */
-interface Begun {
-  /** Of its row in contact_imports. */
+/** A running import. */
+interface RunningImport {
+  /** The id of its row in contact_imports. */
   id: number;
   /** The contact columns that the file has. */
   columns: readonly string[];
-  /** Whether it says of whom opens and clicks may be recorded. */
+  /** True if the file has choices about the recording of opens and clicks. */
   hasTracking: boolean;
   /** How many addresses of the account were erased when the file was read. */
   erased: number;
-  /** Counts rows as failed that are not written after all. Call it in the transaction of their chunk. */
+  /** Counts rows as failed that turn out not to be written. Call it in the transaction of their chunk. */
   refuse(errors: readonly RowError[]): void;
-  /** The ISO timestamp that its contacts get. */
+  /** The ISO timestamp of the contacts that it writes. */
   now: string;
   recorder: UndoRecorder;
 }
 
-/** Writes everybody in temp.sorted; gives how many contacts were made and changed. Throws a `CsvError` when it is undone meanwhile. */
+/**
+ * Writes all contacts of temp.sorted. Returns how many were created and changed. Throws a `CsvError` if the import is undone meanwhile.
+ */
 async function writeContacts(
   db: Db,
   job: ImportJob,
-  { id, columns, hasTracking, erased, refuse, now, recorder }: Begun,
+  { id, columns, hasTracking, erased, refuse, now, recorder }: RunningImport,
   progress: ImportProgress | undefined,
 ): Promise<{ created: number; updated: number }> {
   const client = db.$client;
@@ -169,7 +171,7 @@ async function writeContacts(
     ON CONFLICT (contact_type_id, address_id) WHERE deleted_at IS NULL
       DO ${options.existing === 'keep' ? 'NOTHING' : `UPDATE SET ${updates.join(', ')}, updated_at = @now`}`);
   const last = client.prepare<[], number>('SELECT ifnull(max(id), 0) FROM contacts').pluck();
-  // The plus keeps the planner from using the index on the type instead of the range of new ids.
+  // The unary plus keeps the planner from using the index on the type instead of the range of new ids.
   const countNew = client
     .prepare<[number, number], number>('SELECT count(*) FROM contacts WHERE id > ? AND +contact_type_id = ?')
     .pluck();
@@ -183,7 +185,7 @@ async function writeContacts(
       `SELECT a.id FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.normalized_email = sorted.normalized WHERE ${range}`,
     )
     .pluck();
-  // The import ends when somebody undoes what it has written so far.
+  // The import ends if a user undoes what it has written so far.
   const count = client.prepare(
     "UPDATE contact_imports SET created = created + ?, updated = updated + ? WHERE id = ? AND state = 'writing'",
   );
@@ -192,7 +194,7 @@ async function writeContacts(
   let after = 0;
   const write = (rows: number) => {
     const chunk = { user, after, until: Math.min(after + rows, whole) };
-    if (countErased(client, user) > erased) refuse(dropErased(client, columns, chunk));
+    if (countErasedAddresses(client, user) > erased) refuse(dropErased(client, columns, chunk));
     addresses.run(chunk);
     const before = last.get() ?? 0;
     const { changes } = upsert.run({ ...chunk, type, now });
@@ -205,8 +207,8 @@ async function writeContacts(
         before: (rows) => recorder.membersBefore(rows),
         startsAutomations,
       });
-    listPeople(db, job, chunk, recorder, now);
-    if (hasTracking) keepChoices(db, job, chunk, recorder, now);
+    addToLists(db, job, chunk, recorder, now);
+    if (hasTracking) importTrackingChoices(db, job, chunk, recorder, now);
     if (count.run(created, changes - created, id).changes === 0) throw new CsvError(null, sentence('import_stopped'));
     counts.created += created;
     counts.updated += changes - created;
@@ -219,8 +221,8 @@ async function writeContacts(
 }
 
 /**
- * Takes the rows out of a chunk of temp.sorted that name somebody who was erased since the file was read, by their address or a second one:
- * nobody is added again. Gives these rows as failed.
+ * Removes rows from a chunk of temp.sorted whose first or second address was erased since the file was read, so that erased
+ * contacts are not added again. Returns these rows as failed.
  */
 function dropErased(client: Database, columns: readonly string[], { user, after, until }: Chunk): RowError[] {
   const second = columns.includes('alt_email') ? 'alt_email' : 'NULL';

@@ -1,6 +1,7 @@
 /**
- * What an import does with people beside their contacts: adding them to a segment, marking them as unsubscribed, keeping what they said about
- * the recording of opens and clicks; and of another service those who left, bounced or complained there.
+ * What an import does in addition to writing contacts: it adds them to a segment, unsubscribes them, and stores their choices
+ * about the recording of opens and clicks. For a migration it also unsubscribes or suppresses the leavers: addresses that
+ * unsubscribed, bounced or complained at the other service.
  */
 import { createReadStream } from 'node:fs';
 import { inChunks } from '../../database/bulk.ts';
@@ -14,7 +15,7 @@ import { type Address, parseAddress } from '../contacts/addresses.ts';
 import type { Recipient } from '../segments/membership.ts';
 import { addContactsToSegment } from '../segments/segments.ts';
 import { suppressAddresses } from '../suppressions.ts';
-import { chooseTrackingOfMany } from '../tracking-choice.ts';
+import { storeTrackingChoices } from '../tracking-choice.ts';
 import { addUnsubscribers } from '../unsubscribes.ts';
 import { readCsv } from './csv.ts';
 import { CsvError } from './csv-parse.ts';
@@ -22,8 +23,11 @@ import { DEFAULT_OPTIONS, type ImportJob, type LeavingCount, type LeavingKind } 
 import { findGroup, requireGroup } from './make-lists.ts';
 import type { Chunk, UndoRecorder } from './undo-records.ts';
 
-/** Adds the people of a chunk to the segment and marks them as unsubscribed, as the job says; their contacts have been written in the same transaction. */
-export function listPeople(db: Db, job: ImportJob, chunk: Chunk, recorder: UndoRecorder, now: string): void {
+/**
+ * Adds the contacts of a chunk to the job's segment and unsubscribes them, as the job says. Their contacts have been written in
+ * the same transaction.
+ */
+export function addToLists(db: Db, job: ImportJob, chunk: Chunk, recorder: UndoRecorder, now: string): void {
   const { segmentId, unsubscribe } = job.options ?? DEFAULT_OPTIONS;
   if (unsubscribe !== 'nothing') {
     const groupId = unsubscribe === 'all' ? null : unsubscribe;
@@ -32,14 +36,14 @@ export function listPeople(db: Db, job: ImportJob, chunk: Chunk, recorder: UndoR
   if (segmentId !== null) addToSegment(db, job, segmentId, chunk, recorder, now);
 }
 
-/** A temporary table with an e-mail, null where it is the normalized one, and the normalized address in each row. */
+/** A temporary table with an e-mail, null if equal to the normalized address, and the normalized address in each row. */
 type People = 'sorted' | 'leavers';
 
 const peopleIn = (table: People) =>
   `FROM ${table} p CROSS JOIN addresses a ON a.user_id = @user AND a.normalized_email = p.normalized`;
 const CHUNK = 'WHERE p.rowid > @after AND p.rowid <= @until';
 
-/** The people of a chunk as addresses. */
+/** Returns the contacts of a chunk as addresses. */
 function addressesOf(db: Db, table: People, chunk: Chunk): Address[] {
   return db.$client
     .prepare<[Chunk], Address>(
@@ -48,7 +52,7 @@ function addressesOf(db: Db, table: People, chunk: Chunk): Address[] {
     .all(chunk);
 }
 
-/** Marks the people of a chunk as unsubscribed, from all mail where the group is null. Whoever is already stays as they are. */
+/** Unsubscribes the contacts of a chunk, from all mail if the group is null. Existing entries stay unchanged. */
 function markUnsubscribed(
   db: Db,
   { accountId, groupId, table }: { accountId: number; groupId: number | null; table: People },
@@ -57,7 +61,7 @@ function markUnsubscribed(
   now: string,
 ): void {
   const people = addressesOf(db, table, chunk);
-  // Who was put there by another import stays there when that one is undone.
+  // Entries that another import added must stay when that import is undone.
   db.$client
     .prepare(`
       UPDATE unsubscribers SET updated_at = @now WHERE unsubscribe_groups_id IS @group AND id IN (
@@ -65,7 +69,7 @@ function markUnsubscribed(
           CROSS JOIN import_changes n ON n.import_id = i.id AND n.address_id = a.id AND n.kind = 'unsubscribed' ${CHUNK})`)
     .run({ ...chunk, now, group: groupId });
   const before = lastId(db, 'unsubscribers');
-  addUnsubscribers(db, { accountId, groupId, source: 'api', now, keepsPresent: true }, people);
+  addUnsubscribers(db, { accountId, groupId, source: 'api', now, keepsExisting: true }, people);
   recorder.rowsAdded('unsubscribers', before);
 }
 
@@ -99,7 +103,7 @@ function lastId(db: Db, table: 'segment_recipients' | 'unsubscribers'): number {
   return Number(db.$client.prepare(`SELECT ifnull(max(id), 0) FROM ${table}`).pluck().get());
 }
 
-/** The leavers of one kind: addresses that unsubscribed, bounced or complained at the previous service. `name` is the group of the kind `group`. */
+/** The leavers of one kind. `name` is the group's name if the kind is `group`. */
 interface List {
   kind: LeavingKind;
   name: string;
@@ -109,8 +113,8 @@ interface List {
 }
 
 /**
- * Stages the leavers of a migration in the table temp.leavers, ordered by list and address, and counts them by list. Empty without a migration.
- * Erased addresses are skipped, since nothing about them may be stored again.
+ * Stages the leavers of a migration in the table temp.leavers, ordered by list and address. Returns their number by list; empty
+ * without a migration. Skips erased addresses, because nothing about them may be stored again.
  */
 export async function stageLeavers(db: Db, job: ImportJob): Promise<LeavingCount[]> {
   const { accountId, migration } = job;
@@ -164,7 +168,7 @@ function count(db: Db, accountId: number, { kind, name, first, last }: List): Le
 
 const NOTES = { all: 'migrated_all', bounce: 'migrated_bounce', complaint: 'migrated_complaint' } as const;
 
-/** The sentences about leavers in the report of an import, as they are stored. */
+/** Returns the notes about leavers for the report of an import, in their stored form. */
 export function leavingNotes(leaving: readonly LeavingCount[]): string[] {
   return leaving.map(({ kind, name, people, added }) => {
     const values = { count: people, added };
@@ -172,11 +176,14 @@ export function leavingNotes(leaving: readonly LeavingCount[]): string[] {
   });
 }
 
-/** The import for which leavers are marked: its id, ISO timestamp and recorder. */
-type Marking = { id: number; now: string; recorder: UndoRecorder };
+/** The import that processes the leavers: its id, ISO timestamp and recorder. */
+type LeaverImport = { id: number; now: string; recorder: UndoRecorder };
 
-/** Unsubscribes or suppresses leavers, in short transactions, before contacts are written. Throws a `CsvError` if the import is undone meanwhile. */
-export async function markLeavers(db: Db, job: ImportJob, marking: Marking): Promise<void> {
+/**
+ * Unsubscribes or suppresses leavers in short transactions, before contacts are written. Throws a `CsvError` if the import is
+ * undone meanwhile.
+ */
+export async function markLeavers(db: Db, job: ImportJob, marking: LeaverImport): Promise<void> {
   if (job.migration === undefined) return;
   for (const list of listsOf(db)) await mark(db, job, list, marking);
 }
@@ -185,7 +192,7 @@ async function mark(
   db: Db,
   job: ImportJob,
   { kind, name, first, last }: List,
-  { id, now, recorder }: Marking,
+  { id, now, recorder }: LeaverImport,
 ): Promise<void> {
   const { accountId } = job;
   const groupId = kind === 'group' ? requireGroup(db, accountId, name, now) : null;
@@ -210,12 +217,12 @@ async function mark(
 }
 
 /**
- * Keeps what the file says about the recording of opens and clicks of the people of a chunk, whose addresses have been written in the same transaction. It never allows what somebody refused,
- * because a file may be older than their choice.
+ * Stores the choices of a chunk's contacts about the recording of opens and clicks. Their addresses have been written in the
+ * same transaction. A file never allows what the contact refused, because it may be older than the contact's choice.
  */
-export function keepChoices(db: Db, job: ImportJob, chunk: Chunk, recorder: UndoRecorder, now: string): void {
+export function importTrackingChoices(db: Db, job: ImportJob, chunk: Chunk, recorder: UndoRecorder, now: string): void {
   const client = db.$client;
-  // Not a prepared statement that is kept: the temporary table is made anew for each import.
+  // Not a cached statement, because each import creates the temporary table again.
   const people = client
     .prepare<[Chunk], { address: number; choice: number; before: number }>(
       `SELECT a.id AS address, p.tracking AS choice, a.tracking_choice AS before
@@ -225,12 +232,12 @@ export function keepChoices(db: Db, job: ImportJob, chunk: Chunk, recorder: Undo
     .all(chunk);
   if (people.length === 0) return;
   const text = sentence('tracking_imported', { name: job.fileName });
-  const logged = chooseTrackingOfMany(client, { accountId: job.accountId, text, now }, people);
+  const logged = storeTrackingChoices(client, { accountId: job.accountId, text, now }, people);
   recorder.choicesMade(logged, people);
 }
 
-/** Takes the choices of an undone import back, of those people who have made none since. */
-export function undoChoices(
+/** Undoes the choices made by an undone import, unless the contact has chosen again since. */
+export function undoTrackingChoices(
   db: Db,
   { accountId, records, now }: { accountId: number; records: string; now: string },
   given: object,
@@ -242,5 +249,5 @@ export function undoChoices(
       WHERE l.address_id = u.address_id AND l.action IN ('tracking_allowed', 'tracking_refused', 'tracking_undone'))`,
   ).all(given);
   if (people.length === 0) return;
-  chooseTrackingOfMany(db.$client, { accountId, text: sentence('tracking_import_undone'), now }, people);
+  storeTrackingChoices(db.$client, { accountId, text: sentence('tracking_import_undone'), now }, people);
 }

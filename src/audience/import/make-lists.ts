@@ -1,4 +1,4 @@
-/** The custom fields, unsubscribe groups and segments that a migration makes where the account has none of that name. */
+/** Creates the custom fields, unsubscribe groups and segments of a migration, unless the account has one of that name. */
 
 import { and, eq, isNull } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
@@ -12,7 +12,7 @@ import { createSegment } from '../segments/segments.ts';
 import { insertGroup } from '../unsubscribes.ts';
 import type { ImportJob } from './import-job.ts';
 
-/** The account's custom fields with those that the import is going to make, which have negative ids. */
+/** Returns the account's custom fields and those that the import is going to create, which have negative ids. */
 export function plannedFields(
   db: Db,
   { accountId, migration }: Pick<ImportJob, 'accountId' | 'migration'>,
@@ -36,7 +36,7 @@ function missing<Field extends { field_name: string }>(
   return wanted.filter(({ field_name }) => !names.has(field_name));
 }
 
-/** Makes the custom fields of a migration, as the API makes one. */
+/** Creates the custom fields of a migration as the API does. */
 export async function makeFields(db: Db, { accountId, migration }: ImportJob, clock: Clock): Promise<void> {
   if (migration === undefined) return;
   const now = isoTimestamp(clock.now());
@@ -49,7 +49,7 @@ export async function makeFields(db: Db, { accountId, migration }: ImportJob, cl
   });
 }
 
-/** The account's unsubscribe group of this name; undefined when there is none. */
+/** Returns the id of the account's unsubscribe group of this name; undefined if there is none. */
 export function findGroup(db: Db, accountId: number, name: string): number | undefined {
   return db
     .select({ id: unsubscribeGroups.id })
@@ -59,13 +59,13 @@ export function findGroup(db: Db, accountId: number, name: string): number | und
     .get()?.id;
 }
 
-/** The same; it is made where there is none, and not shown to recipients before its owner wants that. */
+/** Returns the same id, and creates the group if there is none. A created group is hidden from recipients until the owner shows it. */
 export function requireGroup(db: Db, accountId: number, name: string, now: string): number {
   const about = { group_name: name, description: name, is_display: 0 };
   return inTransaction(db, () => findGroup(db, accountId, name) ?? insertGroup(db, accountId, about, now).id);
 }
 
-/** Makes a segment for each list of a migration: everybody who has its name in the field of lists. */
+/** Creates a segment for each list of a migration. Its rule matches contacts with the list's name in the field of lists. */
 export async function makeSegments(db: Db, job: ImportJob, clock: Clock): Promise<void> {
   const { accountId, typeId: contact_type_id, migration } = job;
   const field = migration?.listsField ?? null;
@@ -80,7 +80,7 @@ export async function makeSegments(db: Db, job: ImportJob, clock: Clock): Promis
     });
 }
 
-/** The names of lists for which the contact type has no segment yet. */
+/** Returns the names of lists for which the contact type has no segment yet. */
 export function findMissingSegments(db: Db, { typeId, migration }: ImportJob): string[] {
   const isLive = and(eq(segments.contact_type_id, typeId), isNull(segments.deleted_at));
   const there = db.select({ name: segments.segment_name }).from(segments).where(isLive).all();

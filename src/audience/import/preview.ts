@@ -1,4 +1,4 @@
-/** What an import would do, without doing it: computed from the rows as they are staged for writing, and from the same rules. */
+/** Previews an import: computes from the staged rows, with the same rules as the import, what the import would do. */
 import { setImmediate } from 'node:timers/promises';
 import type { Db } from '../../database/open.ts';
 import { AUTOMATION_STATUS } from '../../database/schema/index.ts';
@@ -15,23 +15,23 @@ import {
 import { stageLeavers } from './lists.ts';
 import { plannedFields } from './make-lists.ts';
 import type { RowError } from './rows.ts';
-import { dropStaged, type Staged, stage } from './staging.ts';
+import { dropStaged, type StagedFile, stage } from './staging.ts';
 
 export const PREVIEW_KINDS = ['new', 'changed', 'unchanged', 'skipped', 'left'] as const;
 export type PreviewKind = (typeof PREVIEW_KINDS)[number];
 
-/** The value of a field that a contact has and the one it would get; null: none. */
+/** The present value of a contact's field and the value it would get; null: none. */
 interface FieldValue {
   field: string;
   before: string | null;
   after: string | null;
 }
 
-/** A person in the file. */
+/** A contact in the file. */
 interface PreviewPerson {
   line: number;
   email: string;
-  /** The fields whose value would change, at most 20, and the beginnings of their values; empty for a new contact. */
+  /** The fields whose value would change, at most 20, with the beginnings of their values; empty for a new contact. */
   changes: FieldValue[];
 }
 
@@ -40,49 +40,49 @@ interface SampleRow {
   line: number;
   email: string;
   kind: Exclude<PreviewKind, 'left'>;
-  /** The fields of the file without the address, in the order of its columns, and the beginnings of their values. */
+  /** The fields of the file except the address, in the order of its columns, with the beginnings of their values. */
   values: FieldValue[];
 }
 
 export interface ImportPreview {
-  /** 0 when the file has no valid row: then nothing would be imported. */
+  /** 0 if the file has no valid row, so that nothing would be imported. */
   is_possible: 0 | 1;
   rows: number;
   failed: number;
-  /** Rows whose address a later row has too; that one counts. */
+  /** Rows whose address occurs again in a later row. The later row counts. */
   repeated: number;
   /** In their stored form. */
   notes: string[];
   errors: RowError[];
-  /** `left`: people of any other kind who have unsubscribed or are suppressed, and stay so. */
+  /** `left`: contacts of any other kind that have unsubscribed or are suppressed; they stay so. */
   counts: Record<PreviewKind, number>;
-  /** How many values of contacts would be removed. */
+  /** How many values of contacts would be cleared. */
   removed: number;
-  /** The automations that people would enter. */
+  /** The automations that contacts would enter. */
   automations: StartingAutomation[];
   /** How many contacts would get another value in each field. */
   fields: { field: string; count: number }[];
-  /** Of a migration: those who left there, by what becomes of them. */
+  /** For a migration: the number of leavers of each kind. */
   leaving: LeavingCount[];
-  /** The first people of each kind. */
+  /** The first contacts of each kind. */
   people: Record<PreviewKind, PreviewPerson[]>;
   /** The first rows of the file that would be imported. */
   sample: SampleRow[];
 }
 
-/** So many of the first rows are kept with the values of all their fields. */
+/** The number of first rows that are kept with the values of all their fields. */
 const SAMPLE_ROWS = 20;
-/** So many people of each kind are kept to be looked at. */
+/** The number of contacts of each kind that are kept for the preview. */
 export const MAX_PREVIEWED = 100;
-/** So many changes of one person, and so many characters of a value, are kept to be looked at. */
+/** The number of changes of one contact, and of characters of a value, that are kept for the preview. */
 const MAX_CHANGES = 20;
 const MAX_CHARACTERS = 200;
-/** So many rows are compared before the thread does other work. */
+/** The number of rows that are compared before the thread does other work. */
 const CHUNK = 1000;
 
 type Cell = string | number | null;
 
-/** Computes what `importContacts` would do with this job at this moment. */
+/** Computes what `importContacts` would do with this job now. */
 export async function previewImport(db: Db, job: ImportJob, progress?: ImportProgress): Promise<ImportPreview> {
   const told = progress ?? (job.progress && sharedProgress(job.progress));
   const perKind = <T>(make: () => T): Record<PreviewKind, T> => ({
@@ -126,7 +126,7 @@ export async function previewImport(db: Db, job: ImportJob, progress?: ImportPro
 async function compare(
   db: Db,
   job: ImportJob,
-  { columns, fields }: Pick<Staged, 'columns' | 'fields'>,
+  { columns, fields }: Pick<StagedFile, 'columns' | 'fields'>,
   preview: ImportPreview,
   progress: ImportProgress | undefined,
 ): Promise<void> {
@@ -204,7 +204,7 @@ async function compare(
   preview.fields = [...perField].map(([field, count]) => ({ field, count }));
 }
 
-/** What is kept of a person: a contact may have a megabyte of values. */
+/** Shortens the values of a contact for the preview, because a contact may have a megabyte of values. */
 function shortened({ changes, ...person }: PreviewPerson): PreviewPerson {
   return { ...person, changes: changes.slice(0, MAX_CHANGES).map(shortenedValue) };
 }
@@ -218,8 +218,8 @@ function shortenedValue({ field, before, after }: FieldValue): FieldValue {
 const isChange = ({ before, after }: FieldValue) => before !== after;
 
 /**
- * Gives a function that reads the values of a contact, each followed by the one it would get. Columns without a change are left out unless
- * all are asked for.
+ * Returns a function that reads the values of a contact, each with the value it would get. Unchanged columns are omitted unless
+ * all are requested.
  */
 function valueReader(db: Db, job: ImportJob, columns: readonly string[]) {
   const custom = new Map(plannedFields(db, job).map(({ id, field_name }) => [String(id), field_name]));
@@ -233,7 +233,7 @@ function valueReader(db: Db, job: ImportJob, columns: readonly string[]) {
       if (before === after && !hasAll) return [];
       if (column !== 'custom_values') {
         const field = column === 'country_id' ? 'country' : column;
-        // No value can be an empty text or null.
+        // An empty value is '' or null; `shown` returns null for both.
         return [{ field, before: shown(column, before), after: shown(column, after) }];
       }
       const [old, given] = [before, after].map((json): Record<string, string> => JSON.parse(String(json ?? '{}')));
@@ -241,17 +241,17 @@ function valueReader(db: Db, job: ImportJob, columns: readonly string[]) {
     });
 }
 
-/** An automation that people of the file would enter. */
+/** An automation that contacts of the file would enter. */
 interface StartingAutomation {
   utr: string;
   automation_name: string;
-  /** How many would enter; the most who could where it is not exact. */
+  /** How many contacts would enter; if that is not known exactly, the maximum. */
   people: number;
-  /** 0 for a segment: who belongs to it is known only once the contacts are written. */
+  /** 0 for a segment, because its members are known only once the contacts are written. */
   is_exact: 0 | 1;
 }
 
-/** So many automations are named. */
+/** The maximum number of automations in the preview. */
 const MAX_NAMED = 100;
 
 interface Reached {
@@ -262,8 +262,8 @@ interface Reached {
 }
 
 /**
- * Gives a function that counts the people between two rows of temp.sorted, to be called with every range, and one that gives the
- * automations in the end. `counts` are the people of the whole file.
+ * Returns two functions: one counts the contacts between two rows of temp.sorted and must be called for every range; the other
+ * returns the automations at the end. `counts` has the contacts of the whole file.
  */
 function automationCounter(db: Db, { accountId, typeId, options = DEFAULT_OPTIONS }: ImportJob) {
   const client = db.$client;
@@ -277,7 +277,7 @@ function automationCounter(db: Db, { accountId, typeId, options = DEFAULT_OPTION
           ORDER BY au.id LIMIT ${MAX_NAMED}`)
         .all(accountId, typeId, options.segmentId, typeId)
     : [];
-  // Whoever was in an automation before does not enter it again.
+  // Contacts that were in an automation before do not enter it again.
   const again = client
     .prepare<[number, number, number, number, number], number>(`
       SELECT count(*) FROM sorted s CROSS JOIN addresses a ON a.user_id = ? AND a.normalized_email = s.normalized

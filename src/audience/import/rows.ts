@@ -1,4 +1,4 @@
-/** The columns and rows of a CSV file of contacts: which field each column is, or seems to be, and the checked values of each row. */
+/** The columns and rows of a CSV file of contacts: which field each column is or probably is, and the checked values of each row. */
 import { createReadStream } from 'node:fs';
 import { TRACKING_CHOICE } from '../../database/schema/index.ts';
 import { messages } from '../../errors/field-errors.ts';
@@ -9,7 +9,7 @@ import { countryId } from '../contacts/countries.ts';
 import { readCsv } from './csv.ts';
 import type { ImportOptions } from './import-job.ts';
 
-/** An error in a row of the file. `field` is '' when it concerns the whole row. */
+/** An error in a row of the file. `field` is '' if it concerns the whole row. */
 export interface RowError {
   line: number;
   field: string;
@@ -18,8 +18,8 @@ export interface RowError {
 }
 
 /**
- * A checked row: its line, the normalized address, then a value for each of `RowReader.columns`, and in the end, of a file that says so, the
- * choice about opens and clicks. The e-mail is null where it equals the normalized address, to save space.
+ * A checked row: its line, the normalized address, a value for each of `RowReader.columns`, and the choice about opens and
+ * clicks if the file has that column. The e-mail is null if it equals the normalized address, to save space.
  */
 export type StagedRow = (string | number | null)[];
 
@@ -32,9 +32,12 @@ interface Header {
 }
 
 const MAX_LENGTH = 255;
-/** The column that says whether opens and clicks of people may be recorded. It is no field of contacts: it is about the address. */
+/**
+ * The column with the choice whether a contact's opens and clicks may be recorded. It is not a field of contacts, because the
+ * choice belongs to the address.
+ */
 export const TRACKING_COLUMN = 'tracking_allowed';
-/** What its cells say. An empty one says nothing. */
+/** The values of its cells. An empty cell is not a choice. */
 const TRACKING_CELLS: Readonly<Record<string, number>> = {
   '1': TRACKING_CHOICE.allowed,
   true: TRACKING_CHOICE.allowed,
@@ -45,14 +48,14 @@ const TRACKING_CELLS: Readonly<Record<string, number>> = {
   no: TRACKING_CHOICE.refused,
   nein: TRACKING_CHOICE.refused,
 };
-/** The fields of a postal address. */
+/** The fields that are parts of a postal address. */
 const ADDRESS_FIELDS: ReadonlySet<string> = new Set(RESERVED_FIELDS.filter((name) => reservedField(name)?.isOfAddress));
 const LINE_BREAKS = /[\r\n\u2028\u2029]+/;
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
 /**
- * Reads the header row. Names of reserved and custom fields are matched regardless of case, with spaces as underscores. When a name
- * occurs twice, the first column counts.
+ * Parses the header row. Names of reserved and custom fields are matched regardless of case, with spaces as underscores. If a
+ * name occurs twice, the first column counts.
  */
 export function parseHeader(cells: readonly string[], customFields: readonly CustomField[]): Header {
   const used = new Set<string>();
@@ -71,13 +74,13 @@ export function parseHeader(cells: readonly string[], customFields: readonly Cus
   return { columns, unknown };
 }
 
-/** Turns rows of cells into checked rows, or gives their errors. */
+/** Converts rows of cells to checked rows, or returns their errors. */
 export class RowReader {
-  /** The contact columns this file sets. */
+  /** The columns of contacts that this file sets. */
   readonly columns: string[];
   /** The fields of contacts that this file has, in the order of its columns. */
   readonly fields: string[];
-  /** Whether the file says of whom opens and clicks may be recorded. */
+  /** True if the file has choices about the recording of opens and clicks. */
   readonly hasTracking: boolean;
   readonly #trackingAt: number;
   /** How many cells of several lines were joined into one line. */
@@ -89,7 +92,7 @@ export class RowReader {
   readonly #emptyCells: ImportOptions['emptyCells'];
   readonly #countries = new Map<string, number | null>();
 
-  /** `isErased` says of a normalized address whether its person was erased. */
+  /** `isErased` tells whether a normalized address was erased. */
   constructor({ columns }: Header, isErased: (normalized: string) => boolean, emptyCells: ImportOptions['emptyCells']) {
     this.#isErased = isErased;
     this.#emptyCells = emptyCells;
@@ -146,7 +149,7 @@ export class RowReader {
     return errors.length > 0 ? { row: null, errors } : { row, errors };
   }
 
-  /** A cell's value. A postal address that a spreadsheet wrote in several lines becomes one line, as in the contact. */
+  /** Returns a cell's value. A postal address in several lines becomes one line, as in the contact. */
   #cellValue(field: string, cell: string): string {
     if (!ADDRESS_FIELDS.has(field) || !LINE_BREAKS.test(cell)) return cell;
     this.folded++;
@@ -172,7 +175,7 @@ export class RowReader {
     return field === 'alt_email' && value === '' ? null : value;
   }
 
-  /** JSON with custom field ids as keys. An empty value that clears is null, which makes `json_patch` remove the key. */
+  /** Returns JSON with custom field ids as keys. An empty value that clears is null, because `json_patch` then removes the key. */
   #customValues(line: number, cells: readonly string[], errors: RowError[]): string {
     let json = '';
     for (const { at, custom, key } of this.#custom) {
@@ -209,7 +212,7 @@ export class RowReader {
 interface GuessedColumn {
   /** The column's name in the header row. */
   name: string;
-  /** The field of this name; null when there is none. */
+  /** The field of this name; null if there is none. */
   field: string | null;
   /** Its cells in the first rows. */
   samples: string[];
@@ -222,16 +225,16 @@ export interface GuessedColumns {
 
 const SAMPLES = 3;
 const SAMPLE_CHARACTERS = 100;
-/** Columns beyond these are left out: no table of contacts has so many. */
+/** The maximum number of columns that are offered for mapping; no table of contacts has that many. */
 export const MAX_MAPPED_COLUMNS = 500;
-/** The field of each usual heading and of each field's own name. */
+/** The field of each common heading and of each field's own name. */
 const FIELD_OF = new Map(
   RESERVED_FIELDS.flatMap((field) =>
     [field, ...(reservedField(field)?.headings ?? [])].map((heading) => [folded(heading), field] as const),
   ),
 );
 
-/** Guesses the field of each column from its name and reads the first rows. Throws a `CsvError` when it is no table. */
+/** Guesses the field of each column from its name and reads the first rows. Throws a `CsvError` if the file is not a table. */
 export async function guessColumns(path: string, customFields: readonly CustomField[]): Promise<GuessedColumns> {
   const csv = await readCsv(() => createReadStream(path));
   const rows: string[][] = [];
@@ -249,7 +252,7 @@ export async function guessColumns(path: string, customFields: readonly CustomFi
   return { columns, notes: csv.notes };
 }
 
-/** The field of each cell of a header row; a field's own name goes before other headings of the same field. */
+/** Returns the field of each cell of a header row. A field's own name takes precedence over other headings for the same field. */
 function guessFields(cells: readonly string[], customFields: readonly CustomField[]): (string | null)[] {
   const named = parseHeader(cells, customFields).columns.map((column) => column?.custom?.field_name ?? column?.field);
   const used = new Set(named);
@@ -263,7 +266,7 @@ function guessFields(cells: readonly string[], customFields: readonly CustomFiel
   });
 }
 
-/** A heading without case, spaces, hyphens and other signs. */
+/** Returns a heading without case, spaces, hyphens and other signs. */
 function folded(heading: string): string {
   return heading
     .normalize('NFC')

@@ -1,27 +1,27 @@
 /**
- * Reads and checks a CSV file into temporary tables of a connection, from which it is previewed or imported. Of several rows with one
- * address the last counts.
+ * Reads and checks a CSV file and stores its rows in temporary tables of a connection, from which it is previewed or imported.
+ * If several rows have the same address, the last one counts.
  */
 import { createReadStream, statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { stored } from '../../errors/stored.ts';
-import { countErased, erasedTest } from '../contacts/address-rows.ts';
+import { countErasedAddresses, erasedTest } from '../contacts/address-rows.ts';
 import { readCsv } from './csv.ts';
 import { DEFAULT_OPTIONS, type ImportJob, type ImportProgress } from './import-job.ts';
 import { plannedFields } from './make-lists.ts';
 import { parseHeader, type RowError, RowReader, type StagedRow } from './rows.ts';
 
-/** What reading a file found. */
-export interface Staged {
-  /** The contact columns that the file has. */
+/** The result of reading a file. */
+export interface StagedFile {
+  /** The columns of contacts that the file has. */
   columns: string[];
   /** The fields of contacts that the file has, in the order of its columns. */
   fields: string[];
-  /** Whether it says of whom opens and clicks may be recorded, in the column `tracking` of temp.sorted. */
+  /** True if the file has choices about the recording of opens and clicks. They are in the column `tracking` of temp.sorted. */
   hasTracking: boolean;
-  /** How many addresses of the account were erased when it was read. None of these is in temp.sorted. */
+  /** How many addresses of the account were erased when the file was read. None of these is in temp.sorted. */
   erased: number;
   rows: number;
   failed: number;
@@ -29,15 +29,15 @@ export interface Staged {
   errors: RowError[];
 }
 
-/** The most rows that are stored with what is wrong with them. */
+/** The maximum number of failed rows that are stored with their errors. */
 export const MAX_ERRORS = 1000;
 
 /**
- * Stages the file of a job in the table temp.sorted: a row for each person, by `normalized` in the order of the unique key, with the
- * columns of contacts. Without a valid row there is no such table. Throws a `CsvError` when the file is no table. Call `dropStaged`
- * in the end.
+ * Stages the file of a job in the table temp.sorted: a row for each contact, keyed by `normalized` in the order of the unique
+ * index, with the columns of contacts. Without a valid row there is no such table. Throws a `CsvError` if the file is not a
+ * table. Call `dropStaged` at the end.
  */
-export async function stage(db: Db, job: ImportJob, progress: ImportProgress | undefined): Promise<Staged> {
+export async function stage(db: Db, job: ImportJob, progress: ImportProgress | undefined): Promise<StagedFile> {
   const staged = await read(db, job, progress);
   // Sorting keeps the cost per row from growing with the table.
   if (staged.rows > staged.failed)
@@ -47,13 +47,13 @@ export async function stage(db: Db, job: ImportJob, progress: ImportProgress | u
   return staged;
 }
 
-/** Removes what `stage` has made. */
+/** Drops the tables that `stage` has created. */
 export function dropStaged(client: Database): void {
   client.exec('DROP TABLE IF EXISTS temp.staged; DROP TABLE IF EXISTS temp.sorted; DROP TABLE IF EXISTS temp.leavers');
 }
 
 /** Reads and checks every row. */
-async function read(db: Db, job: ImportJob, progress: ImportProgress | undefined): Promise<Staged> {
+async function read(db: Db, job: ImportJob, progress: ImportProgress | undefined): Promise<StagedFile> {
   const client = db.$client;
   const size = statSync(job.path).size;
   let bytesRead = () => 0;
@@ -67,10 +67,10 @@ async function read(db: Db, job: ImportJob, progress: ImportProgress | undefined
   const notes = [...csv.notes];
   if (job.mapping === undefined)
     notes.push(...header.unknown.map((name) => stored(sentence('column_unknown', { name }))));
-  const erased = countErased(client, job.accountId);
+  const erased = countErasedAddresses(client, job.accountId);
   const { emptyCells } = job.options ?? DEFAULT_OPTIONS;
   const reader = new RowReader(header, erasedTest(client, job.accountId), emptyCells);
-  const found: Staged = {
+  const found: StagedFile = {
     columns: reader.columns,
     fields: reader.fields,
     hasTracking: reader.hasTracking,

@@ -1,4 +1,4 @@
-/** Whose import is next, and whether one runs in any thread of this process. */
+/** Decides whose import is next, and tells whether an import runs in any thread of this process. */
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 
 interface Waiting {
@@ -6,14 +6,14 @@ interface Waiting {
   begin(): void;
 }
 
-/** One import runs at a time, and accounts take turns, so that nobody waits for all the files of another. */
+/** A queue of imports: one runs at a time, and accounts take turns, so that no account waits for all files of another. */
 export class Turns {
   readonly #waiting: Waiting[] = [];
-  /** Accounts in the order in which their last turn began. */
+  /** The accounts in the order in which their last turn began. */
   readonly #served = new Set<number>();
   #isRunning = false;
 
-  /** Runs `work` when it is the account's turn, and gives its result. */
+  /** Runs `work` when it is the account's turn, and returns its result. */
   async run<Result>(account: number, work: () => Promise<Result>): Promise<Result> {
     await new Promise<void>((begin) => {
       this.#waiting.push({ account, begin });
@@ -42,10 +42,10 @@ export class Turns {
 
 const SHARED = 'sendlark imports under way';
 
-/** How many imports run, in memory that all threads share: the background thread has to know. */
+/** The number of running imports, in memory that all threads share, because the background thread must know it. */
 const count = new Int32Array(sharedMemory());
 
-/** Created by the first thread that asks, which is the main one; `setEnvironmentData` passes it to threads started later. */
+/** Returns the shared memory. The main thread asks first and creates it; `setEnvironmentData` passes it to threads started later. */
 function sharedMemory(): SharedArrayBuffer {
   const known = getEnvironmentData(SHARED);
   if (known instanceof SharedArrayBuffer) return known;
@@ -64,7 +64,7 @@ export async function countImport<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether an import runs in any thread of this process. */
+/** Returns true if an import runs in any thread of this process. */
 export function isImportUnderWay(): boolean {
   return Atomics.load(count, 0) > 0;
 }

@@ -1,9 +1,12 @@
-/** What undoing an import needs, written down inside the transactions of the import. It stays with the person it is about, so that erasing them finds it. */
+/**
+ * The records that undoing an import needs. They are written in the transactions of the import. They refer to the contact's
+ * address, so that erasing the contact finds them.
+ */
 import type { Database, Statement } from 'better-sqlite3';
 import { prepared } from '../../database/prepared.ts';
 import type { Recipient } from '../segments/membership.ts';
 
-/** Rows of temp.sorted after one up to another. */
+/** The rows of temp.sorted after one row up to another. */
 export interface Chunk {
   user: number;
   after: number;
@@ -18,18 +21,18 @@ export class UndoRecorder {
   readonly #row: Statement;
   readonly #client: Database;
 
-  /** From now until `close`, what this connection changes in these columns of contacts is written down, too. */
+  /** Until `close`, a trigger also records every change that this connection makes to these columns of contacts. */
   constructor(client: Database, id: number, columns: readonly string[]) {
     this.#client = client;
     this.#id = id;
-    // Only this connection has a temporary trigger. Reading the contacts before they are changed would take more time.
+    // Only this connection has the temporary trigger. Reading the contacts before they are changed would take longer.
     client.exec(`
       CREATE TEMP TRIGGER import_contact_changed AFTER UPDATE ON contacts BEGIN
         INSERT INTO import_changes (import_id, address_id, kind, row_id, before)
         VALUES (${id}, old.address_id, 'contact', old.id, ${imageBefore(columns)});
       END`);
     this.#added = client.prepare('INSERT INTO import_added (import_id, first_id, last_id) VALUES (?, ?, ?)');
-    // A row that was written down already has its state before the import there.
+    // For a row recorded before, the record already has its state before the import.
     this.#row = client.prepare(`${INSERT} VALUES (@import, @address, @kind, @row, @before)`);
   }
 
@@ -37,17 +40,17 @@ export class UndoRecorder {
     this.#client.exec('DROP TRIGGER temp.import_contact_changed');
   }
 
-  /** Contacts with ids after `before` up to `last` were added; in the same transaction nobody else adds any. */
+  /** Records that the contacts with ids after `before` up to `last` were added. In the same transaction no other connection adds any. */
   added(before: number, last: number): void {
     if (last > before) this.#added.run(this.#id, before + 1, last);
   }
 
-  /** Recipients of segments as they were before the import removed or changed them. */
+  /** Records recipients of segments as they were before the import removed or changed them. */
   membersBefore(rows: readonly Recipient[]): void {
     for (const row of rows) this.#record(row.address_id, 'member', row.id, JSON.stringify(row));
   }
 
-  /** Rows with ids after `before` were added by the import to the recipients of a segment or to the unsubscribed. */
+  /** Records that the import added the rows with ids after `before` to the recipients of segments or to the unsubscribers. */
   rowsAdded(table: 'segment_recipients' | 'unsubscribers', before: number): void {
     const kind = table === 'unsubscribers' ? 'unsubscribed' : 'member';
     this.#client
@@ -55,7 +58,10 @@ export class UndoRecorder {
       .run(this.#id, before);
   }
 
-  /** Choices about opens and clicks that the import made in entries of the consent log after `logged`, with what people had chosen before. */
+  /**
+   * Records the choices about opens and clicks that the import made, which are the entries of the consent log after `logged`,
+   * with the earlier choices.
+   */
   choicesMade(logged: number, people: readonly { address: number; before: number }[]): void {
     this.#client
       .prepare(
@@ -70,7 +76,7 @@ export class UndoRecorder {
   }
 }
 
-/** What an update replaces in these columns and `updated_at`, as SQL for JSON. */
+/** Returns SQL for JSON of the values that an update replaces in these columns and `updated_at`. */
 function imageBefore(columns: readonly string[]): string {
   const parts = columns.map(
     (column) => `iif(new.${column} IS old.${column}, '', ',"${column}":' || json_quote(old.${column}))`,
@@ -78,8 +84,8 @@ function imageBefore(columns: readonly string[]): string {
   return [`'{"updated_at":' || json_quote(old.updated_at)`, ...parts, "'}'"].join(' || ');
 }
 
-/** Moves the records of a contact to its corrected address (ids of addresses). Call inside the transaction of the correction. */
-export function readdressRecords(
+/** Moves the records of a contact to its corrected address (address ids). Call inside the transaction of the correction. */
+export function moveRecordsToAddress(
   client: Database,
   correction: { account: number; contact: number; from: number; to: number },
 ): void {

@@ -1,7 +1,7 @@
 /**
- * Undoing imports: whether one can be undone, asking for it, and the work, which the background thread does in short transactions. Each
- * removes what it has used of the records of the import, so that a kill loses nothing and nothing is done twice. The records of an import are
- * removed when it can no longer be undone.
+ * Undoes imports: whether an import can be undone, the request to undo it, and the work, which the background thread does in
+ * short transactions. Each transaction removes the records of the import that it has used, so that a kill loses nothing and
+ * nothing is done twice. The records of an import are also removed when it can no longer be undone.
  */
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
@@ -18,18 +18,18 @@ import { TEXT_COLUMNS } from '../contacts/contact-fields.ts';
 import { deleteContacts } from '../contacts/contacts.ts';
 import { peopleOf, type Recipient, recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
 import { removeUnsubscribers } from '../unsubscribes.ts';
-import { undoChoices } from './lists.ts';
+import { undoTrackingChoices } from './lists.ts';
 
 /** How long an import can be undone after it began: 30 days. */
 export const UNDO_MS = 30 * 86_400_000;
 
 /**
- * So many changes of contacts are kept for undoing the imports of an account, so that importing the same people every night does not fill
- * the disk with what they were. The newest import can be undone in any case.
+ * The number of changes of contacts that are kept for undoing the imports of an account, so that importing the same contacts
+ * every night does not fill the disk with their earlier values. The newest import can be undone in any case.
  */
 const MAX_KEPT_CHANGES = 1_000_000;
 
-/** Ends the time for undoing older imports of an account where newer ones have changed too many contacts since. */
+/** Ends the undo period of older imports of an account if newer ones have changed too many contacts since. */
 export function limitUndo(db: Db, accountId: number, now: string, most = MAX_KEPT_CHANGES): void {
   prepared(
     db.$client,
@@ -41,15 +41,15 @@ export function limitUndo(db: Db, accountId: number, now: string, most = MAX_KEP
 }
 
 /** An import that is being undone. */
-interface Undone {
+interface ImportToUndo {
   id: number;
   user_id: number;
   contact_type_id: number;
-  /** The ISO timestamp that the import gave its contacts; whoever has another one was changed since. */
+  /** The ISO timestamp that the import gave its contacts. A contact with another one was changed since. */
   written_at: string;
 }
 
-/** What a transaction did to so many contacts. */
+/** How many contacts a transaction removed, restored and kept. */
 interface UndoCounts {
   removed: number;
   restored: number;
@@ -58,14 +58,14 @@ interface UndoCounts {
 
 type State = Pick<typeof contactImports.$inferSelect, 'state' | 'undo_until'>;
 
-/** Whether an import can be undone at this moment, an ISO timestamp, as SQL about a row of contact_imports. */
+/** SQL about a row of contact_imports: true if the import can be undone at this moment, an ISO timestamp. */
 export function isUndoable(now: string): string {
   return `(state IN ('writing', 'done') AND undo_until IS NOT NULL AND undo_until > ${now}
     AND EXISTS (SELECT 1 FROM contact_types t WHERE t.id = contact_imports.contact_type_id AND t.deleted_at IS NULL))`;
 }
 
 /**
- * Takes back what an import did, in the background. One that still runs ends. Throws 404, and 409 when it cannot be undone or no
+ * Makes the background thread undo an import. An import that still runs ends. Throws 404, and 409 if it cannot be undone, or no
  * longer. `now` is an ISO timestamp.
  */
 export function undoImport(db: Db, accountId: number, id: number, now: string): void {
@@ -83,16 +83,16 @@ export function undoImport(db: Db, accountId: number, id: number, now: string): 
 
 /** How long one call of `continueUndos` works. */
 const BACKGROUND_MS = 30;
-/** So many records that are no longer needed are removed in one transaction. */
-const FORGOTTEN = 1000;
+/** The number of records that one transaction removes once they are no longer needed. */
+const RECORDS_PER_TRANSACTION = 1000;
 const RECORDS = ['import_changes', 'import_added', 'import_kept'];
 
-/** The account whose import was worked on last. The next turn goes to the one after it. */
+/** The account whose import was processed last. The account after it is next. */
 let lastAccount = 0;
 
 /**
- * Goes on with undoing an account's newest import that is to be undone, for a short time; gives whether there is more to do. An undo
- * that fails is reported to `onFailure` and ends; it can be asked for again. Throws when the disk fails.
+ * Continues for a short time to undo the newest import of an account that is to be undone. Returns true if there is more to do.
+ * Reports a failing undo to `onFailure` and ends it; users can request it again. Throws if the disk fails.
  */
 export async function continueUndos(
   db: Db,
@@ -100,15 +100,15 @@ export async function continueUndos(
   isHeld: boolean,
   onFailure: (id: number, error: unknown) => void,
 ): Promise<boolean> {
-  // Of two imports the later one is undone first, since it has what the earlier one wrote as the state before.
-  const next = prepared<[number], Undone>(
+  // Of two imports the later one is undone first, because its records have the values that the earlier one wrote.
+  const next = prepared<[number], ImportToUndo>(
     db.$client,
     `SELECT id, user_id, contact_type_id, written_at FROM contact_imports WHERE state = 'undoing'
      ORDER BY user_id < ?, user_id, id DESC LIMIT 1`,
   );
   const account = next.get(lastAccount + 1)?.user_id;
-  // Not while sending is held: one cause is a clock that is wrong, by which everything may seem old.
-  if (account === undefined) return !isHeld && forgetOld(db, clock);
+  // Not while sending is held, because one cause of a hold is a wrong clock, by which everything may seem old.
+  if (account === undefined) return !isHeld && removeExpired(db, clock);
   lastAccount = account;
   const until = performance.now() + BACKGROUND_MS;
   await inChunks(db.$client, () => {
@@ -126,8 +126,8 @@ export async function continueUndos(
   return next.get(account) !== undefined;
 }
 
-/** Takes back what the import changed for some people, then removes those it added, then ends. */
-function step(db: Db, undone: Undone, now: string): void {
+/** Restores what the import changed for some contacts, then removes the contacts that it added, then ends the undo. */
+function step(db: Db, undone: ImportToUndo, now: string): void {
   const counts = restorePeople(db, undone, now) ?? removeAdded(db, undone, now);
   if (counts === null) {
     setState(db, undone.id, 'undone');
@@ -143,8 +143,8 @@ function setState(db: Db, id: number, state: 'done' | 'undone'): void {
   prepared(db.$client, 'UPDATE contact_imports SET state = ? WHERE id = ?').run(state, id);
 }
 
-/** Removes some records of an import that can no longer be undone; gives whether there may be more. */
-function forgetOld(db: Db, clock: Clock): boolean {
+/** Removes some records of an import that can no longer be undone. Returns true if there may be more. */
+function removeExpired(db: Db, clock: Clock): boolean {
   const id = prepared<[string], number>(
     db.$client,
     `SELECT id FROM contact_imports WHERE undo_until IS NOT NULL AND undo_until < ? AND state <> 'undoing' LIMIT 1`,
@@ -155,7 +155,7 @@ function forgetOld(db: Db, clock: Clock): boolean {
   for (const table of RECORDS) {
     const { changes } = prepared(
       db.$client,
-      `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE import_id = ? LIMIT ${FORGOTTEN})`,
+      `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE import_id = ? LIMIT ${RECORDS_PER_TRANSACTION})`,
     ).run(id);
     if (changes > 0) return true;
   }
@@ -163,16 +163,16 @@ function forgetOld(db: Db, clock: Clock): boolean {
   return true;
 }
 
-/** People, or contacts to remove, of one transaction: it takes a few milliseconds. */
+/** The number of addresses to restore, or contacts to remove, in one transaction, which takes a few milliseconds. */
 const CHUNK = 100;
 
-/** Every column that an import can change. */
+/** Every column of contacts that an import can change. */
 const COLUMNS = ['email', 'alt_email', 'country_id', ...TEXT_COLUMNS, 'custom_values', 'updated_at'];
 
 /** The columns of a segment's recipient that an import can change. */
 const MEMBER_COLUMNS = ['contact_id', 'by_hand', 'is_removed', 'first_name', 'last_name', 'email', 'updated_at'];
 
-/** What the statements are given: people with address ids up to @last. */
+/** The parameters of the statements: the import, and the addresses with ids up to @last. */
 interface Given {
   import: number;
   type: number;
@@ -181,15 +181,15 @@ interface Given {
   now: string;
 }
 
-/** The records of these people with a kind, as `u`. */
+/** SQL: the records of these addresses with a kind, as `u`. */
 const records = (kind: string) =>
   `(SELECT * FROM import_changes WHERE import_id = @import AND address_id <= @last AND kind = '${kind}') u`;
 
 /**
- * Gives some people back what they had before the import, inside a transaction: their contacts, places in segments, subscriptions, and choices
- * about opens and clicks. Null when none are left.
+ * Restores the state of some addresses before the import, inside a transaction: their contacts, segments, subscriptions, and
+ * choices about opens and clicks. Returns null if none are left.
  */
-function restorePeople(db: Db, undone: Undone, now: string): UndoCounts | null {
+function restorePeople(db: Db, undone: ImportToUndo, now: string): UndoCounts | null {
   const client = db.$client;
   const people = prepared<[number], number>(
     client,
@@ -206,12 +206,15 @@ function restorePeople(db: Db, undone: Undone, now: string): UndoCounts | null {
   syncAfterContactChange(db, type, peopleBefore(db, given), now, { startsAutomations: false });
   restoreMembers(db, given);
   resubscribe(db, given);
-  undoChoices(db, { accountId: undone.user_id, records: records('tracking'), now }, given);
+  undoTrackingChoices(db, { accountId: undone.user_id, records: records('tracking'), now }, given);
   prepared(client, 'DELETE FROM import_changes WHERE import_id = @import AND address_id <= @last').run(given);
   return { removed: 0, ...counts };
 }
 
-/** The address ids of those of the people who had a contact before the import. The contacts of others are removed later, with their places. */
+/**
+ * Returns the address ids that had a contact before the import. Contacts that the import added are removed later, with their
+ * rows in segments.
+ */
 function peopleBefore(db: Db, given: Given): number[] {
   return prepared<[Given], number>(
     db.$client,
@@ -223,7 +226,7 @@ function peopleBefore(db: Db, given: Given): number[] {
     .all(given);
 }
 
-/** Takes people out of the segment that the import put them into, unless somebody changed that since. */
+/** Removes contacts from the segment that the import added them to, unless this was changed since. */
 function leaveSegments(db: Db, given: Given): void {
   const client = db.$client;
   const removed = prepared<[Given], Recipient>(
@@ -242,7 +245,7 @@ function leaveSegments(db: Db, given: Given): void {
     recordMembershipChange(db, { table: 'segments', id }, 'left', peopleOf(rows), given.now);
 }
 
-/** Restores contacts that nobody changed since, and writes down the others. */
+/** Restores contacts that were not changed since, and records the others as kept. */
 function restoreContacts(db: Db, accountId: number, given: Given): { restored: number; kept: number } {
   const client = db.$client;
   forgetErased(client, accountId, given);
@@ -254,7 +257,7 @@ function restoreContacts(db: Db, accountId: number, given: Given): { restored: n
      FROM ${records('contact')} LEFT JOIN contacts c ON c.id = u.row_id
      WHERE c.id IS NULL OR c.deleted_at IS NOT NULL OR c.contact_type_id <> @type OR c.updated_at <> @written`,
   ).run(given);
-  // A column that is missing in the record was not changed.
+  // A column that is not in the record was not changed.
   const columns = COLUMNS.map(
     (column) =>
       `${column} = iif(json_type(u.before, '$.${column}') IS NULL, contacts.${column}, u.before ->> '${column}')`,
@@ -267,7 +270,7 @@ function restoreContacts(db: Db, accountId: number, given: Given): { restored: n
   return { restored: restored.changes, kept: kept.changes };
 }
 
-/** Takes second addresses out of the records that were erased since: the erasure may not have come to these records yet. */
+/** Removes erased second addresses from the records, because the erasure may not have reached these records yet. */
 function forgetErased(client: Database, accountId: number, given: Given): void {
   const seconds = prepared<[Given], { row: number; typed: string }>(
     client,
@@ -286,8 +289,7 @@ function forgetErased(client: Database, accountId: number, given: Given): void {
 }
 
 /**
- * Makes the rows of segments that people are in again those they were: the contacts are restored, so that the rules have put them in
- * anew where they belong.
+ * Restores the rows of segments to their earlier values. The rules have added the restored contacts to their segments again as new rows.
  */
 function restoreMembers(db: Db, given: Given): void {
   const client = db.$client;
@@ -315,7 +317,7 @@ function restoreMembers(db: Db, given: Given): void {
   ).run(given);
 }
 
-/** Takes the marks of the import back. Whoever unsubscribed since has touched the row, and stays unsubscribed. */
+/** Undoes the unsubscribes of the import. An entry that was unsubscribed again since has another `updated_at` and stays. */
 function resubscribe(db: Db, given: Given): void {
   const ids = prepared<[Given], number>(
     db.$client,
@@ -328,11 +330,10 @@ function resubscribe(db: Db, given: Given): void {
 }
 
 /**
- * Removes some of the contacts that the import added, inside a transaction, unless they were changed, or subscribed themselves, since; null
- * when none are left. Mails to them stay in the reports, as they do for
- * every deleted contact; mails that are still queued are not sent.
+ * Removes some of the contacts that the import added, inside a transaction, unless they were changed, or subscribed themselves, since.
+ * Returns null if none are left. Reports keep the mails to them, as for every deleted contact; mails that are still queued are not sent.
  */
-function removeAdded(db: Db, { id, contact_type_id: type, written_at }: Undone, now: string): UndoCounts | null {
+function removeAdded(db: Db, { id, contact_type_id: type, written_at }: ImportToUndo, now: string): UndoCounts | null {
   const client = db.$client;
   const range = prepared<[number], { first: number; last: number }>(
     client,
@@ -351,11 +352,11 @@ function removeAdded(db: Db, { id, contact_type_id: type, written_at }: Undone, 
      FROM contacts c WHERE c.id BETWEEN @first AND @last ORDER BY c.id LIMIT ${CHUNK}`,
   ).all({ ...range, type, written_at });
   const gone = contacts.filter(({ reason }) => reason === null).map((contact) => contact.id);
-  // First as everywhere else, so that segments, automations and counts know of it.
+  // Deleted first and in the usual way, so that segments, automations and counts are updated.
   deleteContacts(db, gone, now);
   prepared(client, 'DELETE FROM contacts WHERE id IN (SELECT value FROM json_each(?))').run(JSON.stringify(gone));
   const kept = contacts.filter(({ reason }) => reason !== null);
-  // They may belong by rule where the import had put them by hand.
+  // Contacts that are kept may match the rules of the segment that the import added them to by hand.
   const peopleKept = kept.map((contact) => contact.address_id);
   syncAfterContactChange(db, type, peopleKept, now, { startsAutomations: false });
   prepared(

@@ -1,4 +1,7 @@
-/** Uploaded CSV files that an owner looks at before importing them, the folders in which they wait, and the progress of their imports. They are forgotten at a restart. */
+/**
+ * Uploaded CSV files that a user inspects before importing them, the folders in which they wait, and the progress of their
+ * imports. A restart of the service drops them.
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import { lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -12,11 +15,11 @@ import type { ImportJob } from './import-job.ts';
 import type { ImportPreview } from './preview.ts';
 import type { GuessedColumns } from './rows.ts';
 
-/** A file that is kept longer than this without being imported is removed. */
+/** A file is removed if it is not imported within this time. */
 const KEPT_MS = 3_600_000;
-/** The most files of an account. With more, the oldest that is not being imported is removed. */
+/** The maximum number of files of an account. The oldest that is not being imported is removed for a new one. */
 const MAX_OF_ACCOUNT = 5;
-/** The most imports of an account that run or wait for their turn: until then, their files take space on disk. */
+/** The maximum number of imports of an account that run or wait, because their files take space on disk until the import. */
 const MAX_RUNNING = 5;
 const TOO_MANY_REQUESTS = 429;
 
@@ -26,32 +29,32 @@ export interface UploadedFile extends GuessedColumns {
   folder: string;
   path: string;
   fileName: string;
-  /** Of the export of another service: what it has beside people. */
+  /** For an export of another service: what it contains in addition to contacts. */
   exported: UploadedExport | null;
   /** Epoch milliseconds. */
   uploadedAt: number;
-  /** looked → previewing → looked → running → done or failed. */
+  /** looked (inspected) → previewing → looked → running → done or failed. */
   state: 'looked' | 'previewing' | 'running' | 'done' | 'failed';
-  /** Bytes read, of how many, people written, of how many. */
+  /** Bytes read, bytes in all, contacts written, contacts in all. */
   progress: Float64Array;
   report: ImportReport | null;
-  /** The plan that was last previewed, and what an import by it would have done then. */
+  /** The plan that was last previewed, and the result of its preview. */
   planned: PlannedImport | null;
   preview: ImportPreview | null;
 }
 
-/** How a file is to be imported. */
+/** The user's choices for the import of a file. */
 export type PlannedImport = Required<Pick<ImportJob, 'typeId' | 'mapping' | 'options'>>;
 
 const isBusy = ({ state }: UploadedFile) => state === 'running' || state === 'previewing';
 
-/** What is done outside the thread of requests. */
+/** The work that is done in the import thread. */
 export interface Importer {
-  /** Runs an import and gives what happened. */
+  /** Runs an import and returns its report. */
   run(job: ImportJob): Promise<ImportReport>;
   /** Computes what an import would do. */
   preview(job: ImportJob): Promise<ImportPreview>;
-  /** Reads the export of another service; gives why where it is none. */
+  /** Reads the export of another service. Returns `refusal` if the file is not one. */
   read(job: ExportJob): Promise<ReadExport | { refusal: string }>;
 }
 
@@ -61,13 +64,13 @@ export class ImportJobs {
   readonly #importer: Pick<Importer, 'run' | 'preview'>;
   readonly #onFailure: (error: unknown, text: string) => void;
 
-  /** What fails and is not the fault of the file goes to `onFailure`. */
+  /** Reports failures that the file did not cause to `onFailure`. */
   constructor(importer: Pick<Importer, 'run' | 'preview'>, onFailure: (error: unknown, text: string) => void) {
     this.#importer = importer;
     this.#onFailure = onFailure;
   }
 
-  /** Keeps a file that was looked at. Files of the account that were kept too long or are too many are removed. */
+  /** Stores an inspected file. Removes files of the account that were kept too long or are too many. */
   async add(
     file: Pick<UploadedFile, 'accountId' | 'folder' | 'path' | 'fileName' | 'exported' | keyof GuessedColumns>,
     now: number,
@@ -96,7 +99,7 @@ export class ImportJobs {
     return kept;
   }
 
-  /** The account's upload with this id; undefined when there is none (any more). */
+  /** Returns the account's upload with this id; undefined if there is none (any more). */
   find(accountId: number, id: unknown): UploadedFile | undefined {
     const file = typeof id === 'string' ? this.#files.get(id) : undefined;
     return file?.accountId === accountId ? file : undefined;
@@ -120,7 +123,7 @@ export class ImportJobs {
       });
   }
 
-  /** Imports a file in the import thread. Throws 429 while too many of the account have not ended. */
+  /** Imports a file in the import thread. Throws 429 if too many imports of the account run or wait. */
   start(file: UploadedFile, databasePath: string, planned: PlannedImport): void {
     this.#requireRoom(file.accountId);
     file.state = 'running';
@@ -149,18 +152,18 @@ function jobOf(file: UploadedFile, databasePath: string, planned: PlannedImport)
   return { ...planned, databasePath, accountId, path, fileName, progress, ...migration };
 }
 
-/** Makes a folder for one upload in the system's temporary folder. Other users of the machine cannot read it. */
+/** Creates a folder for one upload in the system's temporary folder. Other users of the machine cannot read it. */
 export function makeUploadFolder(databasePath: string): Promise<string> {
   return mkdtemp(join(tmpdir(), folderPrefix(databasePath)));
 }
 
 /**
- * Removes the upload folders that a killed server on this database left behind; gives how many there were. Only the server that
+ * Removes the upload folders that a killed server on this database left. Returns how many there were. Only the server that
  * holds the database may call this, before it accepts uploads.
  */
 export function removeAbandonedUploads(databasePath: string): number {
   const prefix = folderPrefix(databasePath);
-  // Every user of the machine can create folders with our names there, so remove only our own.
+  // Every user of the machine can create folders with our names there, so only our own are removed.
   const own = process.getuid?.();
   const left = readdirSync(tmpdir())
     .filter((name) => name.startsWith(prefix))

@@ -1,4 +1,4 @@
-/** What the columns of an export become: fields that every contact has, custom fields with the type that all values have, or nothing. */
+/** Maps the columns of an export to fields: a reserved field, a custom field of a type that fits all values, or none. */
 
 import { parseAddress } from '../contacts/addresses.ts';
 import {
@@ -14,7 +14,7 @@ import {
 import { countryId } from '../contacts/countries.ts';
 
 export interface MigratedColumn {
-  /** As the export names it. */
+  /** The column's name in the export. */
   column: string;
   field: string;
   type: FieldType;
@@ -22,13 +22,13 @@ export interface MigratedColumn {
   samples: string[];
 }
 
-/** Columns beyond these are left out. */
+/** The maximum number of columns; further ones are skipped. */
 const MAX_COLUMNS = 200;
 const SAMPLES = 3;
 const SAMPLE_CHARACTERS = 100;
 /** A longer cell cannot be imported. */
 const MAX_VALUE = 65_535;
-/** What may be a telephone number or a postal code, which lose something as numbers. */
+/** Values that may be telephone numbers or postal codes, which would lose digits or signs as numbers. */
 const NO_QUANTITY = /^\+|^-?0\d|^.{16}/;
 const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(?:\.\d{1,9})?\s?(Z|UTC|[+-]\d{2}:?\d{2})?)?$/;
 const CONTROL = /[\p{Cc}\u2028\u2029]+/gu;
@@ -39,10 +39,10 @@ interface Seen {
   samples: string[];
 }
 
-/** Collects the columns of an export while its people are read once, then says what each becomes. */
+/** Collects the columns of an export while its contacts are read once, then maps each column to a field. */
 export class ColumnCollector {
   readonly #seen = new Map<string, Seen>();
-  /** Columns that are too many. */
+  /** Columns skipped because there are too many. */
   readonly leftOut = new Set<string>();
 
   add(values: ReadonlyMap<string, string>): void {
@@ -62,7 +62,7 @@ export class ColumnCollector {
     }
   }
 
-  /** The columns as fields of this account; those for which it has no room are added to `leftOut`. */
+  /** Returns the columns as fields of this account. Columns for which the account has no room are added to `leftOut`. */
   columns(existing: readonly CustomField[]): MigratedColumn[] {
     const fields = new Map(existing.map(({ field_name, field_type }) => [field_name.toLowerCase(), field_type]));
     const used = new Set<string>();
@@ -95,7 +95,9 @@ export class ColumnCollector {
   }
 }
 
-/** The name itself, or with a number where the name is reserved, used by another column, or that of a field these values do not fit. */
+/**
+ * Returns the name, or the name with a number if it is reserved, used by another column, or that of a field that these values do not fit.
+ */
 function freeName(
   name: string,
   type: FieldType,
@@ -116,7 +118,7 @@ function isQuantity(value: string): boolean {
   return isValidValue('number', value) && !NO_QUANTITY.test(value);
 }
 
-/** A point in time as a custom field has it, in UTC where the value names a zone; null when it is none. */
+/** Returns a point in time in the form of a custom field, in UTC if the value names a zone; null if it is not a time. */
 function moment(value: string): string | null {
   const [, date = '', time, zone] = MOMENT.exec(value) ?? [];
   const text = time === undefined ? date : `${date}T${time}`;
@@ -126,7 +128,7 @@ function moment(value: string): string | null {
   return Number.isNaN(at.getTime()) ? null : at.toISOString().slice(0, text.length);
 }
 
-/** The value that a person gets in a field; '' where the export has none that the field can hold. */
+/** Returns the value of a contact's field; '' if the export has none that fits the field. */
 export function migratedValue({ field, type }: MigratedColumn, value: string): string {
   if (value === '' || value.length > MAX_VALUE) return '';
   if (field === 'country') return countryId(value) === null ? '' : value;

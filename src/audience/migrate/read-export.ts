@@ -1,6 +1,7 @@
 /**
- * Turns the export of another service into two CSV files for the import: the people with the fields of a contact as columns, and those
- * who left, bounced or complained there. The export is read twice: first to learn its columns and lists, then to write.
+ * Converts the export of another service into two CSV files for the import: the contacts, with fields as columns, and the
+ * leavers, which are addresses that unsubscribed, bounced or complained there. The export is read twice: first to learn its
+ * columns and lists, then to write the files.
  */
 import { once } from 'node:events';
 import { createReadStream, createWriteStream, type WriteStream } from 'node:fs';
@@ -25,37 +26,37 @@ export interface ExportJob {
   databasePath: string;
   accountId: number;
   vendor: VendorName;
-  /** The uploaded file, and its name, which says what it is. */
+  /** The path of the uploaded file, and its name, which tells the kind of file. */
   path: string;
   fileName: string;
-  /** Where the files for the import are written. */
+  /** The folder for the files that are imported. */
   folder: string;
 }
 
 /** The export of another service. */
 export interface UploadedExport {
   migration: MigrationJob;
-  /** Columns and files that are not taken over. */
+  /** Columns and files that are skipped. */
   leftOut: { columns: string[]; files: string[] };
-  /** Its templates, and where the HTML of each is. */
+  /** Its templates, with the path of the HTML of each. */
   templates: { name: string; path: string }[];
 }
 
-/** What an export has, ready to be previewed and imported. */
+/** The content of an export, ready to be previewed and imported. */
 export interface ReadExport extends GuessedColumns, UploadedExport {
-  /** The file of people; its columns are those of `columns`. */
+  /** The file of contacts; `columns` are its columns. */
   path: string;
 }
 
-/** Lists beyond these get no segment; the field of a person still has them. */
+/** The maximum number of lists that become segments. The field of a contact still has the other lists. */
 const MAX_SEGMENTS = 100;
 const MAX_LISTS = 10_000;
-/** The most unsubscribe groups that are made. */
+/** The maximum number of unsubscribe groups that are created. */
 const MAX_GROUPS = 100;
 const MAX_NAME = 255;
-/** A longer address is none, and is refused with its row. */
+/** A longer text is not an address, and its row is refused. */
 const MAX_EMAIL = 1000;
-/** All values of a person together: a longer row cannot be imported. */
+/** The maximum size of all values of a contact together, because a longer row cannot be imported. */
 const MAX_ROW = 900_000;
 const MAX_TEMPLATES = 200;
 const MAX_TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
@@ -63,7 +64,7 @@ const NAMED_LEFT_OUT = 100;
 const CONTROL = /[\p{Cc}\u2028\u2029]+/gu;
 const CONTROL_OR_BRACKET = /[\p{Cc}\u2028\u2029[\]]+/gu;
 
-/** Reads an export; gives why, in its stored form, where it is not what it should be. */
+/** Reads an export. Returns `refusal`, a stored reason, if the file is not a valid export. */
 export async function readExport(db: Db, job: ExportJob): Promise<ReadExport | { refusal: string }> {
   try {
     return await read(db, job);
@@ -142,10 +143,10 @@ async function keepTemplate({ name, html }: ExportedTemplate, folder: string, nu
   return { name: listName(name), path };
 }
 
-/** A name as it can be shown, also on a terminal. */
+/** Returns a name without control characters, so that it can also be shown on a terminal. */
 const named = (name: string) => name.slice(-MAX_NAME).replaceAll(CONTROL, ' ').toWellFormed();
 
-/** The files of an archive, or the one file that was uploaded. */
+/** Returns the files of an archive, or the single uploaded file. */
 async function openExport({ path, fileName }: ExportJob): Promise<Archive> {
   const file = await open(path);
   const { buffer } = await file.read(Buffer.alloc(4), 0, 4, 0).finally(() => file.close());
@@ -153,12 +154,12 @@ async function openExport({ path, fileName }: ExportJob): Promise<Archive> {
   return { files: [{ name: fileName, open: () => createReadStream(path) }], close() {} };
 }
 
-/** A list's name where it is a segment's name and between brackets in a field. */
+/** Returns a list's name as the name of a segment and as it is written in brackets in a field. */
 function listName(name: string): string {
   return name.replaceAll(CONTROL_OR_BRACKET, ' ').trim().slice(0, MAX_NAME).toWellFormed();
 }
 
-/** The values of a person with the field of their lists: `[VIP] [Graz]`, so that a segment can find a whole name. */
+/** Returns the values of a contact with the field of its lists, such as `[VIP] [Graz]`. The brackets let a segment find a whole name. */
 function valuesWithLists({ values, lists }: ExportedPerson, listsField: string): ReadonlyMap<string, string> {
   if (values === null) return new Map();
   const names = [...new Set(lists.map(listName))].filter((name) => name !== '');
@@ -182,7 +183,7 @@ async function writeFiles(
           const group = left.kind === 'group' ? listName(left.name) : '';
           const isKept = group !== '' && (groups.has(group) || groups.size < MAX_GROUPS);
           if (isKept) groups.add(group);
-          // Where there can be no group: no mail at all, rather than mail to somebody who left.
+          // If no further group can be created, the contact is unsubscribed from all mail rather than mailed against its wish.
           const kind = left.kind === 'group' && !isKept ? 'all' : left.kind;
           await leaving.write([kind, isKept ? group : '', one.email]);
         }
@@ -201,7 +202,7 @@ async function writeFiles(
   }
 }
 
-/** A CSV file that `readCsv` reads as it was written. */
+/** Writes a CSV file that `readCsv` reads back exactly. */
 class Rows {
   readonly #stream: WriteStream;
 
@@ -225,24 +226,25 @@ function line(cells: readonly string[]): string {
 }
 
 /*
- * ZIP archives of strangers. A path in one is only a name: it opens and writes no file. Everything has a bound, also what entries unpack to:
- * the sizes that the archive states are added up first, and an entry with more bytes than it states is refused while it is read.
+ * ZIP archives from untrusted users. A path in an archive is only a name; no file with it is opened or written. All sizes are
+ * limited, including those of unpacked entries: the stated sizes are added up first, and an entry with more bytes than stated
+ * is refused while it is read.
  */
 
 const MAX_ENTRIES = 10_000;
-/** All entries together may unpack to so many bytes. */
+/** The maximum unpacked size of all entries together. */
 const MAX_UNPACKED = 500_000_000;
 
-/** Folders, hidden files, and what macOS adds to an archive. */
+/** Folders, hidden files, and files that macOS adds to an archive. */
 const NO_FILE = /\/$|(?:^|\/)(?:\.|__MACOSX\/)/;
 
-/** The files of an archive, as long as it is open. */
+/** The files of an open archive. */
 interface Archive {
   files: ExportFile[];
   close(): void;
 }
 
-/** Lists the files of an archive. Throws a `CsvError` when it is none, encrypted, or too large. */
+/** Lists the files of an archive. Throws a `CsvError` if the file is not an archive, is encrypted, or is too large. */
 async function openZip(path: string): Promise<Archive> {
   const zip = await openPromise(path, { autoClose: false }).catch((error) => {
     throw refusal(error);
@@ -277,7 +279,7 @@ async function* unpack(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
   }
 }
 
-/** What yauzl found wrong, without the details of the format. */
+/** Returns the error that yauzl found, without the details of the format. */
 function refusal(error: unknown): CsvError {
   return error instanceof CsvError ? error : new CsvError(null, sentence('archive_broken'));
 }

@@ -1,27 +1,28 @@
-/** What is read from the export of another service, and its CSV and JSON files row by row. */
+/** The types of what an export of another service contains, and readers of its CSV and JSON files, row by row. */
 import { buffer } from 'node:stream/consumers';
 import { sentence } from '../../errors/sentences.ts';
 import { readCsv } from '../import/csv.ts';
 import { CsvError } from '../import/csv-parse.ts';
 
-/** A file of an export: the uploaded one, or one inside of an archive. */
+/** A file of an export: the uploaded file, or a file inside an archive. */
 export interface ExportFile {
-  /** Its path in the archive, or the name of the uploaded file. Never used to open anything. */
+  /** Its path in the archive, or the name of the uploaded file. It is never opened as a path. */
   name: string;
   open(): AsyncIterable<Buffer>;
 }
 
 /**
- * Why somebody gets no more mail there: they left everything, they left one list (`name`), their address bounced, or they complained.
+ * Why an address gets no more mail at the other service: unsubscribed from all mail, unsubscribed from one list (`name`),
+ * bounced, or complained.
  */
 export type Leaving = { kind: 'all' | 'bounce' | 'complaint' } | { kind: 'group'; name: string };
 
-/** A person as the export has them. */
+/** A contact in the export. */
 export interface ExportedPerson {
   email: string;
-  /** Values by field of a contact or name of a column; null: an address on a list, which becomes no contact. */
+  /** Values by field of a contact or name of a column; null for an address on a list of leavers, which does not become a contact. */
   values: ReadonlyMap<string, string> | null;
-  /** The lists, tags or groups they are in. */
+  /** The lists, tags or groups that the contact is in. */
   lists: readonly string[];
   left: readonly Leaving[];
 }
@@ -31,38 +32,38 @@ export interface ExportedTemplate {
   html: string;
 }
 
-/** What was left out, by what it is. */
+/** The columns and files that are skipped. */
 export interface LeftOut {
-  /** Columns that are of use only there, or too many. */
+  /** Columns that only the other service can use, or that are too many. */
   columns: Set<string>;
-  /** Files in the archive that are not known. */
+  /** Unknown files of the archive. */
   files: Set<string>;
 }
 
-/** One service that people move from. */
+/** A service from which users can migrate. */
 export interface Vendor {
-  /** As it writes itself. */
+  /** Its name in its own spelling. */
   title: string;
-  /** The name of the field that gets the lists of a person. */
+  /** The name of the field that gets the lists of a contact. */
   listsField: string;
-  /** Columns that are taken over in another way than as a field, so that they are not named as left out. */
+  /** Columns that are used but do not become fields, so that they are not reported as skipped. */
   used: readonly string[];
-  /** People, templates, in the order of the files. Throws a `CsvError` when a file is not what it should be. */
+  /** Yields contacts and templates in the order of the files. Throws a `CsvError` if a file is not valid. */
   read(files: readonly ExportFile[], leftOut: LeftOut): AsyncGenerator<ExportedPerson | ExportedTemplate>;
 }
 
-/** A JSON file is parsed at once, which takes some times its size of memory. */
+/** The maximum size of a JSON file. It is parsed as a whole, which takes several times its size in memory. */
 const MAX_JSON_BYTES = 50_000_000;
-/** The most columns of one row: JSON can have a key for every person. */
+/** The maximum number of columns of one row, because JSON can have a key for every contact. */
 const MAX_KEYS = 500;
 
-/** What becomes of a column, by its name in small letters: a field of a contact, or null where only that service can use it. */
+/** Known columns by name in lower case: a field of a contact, or null if only the other service can use the column. */
 export type KnownColumns = Readonly<Record<string, string | null>>;
 
-/** A row of a table: cells by the name of their column in small letters. */
+/** A row of a table: cells by the column's name in lower case. */
 export type Row = ReadonlyMap<string, string>;
 
-/** The rows of a CSV file. Of two columns with one name the first counts. */
+/** Yields the rows of a CSV file. Of two columns with the same name the first counts. */
 export async function* rowsOf(file: ExportFile): AsyncGenerator<Row> {
   const csv = await readCsv(() => file.open());
   const names = csv.header.map((cell) => cell.trim().toLowerCase());
@@ -77,13 +78,13 @@ export async function* rowsOf(file: ExportFile): AsyncGenerator<Row> {
     }
 }
 
-/** The names of a CSV file's columns in small letters. */
+/** Returns the names of a CSV file's columns in lower case. */
 export async function columnsOf(file: ExportFile): Promise<ReadonlySet<string>> {
   const { header } = await readCsv(() => file.open());
   return new Set(header.map((cell) => cell.trim().toLowerCase()));
 }
 
-/** The values of a row by field; columns that are not known keep their name, and those of no use here are noted. */
+/** Returns the values of a row by field. Unknown columns keep their name; useless ones are added to `leftOut`. */
 export function valuesOf(row: Row, known: KnownColumns, leftOut: LeftOut): Map<string, string> {
   const values = new Map<string, string>();
   for (const [column, cell] of row) {
@@ -94,7 +95,7 @@ export function valuesOf(row: Row, known: KnownColumns, leftOut: LeftOut): Map<s
   return values;
 }
 
-/** Adds what a JSON object of a person's own fields holds. Lists and objects in it become JSON texts. */
+/** Adds the values of a JSON object with custom fields of a contact. Lists and objects in it become JSON texts. */
 export function addAttributes(values: Map<string, string>, attributes: unknown): void {
   if (!isObject(attributes)) return;
   for (const [key, value] of Object.entries(attributes).slice(0, MAX_KEYS)) {
@@ -104,7 +105,7 @@ export function addAttributes(values: Map<string, string>, attributes: unknown):
   }
 }
 
-/** A value as JSON; '' where it is nested too deeply for that. */
+/** Returns a value as JSON; '' if it is nested too deeply. */
 function jsonText(value: object): string {
   try {
     return JSON.stringify(value);
@@ -113,7 +114,7 @@ function jsonText(value: object): string {
   }
 }
 
-/** A cell that holds JSON; undefined where it does not. */
+/** Parses a cell with JSON; undefined if it is not JSON. */
 export function jsonCell(cell: string): unknown {
   try {
     return JSON.parse(cell);
@@ -122,7 +123,7 @@ export function jsonCell(cell: string): unknown {
   }
 }
 
-/** The content of a JSON file. Throws a `CsvError` when it is none, or too large. */
+/** Returns the content of a JSON file. Throws a `CsvError` if it is not JSON or is too large. */
 export async function readJson(file: ExportFile): Promise<unknown> {
   const text = (await buffer(bounded(file))).toString('utf8');
   const value = jsonCell(text);
@@ -130,7 +131,7 @@ export async function readJson(file: ExportFile): Promise<unknown> {
   return value;
 }
 
-/** The text of a small file, such as a template; null when it is larger. */
+/** Returns the text of a small file, such as a template; null if it is larger than `most`. */
 export async function readText(file: ExportFile, most: number): Promise<string | null> {
   const pieces: Buffer[] = [];
   let bytes = 0;
@@ -155,7 +156,10 @@ async function* bounded(file: ExportFile): AsyncGenerator<Buffer> {
   }
 }
 
-/** The records of an API's answer: a list at the top, or below these keys, each within the one before or instead of it. */
+/**
+ * Returns the records of an API's answer: a list at the top level, or below these keys. Each key is looked up in the value of
+ * the one before, or in its place if that is missing.
+ */
 export function recordsOf(answer: unknown, ...keys: readonly string[]): Record<string, unknown>[] {
   if (Array.isArray(answer)) return answer.filter(isObject);
   const [key, ...others] = keys;
@@ -167,12 +171,12 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A value of JSON as a text; '' for anything else than a text or number. */
+/** Returns a JSON value as a text; '' for anything other than a text or number. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value.trim() : typeof value === 'number' ? String(value) : '';
 }
 
-/** The names in a list of JSON. */
+/** Returns the names in a JSON list. */
 export function textsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.map(textOf).filter((text) => text !== '') : [];
 }

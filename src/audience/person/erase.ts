@@ -1,4 +1,4 @@
-/** Erases a person: nothing that names them stays, except a keyed hash of their address, so that they are not added again. */
+/** Erases a contact's person: nothing that names the person stays, except a keyed hash of the address, so that it is not added again. */
 
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
@@ -13,14 +13,17 @@ import { type Actor, audit } from '../../users/audit.ts';
 import { erasedForm } from '../contacts/address-rows.ts';
 import { parseAddress, replaceAddress, spellings } from '../contacts/addresses.ts';
 import { deleteContacts } from '../contacts/contacts.ts';
-import { forgetRemoved } from '../search/search-index.ts';
+import { forgetRemovedContacts } from '../search/search-index.ts';
 import { eraseSunset } from '../sunset/rule.ts';
 import { eraseSuppression } from '../suppressions.ts';
-import { finishInSteps, forgetWrite, notedWrites, noteWrite } from '../unfinished-writes.ts';
+import { finishInSteps, recordedWrites, recordWrite, removeRecordedWrite } from '../unfinished-writes.ts';
 import { eraseUnsubscriptions } from '../unsubscribes.ts';
 
-/** What is removed at once, in this order, so that rows go before those they refer to. From then on the person gets no mail. */
-const REMOVED_FIRST = [
+/**
+ * SQL statements that run first. They are in an order in which rows are removed before the rows that they refer to. From then
+ * on the person gets no mail.
+ */
+const FIRST_STATEMENTS = [
   'DELETE FROM steps WHERE enrolment_id IN (SELECT e.id FROM automations a CROSS JOIN enrolments e ON e.automation_id = a.id AND e.address_id = @address WHERE a.user_id = @account)',
   'DELETE FROM enrolments WHERE id IN (SELECT e.id FROM automations a CROSS JOIN enrolments e ON e.automation_id = a.id AND e.address_id = @address WHERE a.user_id = @account)',
   'DELETE FROM membership_changes WHERE address_id = @address',
@@ -31,7 +34,7 @@ const REMOVED_FIRST = [
   'DELETE FROM import_changes WHERE import_id IN (SELECT id FROM contact_imports WHERE user_id = @account AND undo_until IS NOT NULL) AND address_id = @address',
   'DELETE FROM earlier_addresses WHERE address_id = @address OR contact_id IN (SELECT id FROM contacts WHERE address_id = @address)',
   'DELETE FROM purged_corrections WHERE address_id = @address OR earlier_id = @address',
-  // One that was added with an earlier address since the erasure began is first deleted in the usual way, so that counts stay right.
+  // A contact added with an earlier address since the erasure began is first marked as deleted, so that counts stay right.
   'UPDATE contacts SET deleted_at = @at WHERE address_id = @address AND deleted_at IS NULL',
   'DELETE FROM contacts WHERE address_id = @address',
   'DELETE FROM activity WHERE address_id = @address',
@@ -39,7 +42,7 @@ const REMOVED_FIRST = [
   'DELETE FROM form_requests WHERE address_id = @address',
   'DELETE FROM transactional_pieces WHERE utr IN (SELECT utr FROM transactional_mails WHERE address_id = @address)',
   'DELETE FROM transactional_mails WHERE address_id = @address',
-  // Webhooks are still told that the contact was deleted, by its id alone.
+  // Webhooks still receive the event that the contact was deleted, with only its id.
   "DELETE FROM webhook_log WHERE reply <> '' AND event_id IN (SELECT id FROM webhook_events WHERE lane = @address)",
   "DELETE FROM webhook_waiting WHERE event_id IN (SELECT id FROM webhook_events WHERE lane = @address AND type <> 'contact.deleted')",
   "DELETE FROM webhook_events WHERE lane = @address AND type <> 'contact.deleted'",
@@ -48,14 +51,16 @@ const REMOVED_FIRST = [
   'UPDATE addresses SET normalized_email = @erased WHERE id = @address',
 ];
 
-/** Where other people's rows have an address as their second one, as it was typed: whose rows these are, and what removes it. */
+/**
+ * Where rows of other contacts can contain an address as their second one, as typed: which rows of the account, and how it is removed.
+ */
 const SECOND_ADDRESSES = {
   contacts: {
     typed: 'alt_email',
     ofAccount: 'user_id = @account',
     removal: 'alt_email = NULL, updated_at = ifnull(@at, updated_at)',
   },
-  // Taking an import back must not bring it back.
+  // Undoing an import must not restore it.
   import_changes: {
     typed: "before ->> 'alt_email'",
     ofAccount: "kind = 'contact' AND import_id IN (SELECT id FROM contact_imports WHERE user_id = @account)",
@@ -68,9 +73,12 @@ const SECOND_ADDRESSES = {
   },
 } as const;
 
-/** What may be much and is removed in steps: rows `after` an id `to` another. Deliveries and events stay, for the counts of their mailings. */
-const REMOVED_IN_STEPS = [
-  // The To field is the address alone, or in angle brackets after a name.
+/**
+ * Tables with many rows, which are processed in steps: rows `after` one id up to (`to`) another. Deliveries and events stay,
+ * for the counts of their mailings.
+ */
+const STEPPED_TABLES = [
+  // The To field is the address alone, or a name with the address in angle brackets.
   {
     table: 'outbox',
     ids: 50,
@@ -83,7 +91,7 @@ const REMOVED_IN_STEPS = [
   { table: 'mailings', ids: 250, remover: deliveryEraser },
 ] as const;
 
-/** What an erasure does to the rows after an id to another. */
+/** Erases the person in the rows after one id up to another. */
 type Eraser = (erasure: Erasure & { after: number; to: number }) => void;
 
 function outboxEraser(client: Database): Eraser {
@@ -104,7 +112,7 @@ function secondAddressEraser(table: keyof typeof SECOND_ADDRESSES): (client: Dat
     const remove = client.prepare(`UPDATE ${table} SET ${removal} WHERE rowid = @id`);
     const eraseReplies = repliesEraser(client);
     return ({ account, email, at = null, after, to }) => {
-      // The local part is the same however the domain is written.
+      // The local part is the same however the domain is spelled.
       const local = email.slice(0, email.lastIndexOf('@') + 1);
       const found = alike
         .all({ account, local, after, to })
@@ -115,7 +123,7 @@ function secondAddressEraser(table: keyof typeof SECOND_ADDRESSES): (client: Dat
   };
 }
 
-/** Removes what endpoints answered to events, since it may repeat them. */
+/** Returns a function that removes the responses of endpoints to events, because they may repeat personal data. */
 function repliesEraser(client: Database): (events: readonly { id: number }[]) => void {
   const erase = client.prepare(
     "DELETE FROM webhook_log WHERE reply <> '' AND event_id IN (SELECT value ->> 'id' FROM json_each(?))",
@@ -124,8 +132,8 @@ function repliesEraser(client: Database): (events: readonly { id: number }[]) =>
 }
 
 /**
- * The change of an address belongs to the old address, but its event has the new one, too. It stays as ids alone, because later events of
- * the old address may wait behind it.
+ * The event of a changed address belongs to the old address, but contains the new one, too. It stays with ids alone, because
+ * later events of the old address may wait for it.
  */
 function webhookEraser(client: Database): Eraser {
   const erase = client.prepare<[Record<string, number | string>], { id: number }>(`
@@ -147,27 +155,28 @@ function webhookEraser(client: Database): Eraser {
   };
 }
 
-/** An erasure that has begun. */
+/** A running erasure. */
 interface Erasure {
   account: number;
   address: number;
   email: string;
-  /** The ids of their contacts, deleted ones too; notes of earlier versions do not have them. */
+  /** The ids of the person's contacts, deleted ones too; absent in records of earlier releases. */
   contacts?: readonly number[];
-  /** When it began, an ISO timestamp; notes of earlier versions do not have it. */
+  /** When it began, an ISO timestamp; absent in records of earlier releases. */
   at?: string;
 }
 
-/** One of an address that is still named: somebody can have had a thousand, and each costs some writes. */
+/** An erasure of an address that rows may still contain. A contact can have had a thousand addresses, and each costs some writes. */
 interface NamedErasure extends Erasure {
   at: string;
   isNamed: true;
 }
 
 /**
- * Erases the person with this address of the account: all their contacts, memberships, lists and mails, under this address and those
- * that their contacts had earlier, and the address where other contacts have it as their second one. Connections overwrite in the file what they remove; afterwards the background empties the write-ahead
- * log, which still has it. The audit log says that somebody was erased, not who. Throws 409 while a mail to them is being handed to a relay.
+ * Erases the person with this address of the account: all their contacts, memberships, lists and mails, under this address and
+ * earlier ones of their contacts, and the address where other contacts have it as their second one. SQLite overwrites removed
+ * content in the file; afterwards the background thread empties the write-ahead log, which still has that content. The audit
+ * log says that a person was erased, not who. Throws 409 while a mail to the person is being handed to a relay.
  */
 export async function erasePerson(
   db: Db,
@@ -177,35 +186,35 @@ export async function erasePerson(
   actor: Actor,
 ): Promise<void> {
   const begun = begin(db, clock, accountId, addressId, actor);
-  for (const { id, erasure } of begun) await removeTheRest(db.$client, id, erasure);
+  for (const { id, erasure } of begun) await eraseInSteps(db.$client, id, erasure);
 }
 
-/** Does what a kill left of erasures. Call it at the start. */
+/** Finishes erasures that a kill interrupted. Call it at the start. */
 export async function finishErasures(client: Database): Promise<void> {
-  for (const { id, given } of notedWrites(client, 'erase')) await removeTheRest(client, id, JSON.parse(given));
+  for (const { id, given } of recordedWrites(client, 'erase')) await eraseInSteps(client, id, JSON.parse(given));
 }
 
 /**
- * Empties the write-ahead log after an erasure, unless another connection is reading at this moment: then the next call does it. It is
- * for the background thread, because it can take long.
+ * Empties the write-ahead log after an erasure. If another connection is reading, the next call does it. Call it in the
+ * background thread, because it can take long.
  */
 export function emptyLogAfterErasure(client: Database): void {
-  const noted = notedWrites(client, 'empty-log');
+  const noted = recordedWrites(client, 'empty-log');
   if (noted.length === 0) return;
   const timeout = client.pragma('busy_timeout', { simple: true });
-  // While it waits for readers nobody could write.
+  // While a checkpoint waits for readers, no other connection could write.
   client.pragma('busy_timeout = 0');
   try {
     const isInUse = client.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 1;
-    if (!isInUse) for (const { id } of noted) forgetWrite(client, id);
+    if (!isInUse) for (const { id } of noted) removeRecordedWrite(client, id);
   } finally {
     client.pragma(`busy_timeout = ${timeout}`);
   }
 }
 
 /**
- * Deletes the person's contacts and makes the address that they have now unknown, in one transaction. Notes for each of their addresses
- * what else is to be removed.
+ * Deletes the person's contacts and erases their current address, in one transaction. Records for each of their addresses what
+ * else must be removed.
  */
 function begin(
   db: Db,
@@ -226,7 +235,7 @@ function begin(
     );
     const at = isoTimestamp(clock.now());
     const contacts = theirs.flatMap(({ id }) => contactsOf.all(id));
-    // The contacts are first deleted in the usual way, so that queued mails to them are not sent and counts stay right.
+    // The contacts are first marked as deleted in the usual way, so that queued mails to them are not sent and counts stay right.
     const present = contacts.filter(({ isDeleted }) => isDeleted === 0);
     deleteContacts(
       db,
@@ -236,15 +245,15 @@ function begin(
     audit(db, { accountId, actor, action: 'person_erased' }, clock.now());
     return theirs.map(({ id: address, normalized: email }, index) => {
       const erasure = { account: accountId, address, email, contacts: contacts.map(({ id }) => id), at };
-      if (index === 0) makeUnknown(client, erasure);
+      if (index === 0) eraseAddress(client, erasure);
       const noted: Erasure | NamedErasure = index === 0 ? erasure : { ...erasure, isNamed: true };
-      return { id: noteWrite(client, 'erase', noted), erasure: noted };
+      return { id: recordWrite(client, 'erase', noted), erasure: noted };
     });
   });
 }
 
-/** Removes what names an address, so that it gets no mail. Call it in a transaction. */
-function makeUnknown(client: Database, { account, address, email, at }: Erasure & { at: string }): void {
+/** Removes the rows that name an address, so that it gets no mail. Call it in a transaction. */
+function eraseAddress(client: Database, { account, address, email, at }: Erasure & { at: string }): void {
   eraseUnsubscriptions(client, address);
   eraseSuppression(client, address);
   eraseSunset(client, address, at);
@@ -252,46 +261,46 @@ function makeUnknown(client: Database, { account, address, email, at }: Erasure 
   eraseFromRoleMails(client, email);
   const erased = erasedForm(client, account, email);
   replaceInRules(client, account, email, erased);
-  for (const statement of REMOVED_FIRST) client.prepare(statement).run({ account, address, erased, at });
+  for (const statement of FIRST_STATEMENTS) client.prepare(statement).run({ account, address, erased, at });
 }
 
-/** The rows that a table has now, and what removes some of them. */
-function partOf(client: Database, { table, ids, remover }: (typeof REMOVED_IN_STEPS)[number]) {
+/** Returns the last id of a table, and the function that erases rows up to an id. */
+function tableErasure(client: Database, { table, ids, remover }: (typeof STEPPED_TABLES)[number]) {
   const [after = 0, last = 0] =
     client.prepare<[], number[]>(`SELECT ifnull(min(rowid), 1) - 1, ifnull(max(rowid), 0) FROM ${table}`).raw().get() ??
     [];
   return { remove: client.transaction(remover(client)), after, last, ids };
 }
 
-async function removeTheRest(client: Database, id: number, erasure: Erasure | NamedErasure): Promise<void> {
+async function eraseInSteps(client: Database, id: number, erasure: Erasure | NamedErasure): Promise<void> {
   const named = 'isNamed' in erasure ? [erasure] : [];
-  const tables = REMOVED_IN_STEPS.values();
-  let part: ReturnType<typeof partOf> | undefined;
+  const tables = STEPPED_TABLES.values();
+  let part: ReturnType<typeof tableErasure> | undefined;
   const step = () => {
     const next = named.pop();
     if (next !== undefined) {
-      makeUnknown(client, next);
+      eraseAddress(client, next);
       return true;
     }
-    // A table is measured when those before it are done: an import that is under way copies second addresses into its records until they
-    // are gone from the contacts.
+    // The last id of a table is read when the tables before it are done, because a running import copies second addresses from
+    // the contacts into its records until they are removed there.
     while (part === undefined || part.after >= part.last) {
       const { done, value } = tables.next();
       if (done === true) return false;
-      part = partOf(client, value);
+      part = tableErasure(client, value);
     }
     part.remove({ ...erasure, after: part.after, to: part.after + part.ids });
     part.after += part.ids;
     return true;
   };
   await finishInSteps(client, id, step, () => {
-    forgetWrite(client, id);
-    forgetRemoved(client);
-    noteWrite(client, 'empty-log', null);
+    removeRecordedWrite(client, id);
+    forgetRemovedContacts(client);
+    recordWrite(client, 'empty-log', null);
   });
 }
 
-/** Columns of an account's rows that can name an address, in JSON or as a text. */
+/** Columns of an account's rows that can contain an address, in JSON or as a text. */
 const NAMING = [
   { table: 'segments', column: 'value', isJson: true },
   { table: 'segments', column: 'rules', isJson: true },
@@ -300,12 +309,12 @@ const NAMING = [
 ] as const;
 
 /**
- * Puts a code in the place of a normalized address wherever a rule or filter of the account names it. No contact has the code as its
- * address, as none has that of the erased person, so that every segment keeps the people it has. Call it in the transaction of the erasure.
+ * Replaces a normalized address by a code in every rule and filter of the account. No contact has the code as its address, and
+ * none has the erased address either, so every segment keeps its members. Call it in the transaction of the erasure.
  */
 function replaceInRules(client: Database, accountId: number, address: string, code: string): void {
   const unnamed = (text: string) => replaceAddress(text, address, code);
-  // Each text alone, because JSON has a line end as \\n, whose letter would count as one of the address behind it.
+  // Each JSON text is unescaped on its own, because the n of an escaped line break (\\n) would look like part of an address after it.
   const unnamedJson = (json: string) =>
     JSON.stringify(JSON.parse(json), (_name, value) => (typeof value === 'string' ? unnamed(value) : value));
   for (const { table, column, isJson } of NAMING) {
@@ -326,8 +335,8 @@ interface PersonAddress {
 }
 
 /**
- * The addresses of the person with this address of the account, that one first; none when the account does not have it. An earlier
- * address that a contact which is not deleted has now is that of somebody else.
+ * Returns the addresses of the person with this address of the account, that address first; none if the account does not have
+ * it. Skips an earlier address that an existing contact has now, because it belongs to another person.
  */
 export function personAddresses(client: Database, accountId: number, addressId: number): PersonAddress[] {
   return client
@@ -342,7 +351,7 @@ export function personAddresses(client: Database, accountId: number, addressId: 
     .all({ account: accountId, address: addressId });
 }
 
-/** SQL for whether a contact that is not deleted has the address. */
+/** SQL: true if an existing contact has the address. */
 function isOthers(addressId: string): string {
   return `EXISTS (SELECT 1 FROM contacts o CROSS JOIN contact_types t ON t.id = o.contact_type_id
     WHERE o.address_id = ${addressId} AND o.deleted_at IS NULL AND t.deleted_at IS NULL)`;

@@ -1,4 +1,4 @@
-/** Operations on the person behind a contact: read the record and the timeline, export all stored data, erase. */
+/** Operations on the person behind a contact: reading the record and the timeline, exporting all stored data, erasing. */
 import { and, asc, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { ownedBy } from '../../database/ownership.ts';
@@ -116,7 +116,7 @@ export const readTimeline = operation({
   async run(context, { contact_id, limit = DEFAULT_MOMENTS, after }) {
     const { db, accountId } = context;
     const address = requireAddress(context, contact_id);
-    // Read one more than the page has, to know whether there is a next page.
+    // Read one moment more than the page has, to know whether there is a next page.
     const range = { before: after || undefined, limit: limit + 1 };
     const moments = await personTimeline(db.$client, accountId, address, range);
     const page = moments.slice(0, limit);
@@ -138,7 +138,7 @@ export const exportPerson = operation({
   name: 'Download all that is known about the person of a contact (addition)',
   role: 'viewer',
   input: Type.Object(ById),
-  /** The parts of the JSON text of a `PersonExport`: a person can have thousands of moments. */
+  /** Yields the parts of the JSON text of a `PersonExport`, because a person can have thousands of moments. */
   run(context, { contact_id }): AsyncGenerator<string> {
     return exportParts(context, requireAddress(context, contact_id));
   },
@@ -157,7 +157,7 @@ export const erase = operation({
   },
 });
 
-/** The person of an address: the contacts of every type, unsubscriptions, segments and suppression. */
+/** Returns the person with an address: the contacts of every type, unsubscribes, segments and suppression. */
 function personOf(context: Context, addressId: number): Person {
   const { db, accountId } = context;
   const client = db.$client;
@@ -195,7 +195,7 @@ function personOf(context: Context, addressId: number): Person {
   };
 }
 
-/** The segments of the account, those not deleted, whose rules name one of these normalized addresses. */
+/** Returns the segments of the account that are not deleted and whose rules contain one of these normalized addresses. */
 function segmentsNaming({ db, accountId }: Context, addresses: readonly string[]): Person['named_in_segments'] {
   const rows = db.select().from(segments).where(ownedBy(segments, accountId)).orderBy(segments.id).all();
   const isNamed = (text: string) => addressesIn(text).some((address) => addresses.includes(address));

@@ -1,8 +1,8 @@
 /**
- * Everything that is recorded about one person, as a list of moments. First the times of all moments are read, a little at a time, with
- * other requests answered in between; then what the newest of them are. The ledger has no index of a person's mails over all mailings,
- * because it would be written all over for each mailing, and the more the longer the ledger is. So mails, opens, clicks and returns are
- * looked up in each mailing of the account, by its index of people.
+ * The timeline of a contact: everything that is recorded about one person, as a list of moments. First the times of all moments
+ * are read in small steps, with other requests answered in between; then the content of the newest ones. The ledger has no
+ * index by address over all mailings, because each mailing would write all over that index, and more so the longer the ledger
+ * is. So mails, opens, clicks and bounces are looked up in each mailing of the account, by its index of addresses.
  */
 
 import { setImmediate } from 'node:timers/promises';
@@ -41,10 +41,10 @@ export const MOMENTS = [
   'active_again',
 ] as const;
 
-/** What somebody agreed to, as it was shown to them, and with a form when and from where. */
+/** The text that a contact agreed to, as it was shown, and for a form when and from where. */
 type Consent = Record<'consent_text' | 'asked_at' | 'asked_from' | 'confirmed_from', string | null>;
 
-/** A moment as a query gives it, with its reason in the stored form. What is absent is null. */
+/** A moment as a query returns it, with its reason in the stored form. Absent columns are null. */
 interface MomentRow
   extends Partial<
     Consent & Record<'name' | 'from_name' | 'utr' | 'automation_utr' | 'subject' | 'reason' | 'url', string | null>
@@ -61,7 +61,7 @@ interface MomentRow
 
 export type Moment = ReturnType<typeof moment>;
 
-/** The moment of a row. The schema of `operations.ts` says what its fields mean; the key is different for each moment of a person, and ascending in time. */
+/** Returns the moment of a row. The schema in `operations.ts` describes its fields. Keys are unique for a contact and ascend in time. */
 function moment(key: string, { kind, at, state, made_by, ...row }: MomentRow) {
   const reason = reasonOf(row);
   return {
@@ -84,18 +84,18 @@ function moment(key: string, { kind, at, state, made_by, ...row }: MomentRow) {
   };
 }
 
-/** The most moments of an export. */
+/** The maximum number of moments in an export. */
 export const MAX_MOMENTS = 20_000;
-/** Moments that are read in full at once. */
+/** The number of moments whose content is read at once. */
 const AT_ONCE = 100;
 
 interface Range {
-  /** The key of a moment: only moments before it. */
+  /** The key of a moment: only earlier moments are returned. */
   before?: string | undefined;
   limit: number;
 }
 
-/** A moment, or where to read it. Its time is in epoch milliseconds, since numbers are sorted much faster than texts. */
+/** A moment, or where to read it. Its time is in epoch milliseconds, because numbers are sorted much faster than texts. */
 interface Found {
   at: number;
   source: string;
@@ -103,7 +103,7 @@ interface Found {
   moment: Moment | null;
 }
 
-/** The newest `limit` moments of an address of the account, or those before the moment with the key `before`, newest first. */
+/** Returns the newest `limit` moments of an address of the account, newest first, or those before the moment with the key `before`. */
 export async function personTimeline(
   client: Database,
   accountId: number,
@@ -115,7 +115,7 @@ export async function personTimeline(
   return moments;
 }
 
-/** The same moments, some at a time. */
+/** Yields the same moments in slices. */
 export async function* timelineSlices(
   client: Database,
   accountId: number,
@@ -123,7 +123,8 @@ export async function* timelineSlices(
   { before, limit }: Range,
 ): AsyncGenerator<Moment[]> {
   let found: Found[] = [];
-  // Done after each slice: to add a few to what is in order takes a fraction of a millisecond, to sort all at the end tens of them.
+  // Called after each slice, because adding a few moments to a sorted list takes a fraction of a millisecond, while sorting all
+  // at the end takes tens of milliseconds.
   const keepNewest = () => {
     found = found.sort(newestFirst).slice(0, limit);
   };
@@ -170,7 +171,7 @@ function keyOf(at: number | string, source: string, id: number): string {
   return `${isoTime(at)} ${source}${String(id).padStart(16, '0')}`;
 }
 
-/** Reads a key. A malformed one is before everything. */
+/** Parses a key. A malformed key is before everything. */
 function bound(key: string): Place {
   const [time = '', rest = ''] = key.split(' ', 2);
   return { at: Date.parse(time) || 0, source: rest.slice(0, 1), id: Number(rest.slice(1)) || 0 };
@@ -187,13 +188,13 @@ function reasonOf({
   return sentence('form_consent', { text, time, asker: row.asked_from ?? '', confirmer: row.confirmed_from ?? '' });
 }
 
-/** The newest changes of their lists and segments that are looked at: an address has more only where somebody tests with it. */
+/** The maximum number of changes of lists and segments that are read, newest first. Only an address used for tests has more. */
 const MAX_CHANGES = 1000;
 
 /**
- * The moments that are not about mails, of which everybody has few: a query for each source, of an @address of an @account.
- * Contacts that were deleted count too, until they are purged. Being in a segment is known by the row of today, having been in it by
- * that of leaving.
+ * Queries for the moments that are not about mails, of which every contact has few: one query for each source, of an @address
+ * of an @account. Deleted contacts count too, until they are purged. The row of the segment shows a present membership, and the
+ * row of the leave a past one.
  */
 const RECORDED: readonly string[] = [
   `SELECT 'contact_created' AS kind, c.id, c.created_at AS at, t.name
@@ -248,15 +249,23 @@ const RECORDED: readonly string[] = [
    FROM sunset_people z WHERE z.address_id = @address AND z.user_id = @account AND z.lifted_at IS NOT NULL`,
 ];
 
-/** Mailings whose ledger is asked at once. */
+/** The number of mailings whose ledger is read at once. */
 const MAILINGS_AT_ONCE = 100;
-/** Mails and events whose times are read at once: they lie all over the file. A mail has two hundred opens and clicks at most. */
+/**
+ * The number of mails and events whose times are read at once, because they are scattered over the file. A mail has two hundred
+ * opens and clicks at most.
+ */
 const EVENTS_AT_ONCE = 100;
-/** Where they are in the order of a timeline among moments of the same time: after those of other sources, which are digits and letters. */
+/**
+ * The sources of mails and events. Among moments of the same time, they come after the other sources, which are digits and
+ * letters before y.
+ */
 const MAIL = 'y';
 const EVENT = 'z';
 
-/** A place in a timeline: what is before it was earlier, or at the same time from an earlier source, or of the same with a lower id. */
+/**
+ * A place in a timeline. What is before it has an earlier time, or the same time and an earlier source, or the same source and a lower id.
+ */
 interface Place {
   /** Epoch milliseconds. */
   at: number;
@@ -279,8 +288,8 @@ interface Delivery {
 }
 
 /**
- * The times of the mails to an address of the account and of what came of them, before a place (null: all), so many at a time that it
- * takes a few milliseconds. Of each slice the newest `limit` are given.
+ * Yields the times of the mails to an address of the account and of their events, before a place (null: all). A slice takes a
+ * few milliseconds to read and has the newest `limit` moments of its mails.
  */
 function* mailedSlices(
   client: Database,
@@ -304,7 +313,7 @@ function* mailedSlices(
     const some = mailings.all(accountId, last);
     const created = new Map(some.map(({ id, created_at }) => [id, created_at]));
     const found = deliveries.all(JSON.stringify(some.map(({ id }) => id)), addressId);
-    // A mail that was never tried has the time of its mailing.
+    // The time of a mail that was never tried is the time of its mailing.
     yield found
       .map(({ id, mailing_id, updated_at }): MailedTime => {
         return { source: MAIL, id, at: updated_at > 0 ? updated_at : (created.get(mailing_id) ?? 0) };
@@ -317,7 +326,7 @@ function* mailedSlices(
   }
 }
 
-/** The part of a place that compares moments of one source: before this time, or at it with a lower id. */
+/** Returns the part of a place that compares moments of one source: an earlier time, or the same time with a lower id. */
 function placeIn(source: string, before: Place | null): { at: number; id: number } {
   if (before === null) return { at: Number.MAX_SAFE_INTEGER, id: 0 };
   const id = source === before.source ? before.id : source < before.source ? Number.MAX_SAFE_INTEGER : 0;
@@ -328,7 +337,7 @@ function isBefore(at: number, id: number, before: { at: number; id: number }): b
   return at < before.at || (at === before.at && id < before.id);
 }
 
-/** Deliveries in groups of about as many events. */
+/** Groups deliveries so that each group has about the same number of events. */
 function* groups(deliveries: readonly Delivery[]): Generator<Delivery[]> {
   let group: Delivery[] = [];
   let size = 0;
@@ -343,7 +352,7 @@ function* groups(deliveries: readonly Delivery[]): Generator<Delivery[]> {
   if (group.length > 0) yield group;
 }
 
-/** The campaign of mailing `m`: its joins and columns. */
+/** The campaign of mailing `m`: SQL joins and columns. */
 const CAMPAIGN = `
   LEFT JOIN single_sends ss ON m.owner_kind IN ('single', 'test') AND ss.id = m.owner_id
   LEFT JOIN automation_schedules sc ON m.owner_kind = 'schedule' AND sc.id = m.owner_id
@@ -363,7 +372,7 @@ const MAILED = {
     WHERE m.user_id = @account`,
 };
 
-/** Reads moments whose times were found, by their keys. */
+/** Reads moments by their keys, once their times were found. */
 function mailedMoments(
   client: Database,
   accountId: number,

@@ -1,4 +1,4 @@
-/** The reference data: countries, states and cities. */
+/** Operations for the reference data: countries, states and cities. */
 
 import { readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
@@ -11,7 +11,7 @@ import { PLACES, type PlacesIndex, readCountries, readPlacesIndex } from '../../
 import { integer, line, nullable, optionalReference } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
 
-/** The most cities that a search by name gives: more than there are of one name in a country. */
+/** The maximum number of cities that a search by name returns, which is more than any country has of one name. */
 const MAX_FOUND = 50;
 
 export const Country = Type.Object({ id: integer(), name: Type.String(), iso2: Type.String() });
@@ -33,7 +33,7 @@ export type Country = Static<typeof Country>;
 export type City = Static<typeof City>;
 export type Places = Static<typeof Places>;
 
-/** All countries, by id. */
+/** All countries, ordered by id. */
 export const COUNTRIES: readonly Country[] = readCountries().map(({ id, name, iso2 }) => ({ id, name, iso2 }));
 
 export const listCountries = operation({
@@ -78,28 +78,28 @@ export const findPlaces = operation({
 export type PlacesCoding = 'br' | 'gzip' | 'identity';
 
 interface PlacesBody {
-  /** A strong, quoted ETag, different for each coding (RFC 9110, 8.8.3.3). */
+  /** A strong, quoted ETag, different for each content coding (RFC 9110, 8.8.3.3). */
   etag: string;
-  /** Bytes in this coding. */
+  /** The size in bytes in this coding. */
   length: number;
   content: Buffer | Readable;
 }
 
-/** Node's default of 16 KiB takes twice the time, and unpacking Brotli instead of gzip three times. */
+/** With Node's default of 16 KiB this takes twice the time, and three times when Brotli is unpacked instead of gzip. */
 const CHUNK_BYTES = 65_536;
 
 const packed = new Map<string, Buffer>();
 let knownIndex: PlacesIndex | undefined;
 
-/** The ETag of the answer in a coding. Does not load the body. */
+/** Returns the ETag of the answer in a coding. Does not load the body. */
 export function placesEtag(coding: PlacesCoding): string {
   const { hash } = index().body;
   return coding === 'identity' ? `"${hash}"` : `"${hash}-${coding}"`;
 }
 
 /**
- * The answer `{"status":"success","message":{"countries":…,"states":…,"cities":…}}` in a coding. The compressed forms are read once and
- * kept in memory (2.7 MB together); the plain form (11 MB) is unpacked again each time it is sent.
+ * Returns the answer `{"status":"success","message":{"countries":…,"states":…,"cities":…}}` in a coding. The compressed forms
+ * are read once and kept in memory (2.7 MB together); the plain form (11 MB) is unpacked each time it is sent.
  */
 export function placesBody(coding: PlacesCoding): PlacesBody {
   const etag = placesEtag(coding);

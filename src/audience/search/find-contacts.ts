@@ -1,6 +1,6 @@
 /**
- * Finds contacts among a million in short steps. Each step takes some candidates from whatever leads to the fewest of them (a small set,
- * the index of the search, a contact type, all contacts of the account) and keeps those that satisfy the whole filter.
+ * Finds contacts among a million in short steps. Each step takes some candidates from the source with the fewest of them (a
+ * small set, the search index, a contact type, all contacts of the account) and keeps those that satisfy the whole filter.
  */
 
 import type { Database } from 'better-sqlite3';
@@ -11,10 +11,12 @@ import { isSuppressed, isUnsubscribed, SUPPRESSED_ADDRESSES, UNSUBSCRIBED_ADDRES
 import { ruleCondition } from '../segments/rule-sql.ts';
 import { BLOCK, indexedUntil, indexQuery, installSearchText, partsOfText, searchWords } from './search-index.ts';
 
-/** Whether a contact may get mail: on the global unsubscribe list, suppressed, or neither. An unsubscribed one may be suppressed as well. */
+/**
+ * The mail states of a contact: on the global unsubscribe list, suppressed, or neither. An unsubscribed contact may be suppressed as well.
+ */
 export const CONTACT_STATES = ['mailable', 'unsubscribed', 'suppressed'] as const;
 
-/** Contacts of an account. What is absent restricts nothing. */
+/** Selects contacts of an account. An absent property does not restrict them. */
 export interface ContactFilter {
   accountId: number;
   /** Parts of names and addresses. */
@@ -22,12 +24,12 @@ export interface ContactFilter {
   typeId?: number | undefined;
   segmentId?: number | undefined;
   state?: (typeof CONTACT_STATES)[number] | undefined;
-  /** Rules as in a segment, and how they are joined; without it: and. */
+  /** Rules as in a segment, and the operator that joins them; `and` if absent. */
   rules?: readonly SegmentRule[] | undefined;
   queryType?: 'and' | 'or' | null | undefined;
 }
 
-/** Whether contact `c` is on the global unsubscribe list, as SQL. */
+/** SQL: true if contact `c` is on the global unsubscribe list. */
 const IS_UNSUBSCRIBED = isUnsubscribed('c');
 const IS_SUPPRESSED = isSuppressed('c');
 const IN_STATE: Record<(typeof CONTACT_STATES)[number], string> = {
@@ -36,18 +38,18 @@ const IN_STATE: Record<(typeof CONTACT_STATES)[number], string> = {
   suppressed: IS_SUPPRESSED,
 };
 
-/** The state of contact `c`, as SQL. */
+/** SQL: the mail state of contact `c`. */
 export const CONTACT_STATE = `CASE WHEN ${IS_UNSUBSCRIBED} THEN 'unsubscribed' WHEN ${IS_SUPPRESSED} THEN 'suppressed' ELSE 'mailable' END`;
 
-/** SQL text over a contact `c`, which is the same for filters of the same form, and the values of its named parameters. */
+/** SQL over a contact `c`, which is the same text for filters of the same form, and the values of its named parameters. */
 interface FilterCondition {
   text: string;
   values: Record<string, string | number>;
 }
 
 /**
- * The condition that contact `c` is one of these. `now` is an ISO timestamp, for rules about time. The connection needs
- * the function of `installSearchText`.
+ * Returns the condition that contact `c` satisfies the filter. `now` is an ISO timestamp, for rules about time. The connection
+ * needs the function of `installSearchText`.
  */
 function filterCondition(filter: ContactFilter, now: string): FilterCondition {
   const { accountId, search = '', typeId, segmentId, state, rules = [], queryType = null } = filter;
@@ -81,12 +83,12 @@ function filterCondition(filter: ContactFilter, now: string): FilterCondition {
   return { text: conditions.join(' AND '), values };
 }
 
-/** So many contact ids can be read at once and sorted in a few milliseconds. */
+/** The number of contact ids that can be read at once and sorted in a few milliseconds. */
 const SET_SIZE = 5000;
 
 /**
- * Every contact id that can satisfy the filter where one part of it leaves few enough to be read at once; else null. Some of them may
- * fail other parts.
+ * Returns every contact id that can satisfy the filter, if one part of the filter leaves few enough to be read at once;
+ * otherwise null. Some of the ids may fail other parts.
  */
 function findSmallSet({ $client }: Db, { accountId, typeId, segmentId, state }: ContactFilter): number[] | null {
   const sets: [isGiven: boolean, sql: string, values: Record<string, number | undefined>][] = [
@@ -125,19 +127,22 @@ function findSmallSet({ $client }: Db, { accountId, typeId, segmentId, state }: 
 const FIRST = 200;
 const LEAST = 5;
 const MAX_CANDIDATES = 2000;
-/** A step that took longer halves the next one, one that took less than half of it doubles that. */
+/** A step that takes longer halves the number of candidates of the next step; one that takes less than half of this time doubles it. */
 const STEP_MS = 8;
 
-/** How many contacts a search looks at in one step: what it asks of each can cost a microsecond or, for long names and many words, a hundred. */
+/**
+ * Adapts how many contacts a search looks at in one step, because a check of one contact takes between a microsecond and, for
+ * long names and many words, a hundred microseconds.
+ */
 export class Pace {
   #candidates: number;
 
-  /** `first`: how many the first step looks at, fewer where each may cost much. */
+  /** `first`: the number of candidates of the first step, lower if each check may be expensive. */
   constructor(first = FIRST) {
     this.#candidates = first;
   }
 
-  /** Runs one step over so many candidates, and takes its time for the next one. */
+  /** Runs one step over this number of candidates, and measures it for the next one. */
   step<Result>(work: (candidates: number) => Result): Result {
     const started = performance.now();
     const result = work(this.#candidates);
@@ -148,17 +153,17 @@ export class Pace {
   }
 }
 
-/** newest and oldest: by when they were added. */
+/** newest and oldest: by when contacts were added. */
 export const CONTACT_ORDERS = ['newest', 'oldest', 'email'] as const;
 type ContactOrder = (typeof CONTACT_ORDERS)[number];
 
-/** A place between two contacts of an order: after this id, and where the order is by address, after this address and id. */
+/** A place in an order of contacts: after this id, or in the order by address, after this address and id. */
 interface Place {
   id: number;
   email: string;
 }
 
-/** Some contact ids in order, and the place to go on from; null at the end. */
+/** Candidate contact ids in order, and the place to continue from; null at the end. */
 interface Candidates {
   ids: number[];
   next: Place | null;
@@ -167,19 +172,19 @@ interface Candidates {
 type Source = (from: Place, count: number) => Candidates;
 
 interface Step {
-  /** What `columns` gave for each contact found, in order. */
+  /** The values of `columns` for each contact found, in order. */
   rows: unknown[][];
-  /** Where the next step goes on, as text; null when there are no more. */
+  /** The place where the next step continues, as text; null when there are no more contacts. */
   next: string | null;
 }
 
-/** Goes through the contacts of a filter, a step at a time. */
+/** Goes through the contacts of a filter in steps. */
 export class ContactFinder {
   readonly #client: Database;
   readonly #condition: FilterCondition;
   readonly #source: Source;
   readonly #order: ContactOrder;
-  /** Whether contacts are missing because the index of the search is being written. */
+  /** True if contacts are missing because the search index is still being written. */
   readonly isIndexing: boolean;
 
   /** `now` is an ISO timestamp. */
@@ -198,7 +203,10 @@ export class ContactFinder {
     else this.#source = this.#fromIndex(words, filter.accountId, this.isIndexing ? [] : unindexed);
   }
 
-  /** Looks at `candidates` contacts from a place on (null: the beginning) and gives `columns` (SQL over `c`) of up to `limit` that match. */
+  /**
+   * Looks at `candidates` contacts from a place on (null: the beginning) and returns `columns` (SQL over `c`) of up to `limit`
+   * contacts that match.
+   */
   step(from: string | null, columns: string, limit: number, candidates: number): Step {
     const { ids, next } = this.#source(from === null ? this.#beginning() : parsePlace(from), candidates);
     const rows = this.#client
@@ -213,7 +221,7 @@ export class ContactFinder {
     return { rows: kept.map((row) => row.slice(2)), next: end && placeText(end) };
   }
 
-  /** How many of the next `candidates` contacts match, and where to go on. */
+  /** Returns how many of the next `candidates` contacts match, and the place to continue from. */
   count(from: string | null, candidates: number): { count: number; next: string | null } {
     const { ids, next } = this.#source(from === null ? this.#beginning() : parsePlace(from), candidates);
     const count = this.#client
@@ -233,7 +241,7 @@ export class ContactFinder {
     return this.#order !== 'newest';
   }
 
-  /** The contacts that the index does not have yet, one more than are looked at. */
+  /** Returns the contacts that the index does not have yet, at most one more than are compared. */
   #unindexed(): number[] {
     return this.#client
       .prepare<[number], number>(`
@@ -270,7 +278,7 @@ export class ContactFinder {
   #isAfter(place: Place, from: Place): boolean {
     if (this.#order === 'newest') return place.id < from.id;
     if (this.#order === 'oldest') return place.id > from.id;
-    // By bytes, as SQLite compares.
+    // Compares bytes, as SQLite does.
     const byAddress = Buffer.compare(Buffer.from(place.email), Buffer.from(from.email));
     return byAddress > 0 || (byAddress === 0 && place.id > from.id);
   }
@@ -283,7 +291,7 @@ export class ContactFinder {
     };
   }
 
-  /** Addresses are unique by account and text, so that their index has the contacts in this order. */
+  /** An address is unique in an account and type, so the index of addresses has the contacts in this order. */
   #fromAddresses({ accountId }: ContactFilter): Source {
     const page = this.#client.prepare<[number, string, string, number, number], Place>(`
       SELECT c.id, a.normalized_email AS email FROM addresses a CROSS JOIN contacts c ON c.address_id = a.id
@@ -306,7 +314,7 @@ export class ContactFinder {
       const blocks = read(Math.min(Math.floor(from.id / BLOCK), MAX_ROWID), most);
       const lastBlock = blocks.at(-1);
       const isLast = blocks.length < most || lastBlock === undefined;
-      /** The last id this step looks at. */
+      /** The last id that this step looks at. */
       const end = isLast ? null : lastBlock * BLOCK + (isAscending ? BLOCK - 1 : 0);
       const isWithin = (id: number) =>
         isAscending ? id > from.id && (end === null || id <= end) : id < from.id && (end === null || id >= end);
@@ -318,11 +326,14 @@ export class ContactFinder {
   }
 }
 
-/** So many contacts that are not in the index yet are compared one by one; with more, those are left out until they are. */
+/**
+ * Up to this number of contacts that are not in the index yet are compared one by one. If there are more, they are missing from
+ * the results until they are indexed.
+ */
 const MAX_UNINDEXED = 2000;
 const MAX_ROWID = Number.MAX_SAFE_INTEGER;
 
-/** Gives what reads the ids of the contacts of an account, or of a type, beyond one. */
+/** Returns a function that reads the ids, beyond a given id, of the contacts of an account or of a type. */
 function idReader(
   client: Database,
   { accountId, typeId }: Pick<ContactFilter, 'accountId' | 'typeId'>,
@@ -341,7 +352,7 @@ function idReader(
   };
 }
 
-/** Gives what reads the blocks of the index from one on that may have contacts with these words. */
+/** Returns a function that reads the blocks of the index, from a given block on, that may have contacts with these words. */
 function blockReader(
   client: Database,
   accountId: number,
@@ -359,21 +370,21 @@ function blockReader(
   return (from, count) => page.all(query, from, count);
 }
 
-/** The ids that contacts of a block of the index have. */
+/** Returns the ids of the contacts in a block of the index. */
 const idsIn = (block: number) => Array.from({ length: BLOCK }, (_, at) => block * BLOCK + at);
 
-/** A place as text without white space at its end, since requests lose that. */
+/** Returns a place as text without trailing white space, because requests lose it. */
 function placeText({ id, email }: Place): string {
   return email === '' ? String(id) : `${id} ${email}`;
 }
 
-/** Reads a place that `step` gave. A malformed one counts as id 0: the beginning, or with the newest first the end. */
+/** Parses a place that `step` returned. A malformed one counts as id 0: the beginning, or with the newest first the end. */
 function parsePlace(text: string): Place {
   const [, id = '0', email = ''] = /^(\d{1,16})(?: (.*))?$/s.exec(text) ?? [];
   return { id: Number(id), email };
 }
 
-/** At most so many contacts are found in a step: making their records takes as long as comparing some thousands. */
+/** The maximum number of contacts found in a step, because making their records takes as long as comparing some thousands. */
 const MAX_FOUND = 500;
 
 interface ListSearch {
@@ -383,10 +394,10 @@ interface ListSearch {
 }
 
 /**
- * The search of the list of contacts: those whose address and full name together contain a text, by ascending id. Parts of it that the
- * index can look for choose the candidates; each is then compared with the whole text. A text without such a part, of one or two characters,
- * is compared with every contact. Gives what finds the next contacts after an id. Every call is one short step, which may find none although
- * there are more.
+ * The search of the API's list of contacts: contacts whose address and full name together contain a text, by ascending id. The
+ * index finds candidates by the parts of the text that it can look for; each candidate is then compared with the whole text. If
+ * the text has no such part, because it has one or two characters, every contact is compared. Returns a function that finds the
+ * next contacts after an id. Every call is one short step, which may find none although there are more.
  */
 export function listSearch(
   client: Database,
@@ -410,7 +421,7 @@ export function listSearch(
     });
 }
 
-/** What gives the next contacts to compare: about `count` after an id. */
+/** Returns a function that reads the next contacts to compare: about `count` after an id. */
 function candidatesOf(
   client: Database,
   { accountId, typeId, text }: ListSearch,
@@ -429,11 +440,11 @@ function candidatesOf(
     if (afterId >= until) return fromAll(afterId, count);
     const start = Math.floor((afterId + 1) / BLOCK);
     const most = Math.ceil(count / BLOCK);
-    // Read before the index, so that a block that gets into the index between the two is not missed.
+    // Read before the index, so that a block that is indexed between the two reads is not missed.
     const stale = changed.all(start, most);
     const blocks = [...new Set([...stale, ...indexed(start, most)])].sort((a, b) => a - b).slice(0, most);
     const lastBlock = blocks.length < most ? undefined : blocks.at(-1);
-    // Contacts after the last one in the index are compared one by one.
+    // Contacts after the last indexed one are compared one by one.
     const end = lastBlock === undefined ? until : Math.min(until, lastBlock * BLOCK + BLOCK - 1);
     const ids = blocks.flatMap(idsIn).filter((id) => id > afterId && id <= end);
     return { ids, next: end };

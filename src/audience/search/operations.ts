@@ -1,4 +1,4 @@
-/** Finding contacts: search as you type over any number of them, filters, pages. */
+/** Operations that find contacts: search as you type over any number of contacts, filters, pages. */
 import { setImmediate } from 'node:timers/promises';
 import Type, { type Static } from 'typebox';
 import type { Db } from '../../database/open.ts';
@@ -34,7 +34,7 @@ const MAX_FIELDS = 20;
 const MAX_ROWS = 200;
 const DEFAULT_ROWS = 50;
 
-/** The parameters that say which contacts are meant, for this search and for actions on everything that matches. */
+/** The parameters of a filter for contacts, used by this search and by bulk actions on all contacts that match. */
 export const contactFilterProperties = {
   search: Type.Optional(
     line({ description: 'Parts of names and e-mail addresses; one or two letters find the beginnings of words.' }),
@@ -76,7 +76,7 @@ const Found = Type.Object({
 });
 export type Found = Static<typeof Found>;
 
-/** Adds the errors of the filter's `field`, `operator` and `value`. */
+/** Adds the field errors of the filter's `field`, `operator` and `value`. */
 export function checkContactFilter(
   { db, accountId }: Context,
   { field, operator, value }: GivenFilter,
@@ -104,7 +104,7 @@ function parseFieldRule(
   });
 }
 
-/** The filter that checked parameters mean. */
+/** Returns the filter for checked parameters. */
 export function contactFilter({ db, accountId }: Context, given: GivenFilter): ContactFilter {
   const { search, contact_type_id, segment_id, mail_state, field, operator, value } = given;
   const rules = field ? parseFieldRule(listCustomFields(db, accountId), field, operator, value).rules : [];
@@ -118,10 +118,12 @@ export function contactFilter({ db, accountId }: Context, given: GivenFilter): C
   };
 }
 
-/** A page is answered after this time even when it is not full: the first one sooner, because somebody has just typed and waits for it. */
+/**
+ * A page is answered after this time even if it is not full. The first page is answered sooner, because a user who types waits for it.
+ */
 const FIRST_PAGE_MS = 15;
 const PAGE_MS = 150;
-/** How long the contacts after the first page are counted, and up to which number. */
+/** How long contacts after the first page are counted, and up to which number. */
 const COUNT_MS = 8;
 const MAX_COUNT = 10_000;
 
@@ -154,7 +156,7 @@ export const findContacts = operation({
     const pace = new Pace();
     let next: string | null = after || null;
     for (const until = performance.now() + (after ? PAGE_MS : FIRST_PAGE_MS); ; await setImmediate()) {
-      // After each step other requests are served.
+      // Other requests are answered after each step.
       const step = pace.step((candidates) => finder.step(next, columns, limit - contacts.length, candidates));
       contacts.push(...step.rows.map((row) => foundContact(row, shown)));
       next = step.next;
@@ -171,7 +173,7 @@ export const findContacts = operation({
   },
 });
 
-/** SQL over a contact `c`; `foundContact` takes the values in this order. */
+/** SQL over a contact `c`; `foundContact` reads the values in this order. */
 const COLUMNS = [
   'c.id',
   'c.contact_type_id',
@@ -206,7 +208,7 @@ interface Total {
   isExact: boolean;
 }
 
-/** The stored number of contacts, which exists for the account and for each contact type. Null for any other filter. */
+/** Returns the stored number of contacts, which exists for the account and for each contact type. Null for any other filter. */
 function findStoredTotal(db: Db, filter: ContactFilter): Total | null {
   if (filter.search || filter.segmentId !== undefined || filter.state || filter.rules?.length) return null;
   const count = db.$client

@@ -1,9 +1,9 @@
 /**
- * Keeps the index that finds contacts by parts of their name and e-mail address. A row of it stands for a block of eight contacts with
- * consecutive ids: that makes its lists short enough to be read in a few milliseconds, however many contacts there are. The background
- * thread writes it, and seldom while an import runs: both need a core and the write lock, and imports would take twice as long. New
- * contacts are those with ids above the last one indexed; triggers (drizzle/0012_contact_search.sql) note the blocks of contacts that
- * were changed or removed.
+ * Keeps the index that finds contacts by parts of their name and e-mail address. A row of it stands for a block of eight
+ * contacts with consecutive ids. This keeps its lists short enough to be read in a few milliseconds, however many contacts
+ * there are. The background thread writes the index, but seldom while an import runs, because both need a core and the write
+ * lock, and imports would take twice as long. New contacts are those with ids above the last indexed one; triggers
+ * (drizzle/triggers.sql) record the blocks of contacts that were changed or removed.
  */
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
@@ -12,43 +12,45 @@ import { findNamedValue, removeNamedValue, writeNamedValue } from '../../databas
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
 import { isImportUnderWay } from '../import/turns.ts';
-import { noteWrite } from '../unfinished-writes.ts';
+import { recordWrite } from '../unfinished-writes.ts';
 
-/** Contacts in a block. The triggers divide by the same number. */
+/** The number of contacts in a block. The triggers divide by the same number. */
 export const BLOCK = 8;
 /** How long one call of `continueIndexing` works. */
 const BACKGROUND_MS = 20;
-/** While an import runs, so much time passes between two calls that work, so that other changes are found soon. */
+/** While an import runs, this time passes between two calls that work, so that other changes are still found soon. */
 const IMPORT_PAUSE_MS = 200;
-/** After each write, parts of the index are merged in this many transactions of so many pages, so that none takes long. */
+/**
+ * After each write, this number of transactions merges parts of the index, each at most this number of pages, so that none takes long.
+ */
 const MERGES_PER_WRITE = 2;
 const MERGE_PAGES = 16;
 const INDEXED = 'contacts_indexed_until';
-/** There while the index is to be merged as a whole: `all` until that has begun, then `rest`. */
+/** The name of a stored value that exists while the whole index is to be merged: `all` until the merge begins, then `rest`. */
 const MERGING = 'contacts_index_merging';
 
-/** The highest id of a contact that is in the index. */
+/** Returns the highest id of an indexed contact. */
 export function indexedUntil(client: Database): number {
   return Number(findNamedValue(client, INDEXED) ?? 0);
 }
 
 /**
- * Has the index forget the trigrams of whoever was removed. FTS5 only marks an entry of such an index as deleted, also with
- * `secure-delete`; a merge of all its parts writes it without them. `continueIndexing` does that, when every change is in
- * it, and then notes that the write-ahead log is to be emptied once more.
+ * Removes the trigrams of removed contacts from the index. FTS5 only marks an entry of such an index as deleted, even with
+ * `secure-delete`; a merge of all parts rewrites the index without these entries. `continueIndexing` does this merge once every
+ * change is indexed, and then requests that the write-ahead log be emptied once more.
  */
-export function forgetRemoved(client: Database): void {
+export function forgetRemovedContacts(client: Database): void {
   writeNamedValue(client, MERGING, 'all');
 }
 
-/** Whether the index may still have trigrams of somebody who was removed before the last `forgetRemoved`. */
+/** Returns true if the index may still have trigrams of contacts removed before the last `forgetRemovedContacts`. */
 function hasToForget(client: Database): boolean {
   return findNamedValue(client, MERGING) !== null;
 }
 
 let lastWorked = 0;
 
-/** Brings the index up to date for a short time; gives whether there is more to do at once. */
+/** Updates the index for a short time. Returns true if there is more to do at once. */
 export async function continueIndexing(client: Database): Promise<boolean> {
   if (isImportUnderWay() && performance.now() - lastWorked < IMPORT_PAUSE_MS) return false;
   if (!isIndexBehind(client)) return hasToForget(client) && mergeAll(client);
@@ -67,7 +69,7 @@ export async function continueIndexing(client: Database): Promise<boolean> {
   return !isImportUnderWay() && (isIndexBehind(client) || hasToForget(client));
 }
 
-/** Whether changes of contacts wait to be written into the index. */
+/** Returns true if changes of contacts wait to be indexed. */
 export function isIndexBehind(client: Database): boolean {
   const behind = `SELECT EXISTS (SELECT 1 FROM contact_search_changes) OR EXISTS (SELECT 1 FROM contacts WHERE id > ?)`;
   return prepared<[number], number>(client, behind).pluck().get(indexedUntil(client)) === 1;
@@ -81,7 +83,7 @@ interface Indexed {
   last_name: string;
 }
 
-/** Writes the next blocks: first those that changed, then those of new contacts. */
+/** Indexes the next blocks: first changed ones, then those of new contacts. */
 function indexNext(client: Database, count: number): void {
   const changed = client
     .prepare<[number], number>('SELECT block FROM contact_search_changes ORDER BY block LIMIT ?')
@@ -103,7 +105,7 @@ function indexNext(client: Database, count: number): void {
   writeNamedValue(client, INDEXED, String(last));
 }
 
-/** Writes these blocks (a JSON array) anew from the contacts that are in them. */
+/** Rewrites these blocks (a JSON array) from their present contacts. */
 function indexBlocks(client: Database, blocks: string): void {
   const read = client.prepare<[string], Indexed>(`
     SELECT c.id, c.user_id, c.email, c.first_name, c.last_name
@@ -119,23 +121,23 @@ function indexBlocks(client: Database, blocks: string): void {
   for (const [block, text] of texts) insert.run(block, text);
 }
 
-/** Merges all parts of the index into one for a short time; gives whether there is more to do at once. */
+/** Merges all parts of the index into one for a short time. Returns true if there is more to do at once. */
 async function mergeAll(client: Database): Promise<boolean> {
   const until = performance.now() + BACKGROUND_MS;
   await inChunks(client, () => {
-    // A negative number puts all parts on one level first, so that positive ones then merge all of them.
+    // A negative number first puts all parts on one level, so that later positive numbers merge all of them.
     const isFirst = findNamedValue(client, MERGING) === 'all';
     const goesOn = mergeParts(client, isFirst ? -MERGE_PAGES : MERGE_PAGES);
     if (!goesOn) {
       removeNamedValue(client, MERGING);
-      noteWrite(client, 'empty-log', null);
+      recordWrite(client, 'empty-log', null);
     } else if (isFirst) writeNamedValue(client, MERGING, 'rest');
     return goesOn && performance.now() < until;
   });
   return hasToForget(client);
 }
 
-/** Merges some parts of the index; gives whether there was something to merge (FTS5, "The 'merge' Command"). */
+/** Merges some parts of the index. Returns true if there was something to merge (FTS5, "The 'merge' Command"). */
 function mergeParts(client: Database, pages = MERGE_PAGES): boolean {
   const changes = client.prepare<[], number>('SELECT total_changes()').pluck();
   const before = changes.get() ?? 0;
@@ -144,22 +146,25 @@ function mergeParts(client: Database, pages = MERGE_PAGES): boolean {
 }
 
 /*
- * What a search looks at: the words of a contact, and the trigrams that find them. Three characters in a row are a trigram. Each word begins
- * with two marks, so that a trigram also finds words by their first one or two letters.
+ * The text that a search looks at: the words of a contact, and the trigrams that find them. A trigram is three characters in a
+ * row. Each word begins with two marks, so that a trigram also finds words by their first one or two letters.
  */
 
-/** A character that no name or address has. */
+/** A character that occurs in no name or address. */
 const MARK = '\u0001';
 const WORD_START = MARK + MARK;
 const TRIGRAM = 3;
-/** More trigrams of a search make the index slower and hardly choose better: every contact found is compared with the whole text. */
+/**
+ * The maximum number of trigrams of a search. More make the index slower and hardly reduce the candidates, because every
+ * contact found is compared with the whole text anyway.
+ */
 const MAX_TRIGRAMS = 4;
 const MIN_LOCAL_PART = 3;
 const TWO_DIGITS = /\p{Nd}{2}/u;
-/** Scripts that put no spaces between words: each of their characters counts as a word, so that any one of them can be searched for. */
+/** Scripts without spaces between words. Each of their characters counts as a word, so that any single one can be searched for. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
 const SEPARATORS = /[\s\p{Cc}]+/gu;
-/** The first of the private characters that stand for an account's id; no keyboard types them. */
+/** The first of the private-use characters that encode an account's id. Keyboards cannot type them. */
 const PRIVATE = 0x100000;
 const PRIVATE_BITS = 15;
 
@@ -171,7 +176,7 @@ function markedWords(text: string): string[] {
     .map((word) => word.replace(UNSPACED, `${WORD_START}$&`));
 }
 
-/** A contact's words, folded and marked, in the form in which `searchWords` finds them. */
+/** Returns a contact's words, folded and marked, in the form in which `searchWords` finds them. */
 export function searchText(email: string, firstName: string, lastName: string): string {
   return [firstName, lastName, email]
     .flatMap(markedWords)
@@ -180,8 +185,8 @@ export function searchText(email: string, firstName: string, lastName: string): 
 }
 
 /**
- * The words of a search. Each must be somewhere in a contact's `searchText`: anywhere if it has three characters or more, else at the
- * beginning of a word.
+ * Returns the words of a search. A contact matches if each of them is in its `searchText`: anywhere if the word has three
+ * characters or more, otherwise at the beginning of a word.
  */
 export function searchWords(search: string): string[] {
   const words = markedWords(search).map((word) => {
@@ -192,8 +197,8 @@ export function searchWords(search: string): string[] {
 }
 
 /**
- * The parts of words that a contact has if its address and full name together contain this text, in the form in which `searchText` has
- * them. The index can look for those of three characters or more; shorter ones are left out.
+ * Returns the parts of words that a contact has if its address and full name together contain this text, in the form of
+ * `searchText`. Parts with less than three characters are omitted, because the index cannot look for them.
  */
 export function partsOfText(text: string): string[] {
   return fold(text)
@@ -201,29 +206,29 @@ export function partsOfText(text: string): string[] {
     .split(' ')
     .map((part, at) => {
       const marked = part.replace(UNSPACED, `${WORD_START}$&`);
-      // What follows white space begins a word.
+      // A part after white space begins a word.
       return at === 0 || marked.startsWith(WORD_START) ? marked : WORD_START + marked;
     })
     .filter((part) => trigrams(part).length > 0);
 }
 
-/** The query of the index (FTS5) for these words: a few trigrams of them. */
+/** Returns the index's query (FTS5) for these words: a few of their trigrams. */
 export function indexQuery(words: readonly string[], accountId: number | null): string {
   const all = [...new Set(words.map(localPart).flatMap(trigrams))];
   const numbers = all.filter((trigram) => TWO_DIGITS.test(trigram));
-  // Fewer contacts share digits than letters.
+  // Trigrams of digits come first, because fewer contacts share digits than letters.
   const chosen = [...new Set([...spread(numbers), ...spread(all)])].slice(0, MAX_TRIGRAMS);
   if (accountId !== null) chosen.push(accountToken(accountId));
   return chosen.map((trigram) => `"${trigram.replaceAll('"', '""')}"`).join(' AND ');
 }
 
-/** The part of an address that few contacts share: what is before the @, where that is long enough. Other words stay whole. */
+/** Returns the part of an address that few contacts share: its local part, if that is long enough. Other words are returned whole. */
 function localPart(word: string): string {
   const at = word.indexOf('@');
   return at >= MIN_LOCAL_PART ? word.slice(0, at + 1) : word;
 }
 
-/** So many trigrams from all over these. */
+/** Returns this number of trigrams, evenly chosen from all. */
 function spread(all: readonly string[]): string[] {
   const step = Math.max(1, all.length / MAX_TRIGRAMS);
   return all.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step));
@@ -234,7 +239,7 @@ function trigrams(word: string): string[] {
   return characters.slice(TRIGRAM - 1).map((_, at) => characters.slice(at, at + TRIGRAM).join(''));
 }
 
-/** A trigram that only the contacts of this account have. */
+/** Returns a trigram that only the contacts of this account have. */
 function accountToken(accountId: number): string {
   return [2, 1, 0]
     .map((part) => Math.floor(accountId / 2 ** (PRIVATE_BITS * part)) % 2 ** PRIVATE_BITS)
@@ -245,8 +250,8 @@ function accountToken(accountId: number): string {
 const installed = new WeakSet<object>();
 
 /**
- * Registers the SQL function `has_words(email, first_name, last_name, words)` on the connection: whether all of a search's words (a JSON
- * array) are in a contact. One call for all words, since most of its time goes into folding the names.
+ * Registers the SQL function `has_words(email, first_name, last_name, words)` on the connection: true if all words of a search
+ * (a JSON array) are in a contact. One call checks all words, because most of its time goes into folding the names.
  */
 export function installSearchText({ $client }: Db): void {
   if (installed.has($client)) return;

@@ -1,6 +1,6 @@
 /**
- * Segments with a rule about a custom field that was deleted. Such a rule can no longer be evaluated, so the segment keeps the members
- * it has, and nothing is sent to it until the rules are changed or a field of that name is created again.
+ * Segments with a rule about a deleted custom field. Such a rule can no longer be evaluated, so the segment keeps its members,
+ * and nothing is sent to it until the rules are changed or a field of that name is created again.
  */
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
@@ -9,12 +9,12 @@ import { type Sentence, sentence } from '../../errors/sentences.ts';
 import { listCustomFields } from '../contacts/contact-fields.ts';
 import { namedFinder, parseRules } from './rules.ts';
 
-/** The first rule whose custom field is not one of `liveFields`, or null. */
+/** Returns the first rule whose custom field is not one of `liveFields`, or null. */
 export function findBrokenRule(rules: readonly SegmentRule[], liveFields: ReadonlySet<number>): SegmentRule | null {
   return rules.find(({ customId }) => customId !== null && !liveFields.has(customId)) ?? null;
 }
 
-/** Why the rules of a segment cannot be evaluated, in a sentence for its owner; null when they can. */
+/** Returns why the rules of a segment cannot be evaluated, as a sentence for its owner; null if they can. */
 export function segmentProblem(db: Db, segmentId: number): Sentence | null {
   const segment = db.select().from(segments).where(eq(segments.id, segmentId)).get();
   if (segment === undefined) return null;
@@ -31,7 +31,7 @@ export function segmentProblem(db: Db, segmentId: number): Sentence | null {
       });
 }
 
-/** The `segmentProblem` of the first target that has one, or null. */
+/** Returns the `segmentProblem` of the first target that has one, or null. */
 export function targetProblem(db: Db, targets: readonly Target[]): Sentence | null {
   for (const { table, id } of targets) {
     const problem = table === 'segments' ? segmentProblem(db, Number(id)) : null;
@@ -40,7 +40,7 @@ export function targetProblem(db: Db, targets: readonly Target[]): Sentence | nu
   return null;
 }
 
-/** The segments of an account whose rules name this custom field. */
+/** Returns the segments of an account whose rules refer to this custom field. */
 export function segmentsWithField(db: Db, accountId: number, fieldId: number): number[] {
   return db
     .all<{ id: number }>(sql`
@@ -50,7 +50,7 @@ export function segmentsWithField(db: Db, accountId: number, fieldId: number): n
 }
 
 /**
- * Makes rules about deleted fields use the new fields of the same names, where they fit their types. Gives the ids of the segments whose
+ * Makes rules about deleted fields use new fields of the same names, if the types fit. Returns the ids of the segments whose
  * rules can be evaluated again. Call inside the transaction that creates the fields.
  */
 export function reviveSegments(db: Db, accountId: number, names: readonly string[]): number[] {

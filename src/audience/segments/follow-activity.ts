@@ -1,8 +1,8 @@
 /**
- * Brings segments with rules about opens and clicks up to date as those happen. Nothing more is written when an event is: the background
- * reads new events in the order of their ids, notes in `activity` when people were last active, and updates these people in the segments,
- * together with how far it came. So a kill loses nothing. An event is read once neither a burst nor the trap link can show any more that a
- * machine made it.
+ * Updates segments with rules about opens and clicks. Nothing more is written when an event happens: the background thread
+ * reads new events in the order of their ids, records in `activity` when contacts were last active, and updates these contacts
+ * in the segments, in one transaction with how far it came. So a kill loses nothing. An event is read once neither a burst nor
+ * the trap link can reveal any more that a machine caused it.
  */
 import { and, eq, isNotNull, isNull } from 'drizzle-orm';
 import { inChunks } from '../../database/bulk.ts';
@@ -18,15 +18,23 @@ import { isActivityRule } from './rules.ts';
 
 /** How long one call of `followActivity` works. */
 const BACKGROUND_MS = 50;
-/** With more new events than this, a send to a segment waits until they are read. Fewer come while a step of the background works. */
+/**
+ * With more new events than this, a send to a segment waits until they are read. Fewer come in during a step of the background thread.
+ */
 const MANY_EVENTS = 1000;
-/** Events times segments of one write, which take some milliseconds: each of the people of an event is looked at for each segment. */
+/**
+ * The maximum of events times segments in one write, which takes some milliseconds, because each contact with an event is
+ * checked for each segment.
+ */
 const MAX_LOOKUPS = 2000;
 const FOLLOWED = 'activity_followed_to';
-/** How long after an open or click another one may show that a machine made both: the ten seconds of the trap link, and until it is written. */
+/**
+ * How long after an open or click another one may reveal that a machine caused both: the ten seconds of the trap link, and the
+ * time until it is written.
+ */
 const UNSETTLED_MS = 10_500;
 
-/** Whether so many events are not read yet that segments with rules about them say little. */
+/** Returns true if so many events are unread that segments with rules about them are not reliable. */
 export function isFarBehind({ $client: client }: Db, clock: Clock): boolean {
   const after = followedTo(client) + MANY_EVENTS;
   const next = prepared<[object], { is_unsettled: 0 | 1 }>(
@@ -36,7 +44,7 @@ export function isFarBehind({ $client: client }: Db, clock: Clock): boolean {
   return next?.is_unsettled === 0;
 }
 
-/** Reads new events for a short time and updates segments; gives whether there is more to do. */
+/** Reads new events for a short time and updates segments. Returns true if there is more to do. */
 export async function followActivity(db: Db, clock: Clock): Promise<boolean> {
   const client = db.$client;
   if (!hasNewEvents(client)) return false;
@@ -49,13 +57,15 @@ export async function followActivity(db: Db, clock: Clock): Promise<boolean> {
   return hasMore;
 }
 
-/** Whether there are events that have not been read, settled or not. */
+/** Returns true if there are unread events, settled or not. */
 export function hasNewEvents(client: Db['$client']): boolean {
   const newest = prepared<[], number>(client, 'SELECT ifnull(max(id), 0) FROM events').pluck().get() ?? 0;
   return newest > followedTo(client);
 }
 
-/** Whether it is not settled yet who made an event, as SQL. An event in the future was recorded by a clock that was wrong, so it does not wait. */
+/**
+ * SQL: true if it is not settled yet who made an event. An event in the future was recorded while the clock was wrong, so it does not wait.
+ */
 const IS_UNSETTLED = "happened_at BETWEEN @now - @unsettled AND @now AND kind IN ('open', 'click')";
 
 function settling(clock: Clock) {
@@ -66,7 +76,7 @@ function followedTo(client: Db['$client']): number {
   return Number(findNamedValue(client, FOLLOWED) ?? 0);
 }
 
-/** Reads the next events, `rows` at most; gives whether there may be more. */
+/** Reads the next events, at most `rows`. Returns true if there may be more. */
 function followSome(db: Db, rows: number, clock: Clock): boolean {
   const client = db.$client;
   const now = isoTimestamp(clock.now());
@@ -110,7 +120,7 @@ function followSome(db: Db, rows: number, clock: Clock): boolean {
   return next.count === events;
 }
 
-/** The most segments of an account that depend on time, as those with rules about activity do. */
+/** Returns the largest number of segments in one account that depend on time, as segments with rules about activity do. */
 function mostSegments(client: Db['$client']): number {
   return (
     prepared<[], number>(
@@ -122,13 +132,13 @@ function mostSegments(client: Db['$client']): number {
   );
 }
 
-/** The people of an account as a JSON array of address ids. */
+/** The contacts of an account as a JSON array of address ids. */
 interface OfAccount {
   account: number;
   people: string;
 }
 
-/** Updates these people (address ids) in the segments of their accounts that have rules about activity. */
+/** Updates these contacts (address ids) in their accounts' segments with rules about activity. */
 function updateSegments(db: Db, people: readonly number[], now: string): void {
   const client = db.$client;
   if (prepared(client, 'SELECT 1 FROM segments WHERE check_at IS NOT NULL LIMIT 1').get() === undefined) return;
@@ -151,7 +161,10 @@ function updateSegments(db: Db, people: readonly number[], now: string): void {
   }
 }
 
-/** Who of these people matches the rules without being in the segment, or the other way round: few, since most events change nothing. */
+/**
+ * Returns the contacts that match the rules without being in the segment, or the other way round. They are few, because most
+ * events change nothing.
+ */
 function findChanged(db: Db, segment: Segment, people: string, now: string): number[] {
   const { text, values } = ruleCondition(segment.user_id, segment.rules, segment.query_type, now);
   return prepared<[object], number>(

@@ -1,6 +1,6 @@
 /**
- * Keeps the members of segments up to date: every write to contacts updates the segments of their type in the same transaction, only
- * for the contacts that changed. Also records who joined or left the target of an automation.
+ * Keeps the members of segments up to date: every write to contacts updates the segments of their type in the same transaction,
+ * only for the changed contacts. Also records who joined or left the target of an automation.
  */
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
@@ -21,15 +21,15 @@ interface Membership {
 export type Recipient = typeof segmentRecipients.$inferSelect;
 
 interface SyncOptions {
-  /** Is given the rows that are removed or pointed at another contact, as they were before. */
+  /** Called with the old state of rows that are removed or refer to another contact from now on. */
   before?: (rows: readonly Recipient[]) => void;
-  /** False: no automation begins with who joins, for example because an undo only puts them back. True when absent. */
+  /** False: contacts that join do not enter automations, for example because an undo only restores them. True if absent. */
   startsAutomations?: boolean;
 }
 
 /**
- * Updates these people (address ids) in every segment of a contact type. Call after the contacts have been written, inside the same
- * transaction. `now` is an ISO timestamp.
+ * Updates these contacts (address ids) in every segment of a contact type. Call after the contacts have been written, inside
+ * the same transaction. `now` is an ISO timestamp.
  */
 export function syncAfterContactChange(
   db: Db,
@@ -68,8 +68,8 @@ export function syncTypeChange(
 }
 
 /**
- * Moves a contact's rows in the segments of its type to its new address. Rows removed by hand move too. A corrected address counts
- * neither as leaving nor as joining. Where the new address is already in a segment, its row stays and the old one is deleted. Call
+ * Moves a contact's rows in the segments of its type to its new address, also rows removed by hand. A corrected address counts
+ * neither as leaving nor as joining. If the new address is already in a segment, its row stays and the old one is deleted. Call
  * before `syncAfterContactChange`, inside the transaction of the change. `now` is an ISO timestamp.
  */
 export function readdressRecipients(
@@ -86,18 +86,21 @@ export function readdressRecipients(
 }
 
 /**
- * Adds and removes these people (address ids) as the rules of the segment say. People added by hand stay in, and people removed by
- * hand stay out. Call inside a transaction.
+ * Adds and removes these contacts (address ids) according to the rules of the segment. Contacts added or removed by hand are
+ * not changed. Call inside a transaction.
  */
 export function syncMembers(db: Db, segment: Segment, people: readonly number[], now: string): void {
   syncSegment(db, segment, people, now, readSyncFacts(db, segment), {});
 }
 
-/** What updating members needs to know about the contact type and account. Read once for all segments, since each query has a cost. */
+/**
+ * The properties of the contact type and account that the update of members needs. Read once for all segments, because each
+ * query has a cost.
+ */
 interface Facts {
   isLiveType: boolean;
   liveFields: ReadonlySet<number>;
-  /** The segments that are the target of an automation which needs to know who joins or leaves. */
+  /** The segments that are the target of an automation for which joins or leaves are recorded. */
   watched: ReadonlySet<number>;
 }
 
@@ -126,7 +129,7 @@ function syncSegment(
   const { id, user_id, contact_type_id } = segment;
   const isWatched = facts.watched.has(id);
   const membership: Membership = { table: 'segments', id };
-  // A rule about a deleted field makes nobody join and nobody leave.
+  // A rule about a deleted field changes no membership.
   const isBroken = findBrokenRule(segment.rules, facts.liveFields) !== null;
   const matches = isBroken ? NOBODY : ruleCondition(user_id, segment.rules, segment.query_type, now);
   const stays = isBroken ? 'true' : matches.text;
@@ -163,7 +166,7 @@ function syncSegment(
     WHERE ${matches.text}
     ON CONFLICT DO NOTHING`);
   if (isWatched && startsAutomations) {
-    // The plus keeps the planner from using the index on the segment instead of the range of new ids.
+    // The unary plus keeps the planner from using the index on the segment instead of the range of new ids.
     const joined = sql`SELECT address_id, contact_id FROM segment_recipients WHERE id > ${before} AND +segment_id = ${id}`;
     recordMembershipChange(db, membership, 'joined', joined, now);
   }
@@ -182,7 +185,7 @@ function syncSegment(
     WHERE ${elsewhere}`);
 }
 
-/** Records that people fell out of a segment: for their timeline, and where an automation needs to know, for that. */
+/** Records that contacts left a segment: for their timeline, and for automations that need to know. */
 function recordLeaves(
   db: Db,
   segment: Membership,
@@ -197,7 +200,7 @@ function recordLeaves(
     SELECT ${segment.id}, value ->> 'address_id', value ->> 'created_at', ${now} FROM json_each(${JSON.stringify(left)})`);
 }
 
-/** These people as a SELECT for `recordMembershipChange`. */
+/** Returns these contacts as a SELECT for `recordMembershipChange`. */
 export function peopleOf(rows: readonly { address_id: number; contact_id: number | null }[]): SQL {
   const people = JSON.stringify(rows.map(({ address_id, contact_id }) => [address_id, contact_id]));
   return sql`SELECT value ->> 0 AS address_id, value ->> 1 AS contact_id FROM json_each(${people})`;
@@ -208,8 +211,8 @@ function lastRecipientId(db: Db): number {
 }
 
 /**
- * Which automations (`au`) a change is recorded for. Joins: those that are live. Leaves: for automations with `exit_criteria = 1`, where
- * leaving the target ends the enrolment, whether they are live or paused.
+ * SQL: the automations (`au`) for which a change is recorded. Joins: live ones. Leaves: those with `exit_criteria = 1`, in
+ * which leaving the target ends the enrolment, whether they are live or paused.
  */
 const CONCERNED = {
   joined: sql`au.status = ${AUTOMATION_STATUS.live} AND au.deleted_at IS NULL`,
@@ -217,8 +220,8 @@ const CONCERNED = {
 };
 
 /**
- * Records that people joined or left a target, for each automation that needs to know at this moment. `people` is a SELECT of
- * address_id and contact_id. Call inside the transaction of the change. `now` is an ISO timestamp.
+ * Records that contacts joined or left a target, for each automation that needs to know now. `people` is a SELECT of address_id
+ * and contact_id. Call inside the transaction of the change. `now` is an ISO timestamp.
  */
 export function recordMembershipChange(
   db: Db,

@@ -1,4 +1,6 @@
-/** Segments: parts of a contact type that keep themselves up to date by rules; whom rules match before they are stored; and the recipients. */
+/**
+ * Operations for segments: parts of a contact type that rules keep up to date, the preview of rules before they are stored, and recipients.
+ */
 
 import { setImmediate } from 'node:timers/promises';
 import { and, eq, sql } from 'drizzle-orm';
@@ -38,7 +40,7 @@ import { segmentProblem } from './broken-rules.ts';
 import { countMailsRules, type GivenRules, MAX_RULES, namedFinder, parseRules } from './rules.ts';
 import { addRecipient, createSegment, hasSegment, removeRecipient, updateSegment } from './segments.ts';
 
-/** The parameters that describe the rules of a segment. */
+/** The parameters for the rules of a segment. */
 const ruleProperties = {
   contact_type_id: reference(),
   select_field: stringList({
@@ -164,10 +166,10 @@ const Match = Type.Object({ id: integer(), fullname: Type.String(), email: Type.
 const Matches = Type.Object({ count: integer(), contacts: Type.Array(Match), next: nullable(Type.String()) });
 export type Matches = Static<typeof Matches>;
 
-/** How long a request counts. */
+/** How long a request counts matching contacts. */
 const COUNT_MS = 200;
 const SHOWN = 10;
-/** Contacts that the first step looks at where rules look at many mailings for each. */
+/** The number of contacts in the first step if rules check many mailings for each. */
 const FEW = 10;
 const COLUMNS = "c.id, trim(c.first_name || ' ' || c.last_name), c.email";
 
@@ -193,7 +195,7 @@ export const countMatches = operation({
     let next: string | null = after || null;
     const isListed = next === null;
     for (const until = performance.now() + COUNT_MS; ; await setImmediate()) {
-      // After each step other requests are served.
+      // Other requests are answered after each step.
       const step = pace.step((candidates) => {
         if (!isListed || contacts.length === SHOWN) return finder.count(next, candidates);
         const found = finder.step(next, COLUMNS, SHOWN - contacts.length, candidates);
@@ -221,9 +223,9 @@ const Mail = Type.Object({
 const Names = Type.Object({ mails: Type.Array(Mail), automations: Type.Array(Type.Object(Named)) });
 export type Names = Static<typeof Names>;
 
-/** The newest so many single sends, automations and mails of automations are listed. */
+/** The maximum number of single sends, automations and mails of automations that are listed, newest first. */
 const LISTED = 200;
-/** How many of the newest single sends are looked at, since drafts are among them. */
+/** The number of newest single sends that are examined, because drafts among them are skipped. */
 const EXAMINED = 1000;
 
 const MAILS = `
@@ -252,7 +254,7 @@ export const listNames = operation({
   }),
 });
 
-/** Adds the errors of a segment's contact type and rules. */
+/** Adds the field errors of a segment's contact type and rules. */
 function checkRules(
   { db, accountId }: Context,
   given: GivenRules & { contact_type_id?: number },

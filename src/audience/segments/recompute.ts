@@ -1,7 +1,7 @@
 /**
- * Recomputes whole segments: after a change of their rules, contact type or custom fields, regularly for rules about time, and before
- * a send. It goes through the people in the order of their address ids, in short transactions, and stores how far it got, so that any
- * thread can continue, also after a kill.
+ * Recomputes whole segments: after a change of their rules, contact type or custom fields, regularly for rules about time, and
+ * before a send. It goes through the addresses in the order of their ids, in short transactions, and stores how far it has
+ * come, so that any thread can continue, also after a kill.
  */
 
 import { eq, type SQL, sql } from 'drizzle-orm';
@@ -18,14 +18,14 @@ import { syncMembers } from './membership.ts';
 import { countMailsRules } from './rules.ts';
 
 const HOUR_MS = 3_600_000;
-/** How long the background thread may recompute before it does its other work. */
+/** How long the background thread recomputes before it does its other work. */
 const BACKGROUND_MS = 50;
-/** People in one transaction where one rule looks at many mailings for each; fewer with more such rules. */
+/** The number of addresses in one transaction if one rule checks many mailings for each. With more such rules it is lower. */
 const MAILS_RULES_PEOPLE = 100;
 /** How long a request may spend on recomputing. */
 const REQUEST_MS = 200;
 
-/** Marks the segments for which `where` (SQL over `segments`) holds to be recomputed from the start; gives their ids. */
+/** Marks the segments for which `where` (SQL over `segments`) is true to be recomputed from the start. Returns their ids. */
 export function markForRecompute(db: Db, where: SQL): number[] {
   return db
     .all<{ id: number }>(
@@ -34,7 +34,10 @@ export function markForRecompute(db: Db, where: SQL): number[] {
     .map(({ id }) => id);
 }
 
-/** Recomputes marked segments for a short time, so that the answer to a request shows small ones; the background thread does the rest. */
+/**
+ * Recomputes marked segments for a short time, so that small ones are up to date in the answer to a request. The background
+ * thread does the rest.
+ */
 export async function recomputeSoon(db: Db, ids: readonly number[], clock: Clock): Promise<void> {
   const until = performance.now() + REQUEST_MS;
   try {
@@ -45,7 +48,10 @@ export async function recomputeSoon(db: Db, ids: readonly number[], clock: Clock
   }
 }
 
-/** Makes a change that gives fields of an account these names. Segments with a rule about a deleted field of such a name then use the new one. */
+/**
+ * Makes a change that creates or renames fields of an account with these names. Segments with a rule about a deleted field of
+ * such a name then use the new field.
+ */
 export async function nameFields(
   db: Db,
   clock: Clock,
@@ -63,8 +69,8 @@ export async function nameFields(
 }
 
 /**
- * Recomputes the segments among these that are marked or have rules about time, as far as a request can wait. The background thread
- * finishes large ones.
+ * Recomputes those of these segments that are marked or have rules about time, as far as a request can wait. The background
+ * thread finishes large ones.
  */
 export async function recomputeAndWait(db: Db, ids: readonly number[], clock: Clock): Promise<void> {
   const given = sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
@@ -82,7 +88,7 @@ async function continueRecompute(db: Db, id: number, clock: Clock, budgetMs: num
   );
 }
 
-/** Whether one of these segments is marked and not yet finished, or has rules that wait for many events to be read. */
+/** Returns true if one of these segments is marked and not yet finished, or has rules that need events which are not read yet. */
 export function isRecomputing(db: Db, ids: readonly number[], clock: Clock): boolean {
   const waits = isFarBehind(db, clock) ? sql`check_at IS NOT NULL` : sql`false`;
   return (
@@ -92,8 +98,8 @@ export function isRecomputing(db: Db, ids: readonly number[], clock: Clock): boo
 }
 
 /**
- * Marks segments with rules about time once an hour, and recomputes marked ones for a short time. Gives whether there is more to do.
- * A segment that fails is reported to `onFailure` and stays marked; the others continue. Throws when the disk fails.
+ * Marks segments with rules about time once an hour, and recomputes marked ones for a short time. Returns true if there is more
+ * to do. Reports a failing segment to `onFailure` and leaves it marked; the others continue. Throws if the disk fails.
  */
 export async function recomputeDueSegments(
   db: Db,
@@ -101,10 +107,10 @@ export async function recomputeDueSegments(
   onFailure: (segmentId: number, error: unknown) => void,
 ): Promise<boolean> {
   const now = clock.now().getTime();
-  // If the clock was set back, the next check would be too far ahead: never wait longer than an hour.
+  // If the clock was set back, the next check could be far in the future. Never wait longer than an hour.
   const due = 'check_at IS NOT NULL AND (check_at <= @now OR check_at > @hence)';
   const times = { now, hence: now + HOUR_MS };
-  // Finish what has been started first. Choose among the others at random, so that a segment that is marked again and again does not
+  // Finish what has been started first. Choose randomly among the others, so that a segment that is marked repeatedly does not
   // keep the others waiting for ever.
   const pending = prepared<[], { id: number }>(
     db.$client,
@@ -132,7 +138,7 @@ export async function recomputeDueSegments(
   return pending.all().some(({ id }) => !failed.has(id));
 }
 
-/** Updates the next people of a segment, `most` at most; gives whether there are more. */
+/** Updates the next `most` addresses of a segment. Returns true if there are more. */
 function recomputeChunk(db: Db, id: number, most: number, now: string): boolean {
   const segment = db.select().from(segments).where(eq(segments.id, id)).get();
   if (segment === undefined || segment.recompute_after === null) return false;
@@ -160,7 +166,7 @@ function recomputeChunk(db: Db, id: number, most: number, now: string): boolean 
   return last !== null;
 }
 
-/** When a segment with rules about time is due again, in epoch milliseconds. */
+/** Returns when a segment with rules about time is due again, in epoch milliseconds. */
 export function nextCheck(clock: Clock): number {
   return clock.now().getTime() + HOUR_MS;
 }

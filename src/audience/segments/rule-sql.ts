@@ -1,6 +1,6 @@
 /**
- * Turns segment rules into SQL over a contact `c`. Fields and operators come from an allow-list and operands are bound, so no input
- * becomes SQL text.
+ * Converts segment rules to SQL over a contact `c`. Fields and operators come from an allow-list and operands are bound, so no
+ * input becomes SQL text.
  */
 import { fold } from '../../database/functions/fold.ts';
 import { BY_PERSON, DELIVERY_STATE, MADE_BY, type SegmentRule } from '../../database/schema/index.ts';
@@ -11,7 +11,7 @@ import { type ActivityType, MAX_MAIL_DAYS } from './rules.ts';
 
 const DAY_MS = 86_400_000;
 
-/** The times in `activity` as values of date fields, empty without one. */
+/** SQL: the times in `activity` as values of date fields; empty without activity. */
 const ACTIVITY_VALUES = {
   'activity.last': momentOf('last_at'),
   'activity.last_click': momentOf('last_click_at'),
@@ -51,13 +51,13 @@ export interface Condition {
   values: Record<string, string>;
 }
 
-/** Binds a value and gives the name of its parameter. */
+/** Binds a value and returns the name of its parameter. */
 type Bind = (value: string) => string;
 
 /**
- * The condition that contact `c` matches the rules: 0 or 1, never null. The custom fields of the rules must exist. A field that is not
- * set counts as '', so that a positive operator does not hold for it and its negation does.
- * @param now ISO timestamp, for the operators about time. Times are compared in UTC, to the minute.
+ * Returns the condition that contact `c` matches the rules: 0 or 1, never null. The custom fields of the rules must exist. A field that
+ * is not set counts as '', so a positive operator is false for it and its negation is true. Times are compared in UTC, to the minute.
+ * @param now ISO timestamp, for the operators about time.
  */
 export function ruleCondition(
   account: number,
@@ -87,7 +87,7 @@ export function ruleCondition(
   return { text: `(${conditions.join(queryType === 'or' ? ' OR ' : ' AND ')})`, values };
 }
 
-/** The value of a rule's field as SQL over a contact `c`; empty when it is not set. */
+/** Returns SQL for the value of a rule's field of contact `c`; empty if it is not set. */
 export function fieldValue({ field, customId }: Pick<SegmentRule, 'field' | 'customId'>): string {
   if (customId !== null) return `ifnull(c.custom_values ->> '${customValuePath(customId)}', '')`;
   const reserved = RESERVED[field];
@@ -169,54 +169,54 @@ function momentHolds(operator: string, value: string, first: string, second: str
 }
 
 /*
- * Rules about mails, opens, clicks and automations. Only what people did counts as done: the opens and clicks of machines change neither
- * `by_person` nor the times in `activity`. Where only a proxy loaded the pictures, nobody knows whether the mail was opened, so that rules
- * about not opening do not hold either. A click counts as an open, too, since many mail programs load no pictures. Mails are those of single
- * sends and automations that a server accepted and that did not come back. Whoever is not measured opened nothing as far as is known, and did
- * not open nothing either: rules about not opening look at measured mails of measured people.
+ * Rules about mails, opens, clicks and automations. Only people's activity counts: opens and clicks of machines change neither
+ * `by_person` nor the times in `activity`. If only a proxy loaded the pictures, it is unknown whether the mail was opened, so
+ * rules about not opening are false, too. A click also counts as an open, because many mail programs load no pictures. Mails
+ * are those of single sends and automations that a server accepted and that did not come back. For an unmeasured contact, rules
+ * about opening and about not opening are both false: rules about not opening require measured mails of measured contacts.
  */
 
 /**
- * Whether the opens and clicks of the contact are recorded now, as SQL. Of nobody else can it be said that they did not open, or did
- * nothing for some time.
+ * SQL: true if the opens and clicks of the contact are recorded now. Only then is it known that the contact did not open, or
+ * was inactive for some time.
  */
 const IS_MEASURED = isMeasuredNow('c.address_id');
 
-/** The operators of `ACTIVITY_VALUES` that say that somebody did nothing for some time. */
+/** The operators of `ACTIVITY_VALUES` that mean inactivity for some time. */
 const OF_ABSENCE = ['is blank', 'is before', 'is not on', 'is not between', 'is not within'];
 
 /**
- * For rules that somebody did nothing for some time, the moment at which they may have done something after all, as SQL: the last open
- * that a proxy made, empty without one. Null for other rules.
+ * For rules about inactivity: SQL for the time at which the contact may have been active after all, which is the last open by a
+ * proxy; empty without one. Null for other rules.
  */
 function possibleActivity({ field, operator }: Pick<SegmentRule, 'field' | 'operator'>): string | null {
   return field === 'activity.last' && OF_ABSENCE.includes(operator) ? momentOf('last_at', 'proxied_activity') : null;
 }
 
-/** The condition without which a rule about when somebody was active does not hold of a contact `c`. */
+/** Returns the condition, followed by AND, without which a rule about inactivity is false for a contact `c`; '' for other rules. */
 function activityKnown({ field, operator }: Pick<SegmentRule, 'field' | 'operator'>): string {
   return Object.hasOwn(ACTIVITY_VALUES, field) && OF_ABSENCE.includes(operator) ? `${IS_MEASURED} AND ` : '';
 }
 
-/** The bits of `deliveries.by_person` that count as having opened, and as having clicked. */
+/** SQL: the bits of `deliveries.by_person` that count as an open and as a click. */
 const SEEN = {
   open: `d.by_person & ${BY_PERSON.opened | BY_PERSON.clicked} <> 0`,
   click: `d.by_person & ${BY_PERSON.clicked} <> 0`,
 };
-/** Those with which nobody can say that somebody did not open, or did not click. */
+/** SQL: the bits that leave it open whether there was an open or a click, so that rules about their absence are false. */
 const MAYBE_SEEN = { open: 'd.by_person <> 0', click: SEEN.click };
 
-/** The deliveries `d` of the contact in mailings that may have mails since @since. */
+/** SQL: the deliveries `d` of the contact in mailings that may have mails since @since. */
 const MAILS_SINCE = (since: string) => `
   FROM mailings m INDEXED BY mailings_recent CROSS JOIN deliveries d ON d.mailing_id = m.id AND d.address_id = c.address_id
   WHERE m.user_id = c.user_id AND m.owner_kind IN ('single', 'schedule')
     AND CASE WHEN m.finished_at IS NULL THEN '9' ELSE m.finished_at END >= ${since} AND d.state = ${DELIVERY_STATE.accepted}`;
 
 /**
- * The condition that a rule about activity holds: 0 or 1, never null.
+ * Returns the condition that a rule about activity is true: 0 or 1, never null.
  * @param account The account of the contacts.
  * @param now ISO timestamp.
- * @param bind Binds a value and gives the name of its parameter.
+ * @param bind Binds a value and returns the name of its parameter.
  */
 function activityHolds(rule: SegmentRule & { type: ActivityType }, account: number, now: string, bind: Bind): string {
   const [first = '', second = ''] = rule.operands;
@@ -274,8 +274,8 @@ function mailHolds({ operator, named }: SegmentRule, bind: Bind): string {
 }
 
 /**
- * The clicks of the contact on links to this address, as it was written in the mail, in any mail of single sends and automations. The links are
- * looked up once for all contacts, since other accounts may have any number of mails with the same address.
+ * Returns SQL for the contact's clicks on links to this URL, as it was written in the mail, in any mail of single sends and
+ * automations. The links are looked up once for all contacts, because other accounts may have any number of mails with the same URL.
  */
 function clicksOf(url: string, account: string): string {
   return `WITH own AS MATERIALIZED (SELECT l.mailing_id, l.number FROM links l INDEXED BY links_url

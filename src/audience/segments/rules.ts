@@ -1,4 +1,7 @@
-/** Parses segment rules: their fields, the operators of each type of field, how many operands each takes, and which operands are valid. */
+/**
+ * Parses segment rules: their fields, the operators of each type of field, the number of operands of each operator, and which
+ * operands are valid.
+ */
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
 import type { SegmentRule } from '../../database/schema/index.ts';
@@ -6,10 +9,10 @@ import { messages } from '../../errors/field-errors.ts';
 import type { Said } from '../../errors/sentences.ts';
 import { type CustomField, type FieldType, isValidValue, reservedField } from '../contacts/contact-fields.ts';
 
-/** The most rules of a segment. All of them are conditions of one statement, and SQLite limits how deep those nest. */
+/** The maximum number of rules of a segment. All of them are conditions of one statement, and SQLite limits how deep conditions nest. */
 export const MAX_RULES = 100;
 
-/** The operators of the fields of contacts by type, each with the number of operands it takes. */
+/** The operators of contact fields by type, each with its number of operands. */
 export const OPERATORS: Readonly<Record<FieldType, Readonly<Record<string, number>>>> = {
   text: {
     is: 1,
@@ -49,7 +52,7 @@ export const OPERATORS: Readonly<Record<FieldType, Readonly<Record<string, numbe
   },
 };
 
-/** The longest "last N days". */
+/** The maximum N of "last N days". */
 const MAX_DAYS = 36_500;
 const MOMENT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2})?$/;
 
@@ -60,10 +63,10 @@ export interface GivenRules {
 }
 
 /**
- * Parses the three arrays of a segment. Each operator takes its operands from `value`, left to right. Operands that are missing, left
- * over or of the wrong type are field errors, given as pairs of field and text. For an absent array no error is added, since the
- * schema check has already reported it.
- * @param findNamed Finds the mails and automations that rules name; without it there are no rules about mails, opens and clicks.
+ * Parses the three arrays of a segment. Each operator takes its operands from `value`, left to right. Operands that are
+ * missing, left over or of the wrong type are field errors, returned as pairs of field and text. An absent array adds no error,
+ * because the schema check has already reported it.
+ * @param findNamed Finds the mails and automations that rules refer to. Without it, rules about mails, opens and clicks are not allowed.
  */
 export function parseRules(
   fields: readonly CustomField[],
@@ -102,18 +105,18 @@ export function parseRules(
   return { rules, errors };
 }
 
-/** How many operands an operator takes; undefined when fields of this type have no such operator. */
+/** Returns the number of operands of an operator; undefined if fields of this type have no such operator. */
 function operandCount(type: SegmentRule['type'], operator: string): number | undefined {
   const operators = operatorsOf(type);
   return Object.hasOwn(operators, operator) ? operators[operator] : undefined;
 }
 
-/** The operators of a type of field, each with the number of operands it takes. */
+/** Returns the operators of a type of field, each with its number of operands. */
 export function operatorsOf(type: SegmentRule['type']): Readonly<Record<string, number>> {
   return { ...OPERATORS, ...ACTIVITY_OPERATORS }[type];
 }
 
-/** Whether contacts begin or cease to match the rules without being changed: as time passes, or by what they do with mails. */
+/** Returns true if contacts can begin or cease to match the rules without being changed: as time passes, or by their activity. */
 export function dependsOnTime(rules: readonly SegmentRule[]): boolean {
   return rules.some(
     (rule) => rule.operator === 'is within' || rule.operator === 'is not within' || isActivityRule(rule),
@@ -126,7 +129,7 @@ function findActivityField(given: string): Pick<SegmentRule, 'field' | 'customId
   return type === undefined ? null : { field, customId: null, type };
 }
 
-/** The field of contacts that rules call by this name, in any case; null when there is none. */
+/** Returns the field of contacts with this name, in any case; null if there is none. */
 export function findRuleField(
   fields: readonly CustomField[],
   given: string,
@@ -150,10 +153,10 @@ function isValidOperand(type: SegmentRule['type'], operator: string, operand: st
   return isValidValue(type, operand) && (type !== 'datetime-local' || MOMENT.test(operand));
 }
 
-/** What a rule compares that is not a value of a contact. */
+/** The types of rules that do not compare a value of the contact. */
 export type ActivityType = Exclude<SegmentRule['type'], FieldType>;
 
-/** The fields of such rules. The dot keeps them apart from custom fields, whose names have none. */
+/** The fields of such rules. The dot keeps them apart from custom fields, whose names contain none. */
 export const ACTIVITY_FIELDS: Readonly<Record<string, SegmentRule['type']>> = {
   'activity.last': 'datetime-local',
   'activity.last_click': 'datetime-local',
@@ -163,7 +166,7 @@ export const ACTIVITY_FIELDS: Readonly<Record<string, SegmentRule['type']>> = {
   'activity.automation': 'automation',
 };
 
-/** The operators by type, each with the number of operands it takes. An operator takes as many wherever it occurs. */
+/** The operators by type, each with its number of operands. An operator has the same number for every type. */
 export const ACTIVITY_OPERATORS: Readonly<Record<ActivityType, Readonly<Record<string, number>>>> = {
   mails: {
     'received at least': 2,
@@ -185,25 +188,27 @@ export const ACTIVITY_OPERATORS: Readonly<Record<ActivityType, Readonly<Record<s
   automation: { 'is in': 1, 'is not in': 1, 'has finished': 1, 'has not finished': 1 },
 };
 
-/** How many days rules about mails look back: those about the last mails, too. */
+/** The maximum number of days that rules about mails look back, including rules about the last mails. */
 export const MAX_MAIL_DAYS = 365;
-/** The most mails that a rule counts or looks at. */
+/** The maximum number of mails that a rule counts or examines. */
 export const MAX_MAILS = 50;
 const MAX_URL = 2048;
-/** The most rules about mails received in one segment: each looks at every mailing of its days, for each contact. */
+/** The maximum number of rules about received mails in one segment, because each examines every mailing of its days for each contact. */
 const MAX_MAILS_RULES = 5;
 
-/** How many rules look at all mailings of some days. */
+/** Returns how many rules examine all mailings of a number of days. */
 export function countMailsRules(rules: readonly Pick<SegmentRule, 'type'>[]): number {
   return rules.filter(({ type }) => type === 'mails').length;
 }
 
-/** Whether a rule is about mails, opens, clicks or automations, so that people begin or cease to match without being changed. */
+/**
+ * Returns true if a rule is about mails, opens, clicks or automations, so that contacts begin or cease to match without being changed.
+ */
 export function isActivityRule({ field }: Pick<SegmentRule, 'field'>): boolean {
   return Object.hasOwn(ACTIVITY_FIELDS, field);
 }
 
-/** Whether an operand of a rule is valid, except for what it names. `at` is its place among the operands. */
+/** Returns true if an operand of a rule is valid, without a check of what it refers to. `at` is its place among the operands. */
 function isActivityOperand(type: ActivityType, operand: string, at: number): boolean {
   if (type === 'mails')
     return (
@@ -212,7 +217,7 @@ function isActivityOperand(type: ActivityType, operand: string, at: number): boo
   return operand.length <= (type === 'link' ? MAX_URL : 255);
 }
 
-/** Gives what an operand names in the account of the segment; null when it names nothing there. */
+/** Returns the record in the segment's account that an operand refers to; null if there is none. */
 type NamedFinder = (type: 'mail' | 'automation', utr: string) => SegmentRule['named'] | null;
 
 const NAMED = {
@@ -222,7 +227,7 @@ const NAMED = {
   automation: `SELECT 'automation' AS kind, id FROM automations WHERE utr = @utr AND user_id = @account AND deleted_at IS NULL`,
 };
 
-/** Finds what rules of an account name by utr: single sends, mails of automations, automations. */
+/** Returns a function that finds what an account's rules refer to by utr: single sends, mails of automations, automations. */
 export function namedFinder(db: Db, accountId: number): NamedFinder {
   return (type, utr) =>
     prepared<[{ utr: string; account: number }], NonNullable<SegmentRule['named']>>(db.$client, NAMED[type]).get({

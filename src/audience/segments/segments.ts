@@ -1,4 +1,4 @@
-/** Creating and changing segments, and adding and removing their recipients by hand. */
+/** Creates and changes segments, and adds and removes their recipients by hand. */
 
 import { and, eq, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
@@ -27,18 +27,18 @@ interface SegmentInput {
   select_field: string[];
   select_operator: string[];
   value?: string[];
-  /** '' and absent mean `and`; on update, absent leaves it unchanged. */
+  /** '' and absent mean `and`; in an update, absent does not change it. */
   query_type?: 'and' | 'or' | '';
 }
 
-/** Stores a segment and finds its members, for a large one in the background; gives its id. */
+/** Creates a segment and finds its members; the background thread finishes a large one. Returns its id. */
 export async function createSegment(db: Db, clock: Clock, accountId: number, input: SegmentInput): Promise<number> {
   const id = insertSegment(db, clock, accountId, input);
   await recomputeSoon(db, [id], clock);
   return id;
 }
 
-/** Stores a segment, which is still to be recomputed; gives its id. */
+/** Creates a segment and marks it to be recomputed. Returns its id. */
 export function insertSegment(db: Db, clock: Clock, accountId: number, input: SegmentInput): number {
   const now = isoTimestamp(clock.now());
   return db
@@ -48,7 +48,7 @@ export function insertSegment(db: Db, clock: Clock, accountId: number, input: Se
     .get().id;
 }
 
-/** Changes a segment and recomputes its members, for a large one in the background. Throws 404 when there is none. */
+/** Changes a segment and recomputes its members; the background thread finishes a large one. Throws 404 if there is none. */
 export async function updateSegment(
   db: Db,
   clock: Clock,
@@ -88,7 +88,7 @@ interface ManualRecipient {
   address: Address;
 }
 
-/** Adds a person by hand, who then stays in the segment whatever its rules say. Someone who is already in is not added again. */
+/** Adds a recipient by hand, who then stays in the segment whatever its rules say. An existing member is not added again. */
 export function addRecipient(db: Db, accountId: number, segmentId: number, given: ManualRecipient, now: string): void {
   const { first_name, last_name, address } = given;
   inTransaction(db, (tx) => {
@@ -115,8 +115,8 @@ export function addRecipient(db: Db, accountId: number, segmentId: number, given
 }
 
 /**
- * Adds contacts by hand, who then stay in the segment whatever its rules say, and start its automations unless `startsAutomations` is
- * false. Call inside the transaction of the change.
+ * Adds contacts by hand, who then stay in the segment whatever its rules say. They enter its automations unless
+ * `startsAutomations` is false. Call inside the transaction of the change.
  */
 export function addContactsToSegment(
   db: Db,
@@ -151,7 +151,7 @@ export function addContactsToSegment(
   recordMembershipChange(db, { table: 'segments', id: segmentId }, 'joined', joined, now);
 }
 
-/** Removes a recipient by hand. The row stays, marked as removed, to keep the person out whatever the rules say. Throws 404. */
+/** Removes a recipient by hand. The row stays, marked as removed, so that the rules do not add the recipient again. Throws 404. */
 export function removeRecipient(db: Db, accountId: number, given: unknown, now: string): void {
   inTransaction(db, (tx) => {
     const removed = tx
@@ -172,7 +172,9 @@ export function removeRecipient(db: Db, accountId: number, given: unknown, now: 
   });
 }
 
-/** Parses a target of single sends and automations, `contacts_<contact type id>` or `segments_<segment id>`; null when the text is not one. */
+/**
+ * Parses a target of single sends and automations, `contacts_<contact type id>` or `segments_<segment id>`; null if the text is not one.
+ */
 function parseTarget(text: string): Target | null {
   const parts = /^(contacts|segments)_(\d+)$/.exec(text);
   const id = recordId(parts?.[2]);
@@ -180,7 +182,7 @@ function parseTarget(text: string): Target | null {
   return { id: String(id), table: parts[1] === 'contacts' ? 'contacts' : 'segments' };
 }
 
-/** The targets named by these texts, without repeats; null when one is malformed. */
+/** Parses these texts into targets without repeats; null if one is malformed. */
 function parseTargets(given: readonly string[]): Target[] | null {
   const targets = new Map<string, Target>();
   for (const text of given) {
@@ -191,7 +193,7 @@ function parseTargets(given: readonly string[]): Target[] | null {
   return [...targets.values()];
 }
 
-/** Whether each of these texts names a target that the account has. */
+/** Returns true if each of these texts is a target that the account has. */
 export function hasTargets(db: Db, accountId: number, given: readonly string[]): boolean {
   const targets = parseTargets(given);
   return (
@@ -199,7 +201,7 @@ export function hasTargets(db: Db, accountId: number, given: readonly string[]):
   );
 }
 
-/** The targets named by texts that `hasTargets` accepted in the same request, without repeats; throws an Error when one is malformed. */
+/** Parses targets that `hasTargets` accepted in the same request, without repeats. Throws an Error if one is malformed. */
 export function checkedTargets(given: readonly string[]): Target[] {
   const targets = parseTargets(given);
   if (targets === null) throw new Error('a target passed the check and is malformed');
@@ -216,7 +218,7 @@ function areOwned(db: Db, accountId: number, targets: readonly Target[], kind: T
   return owned === ids.length;
 }
 
-/** Whether this segment exists for the account. */
+/** Returns true if the account has this segment. */
 export function hasSegment(db: Db, accountId: number, id: unknown): boolean {
   return isOwned(db, segments, id, accountId);
 }

@@ -1,4 +1,6 @@
-/** Sunset: an account's rule about contacts that have been inactive for long. All of it is an addition to the contract. */
+/**
+ * Operations for sunset, an account's rule about contacts that have been inactive for long. All of them are additions to the contract.
+ */
 
 import { setImmediate } from 'node:timers/promises';
 import { and, isNull, sql } from 'drizzle-orm';
@@ -27,18 +29,18 @@ import { Pace } from '../search/find-contacts.ts';
 import {
   cutoffOf,
   hasTarget,
-  liftEverybody,
   liftOne,
   MAX_LEAST_MAILS,
   MAX_SUNSET_MONTHS,
   readRule,
   readSunsetState,
+  requestLiftAll,
   type SunsetRule,
   saveRule,
 } from './rule.ts';
 import { InactiveContacts } from './run.ts';
 
-/** How long a request counts. */
+/** How long a request counts inactive contacts. */
 const PREVIEW_MS = 200;
 const SHOWN = 10;
 
@@ -198,15 +200,15 @@ export const liftAllInactive = operation({
   run(context) {
     const { db, accountId } = context;
     inTransaction(db, () => {
-      liftEverybody(db.$client, accountId);
+      requestLiftAll(db.$client, accountId);
       auditBy(context, 'sunset_lifted');
     });
   },
 });
 
 /**
- * The rule that is asked for, with no other target than its action has. Throws 422 where the account does not have a target that is given;
- * a rule that is switched off may keep one that was deleted.
+ * Returns the requested rule, with only the target that its action needs. Throws 422 if the account does not have a given
+ * target. A rule that is switched off may keep a deleted target.
  */
 function requireRule(
   { db, accountId }: Context,
@@ -216,7 +218,7 @@ function requireRule(
   const { months, least_mails, action } = given;
   const segment_id = action === 'segment' ? recordId(given.segment_id) : null;
   const contact_type_id = action === 'move' ? recordId(given.contact_type_id) : null;
-  // What an action does not use must be there nevertheless, as everywhere.
+  // A target that the action does not use must exist nevertheless, as in other requests.
   for (const [field, kind] of [
     ['segment_id', 'segment'],
     ['contact_type_id', 'move'],

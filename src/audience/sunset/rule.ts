@@ -7,9 +7,9 @@ import { type sunsetDays, sunsets } from '../../database/schema/index.ts';
 export const MAX_SUNSET_MONTHS = 36;
 export const MAX_LEAST_MAILS = 50;
 
-/** A rule with the progress of its daily run. */
+/** A rule with the progress of its daily check. */
 export type Sunset = typeof sunsets.$inferSelect;
-/** Which contacts are inactive, and what is done with them. A contact is inactive if both `months` and `least_mails` apply. */
+/** Which contacts are inactive, and what happens to them. A contact is inactive if both `months` and `least_mails` apply. */
 export type SunsetRule = Pick<Sunset, 'is_on' | 'months' | 'least_mails' | 'action' | 'segment_id' | 'contact_type_id'>;
 
 /** The rule of an account that has not stored one. */
@@ -22,7 +22,7 @@ const DEFAULT_RULE: SunsetRule = {
   contact_type_id: null,
 };
 
-/** The rule of an account, or the default rule, which is off. */
+/** Returns the rule of an account, or the default rule, which is off. */
 export function readRule(client: Database, account: number): SunsetRule {
   const stored = prepared<[number], SunsetRule>(
     client,
@@ -39,7 +39,7 @@ export function saveRule(db: Db, user_id: number, rule: SunsetRule): void {
     .run();
 }
 
-/** True if the segment or contact type of a rule exists, or its action needs none. */
+/** Returns true if the segment or contact type of a rule exists, or if its action needs none. */
 export function hasTarget(
   client: Database,
   account: number,
@@ -55,8 +55,8 @@ export function hasTarget(
 }
 
 /**
- * A contact whose last activity is before this time (epoch milliseconds) is inactive: the start of the day, in UTC, that is `months` months
- * before `now`. If that month is too short, it is the last day of the month.
+ * Returns the cutoff in epoch milliseconds: a contact whose last activity is before it is inactive. It is the start of the day,
+ * in UTC, that is `months` months before `now`. If that month is too short, it is the last day of the month.
  */
 export function cutoffOf(now: Date, months: number): number {
   const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1));
@@ -68,8 +68,8 @@ export function cutoffOf(now: Date, months: number): number {
 const SUNSET_DAYS = 30;
 
 /**
- * The effects of an account's rule: `stopped` contacts get no mail because of it, and `is_working` is 1 while the rule is being applied or
- * contacts are being released from it. `days` are the latest days (`YYYY-MM-DD`, UTC) on which something happened, newest first.
+ * Returns the effects of an account's rule: `stopped` contacts get no mail because of it, and `is_working` is 1 while the rule is being
+ * applied or contacts are being released from it. `days` are the latest days (`YYYY-MM-DD`, UTC) on which something happened, newest first.
  */
 export function readSunsetState(client: Database, account: number) {
   const stopped = client
@@ -87,7 +87,7 @@ export function readSunsetState(client: Database, account: number) {
   return { stopped: stopped ?? 0, is_working: isWorking === undefined ? (0 as const) : (1 as const), days };
 }
 
-/** Lets contacts (address ids) get mail again if they opened or clicked since the rule's cutoff. `now` is an ISO timestamp. */
+/** Ends the inactivity of contacts (address ids) that opened or clicked since the rule's cutoff. `now` is an ISO timestamp. */
 export function liftActive(client: Database, people: readonly number[], now: string): void {
   prepared(
     client,
@@ -98,7 +98,9 @@ export function liftActive(client: Database, people: readonly number[], now: str
   ).run({ people: JSON.stringify(people), now });
 }
 
-/** Ends an entry of an account, and others of the same person; gives whether it had no end. `now` is an ISO timestamp. */
+/**
+ * Ends an entry of an account, and other entries of the same contact. Returns true if the entry was active. `now` is an ISO timestamp.
+ */
 export function liftOne(client: Database, account: number, id: number, now: string): boolean {
   const { changes } = prepared(
     client,
@@ -108,15 +110,15 @@ export function liftOne(client: Database, account: number, id: number, now: stri
   return changes > 0;
 }
 
-/** Notes that everybody who is stopped now is to get mail again. The background does it. */
-export function liftEverybody(client: Database, account: number): void {
+/** Requests that all contacts stopped now get mail again. The background thread carries this out. */
+export function requestLiftAll(client: Database, account: number): void {
   prepared(
     client,
     'UPDATE sunsets SET lift_to = (SELECT ifnull(max(id), 0) FROM sunset_people WHERE user_id = @account AND lifted_at IS NULL) WHERE user_id = @account',
   ).run({ account });
 }
 
-/** Ends some of those of an account up to an id; gives whether there may be more. `now` is an ISO timestamp. */
+/** Ends some of the account's entries up to an id. Returns true if there may be more. `now` is an ISO timestamp. */
 export function liftSome(client: Database, account: number, to: number, rows: number, now: string): boolean {
   const { changes } = prepared(
     client,
@@ -127,7 +129,7 @@ export function liftSome(client: Database, account: number, to: number, rows: nu
   return changes === rows;
 }
 
-/** Removes what is known of a person who is erased. They are let go first, so that the counts of those who are stopped stay right. */
+/** Removes all entries of a contact that is erased. They are ended first, so that the counts of stopped contacts stay right. */
 export function eraseSunset(client: Database, addressId: number, now: string): void {
   client
     .prepare("UPDATE sunset_people SET lifted_at = ?, lifted_by = 'owner' WHERE address_id = ? AND lifted_at IS NULL")

@@ -1,6 +1,6 @@
 /**
- * Whom the sunset rule of an account means, and its daily look at all contacts: in the background, some contacts at a time. Who is found
- * inactive is noted together with how far the look came, so that a kill loses nothing and nobody is found twice.
+ * Finds the contacts that an account's sunset rule applies to, in a daily check of all contacts. The background thread checks some contacts
+ * at a time, and stores the inactive ones together with its progress, so that a kill loses nothing and no contact is found twice.
  */
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -21,15 +21,15 @@ import { cutoffOf, hasTarget, liftSome, type Sunset, type SunsetRule } from './r
 const DAY_MS = 86_400_000;
 /** How long one call works. */
 const BACKGROUND_MS = 50;
-/** With so many found inactive, they are written before others are looked at. */
+/** The number of inactive contacts after which they are stored before more contacts are checked. */
 const MAX_FOUND = 250;
 
-/** Does what is due for a short time; gives whether there is more to do. */
+/** Continues the checks that are due for a short time. Returns true if there is more to do. */
 export async function continueSunsets(db: Db, clock: Clock): Promise<boolean> {
   const client = db.$client;
   const now = clock.now().getTime();
   const until = performance.now() + BACKGROUND_MS;
-  // If the clock was set back, the next look would be too far ahead: it is never more than a day away.
+  // If the clock was set back, the next check could be far in the future. It is never more than a day away.
   const due = prepared<[object], Sunset>(
     client,
     `SELECT * FROM sunsets WHERE lift_to IS NOT NULL OR (is_on = 1 AND (next_at <= @now OR next_at > @tomorrow)) ORDER BY random()`,
@@ -37,7 +37,7 @@ export async function continueSunsets(db: Db, clock: Clock): Promise<boolean> {
   let hasMore = false;
   for (const sunset of due) {
     if (sunset.lift_to !== null) await liftAll(client, sunset.user_id, sunset.lift_to, clock, until);
-    hasMore = (sunset.is_on === 1 && (await look(db, sunset, clock, until))) || hasMore;
+    hasMore = (sunset.is_on === 1 && (await checkContacts(db, sunset, clock, until))) || hasMore;
     if (performance.now() >= until) return true;
   }
   return hasMore;
@@ -52,13 +52,13 @@ async function liftAll(client: Database, account: number, to: number, clock: Clo
   });
 }
 
-/** Goes on with the look of an account, or begins it; gives whether it is to go on at once. */
-async function look(db: Db, sunset: Sunset, clock: Clock, until: number): Promise<boolean> {
+/** Begins or continues the check of an account. Returns true if it should continue at once. */
+async function checkContacts(db: Db, sunset: Sunset, clock: Clock, until: number): Promise<boolean> {
   const client = db.$client;
   const now = clock.now();
   const next = new Date(now).setUTCHours(24, 0, 0, 0);
   if (sunset.next_at > now.getTime() && sunset.next_at <= now.getTime() + DAY_MS) return false;
-  // Opens that are not read yet would make active people inactive for a moment, and a move is not taken back.
+  // Unread opens would make active contacts inactive for a moment, and a move cannot be undone.
   if (isFarBehind(db, clock)) return false;
   const cutoff = sunset.cutoff ?? cutoffOf(now, sunset.months);
   const found: number[] = [];
@@ -74,7 +74,7 @@ async function look(db: Db, sunset: Sunset, clock: Clock, until: number): Promis
     }
   } else place = null;
   await inChunks(client, () => {
-    if (isAsBefore(client, sunset)) {
+    if (isUnchanged(client, sunset)) {
       if (found.length > 0) apply(db, sunset, inactive, found, isoTimestamp(clock.now()));
       const ended = { cutoff: null, after_id: 0, next_at: next };
       const progress = place === null ? ended : { cutoff, after_id: place, next_at: sunset.next_at };
@@ -88,8 +88,8 @@ async function look(db: Db, sunset: Sunset, clock: Clock, until: number): Promis
   return place !== null;
 }
 
-/** Whether a rule and how far its look is are as they were read: somebody may have changed it meanwhile. */
-function isAsBefore(client: Database, { lift_to: _lift, ...before }: Sunset): boolean {
+/** Returns true if a rule and its progress are unchanged since they were read, because a user may have changed them meanwhile. */
+function isUnchanged(client: Database, { lift_to: _lift, ...before }: Sunset): boolean {
   const now = prepared<[number], Sunset>(client, 'SELECT * FROM sunsets WHERE user_id = ?').get(before.user_id);
   return isDeepStrictEqual({ ...now, lift_to: null }, { ...before, lift_to: null });
 }
@@ -97,7 +97,7 @@ function isAsBefore(client: Database, { lift_to: _lift, ...before }: Sunset): bo
 function apply(db: Db, sunset: Sunset, inactive: InactiveContacts, contacts: readonly number[], now: string): void {
   const client = db.$client;
   const { user_id: account, action, segment_id: segment, contact_type_id: type } = sunset;
-  const people = inactive.note(contacts, now);
+  const people = inactive.store(contacts, now);
   if (people.length === 0) return;
   const given = { people: JSON.stringify(people), account, segment, type };
   if (action === 'segment' && segment !== null) {
@@ -120,19 +120,19 @@ function apply(db: Db, sunset: Sunset, inactive: InactiveContacts, contacts: rea
 }
 
 /*
- * Finds the inactive contacts of an account, some at a time and all of these with one statement. Acts are opens and clicks of people, as
- * `activity` and the ledger have them, opens of proxies, since a person may have caused them, becoming a contact, and what people did with
- * forms, preference pages and unsubscribe links.
+ * Finds the inactive contacts of an account, some at a time, each time with one statement. Activity means opens and clicks of
+ * people, as in `activity` and the ledger; opens of proxies, because a person may have caused them; becoming a contact; and
+ * what contacts did with forms, preference pages and unsubscribe links.
  */
 
-/** Entries of the consent log that people themselves caused. Triggers (drizzle/) know them, too. */
+/** SQL: the sources in the consent log that contacts themselves caused. Triggers (drizzle/triggers.sql) have the same list. */
 const BY_PERSON = "('one-click', 'page', 'provider', 'form')";
 
 /**
- * Whether the action of the rule changes something for the person of `c`, as SQL: a contact of theirs is not in the segment and was not
- * taken out of it, or none of theirs is of the contact type.
+ * SQL: true if the action of the rule would change something for the address of `c`: it has a contact that is not in the
+ * segment and was not removed from it by hand, or it has no contact of the contact type.
  */
-const IS_CONCERNED = `CASE @action
+const ACTION_APPLIES = `CASE @action
     WHEN 'segment' THEN EXISTS (SELECT 1 FROM contacts o
         WHERE o.contact_type_id = @segmentType AND o.address_id = c.address_id AND o.deleted_at IS NULL)
       AND NOT EXISTS (SELECT 1 FROM segment_recipients r WHERE r.segment_id = @segment AND r.address_id = c.address_id)
@@ -141,11 +141,11 @@ const IS_CONCERNED = `CASE @action
     ELSE true END`;
 
 /**
- * Whether the person of contact `c` did nothing that is dated, as SQL. Of several contacts with an address the first stands for all. Who
- * gets no mail anyway, whose opens and clicks are not recorded, to whom the action was applied and who did not act since, or who was let go
- * since then is left alone.
+ * SQL: true if contact `c` has no activity with a date since the cutoff. Of several contacts with the same address only the
+ * first is checked. False for contacts that get no mail anyway, that are unmeasured, to which the action was already applied
+ * without activity since, or whose inactivity ended since the cutoff.
  */
-const IS_IDLE = `
+const IS_INACTIVE = `
   c.created_at < @since AND ${isLiveContact('c')}
   AND NOT EXISTS (SELECT 1 FROM activity y WHERE y.address_id = c.address_id AND y.last_at >= @cutoff)
   AND NOT EXISTS (SELECT 1 FROM proxied_activity y WHERE y.address_id = c.address_id AND y.last_at >= @cutoff)
@@ -157,20 +157,20 @@ const IS_IDLE = `
   AND NOT EXISTS (SELECT 1 FROM consent_log g
     WHERE g.address_id = c.address_id AND g.created_at >= @since AND g.source IN ${BY_PERSON})
   AND ${isMeasuredNow('c.address_id')}
-  AND ${IS_CONCERNED}`;
+  AND ${ACTION_APPLIES}`;
 
-/** The mails that the person of `c` got since then, and of which it is known whether they opened them. */
+/** SQL: the measured mails that the contact `c` got since the cutoff. */
 const MAILS = `
   FROM measured CROSS JOIN deliveries d ON d.mailing_id = measured.id AND d.address_id = c.address_id
   WHERE d.state = ${DELIVERY_STATE.accepted} AND d.is_unmeasured = 0 AND d.updated_at >= @cutoff`;
 
-/** How many were found, and the last contact that was looked at; null at the end. */
+/** The inactive contacts found, and the last contact checked; null at the end. */
 interface FoundInactive {
   contacts: number[];
   last: number | null;
 }
 
-/** Mails that are looked up in one step at most, which takes some milliseconds. */
+/** The maximum number of mails that one step looks up, which takes some milliseconds. */
 const MAX_LOOKUPS = 10_000;
 
 export class InactiveContacts {
@@ -178,7 +178,7 @@ export class InactiveContacts {
   readonly #mostRows: number;
   readonly #bound: Record<string, string | number | null>;
 
-  /** Inactive is who did nothing since `cutoff`, epoch milliseconds. */
+  /** Contacts without activity since `cutoff`, epoch milliseconds, are inactive. */
   constructor(client: Database, account: number, rule: SunsetRule, cutoff: number) {
     this.#client = client;
     const since = isoTimestamp(new Date(cutoff));
@@ -192,7 +192,7 @@ export class InactiveContacts {
     this.#mostRows = Math.ceil(MAX_LOOKUPS / (mailings.length + 1));
   }
 
-  /** Looks at the next `rows` contacts after an id, or fewer where each may cost much. */
+  /** Checks the next `rows` contacts after an id, or fewer if each check may be expensive. */
   step(after: number, rows: number): FoundInactive {
     const page =
       'SELECT id FROM contacts INDEXED BY contacts_user WHERE user_id = @account AND deleted_at IS NULL AND id > @after ORDER BY id LIMIT @rows';
@@ -205,7 +205,7 @@ export class InactiveContacts {
       this.#client,
       `WITH measured (id) AS MATERIALIZED (SELECT value FROM json_each(@mailings))
       SELECT c.id FROM (${page}) p CROSS JOIN contacts c ON c.id = p.id
-      WHERE ${IS_IDLE} AND (SELECT count(*) FROM (SELECT 1 ${MAILS} LIMIT @least)) = @least
+      WHERE ${IS_INACTIVE} AND (SELECT count(*) FROM (SELECT 1 ${MAILS} LIMIT @least)) = @least
         AND NOT EXISTS (SELECT 1 ${MAILS} AND d.by_person <> 0)`,
     )
       .pluck()
@@ -214,15 +214,15 @@ export class InactiveContacts {
   }
 
   /**
-   * Notes these contacts as inactive, except who acted or was noted meanwhile; gives the address ids of those it noted. Call inside a
-   * transaction. `now` is an ISO timestamp.
+   * Stores these contacts as inactive, except those that were active or stored meanwhile. Returns the address ids of the stored
+   * ones. Call inside a transaction. `now` is an ISO timestamp.
    */
-  note(contacts: readonly number[], now: string): number[] {
+  store(contacts: readonly number[], now: string): number[] {
     return prepared<[object], number>(
       this.#client,
       `INSERT INTO sunset_people (user_id, address_id, action, cutoff, created_at)
       SELECT c.user_id, c.address_id, @action, @cutoff, @now FROM json_each(@contacts) f CROSS JOIN contacts c ON c.id = f.value
-      WHERE ${IS_IDLE} RETURNING address_id`,
+      WHERE ${IS_INACTIVE} RETURNING address_id`,
     )
       .pluck()
       .all({ ...this.#bound, contacts: JSON.stringify(contacts), now });
@@ -237,8 +237,8 @@ function typeOfSegment(client: Database, segment: number | null): number | null 
 }
 
 /**
- * The mailings of which people may have got mails since then, the newest first, and which at least one person opened or clicked in.
- * Where nobody did, nothing was counted or nothing arrived, and neither says that somebody is inactive.
+ * Returns the mailings that may have sent mails since then, newest first, and that at least one person opened or clicked in. If
+ * nobody did, opens and clicks were not recorded or no mail arrived, and neither means that a contact is inactive.
  */
 function measuredMailings(client: Database, account: number, since: string): number[] {
   return prepared<[number, string], number>(

@@ -1,4 +1,7 @@
-/** What the account learns of opens and clicks, and what people said about theirs being recorded (additions). */
+/**
+ * Operations for an account's tracking mode, and for contacts' choices about the recording of opens and clicks. They are
+ * additions to the contract.
+ */
 
 import { and, desc, eq, inArray } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
@@ -22,8 +25,8 @@ import { auditBy } from '../../users/audit.ts';
 import { requireAddress } from '../contacts/operations.ts';
 import {
   changeTrackingMode,
-  chooseTracking,
   isMeasuredNow,
+  storeTrackingChoice,
   TRACKING_ACTIONS,
   trackingMode,
 } from '../tracking-choice.ts';
@@ -118,7 +121,7 @@ export const keepPersonChoice = operation({
   run(context, { contact_id, is_allowed, consent_text }) {
     const { db, clock, accountId } = context;
     const change = () =>
-      chooseTracking(db.$client, {
+      storeTrackingChoice(db.$client, {
         accountId,
         addressId: requireAddress(context, contact_id),
         isAllowed: is_allowed === 1,
@@ -131,7 +134,7 @@ export const keepPersonChoice = operation({
   },
 });
 
-/** The ways in which a choice about opens and clicks can come, of those of the consent log. */
+/** Returns the source in the consent log, if a choice about opens and clicks can have it; otherwise null. */
 function findSource(source: string | undefined): 'api' | 'page' | 'form' | 'import' | null {
   return source === 'api' || source === 'page' || source === 'form' || source === 'import' ? source : null;
 }

@@ -1,4 +1,7 @@
-/** Who has unsubscribed, from all mail or a group, and the suppression list: addresses that bounced or complained, which other systems report too. */
+/**
+ * Operations for unsubscribed addresses, of all mail or of a group, and for the suppression list: addresses that bounced or
+ * complained, which other systems report too.
+ */
 
 import { and, desc, eq, getTableColumns, isNotNull, isNull, lt, type SQL, sql } from 'drizzle-orm';
 import Type from 'typebox';
@@ -130,7 +133,7 @@ async function unsubscribe({ db, clock, accountId }: Context, groupId: number | 
   await unsubscribeAll(db, change, await readAddressList(list));
 }
 
-/** Takes entries off their lists. Throws 404, and changes nothing, unless all of them are on these lists of the caller's account. */
+/** Removes entries from their lists. Throws 404, and changes nothing, unless all of them are on these lists of the caller's account. */
 async function resubscribe(
   { db, clock, accountId }: Context,
   onLists: SQL,
@@ -168,7 +171,7 @@ export const listSuppressed = listOperation({
   }),
 });
 
-/** For the page of the list: the newest entries first. */
+/** The same list for a screen: newest entries first. */
 export const readSuppressed = operation({
   name: 'Read the suppressed addresses',
   role: 'viewer',
@@ -203,7 +206,7 @@ export const reportBounce = operation({
     const diagnostic = sanitizeText(more.diagnostic ?? '');
     const address = parseAddress(given);
     if (address === null) throw new Error('an invalid address passed the schema');
-    // No mail goes to an erased person anyway, and the report would name them again.
+    // An erased address gets no mail anyway, and an entry would name it again.
     if (isErased(db.$client, accountId, given)) return;
     const now = clock.now();
     const created_at = isoTimestamp(now);

@@ -1,4 +1,4 @@
-/** Unsubscribe groups: the kinds of mail that somebody can unsubscribe from without unsubscribing from all. */
+/** Operations for unsubscribe groups: kinds of mail that a contact can unsubscribe from without unsubscribing from all mail. */
 
 import { eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
@@ -23,10 +23,10 @@ const Group = Type.Object({
   ...stamps,
 });
 const ListedGroup = Type.Object({ ...Group.properties, unsubscribe_clients_count: integer() });
-/** What an owner says about a group. */
+/** The fields of a group that its owner enters. */
 const About = { group_name: line(), description: text(), is_display: flag('1: shown on the preference page.') };
 const ById = { id: identifier('The unsubscribe group.') };
-/** What stands in the way of deleting a group. */
+/** The records that prevent deleting a group. */
 const Uses = Type.Object({
   single_sends: integer({ description: 'Drafts, and single sends that wait or run.' }),
   automations: integer(),
@@ -95,7 +95,7 @@ export const countUsesOfGroup = operation({
   run: (context, { id }) => ({ uses: countUses(context, requireGroup(context, id)) }),
 });
 
-/** For the page of a group. */
+/** For the screen of a group. */
 export const readGroupAndUses = operation({
   name: 'Read a group with what it is used for',
   role: 'viewer',
@@ -127,12 +127,12 @@ export const deleteGroup = operation({
   },
 });
 
-/** Whether the caller's account has a group. */
+/** Returns true if the caller's account has a group. */
 export function hasGroup(context: Context, given: unknown): boolean {
   return findGroup(context, given) !== undefined;
 }
 
-/** The id of a group of the caller's account. Throws 404 if there is none. */
+/** Returns the id of a group of the caller's account. Throws 404 if there is none. */
 export function requireGroup(context: Context, given: unknown): number {
   const group = findGroup(context, given);
   if (group === undefined) throw notFound();
@@ -144,7 +144,7 @@ function findGroup({ db, accountId }: Context, given: unknown): { id: number } |
   return db.select({ id: unsubscribeGroups.id }).from(unsubscribeGroups).where(where).get();
 }
 
-/** The drafts, queued and running single sends and the automations of the account that have this group. */
+/** Counts the drafts, queued and running single sends and the automations of the account that use this group. */
 function countUses({ db, accountId }: Context, groupId: number): Static<typeof Uses> {
   return db.get(sql`
     SELECT (SELECT count(*) FROM single_sends WHERE user_id = ${accountId} AND status <> ${SINGLE_SEND_STATUS.completed}

@@ -1,4 +1,4 @@
-/** What would be affected if a segment, a contact type or a field were deleted, in numbers. All of it is an addition to the contract. */
+/** Operations that count what deleting a segment, a contact type or a field would affect. All of them are additions to the contract. */
 import { sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { isOwned, ownedRecord, recordId } from '../../database/ownership.ts';
@@ -85,7 +85,9 @@ function targets(table: Target['table'], records: readonly { id: number }[]): Ta
   return records.map(({ id }) => ({ table, id: String(id) }));
 }
 
-/** How many drafts and queued single sends have one of these targets as a recipient or exclusion, and how many automations are for one. */
+/**
+ * Counts the drafts and queued single sends that include or exclude one of these targets, and the automations with one as their target.
+ */
 function countCampaigns(
   { db, accountId }: Context,
   targets: readonly Target[],

@@ -1,6 +1,6 @@
 /** A recipient's choice on the preference page, or by one click in a mail client, and the record of choices that sender nodes keep. */
 import type { Database } from 'better-sqlite3';
-import { noteWrite } from '../../audience/unfinished-writes.ts';
+import { recordWrite } from '../../audience/unfinished-writes.ts';
 import { findNamedValue } from '../../database/named-values.ts';
 import { type LinkTokens, openTokens } from '../links/tokens.ts';
 
@@ -82,5 +82,5 @@ export function noteChoicesToErase(client: Database, account: number, address: n
   if (findNamedValue(client, KEPT_CHOICES) === null) return;
   client.prepare('DELETE FROM unpublished_choices WHERE address_id = ?').run(address);
   const erased: ErasedPerson = { account, address, person: personKey(openTokens(client), account, email) };
-  noteWrite(client, 'erase-choices', erased);
+  recordWrite(client, 'erase-choices', erased);
 }

@@ -3,8 +3,8 @@
 import { addressId, findErasedId } from '../../audience/contacts/address-rows.ts';
 import type { Address } from '../../audience/contacts/addresses.ts';
 import { removeSuppression, suppressAddress } from '../../audience/suppressions.ts';
-import { chooseTracking, type TrackingChoice } from '../../audience/tracking-choice.ts';
-import { noteWrite } from '../../audience/unfinished-writes.ts';
+import { storeTrackingChoice, type TrackingChoice } from '../../audience/tracking-choice.ts';
+import { recordWrite } from '../../audience/unfinished-writes.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../../audience/unsubscribes.ts';
 import type { Db } from '../../database/open.ts';
 import { type ErasedPerson, isPerson, personKey, TRACKING } from '../../delivery/feedback/choice.ts';
@@ -59,7 +59,7 @@ export function consentApplier(
   const eraseAgain = (erased: ErasedPerson) => {
     const email = look.email.get(erased.account, erased.address);
     if (email !== undefined && personKey(tokens, erased.account, email) === erased.person)
-      noteWrite(db.$client, 'erase-again', erased);
+      recordWrite(db.$client, 'erase-again', erased);
   };
   const carryOut = (ids: RecipientIds, list: number, { isLeft, at, form, text = '', change }: Consent) => {
     const now = new Date(at);
@@ -96,7 +96,7 @@ export function consentApplier(
     const gone = findErasedId(db.$client, account, email);
     // Made with an old link, so that the address is in the stream again.
     if (gone !== undefined) {
-      noteWrite(db.$client, 'erase-choices', { account, address: gone, person } satisfies ErasedPerson);
+      recordWrite(db.$client, 'erase-choices', { account, address: gone, person } satisfies ErasedPerson);
       return;
     }
     const read = tokens.readRecipient('unsubscribe', token, email);
@@ -120,7 +120,7 @@ export function consentApplier(
 
 function unsubscribe(db: Db, ids: RecipientIds, list: number, { source }: Change, now: string): void {
   const change = { accountId: ids.user, groupId: list || null, source, mailingId: ids.mailing || null, now };
-  addUnsubscribers(db, { ...change, keepsPresent: true }, [addressOf(ids)]);
+  addUnsubscribers(db, { ...change, keepsExisting: true }, [addressOf(ids)]);
 }
 
 function ownWay({ source }: Change): 'api' | 'page' | 'form' {
@@ -142,7 +142,7 @@ function track(
   chosen: Pick<TrackingChoice, 'isAllowed' | 'text' | 'now'>,
 ): void {
   const owned = { accountId: ids.user, addressId: addressId(db, ids.user, addressOf(ids)) };
-  chooseTracking(db.$client, { ...owned, ...chosen, source: ownWay(change), mailingId: ids.mailing || null });
+  storeTrackingChoice(db.$client, { ...owned, ...chosen, source: ownWay(change), mailingId: ids.mailing || null });
 }
 
 function addressOf({ email }: RecipientIds): Address {

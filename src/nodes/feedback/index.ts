@@ -4,7 +4,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { erasePerson } from '../../audience/person/erase.ts';
-import { forgetWrite, notedWrites } from '../../audience/unfinished-writes.ts';
+import { recordedWrites, removeRecordedWrite } from '../../audience/unfinished-writes.ts';
 import type { Config } from '../../config.ts';
 import { addNamedValue, findNamedValue } from '../../database/named-values.ts';
 import type { Db } from '../../database/open.ts';
@@ -242,19 +242,19 @@ interface Erasing {
 /** Does what was noted since the last call. Throws while NATS or the database cannot do it; the note stays then. */
 async function keepErased({ connection, db, lock, clock }: Erasing): Promise<void> {
   const client = db.$client;
-  for (const { id, given } of notedWrites(client, 'erase-again')) {
+  for (const { id, given } of recordedWrites(client, 'erase-again')) {
     const { account, address }: ErasedPerson = JSON.parse(given);
     await erasePerson(db, clock, account, address, { userId: null, name: sentence('actor_operator'), address: '' });
-    await lock.write(() => forgetWrite(client, id), ERASING_WAIT_MS);
+    await lock.write(() => removeRecordedWrite(client, id), ERASING_WAIT_MS);
   }
-  for (const { id, given } of notedWrites(client, 'erase-choices')) {
+  for (const { id, given } of recordedWrites(client, 'erase-choices')) {
     const erased: ErasedPerson = JSON.parse(given);
     const manager = await jetstreamManager(connection, { checkAPI: false });
     // The mark is first: a choice that is made meanwhile with an old link is removed when the brain reads it.
     const mark = JSON.stringify({ address: erased.address });
     const { seq } = await jetstream(connection).publish(erasedSubject(erased), mark);
     await manager.streams.purge(STREAM.consents, { filter: personSubjects(erased), seq });
-    await lock.write(() => forgetWrite(client, id), ERASING_WAIT_MS);
+    await lock.write(() => removeRecordedWrite(client, id), ERASING_WAIT_MS);
   }
 }
 

@@ -1,4 +1,4 @@
-/** What past imports did, and undoing them. */
+/** Operations for past imports: their reports and their undo. */
 import { eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { ownedBy, ownedRecord, recordId } from '../../../database/ownership.ts';
@@ -108,7 +108,7 @@ export const readImport = recordOperation({
     ),
 });
 
-/** For the page of an import. */
+/** The same report for a screen, with its texts as sentences that can be translated. */
 export const readImportReport = operation({
   name: 'Read the report of an import',
   role: 'viewer',
@@ -128,7 +128,7 @@ export const readImportReport = operation({
   },
 });
 
-/** Why a row was not imported, from its stored form. */
+/** Returns the reason why a row was not imported, from its stored form. */
 export function readProblem(problem: { line: number; field: string; text: string }): RowProblem {
   return { ...problem, text: readStored(problem.text) };
 }

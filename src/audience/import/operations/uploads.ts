@@ -1,4 +1,7 @@
-/** Importing a CSV file at once, or in steps: what its columns become, what would happen, the import in the background, and its failed rows. */
+/**
+ * Operations that import a CSV file at once, or in steps: mapping its columns, a preview, the import in the background, and its
+ * failed rows.
+ */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -52,7 +55,7 @@ const existing = {
 };
 const emptyCells = { ...choice('clear', 'keep'), description: EMPTY_CELLS };
 
-/** The parameters that say how a file is to be imported. */
+/** The parameters of a plan for an import. */
 const GivenPlan = Type.Object({
   upload_id: identifier('The uploaded file.'),
   contact_type_id: reference(),
@@ -74,7 +77,7 @@ const GivenPlan = Type.Object({
 });
 type GivenPlan = Static<typeof GivenPlan>;
 
-/** A plan as it is answered: what was last previewed. */
+/** A plan as the API returns it: the one that was last previewed. */
 const Plan = Type.Object({
   contact_type_id: integer(),
   mapping: Type.Array(Type.String(), { description: 'The field of each column, in order; empty: none.' }),
@@ -87,7 +90,7 @@ const Plan = Type.Object({
 });
 export type Plan = Static<typeof Plan>;
 
-/** What the export of another service has beside people. */
+/** What the export of another service contains in addition to contacts. */
 const Migration = Type.Object({
   source: Type.String({ description: 'The service, as it writes itself.' }),
   new_fields: Type.Array(Type.Object({ field_name: Type.String(), field_type: choice(...FIELD_TYPES) }), {
@@ -230,7 +233,7 @@ export const startPreview = operation({
   output: OneUpload,
   check: checkPlan,
   run(context, given) {
-    const upload = requireLooked(context, given.upload_id);
+    const upload = requireIdleUpload(context, given.upload_id);
     context.imports.startPreview(upload, context.config.DATABASE_PATH, plannedImport(given));
     return { upload: uploadRecord(upload) };
   },
@@ -261,10 +264,10 @@ export const startImport = operation({
   output: OneUpload,
   check: checkPlan,
   async run(context, given) {
-    const { exported } = requireLooked(context, given.upload_id);
+    const { exported } = requireIdleUpload(context, given.upload_id);
     await addMissingTemplates(context, context.accountId, exported?.templates ?? []);
-    // Once more, since another request may have started it meanwhile.
-    const upload = requireLooked(context, given.upload_id);
+    // Checked again, because another request may have started it meanwhile.
+    const upload = requireIdleUpload(context, given.upload_id);
     context.imports.start(upload, context.config.DATABASE_PATH, plannedImport(given));
     return { upload: uploadRecord(upload) };
   },
@@ -300,7 +303,7 @@ export const failedRowsCsv = operation({
   },
 });
 
-/** The stored report of an import. Throws 404. */
+/** Returns the stored report of an import. Throws 404. */
 function requireReport({ db, accountId }: Context, id: unknown): Pick<ImportReport, 'failed' | 'errors'> {
   const found = db
     .select({ failed: contactImports.failed, errors: contactImports.errors })
@@ -311,22 +314,25 @@ function requireReport({ db, accountId }: Context, id: unknown): Pick<ImportRepo
   return found;
 }
 
-/** The account's upload with this id. Throws 404. */
+/** Returns the account's upload with this id. Throws 404. */
 function requireUpload({ imports, accountId }: Context, id: unknown): UploadedFile {
   const upload = imports.find(accountId, id);
   if (upload === undefined) throw notFound();
   return upload;
 }
 
-/** The account's upload that can be previewed or imported now. Throws 404, and 409 when it cannot. */
-function requireLooked(context: Context, id: unknown): UploadedFile {
+/** Returns the account's upload if it can be previewed or imported now. Throws 404, and 409 if it cannot. */
+function requireIdleUpload(context: Context, id: unknown): UploadedFile {
   const upload = requireUpload(context, id);
   if (upload.state === 'previewing') throw conflict(sentence('file_previewing'));
   if (upload.state !== 'looked') throw conflict(sentence('file_imported'));
   return upload;
 }
 
-/** Adds what the schema does not find: that records are not the account's, that the mapping names unknown fields or no address. */
+/**
+ * Adds errors that the schema cannot find: records that do not belong to the account, unknown fields in the mapping, or a
+ * mapping without an address.
+ */
 function checkPlan(context: Context, given: Partial<GivenPlan>, errors: FieldErrorCollector): void {
   const { db, accountId, imports } = context;
   const { upload_id, contact_type_id, mapping, to_segment_id, unsubscribe_groups_id } = given;
@@ -343,7 +349,7 @@ function checkPlan(context: Context, given: Partial<GivenPlan>, errors: FieldErr
     errors.add('mapping', sentence('column_email'));
 }
 
-/** The plan that checked parameters describe. */
+/** Returns the plan with these checked parameters. */
 function plannedImport(given: GivenPlan): PlannedImport {
   return {
     typeId: given.contact_type_id,
@@ -372,7 +378,7 @@ function planRecord({ typeId, mapping, options }: PlannedImport): Plan {
   };
 }
 
-/** The record of an uploaded file. */
+/** Returns the API's record of an uploaded file. */
 function uploadRecord(upload: UploadedFile): Upload {
   const { id, state, fileName, columns, notes, progress, planned, exported, report } = upload;
   const [bytes_read = 0, bytes = 0, written = 0, whole = 0] = progress;
@@ -424,7 +430,7 @@ export const FileForm = Type.Object({
   }),
 });
 
-/** Imports the CSV file of a form; gives the id of the import. Throws 413 and 422, the latter also where no row is valid. */
+/** Imports the CSV file of a form. Returns the id of the import. Throws 413 and 422, the latter also if no row is valid. */
 export async function importCsv({ db, config, accountId, importer }: Context, form: FastifyRequest): Promise<number> {
   const folder = await makeUploadFolder(config.DATABASE_PATH);
   try {
@@ -463,8 +469,8 @@ export async function importCsv({ db, config, accountId, importer }: Context, fo
   }
 }
 
-/** Keeps the file of a form, which is a CSV file or the export of another service, and looks at its columns. Throws 413 and 422. */
-export async function lookAtFile(context: Context, form: FastifyRequest): Promise<Upload> {
+/** Stores the file of a form, which is a CSV file or the export of another service, and inspects its columns. Throws 413 and 422. */
+export async function inspectFile(context: Context, form: FastifyRequest): Promise<Upload> {
   const { db, clock, config, accountId, imports } = context;
   const folder = await makeUploadFolder(config.DATABASE_PATH);
   try {
@@ -495,7 +501,7 @@ export async function lookAtFile(context: Context, form: FastifyRequest): Promis
   }
 }
 
-/** Reads an export in the import thread. Throws 422 where it is none. */
+/** Reads an export in the import thread. Throws 422 if the file is not one. */
 async function readExport({ importer }: Context, job: ExportJob) {
   const read = await importer.read(job);
   if ('refusal' in read) throw invalid('file', readStored(read.refusal));

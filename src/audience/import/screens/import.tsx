@@ -22,7 +22,7 @@ import type { VendorName } from '../../migrate/vendors/index.ts';
 import { listKept, readImportReport, takeBackImport } from '../operations/imports.ts';
 import {
   failedRowsCsv,
-  lookAtFile,
+  inspectFile,
   type Migration,
   readUpload,
   startImport,
@@ -65,7 +65,7 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
     app.route({ method: READ, url, handler: (request, reply) => choose(request, reply) });
 
     app.post(url, { config: { upload: true } }, async (request, reply) => {
-      const looked = await attemptWith(request, (context) => lookAtFile(context, request));
+      const looked = await attemptWith(request, (context) => inspectFile(context, request));
       if ('output' in looked) return reply.redirect(addressOf(looked.output.id), SEE_OTHER);
       return choose(request, reply.code(looked.status), sentenceOf(looked));
     });

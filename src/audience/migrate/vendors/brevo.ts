@@ -1,8 +1,8 @@
 /**
- * Brevo: "Export contacts" gives a CSV file with the attributes that were chosen, ADDED_TIME and MODIFIED_TIME, and where it was chosen
- * the subscription status and the ids of lists (API reference, "Export contacts": `exportSubscriptionStatus`, `exportMetadata`). The API's
- * answers have more: `GET /v3/contacts` has `emailBlacklisted`, `listIds` and `listUnsubscribed`, `GET /v3/smtp/blockedContacts` the reason
- * why somebody is blocked.
+ * Brevo: "Export contacts" creates a CSV file with the chosen attributes, ADDED_TIME and MODIFIED_TIME, and optionally the
+ * subscription status and the ids of lists (API reference, "Export contacts": `exportSubscriptionStatus`, `exportMetadata`).
+ * The API's answers have more: `GET /v3/contacts` has `emailBlacklisted`, `listIds` and `listUnsubscribed`; `GET
+ * /v3/smtp/blockedContacts` has the reason why a contact is blocked.
  */
 import {
   addAttributes,
@@ -20,7 +20,7 @@ import {
   valuesOf,
 } from '../tables.ts';
 
-/** The names of attributes for names depend on the language of the account. */
+/** Known columns. The attributes for first and last names have different names in different languages. */
 const COLUMNS: KnownColumns = {
   email: null,
   'contact id': null,
@@ -36,9 +36,9 @@ const COLUMNS: KnownColumns = {
   nom: 'last_name',
   nachname: 'last_name',
 };
-/** Whether mail is refused: yes or no. */
+/** Columns that tell whether the contact is blocked: yes or no. */
 const BLOCKED = ['blacklisted', 'blocklisted', 'email_blacklisted', 'email_blocklisted', 'emailblacklisted'];
-/** The state of the subscription in words. */
+/** Columns with the state of the subscription in words. */
 const STATUS = [
   'email_marketing',
   'email marketing',
@@ -58,7 +58,7 @@ export const brevo: Vendor = {
       if (/\.json$/i.test(file.name)) {
         for (const record of recordsOf(await readJson(file), 'contacts')) yield fromRecord(record);
       } else if (/\.csv$/i.test(file.name)) {
-        // A filter of the export may give those who are blocked alone, in a file that is named after it.
+        // The export can be filtered to blocked contacts, in a file whose name says so.
         const isBlockedFile = /blocklist|blacklist|unsubscri/i.test(file.name);
         for await (const row of rowsOf(file))
           yield {
@@ -75,7 +75,7 @@ export const brevo: Vendor = {
 /** Exports have only the number of a list. */
 const listName = (id: string) => `Brevo ${id}`;
 
-/** Whatever is not plainly subscribed is not mailed. */
+/** Contacts that are not clearly subscribed get no mail. */
 function isBlocked(row: Row): boolean {
   const states = STATUS.map((name) => row.get(name)?.toLowerCase() ?? '').filter((state) => state !== '');
   return (

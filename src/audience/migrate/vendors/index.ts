@@ -1,4 +1,4 @@
-/** The services that people move from, by the name that the API and the command line take. */
+/** The services from which users can migrate, by their names in the API and on the command line. */
 import type { Vendor } from '../tables.ts';
 import { brevo } from './brevo.ts';
 import { keila } from './keila.ts';

@@ -1,6 +1,6 @@
 /**
- * Keila: a contact has email, first_name, last_name, data (JSON) and one of the states active, unsubscribed and unreachable. The CSV file of
- * "Export" has them as columns, `GET /api/v1/contacts` as JSON (documentation, "Contacts", and the source of its schema of contacts).
+ * Keila: a contact has email, first_name, last_name, data (JSON) and one of the states active, unsubscribed and unreachable. The CSV
+ * file of "Export" has them as columns, `GET /api/v1/contacts` as JSON (documentation, "Contacts", and the schema in the source code).
  */
 import {
   addAttributes,
@@ -52,7 +52,7 @@ export const keila: Vendor = {
   },
 };
 
-/** A file without the state may name people who left. Its owner is told when it names nobody who did. */
+/** A file without the state may contain unsubscribed contacts. The user is told if a file contains no leavers. */
 function leavingOf(status: string): Leaving[] {
   const state = status.toLowerCase();
   if (state === 'active' || state === '') return [];

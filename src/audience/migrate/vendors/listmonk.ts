@@ -1,6 +1,6 @@
 /**
- * listmonk: the CSV file of "Export" has the columns uuid, email, name, attributes (JSON), status, created_at and updated_at, and no lists.
- * The answers of its API have more: `GET /api/subscribers?per_page=all` the lists with the state of each subscription,
+ * listmonk: the CSV file of "Export" has the columns uuid, email, name, attributes (JSON), status, created_at and updated_at, but no
+ * lists. The answers of its API have more: `GET /api/subscribers?per_page=all` has the lists with the state of each subscription,
  * `GET /api/bounces` the bounces, `GET /api/templates` the templates (documentation, "API / Subscribers", "Bounces", "Templates").
  */
 import {
@@ -49,12 +49,15 @@ export const listmonk: Vendor = {
   },
 };
 
-/** Only enabled subscribers are mailed; `disabled` is a state of earlier releases. */
+/** Only enabled subscribers get mail; `disabled` is a state of earlier releases. */
 function leftByStatus(status: string): Leaving[] {
   return status.toLowerCase() === 'enabled' ? [] : [{ kind: 'all' }];
 }
 
-/** A name in one field: the first word, and the rest, as `.Subscriber.FirstName` and `.LastName` have it there. */
+/**
+ * listmonk stores a name in one field. Its first word is the first name and the rest the last name, as in
+ * `.Subscriber.FirstName` and `.LastName`.
+ */
 function addName(values: Map<string, string>, name: string): void {
   const [first = '', ...rest] = name.split(/\s+/);
   if (first !== '') values.set('first_name', first);
@@ -66,7 +69,7 @@ function* fromRecord(record: Record<string, unknown>, leftOut: LeftOut): Generat
   if (email !== '' && record.status !== undefined) yield subscriber(email, record);
   else if (email !== '' && record.type !== undefined) yield* bounce(email, textOf(record.type));
   else if (typeof record.body === 'string' && record.name !== undefined) {
-    // Templates of transactional mails have other placeholders.
+    // Templates of transactional mails have different placeholders.
     if (record.type === 'tx') leftOut.files.add(textOf(record.name));
     else yield { name: textOf(record.name), html: replaceTags(record.body) };
   }
@@ -93,13 +96,13 @@ function subscriber(email: string, record: Record<string, unknown>): ExportedPer
   };
 }
 
-/** Only addresses that bounced for good and complaints: listmonk itself counts soft bounces. */
+/** Only hard bounces and complaints, because listmonk itself counts soft bounces. */
 function* bounce(email: string, type: string): Generator<ExportedPerson> {
   if (type === 'hard' || type === 'complaint')
     yield { email, values: null, lists: [], left: [{ kind: type === 'hard' ? 'bounce' : 'complaint' }] };
 }
 
-/** Expressions of its templates as placeholders of ours ("Templating"); others are removed, since they would be sent as they are. */
+/** Replaces template expressions ("Templating") by our placeholders and removes unknown ones, because they would be sent literally. */
 function replaceTags(html: string): string {
   const placeholders: Readonly<Record<string, string>> = {
     '.Subscriber.Email': '((email))',

@@ -20,7 +20,7 @@ import {
   valuesOf,
 } from '../tables.ts';
 
-/** The columns that every audience export has. When and from where somebody opted in is kept, since it is the proof of their consent. */
+/** The columns that every audience export has. The time and place of the opt-in are kept as proof of consent. */
 const COLUMNS: KnownColumns = {
   'email address': null,
   'first name': 'first_name',
@@ -48,7 +48,7 @@ const COLUMNS: KnownColumns = {
   clean_campaign_id: null,
 };
 
-/** Exports of text message subscribers have the same columns; who agreed to those did not agree to mail. */
+/** Exports of text message subscribers have the same columns, but those contacts did not agree to mail. */
 const KIND = /(?:^|\/)(subscribed|unsubscribed|nonsubscribed|cleaned|archived|pending)_(?!sms)[^/]*\.csv$/i;
 const TEMPLATE = /(?:^|\/)templates?\/(?:.*\/)?([^/]+)\.html?$/i;
 const MAX_TEMPLATE_BYTES = 2_000_000;
@@ -78,13 +78,13 @@ function personOf(row: Row, kind: string, leftOut: LeftOut): ExportedPerson {
   };
 }
 
-/** Only subscribed people are mailed; the others either left, or never agreed. */
+/** Only subscribed contacts get mail; the others unsubscribed or never agreed. */
 function leavingOf(row: Row, kind: string): Leaving[] {
   if (kind === 'cleaned' || row.get('clean_time')) return [{ kind: 'bounce' }];
   return kind !== 'subscribed' || row.get('unsub_time') ? [{ kind: 'all' }] : [];
 }
 
-/** A cell such as `"VIP","Graz"`. */
+/** Parses a cell such as `"VIP","Graz"`. */
 function tagsOf(cell: string): string[] {
   const quoted = jsonCell(`[${cell}]`);
   return quoted === undefined ? cell.split(',').map((tag) => tag.replaceAll('"', '').trim()) : textsOf(quoted);
@@ -96,7 +96,7 @@ async function* templateOf(file: ExportFile, name: string, leftOut: LeftOut): As
   else yield { name, html: replaceTags(html) };
 }
 
-/** Merge tags as placeholders of ours ("Merge tags cheat sheet"); others stay as they are. */
+/** Replaces merge tags ("Merge tags cheat sheet") by our placeholders; unknown ones stay. */
 function replaceTags(html: string): string {
   const placeholders: Readonly<Record<string, string>> = {
     FNAME: '((first_name))',

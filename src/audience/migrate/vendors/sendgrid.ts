@@ -1,8 +1,8 @@
 /**
- * Twilio SendGrid: "Export Contacts" of Marketing Campaigns gives a CSV file of contacts with the reserved fields and the custom ones. Who
- * left is in files of their own, downloaded from each page below Suppressions: global unsubscribes (email, created), group unsubscribes,
- * bounces (status, reason, email, created), invalid emails (reason, email, created), spam reports (ip, email, created) and blocks
- * (documentation, "Suppressions Overview" and its pages).
+ * Twilio SendGrid: "Export Contacts" of Marketing Campaigns creates a CSV file of contacts with reserved and custom fields.
+ * Suppressions are in separate files, downloaded from the pages below Suppressions: global unsubscribes (email, created), group
+ * unsubscribes, bounces (status, reason, email, created), invalid emails (reason, email, created), spam reports (ip, email,
+ * created) and blocks (documentation, "Suppressions Overview" and its pages).
  */
 import { basename } from 'node:path/posix';
 import { columnsOf, type KnownColumns, type Leaving, type Row, rowsOf, type Vendor, valuesOf } from '../tables.ts';
@@ -14,7 +14,7 @@ const COLUMNS: KnownColumns = {
   created_at: null,
   updated_at: null,
 };
-/** A file with one of these has contacts. */
+/** A file with one of these columns has contacts. */
 const CONTACT_COLUMNS = ['contact_id', 'first_name', 'last_name'];
 
 export const sendgrid: Vendor = {
@@ -25,7 +25,7 @@ export const sendgrid: Vendor = {
     for (const file of files) {
       const columns = /\.csv$/i.test(file.name) ? await columnsOf(file) : new Set<string>();
       const name = basename(file.name).toLowerCase();
-      // A block is a refusal for now, after which SendGrid itself tries again.
+      // A block is a temporary refusal, after which SendGrid itself tries again.
       if (!columns.has('email') || name.includes('block')) leftOut.files.add(file.name);
       else if (CONTACT_COLUMNS.some((column) => columns.has(column)))
         for await (const row of rowsOf(file)) {
@@ -41,7 +41,9 @@ export const sendgrid: Vendor = {
   },
 };
 
-/** Which suppression a file has. What cannot be told is a global unsubscribe, so that nobody is mailed by mistake. */
+/**
+ * Returns which suppression list a row belongs to. An unknown list counts as global unsubscribes, so that nobody is mailed by mistake.
+ */
 function leavingOf(row: Row, columns: ReadonlySet<string>, fileName: string): Leaving {
   if (columns.has('ip') || fileName.includes('spam')) return { kind: 'complaint' };
   if (columns.has('reason') || fileName.includes('bounce') || fileName.includes('invalid')) return { kind: 'bounce' };
