@@ -14,6 +14,7 @@ import {
   deleteSingleSend,
   deleteSingleSends,
   duplicateSingleSend,
+  hideSingleSends,
   pauseSingleSend,
   resendToUnopened,
   resumeSingleSend,
@@ -69,6 +70,7 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   sends.change('POST /single/send/pause?utr', pauseSingleSend, 'Paused Successfully');
   sends.change('POST /single/send/resume?utr', resumeSingleSend, 'Resumed Successfully');
   sends.read('POST /single/send/retry-failed?utr', retryFailed);
+  sends.read('POST /single/send/hide', hideSingleSends);
   sends.read('GET /single-send/report', readReport);
   sends.list('GET /single-send/recipients', listRecipients);
   sends.change('POST /single/send/test', testSingleSend, (message) => message);

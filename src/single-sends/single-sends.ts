@@ -14,6 +14,7 @@ import {
   SINGLE_SEND_STATUS,
   senders,
   singleSends,
+  type Target,
   unsubscribeGroups,
   users,
 } from '../database/schema/index.ts';
@@ -156,6 +157,11 @@ export function createSingleSend(
     updated_at: now,
   });
   return utr;
+}
+
+/** Targets as requests name them: contacts_<contact type id> or segments_<segment id>. */
+export function targetNames(targets: readonly Target[]): string[] {
+  return targets.map(({ id, table }) => `${table}_${id}`);
 }
 
 /** The account's single send with this utr; throws 404. */

@@ -15,7 +15,9 @@ const BY_NOBODY = { changed_by: null };
 
 type SingleSend = typeof singleSends.$inferSelect;
 /** The columns of a single send other than those that this file sets. */
-type Columns = Omit<typeof singleSends.$inferInsert, 'id' | 'status' | 'held_code' | 'held_reason'>;
+type Columns = Omit<typeof singleSends.$inferInsert, 'id' | 'status' | 'held_code' | 'held_reason' | 'hidden_at'>;
+/** What is new, or going to be sent, is on the list of campaigns. */
+const LISTED = { hidden_at: null };
 
 /** Stores a new single send, which is queued. */
 export function insertQueued(db: Db, columns: Columns): void {
@@ -27,14 +29,14 @@ export function insertQueued(db: Db, columns: Columns): void {
 /** Stores a copy of a single send, which is a draft. */
 export function insertCopy(db: Db, columns: Columns): void {
   db.insert(singleSends)
-    .values({ ...columns, status: SINGLE_SEND_STATUS.draft, ...held('copy'), ...BY_NOBODY })
+    .values({ ...columns, status: SINGLE_SEND_STATUS.draft, ...held('copy'), ...LISTED, ...BY_NOBODY })
     .run();
 }
 
 /** Stores a new single send as a draft. */
 export function insertDraft(db: Db, columns: Columns): void {
   db.insert(singleSends)
-    .values({ ...columns, status: SINGLE_SEND_STATUS.draft, ...NOT_HELD })
+    .values({ ...columns, status: SINGLE_SEND_STATUS.draft, ...NOT_HELD, ...LISTED })
     .run();
 }
 
@@ -46,7 +48,7 @@ export function changeUnsent(db: Db, id: number, columns: Partial<Columns>): voi
 /** Changes a single send that is a draft or queued, and queues it. */
 export function requeue(db: Db, id: number, columns: Partial<Columns>): void {
   db.update(singleSends)
-    .set({ ...columns, status: SINGLE_SEND_STATUS.queued, ...NOT_HELD })
+    .set({ ...columns, status: SINGLE_SEND_STATUS.queued, ...NOT_HELD, ...LISTED })
     .where(eq(singleSends.id, id))
     .run();
 }
@@ -62,9 +64,31 @@ export function holdQueuedSends(db: Db, which: SQL | undefined, reason: Held, no
 /** Moves a completed send back to running, because recipients were queued again. `now` is an ISO timestamp. */
 export function runAgain(db: Db, id: number, now: string): void {
   db.update(singleSends)
-    .set({ status: SINGLE_SEND_STATUS.running, updated_at: now })
+    .set({ status: SINGLE_SEND_STATUS.running, ...LISTED, updated_at: now })
     .where(and(eq(singleSends.id, id), eq(singleSends.status, SINGLE_SEND_STATUS.completed)))
     .run();
+}
+
+/** Whether a single send is at rest, as SQL: nothing of it leaves unless somebody queues it again. */
+const AT_REST = `status IN (${SINGLE_SEND_STATUS.draft}, ${SINGLE_SEND_STATUS.completed}) AND held_code IS NOT 'sender_unverified'`;
+
+/**
+ * Takes those of these single sends that are at rest off the list of campaigns, or puts all of them back on it where `hidden_at` is null.
+ * `hidden_at` is an ISO timestamp. Gives how many it was done to.
+ */
+export function hideSends(db: Db, ids: readonly number[], hidden_at: string | null): number {
+  const which = hidden_at === null ? '' : `AND ${AT_REST}`;
+  const sql = `UPDATE single_sends SET hidden_at = ? WHERE id IN (SELECT value FROM json_each(?)) ${which}`;
+  return db.$client.prepare(sql).run(hidden_at, JSON.stringify(ids)).changes;
+}
+
+/** Which of these single sends are drafts that wait for nothing, so that deleting them takes back no mail and no result. */
+export function draftsAmong(db: Db, ids: readonly number[]): number[] {
+  return db.$client
+    .prepare<[string], number>(`
+      SELECT id FROM single_sends WHERE id IN (SELECT value FROM json_each(?)) AND ${AT_REST} AND status = ${SINGLE_SEND_STATUS.draft}`)
+    .pluck()
+    .all(JSON.stringify(ids));
 }
 
 /** Cancels a send that is queued or waits for its sender's verification; false when it is neither. `now` is an ISO timestamp. */

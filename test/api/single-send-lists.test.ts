@@ -56,6 +56,15 @@ t.test('the light list is newest first, in pages, by state and by text in name o
   t.equal(all.next_before_id, null);
   t.match(all.summaries[3], { utr, recipients: 5, finished: 5, delivered: 2, bounces: 1 });
   t.notOk('template_html' in all.summaries[0]);
+  t.match(all.summaries[3], { recipient_id: ['contacts_1'], is_hidden: 0 });
+  const byName = { order: 'name', limit: 3 };
+  const named = await read(t, app.one, '/single-send/summaries', byName);
+  const rest = await read(t, app.one, '/single-send/summaries', { ...byName, before_id: named.next_before_id });
+  t.strictSame(
+    [...named.summaries, ...rest.summaries].map(({ id }: { id: number }) => id),
+    [4, 3, 2, 1],
+    'each order goes on where its page before ended',
+  );
   const first = await read(t, app.one, '/single-send/summaries', { limit: 2 });
   t.equal(first.next_before_id, 3);
   const second = await read(t, app.one, '/single-send/summaries', { limit: 2, before_id: 3 });

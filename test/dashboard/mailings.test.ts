@@ -11,27 +11,34 @@ import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 function visitor(app: TestApp, role: Role = 'owner', accountId = 1) {
   const session = cookieOf(app, addPerson(app, role, { accountId, name: `${role}${accountId}` }));
   let flash = '';
-  return async (method: 'GET' | 'POST', path: string, headers: Record<string, string> = FROM_PAGE) => {
-    const answer = await app.page(method, path, { headers: { ...headers, cookie: `${session}; ${flash}` } });
+  return async (
+    method: 'GET' | 'POST',
+    path: string,
+    headers: Record<string, string> = FROM_PAGE,
+    form: [string, string][] = [],
+  ) => {
+    const cookie = `${session}; ${flash}`;
+    const answer = await app.page(method, path, { headers: { ...headers, cookie }, ...(form.length > 0 && { form }) });
     flash = String(answer.headers['set-cookie'] ?? '').split(';')[0] ?? '';
     return answer;
   };
 }
 
+const SEND = {
+  template_id: 1,
+  template_html: '<p>Hello</p>',
+  sender_id: 1,
+  unsubscribe_group_id: 1,
+  single_send_name: 'Winter sale',
+  subject: 'Up to half off',
+  preheader: 'News',
+  recipient_id: ['contacts_1'],
+  schedule_type: 0,
+};
+
 /** Saves a single send to everybody of the first list. */
 async function create(t: Test, app: TestApp, fields: Record<string, unknown> = {}): Promise<string> {
-  const { utr } = (await mustSucceed(t, app.one)('/single/send/create', {
-    template_id: 1,
-    template_html: '<p>Hello</p>',
-    sender_id: 1,
-    unsubscribe_group_id: 1,
-    single_send_name: 'Winter sale',
-    subject: 'Up to half off',
-    preheader: 'News',
-    recipient_id: ['contacts_1'],
-    schedule_type: 0,
-    ...fields,
-  })) as { utr: string };
+  const { utr } = (await mustSucceed(t, app.one)('/single/send/create', { ...SEND, ...fields })) as { utr: string };
   return utr;
 }
 
@@ -72,13 +79,130 @@ t.test('the list is newest first and finds mailings by name, subject and state',
 t.test('the list goes on in pages that keep the filter', async (t) => {
   const app = await startApp(t);
   const { utr } = await sendCampaign(t, app);
-  for (let copies = 0; copies < 51; copies++) await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
+  for (let copies = 0; copies < 21; copies++) await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
   const open = visitor(app);
   const [next = ''] =
     /\/campaigns\?state=draft&amp;before=\d+/.exec((await open('GET', '/campaigns?state=draft')).text) ?? [];
   const second = (await open('GET', next.replace('&amp;', '&'))).text;
-  t.equal(second.match(/<th scope="row">/g)?.length, 1);
+  t.equal(second.match(/<th scope="row"/g)?.length, 1);
   t.match(second, 'href="/campaigns?state=draft"');
+});
+
+/** The form that does something with campaigns of the list. */
+const chosen = (utrs: string[], action: string): [string, string][] => [
+  ...utrs.map((utr): [string, string] => ['ids', utr]),
+  ['action', action],
+];
+
+/** The names on a list of campaigns, in its order. */
+const namesOn = (page: string) =>
+  [...page.matchAll(/<th scope="row"[^>]*><a [^>]*><bdi>([^<]*)<\/bdi>/g)].map((one) => one[1]);
+
+t.test('a draft on the list leads to its editor, and for a viewer to its page', async (t) => {
+  const app = await startApp(t);
+  const { utr } = await sendCampaign(t, app);
+  const copied = await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
+  const copy = String(copied.headers.location).split('utr=')[1];
+  const linkOf = (page: string, name: string) => new RegExp(`href="([^"]+)"><bdi>${name}`).exec(page)?.[1];
+  const mine = (await visitor(app)('GET', '/campaigns')).text;
+  t.equal(linkOf(mine, 'Copy of News'), `/campaigns/${copy}/edit/audience`);
+  t.equal(linkOf(mine, 'News'), `/campaigns/${utr}`);
+  const seen = (await visitor(app, 'viewer')('GET', '/campaigns')).text;
+  t.equal(linkOf(seen, 'Copy of News'), `/campaigns/${copy}`);
+  t.notMatch(seen, 'row-menu', 'a viewer is offered nothing that is refused');
+});
+
+t.test(
+  'an archived campaign is on no list of the dashboard but that of the archived, and in the answers of the contract',
+  async (t) => {
+    const app = await startApp(t);
+    const { utr } = await sendCampaign(t, app);
+    const waiting = await create(t, app, LATER);
+    const open = visitor(app, 'editor');
+    const send = async (ids: string[], action: string) => {
+      t.equal((await open('POST', '/campaigns/actions', FROM_PAGE, chosen(ids, action))).status, 303);
+      return (await open('GET', '/campaigns')).text;
+    };
+    t.match(await send([utr, waiting], 'archive'), '1 campaign stays, because it is scheduled');
+    t.strictSame(namesOn((await open('GET', '/campaigns')).text), ['Winter sale'], 'what is scheduled stays in sight');
+    t.strictSame(namesOn((await open('GET', '/campaigns?state=archived')).text), ['News']);
+    const { singleSends } = (await app.one.call('GET', '/single-send/list')).body.message;
+    t.equal(singleSends.length, 2);
+    t.notMatch(Object.keys(singleSends[0]), ['hidden_at']);
+    t.strictSame(namesOn(await send([utr], 'unarchive')), ['Winter sale', 'News']);
+    const copied = await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
+    const copy = String(copied.headers.location).split('utr=')[1] ?? '';
+    t.match(await send([copy], 'archive'), '1 campaign was archived.');
+    await mustSucceed(t, app.one)('/single/send/update', { utr: copy, ...SEND, ...LATER });
+    t.strictSame(
+      namesOn((await open('GET', '/campaigns')).text)[0],
+      'Winter sale',
+      'what is scheduled later comes back',
+    );
+  },
+);
+
+t.test('drafts are deleted after a question that says how many, and nothing else is', async (t) => {
+  const app = await startApp(t);
+  const { utr } = await sendCampaign(t, app);
+  const waiting = await create(t, app, LATER);
+  await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
+  const open = visitor(app, 'editor');
+  const ids = app.db.prepare<[], string>('SELECT utr FROM single_sends').pluck().all();
+  const asked = (await open('POST', '/campaigns/actions', FROM_PAGE, chosen(ids, 'delete'))).text;
+  t.match(asked, /Delete 1 draft permanently\?.*2 chosen campaigns are no drafts and stay/s);
+  t.equal(app.db.prepare('SELECT count(*) FROM single_sends').pluck().get(), 3, 'nothing is deleted before the answer');
+  await open('POST', '/campaigns/actions', FROM_PAGE, [...chosen(ids, 'delete'), ['sure', '1']]);
+  const left = (await open('GET', '/campaigns')).text;
+  t.match(left, '1 draft was deleted.');
+  t.strictSame(namesOn(left), ['Winter sale', 'News']);
+  const refused = visitor(app, 'viewer');
+  t.equal((await refused('POST', '/campaigns/actions', FROM_PAGE, chosen([waiting], 'archive'))).status, 403);
+  t.equal((await open('POST', '/campaigns/actions', FROM_PAGE, chosen([], 'archive'))).status, 303);
+  t.match((await open('GET', '/campaigns')).text, 'No campaign was chosen.');
+});
+
+t.test(
+  'the list is sorted by name, opens and clicks, filtered by list, and says shares beside the usual ones',
+  async (t) => {
+    const app = await startApp(t);
+    const open = visitor(app);
+    await sendCampaign(t, app, { people: PEOPLE });
+    const type = await app.one.call('POST', '/contacts-type/add', { form: { name: 'Others' } });
+    const other = /=(\d+)/.exec(String(type.headers.location))?.[1];
+    for (const [name, list] of [
+      ['Zebra', 'contacts_1'],
+      ['apples', `contacts_${other}`],
+    ] as const)
+      await create(t, app, { single_send_name: name, recipient_id: [list], ...LATER });
+    app.db.exec(
+      `UPDATE mailings SET delivered = 10, people_opens = 4, people_clicks = 1, state = 'done' WHERE owner_kind = 'single'`,
+    );
+    app.db.exec("UPDATE deliveries SET reply = '250 ok'");
+    recountReasons(app.db);
+    const found = async (query: string) => namesOn((await open('GET', `/campaigns?${query}`)).text);
+    t.strictSame(await found(''), ['apples', 'Zebra', 'News']);
+    t.strictSame(await found('order=name'), ['apples', 'News', 'Zebra']);
+    t.strictSame(await found('order=opens'), ['News', 'apples', 'Zebra'], 'what was not measured comes last');
+    t.strictSame(await found('order=clicks'), ['News', 'apples', 'Zebra']);
+    t.strictSame(await found(`list=contacts_${other}`), ['apples']);
+    const { text } = await open('GET', '/campaigns');
+    t.match(
+      text,
+      /40%.*Your last five campaigns: 40%.*class="value" width="50"/s,
+      'the usual share is in the middle of the bar',
+    );
+    t.match(text, /aria-sort="descending"><a href="\/campaigns">/);
+  },
+);
+
+t.test('a subject on the list has no codes of merge tags', async (t) => {
+  const app = await startApp(t);
+  await sendCampaign(t, app);
+  await create(t, app, { ...LATER, subject: 'For ((first_name|you)) and ((city))' });
+  const { text } = await visitor(app)('GET', '/campaigns');
+  t.match(text, 'For <span class="merge-tag">you</span> and <span class="merge-tag">City</span>');
+  t.notMatch(text, '((');
 });
 
 t.test('the overview tells results, reasons and what can be done', async (t) => {

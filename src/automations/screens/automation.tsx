@@ -15,7 +15,8 @@ import { viewerOf } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
 import { readWindow } from '../../sending-times/operations.ts';
-import { readChoices, type Target } from '../../single-sends/screens/compose/step.tsx';
+import { readChoices } from '../../single-sends/screens/compose/step.tsx';
+import type { Target } from '../../single-sends/screens/compose/targets.ts';
 import { Waits } from '../../single-sends/screens/overview.tsx';
 import type { Clock } from '../../time/clock.ts';
 import {

@@ -1,5 +1,5 @@
 /** The lists of campaigns and of automations: finding some by text and state, page by page, and columns that say what became of their mails. */
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import { withQuery } from '../with-query.ts';
 import { type Language, useLanguage } from '../words/index.ts';
 import type { CampaignState } from './campaign-state.tsx';
@@ -12,15 +12,18 @@ export interface ListQuery {
   before?: string;
 }
 
+/** What a list is filtered by: a state, or campaigns that were taken off it. */
+type StateFilter = CampaignState | 'archived';
+
 /** What is looked for in a list. */
 interface Looked {
   search: string;
-  state: CampaignState | undefined;
+  state: StateFilter | undefined;
   isLater: boolean;
 }
 
 /** Reads what is looked for; `given` is that as the operation takes it, which lists records. */
-export function readListQuery<State extends CampaignState>(query: ListQuery, states: readonly State[]) {
+export function readListQuery<State extends StateFilter>(query: ListQuery, states: readonly State[]) {
   const { search = '', before } = query;
   const state = states.find((name) => name === query.state);
   const looked: Looked = { search, state, isLater: before !== undefined };
@@ -39,16 +42,22 @@ export function CampaignList({
   looked: { search, state: chosen, isLater },
   next,
   table,
+  query = {},
+  children,
 }: {
   kind: 'campaigns' | 'automations';
-  states: readonly CampaignState[];
+  states: readonly StateFilter[];
   looked: Looked;
   /** Null where this is the last page. */
   next: number | null;
   table: VNode | null;
+  /** Further parameters that the links to other pages keep. */
+  query?: Readonly<Record<string, string | undefined>>;
+  /** Further fields of the search form. */
+  children?: ComponentChildren;
 }) {
   const language = useLanguage();
-  const href = (before?: number) => withQuery(`/${kind}`, { search, state: chosen, before });
+  const href = (before?: number) => withQuery(`/${kind}`, { ...query, search, state: chosen, before });
   return (
     <>
       <SearchForm
@@ -65,6 +74,7 @@ export function CampaignList({
             </option>
           ))}
         </select>
+        {children}
       </SearchForm>
       {table ?? <p>{language.say(next === null ? `${kind}.none` : `${kind}.noneHere`)}</p>}
       <Pager first={isLater ? href() : null} next={next === null ? null : href(next)} />

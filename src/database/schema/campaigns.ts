@@ -99,6 +99,8 @@ export const singleSends = sqliteTable(
     ab_test: text({ mode: 'json' }).$type<AbTest>(),
     /** 1: the single send ignores the frequency caps. Automations have the same column. */
     ignores_caps: flag(),
+    /** When it was taken off the list of campaigns; null: it is on it. What is queued or running is never off it. */
+    hidden_at: text(),
     changed_by: changedBy(),
     ...stamps(),
   },

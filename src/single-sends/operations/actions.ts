@@ -18,12 +18,12 @@ import { letAllGo, passLimits } from '../../delivery/watch/watched-mailings.ts';
 import { conflict, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { withinShare } from '../../http/account-share.ts';
-import { identifier, identifiers, integer, line } from '../../http/requests/schemas.ts';
+import { flag, identifier, identifiers, integer, line } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { type Clock, isoTimestamp, NO_TIME } from '../../time/clock.ts';
 import { asVariant } from '../launch.ts';
 import { findSingleSendMailing, NO_DATE, NO_TIME_OF_DAY, requireSingleSend, type SingleSend } from '../single-sends.ts';
-import { cancelBeforeStart, insertCopy, insertDraft, runAgain } from '../status.ts';
+import { cancelBeforeStart, draftsAmong, hideSends, insertCopy, insertDraft, runAgain } from '../status.ts';
 
 const MAX_WAIT_MS = 5000;
 
@@ -97,6 +97,57 @@ function requireSingleSends({ db, accountId }: Context, given: readonly unknown[
   }
   if (found.size === 0) throw notFound('Record not found');
   return [...found.values()];
+}
+
+const Several = { strIds: identifiers('Ids or utrs of single sends.') };
+
+export const hideSingleSends = operation({
+  name: 'Take single sends off the list of the dashboard, or put them back (addition)',
+  description:
+    'The other lists of the API still have them. Those that are scheduled or being sent stay on the list, and one that is scheduled later returns to it.',
+  role: 'editor',
+  input: Type.Object({
+    ...Several,
+    is_hidden: Type.Unsafe<0 | 1>(flag('1: they are taken off the list. 0: they are put back.')),
+  }),
+  output: Type.Object({
+    changed: integer({ description: 'How many single sends it was done to.' }),
+    kept: integer({ description: 'How many stay on the list, because they are scheduled or being sent.' }),
+  }),
+  run({ db, clock, accountId }, { strIds, is_hidden }) {
+    const ids = requireIds(db, accountId, strIds);
+    const changed = hideSends(db, ids, is_hidden === 1 ? isoTimestamp(clock.now()) : null);
+    return { changed, kept: ids.length - changed };
+  },
+});
+
+/** For the page that asks first. */
+export const deleteDrafts = operation({
+  name: 'Delete those of several single sends that are drafts',
+  role: 'editor',
+  input: Type.Object({ ...Several, dry_run: Type.Optional(Type.Unsafe<0 | 1>(flag('1: they are only counted.'))) }),
+  run({ db, accountId }, { strIds, dry_run }) {
+    return inTransaction(db, () => {
+      const ids = requireIds(db, accountId, strIds);
+      const drafts = draftsAmong(db, ids);
+      if (dry_run !== 1) db.delete(singleSends).where(inArray(singleSends.id, drafts)).run();
+      return { deleted: drafts.length, kept: ids.length - drafts.length };
+    });
+  },
+});
+
+/** The ids of the account's single sends with these ids or utrs. Throws 404 unless all of them are its own. */
+function requireIds(db: Db, accountId: number, given: readonly unknown[] = []): number[] {
+  const utrs = given.map(recordUtr).filter(Boolean);
+  const found = db.$client
+    .prepare<Record<string, number | string>, { id: number; utr: string }>(`
+      SELECT id, utr FROM single_sends WHERE user_id = @account
+        AND (utr IN (SELECT value FROM json_each(@utrs)) OR id IN (SELECT value FROM json_each(@ids)))`)
+    .all({ account: accountId, utrs: JSON.stringify(utrs), ids: JSON.stringify(given.map(recordId)) });
+  const known = new Set<unknown>(found.flatMap(({ id, utr }) => [id, utr]));
+  if (found.length === 0 || !given.every((one) => known.has(recordUtr(one) || recordId(one))))
+    throw notFound('Record not found');
+  return found.map(({ id }) => id);
 }
 
 export const cancelSingleSend = operation({

@@ -50,6 +50,7 @@ import {
   type SingleSendInput,
   senderColumns,
   singleSendErrors,
+  targetNames,
 } from '../single-sends.ts';
 import { changeUnsent, insertDraft } from '../status.ts';
 
@@ -250,11 +251,10 @@ export const readDraft = operation({
   async run({ db, config, accountId }, { utr }) {
     const send = requireSingleSend(db, accountId, utr);
     const { template_json: _json, template_html: html, ...parts } = send;
-    const names = (list: typeof send.recipient_id) => list.map(({ id, table }) => `${table}_${id}`);
     const draft = {
       ...parts,
-      recipient_id: names(send.recipient_id),
-      exclude_specific_recipient_id: names(send.exclude_specific_recipient_id),
+      recipient_id: targetNames(send.recipient_id),
+      exclude_specific_recipient_id: targetNames(send.exclude_specific_recipient_id),
       content: contentSource(db, send),
       html_size: Buffer.byteLength(html ?? ''),
       variants: 1 + (send.ab_test?.variants.length ?? 0),

@@ -27,6 +27,7 @@ import { notFound } from '../../errors/failure.ts';
 import { codeOf, readStored, storedSql } from '../../errors/stored.ts';
 import {
   choice,
+  flag,
   identifier,
   integer,
   isoTimestampSchema,
@@ -43,7 +44,7 @@ import { WarmUpWait } from '../../senders/operations/warm-ups.ts';
 import { mailWarnings } from '../../templates/content-warnings.ts';
 import { ContentWarnings } from '../../templates/operations.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import { findSingleSendMailing, requireSingleSend } from '../single-sends.ts';
+import { findSingleSendMailing, requireSingleSend, targetNames } from '../single-sends.ts';
 import { FINISHED, SHOWN_STATE, SHOWN_STATES } from '../status.ts';
 import { designUrl } from './shown-mails.ts';
 import { ReportedAbTest, reportedAbTest } from './variants.ts';
@@ -78,13 +79,34 @@ const Summary = Type.Object({
   people_clicks: integer(),
   bounces: integer(),
   unsubscribes: integer(),
+  recipient_id: Type.Array(Type.String(), {
+    description: 'Its targets: contacts_<contact type id> or segments_<segment id>.',
+  }),
+  is_hidden: { ...zeroOrOne(), description: '1: it was taken off the list of the dashboard.' },
 });
+
+/** The orders of the list. In all but the first, the newest 1 000 are ordered. */
+export const ORDERS = ['newest', 'name', 'opens', 'clicks'] as const;
+
 const SummariesQuery = Type.Object({
   utr: identifier('Only this single send.'),
   state: Type.Optional(choice(...SHOWN_STATES)),
+  target: Type.Optional(line({ description: 'Only those that go to this target, such as contacts_1.' })),
+  is_hidden: Type.Optional(
+    Type.Unsafe<0 | 1>(
+      flag('0: only those on the list of the dashboard. 1: only those taken off it. Not given: all of them.'),
+    ),
+  ),
+  order: Type.Optional({
+    ...choice(...ORDERS),
+    description:
+      'newest (default); name; opens or clicks: the largest share of the measured recipients first. In all but the first, the newest 1 000 are ordered.',
+  }),
   search: Type.Optional(line({ description: 'Only those with this text in the name or the subject.' })),
   limit: Type.Optional(integer({ minimum: 1, maximum: 200, description: 'At most this many; 50 by default.' })),
-  before_id: Type.Optional(integer({ description: 'Only those with a lower id: next_before_id of the page before.' })),
+  before_id: Type.Optional(
+    integer({ description: 'Only those after the one with this id: next_before_id of the page before.' }),
+  ),
 });
 
 /** A single send in the list, with its counters. */
@@ -286,6 +308,18 @@ const record = recordObject(ListedRecipient, deliveries, {
   updated_at: sql`iif(${deliveries.updated_at} = 0, NULL, strftime('%Y-%m-%dT%H:%M:%S', ${deliveries.updated_at} / 1000, 'unixepoch') || '.000000Z')`,
 });
 
+/** How many recipients of a mailing `m` it is known of whether they opened it, as SQL. */
+const MEASURED = `(m.delivered - ${keptMails('m')} - m.unmeasured)`;
+const share = (column: string) => `iif(${MEASURED} > 0, CAST(m.${column} AS REAL) / ${MEASURED}, NULL)`;
+
+/** What an order sorts by, as SQL. */
+const SORTED_BY = {
+  newest: 's.id DESC',
+  name: 'fold(s.single_send_name), s.id DESC',
+  opens: `${share('people_opens')} DESC NULLS LAST, s.id DESC`,
+  clicks: `${share('people_clicks')} DESC NULLS LAST, s.id DESC`,
+} satisfies Record<(typeof ORDERS)[number], string>;
+
 export const listSummaries = operation({
   name: 'List the single sends, newest first, without their templates (addition)',
   description:
@@ -293,12 +327,22 @@ export const listSummaries = operation({
   role: 'viewer',
   input: SummariesQuery,
   output: Type.Object({ summaries: Type.Array(Summary), next_before_id: nullable(integer()) }),
-  run({ db, accountId }, { utr, state, search = '', limit = DEFAULT_ROWS, before_id }) {
+  run(
+    { db, accountId },
+    { utr, state, search = '', target, is_hidden, order = 'newest', limit = DEFAULT_ROWS, before_id },
+  ) {
     const only = utr === undefined ? null : requireSingleSend(db, accountId, utr).id;
+    const isNewest = order === 'newest';
+    const isFiltered = state !== undefined || search !== '' || target !== undefined || is_hidden !== undefined;
+    const before = isNewest ? before_id : undefined;
     const rows = db.$client
       .prepare<
         Record<string, string | number | null>,
-        Static<typeof Summary> & { held_reason: string | null; is_wanted: 0 | 1 }
+        Omit<Summary, 'held_reason' | 'recipient_id'> & {
+          held_reason: string | null;
+          recipient_id: string;
+          is_wanted: 0 | 1;
+        }
       >(`
         SELECT s.id, s.utr, s.single_send_name, s.subject, ${SHOWN_STATE} AS state, ifnull(m.held_reason, s.held_reason) AS held_reason,
           strftime('%Y-%m-%dT%H:%M:%S.000000Z', s.starts_at / 1000, 'unixepoch') AS starts_at, s.created_at,
@@ -306,27 +350,57 @@ export const listSummaries = operation({
           ifnull(m.unmeasured, 0) AS unmeasured,
           ifnull(m.unique_opens, 0) AS unique_opens, ifnull(m.unique_clicks, 0) AS unique_clicks,
           ifnull(m.people_opens, 0) AS people_opens, ifnull(m.people_clicks, 0) AS people_clicks, ifnull(m.bounces, 0) AS bounces,
-          ifnull(m.unsubscribes, 0) AS unsubscribes,
+          ifnull(m.unsubscribes, 0) AS unsubscribes, s.recipient_id, s.hidden_at IS NOT NULL AS is_hidden,
           (@search = '' OR instr(fold(s.single_send_name || char(10) || s.subject), @search) > 0)
-            AND (@state IS NULL OR ${SHOWN_STATE} = @state) AS is_wanted
-        FROM single_sends s INDEXED BY single_sends_user
+            AND (@state IS NULL OR ${SHOWN_STATE} = @state) AND (@hidden IS NULL OR (s.hidden_at IS NOT NULL) = @hidden)
+            AND (@target IS NULL OR EXISTS (SELECT 1 FROM json_each(s.recipient_id) r
+              WHERE r.value ->> 'table' || '_' || (r.value ->> 'id') = @target)) AS is_wanted
+        FROM (SELECT id FROM single_sends INDEXED BY single_sends_user
+          WHERE user_id = @account AND id < @before AND id >= @from ORDER BY id DESC LIMIT @examined) e
+          CROSS JOIN single_sends s ON s.id = e.id
           LEFT JOIN mailings m ON m.owner_kind = 'single' AND m.owner_id = s.id
-        WHERE s.user_id = @account AND s.id < @before AND s.id >= @from ORDER BY s.id DESC LIMIT @examined`)
+        ORDER BY ${SORTED_BY[order]}`)
       .all({
         account: accountId,
         from: only ?? 0,
-        before: only === null ? (before_id ?? Number.MAX_SAFE_INTEGER) : only + 1,
+        before: only === null ? (before ?? Number.MAX_SAFE_INTEGER) : only + 1,
         state: state ?? null,
         search: fold(search),
-        examined: state === undefined && search === '' ? limit + 1 : MAX_EXAMINED,
+        target: target ?? null,
+        hidden: is_hidden ?? null,
+        examined: isNewest && !isFiltered ? limit + 1 : MAX_EXAMINED,
       });
-    const wanted = rows.filter(({ is_wanted }) => is_wanted === 1);
-    const summaries = wanted
-      .slice(0, limit)
-      .map(({ is_wanted: _, ...summary }) => ({ ...summary, held_reason: readStored(summary.held_reason) }));
+    const start = isNewest ? 0 : rows.findIndex(({ id }) => id === before_id) + 1;
+    const wanted = rows.slice(start).filter(({ is_wanted }) => is_wanted === 1);
+    const summaries = wanted.slice(0, limit).map(({ is_wanted: _, recipient_id, ...summary }) => ({
+      ...summary,
+      held_reason: readStored(summary.held_reason),
+      recipient_id: targetNames(JSON.parse(recipient_id)),
+    }));
     const isCut = wanted.length > limit;
-    const end = isCut ? summaries.at(-1) : rows.length === MAX_EXAMINED ? rows.at(-1) : undefined;
+    const end = isCut ? summaries.at(-1) : isNewest && rows.length === MAX_EXAMINED ? rows.at(-1) : undefined;
     return { summaries, next_before_id: end?.id ?? null };
+  },
+});
+
+/** How many of the last campaigns are the usual ones. */
+const USUAL = 5;
+
+/** For the list, which compares each campaign with them. */
+export const readUsualRates = operation({
+  name: 'Read the average shares of opens and clicks of the last five single sends that were measured',
+  role: 'viewer',
+  input: Type.Object({}),
+  run({ db, accountId }) {
+    const rates = db.$client
+      .prepare<[number], { opened: number | null; clicked: number | null }>(`
+        SELECT avg(opened) AS opened, avg(clicked) AS clicked FROM (
+          SELECT ${share('people_opens')} AS opened, ${share('people_clicks')} AS clicked
+          FROM (SELECT id FROM single_sends INDEXED BY single_sends_user WHERE user_id = ? ORDER BY id DESC LIMIT ${MAX_EXAMINED}) s
+            CROSS JOIN mailings m ON m.owner_kind = 'single' AND m.owner_id = s.id
+          WHERE m.state = 'done' AND ${MEASURED} > 0 ORDER BY s.id DESC LIMIT ${USUAL})`)
+      .get(accountId);
+    return rates ?? { opened: null, clicked: null };
   },
 });
 

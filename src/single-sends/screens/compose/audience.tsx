@@ -19,8 +19,8 @@ import {
   savedStep,
   seenValue,
   stepPath,
-  type Target,
 } from './step.tsx';
+import type { Target } from './targets.ts';
 
 export function audienceStep(app: FastifyInstance): void {
   savedStep(app, { step: 'audience', given: givenFields, stored: storedFields, content });

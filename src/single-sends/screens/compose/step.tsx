@@ -3,8 +3,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
-import { listContactTypes } from '../../../audience/contact-types/operations.ts';
-import { listSegments } from '../../../audience/segments/operations.ts';
 import { listGroups } from '../../../audience/unsubscribed/groups.ts';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
 import type { Problems } from '../../../dashboard/components/field.tsx';
@@ -22,6 +20,7 @@ import { SINGLE_SEND_STATUS } from '../../../database/schema/index.ts';
 import { pageRoute } from '../../../http/pages/layout.ts';
 import { listSenders } from '../../../senders/operations/senders.ts';
 import { type Audience, type Draft, readDraft, saveDraft } from '../../operations/drafts.ts';
+import { readTargets } from './targets.ts';
 
 const STEPS = ['audience', 'content', 'check', 'schedule'] as const;
 type Step = (typeof STEPS)[number];
@@ -142,32 +141,17 @@ export function SavedForm({
   );
 }
 
-/** A list or segment, as a target. */
-export interface Target {
-  value: string;
-  kind: 'list' | 'segment';
-  name: string;
-  people: number;
-}
-
 export type Choices = Awaited<ReturnType<typeof readChoices>>;
 export type SenderChoice = Choices['senders'][number];
 
 /** Reads what the account has to choose of. */
 export async function readChoices(request: FastifyRequest) {
-  const [types, segments, senders, groups] = await Promise.all([
-    ask(request, listContactTypes, {}),
-    ask(request, listSegments, {}),
+  const [targets, senders, groups] = await Promise.all([
+    readTargets(request),
     ask(request, listSenders, {}),
     ask(request, listGroups, {}),
   ]);
-  const lists = types.map(({ id, name, contacts_count: people }): Target => {
-    return { value: `contacts_${id}`, kind: 'list', name, people };
-  });
-  const parts = segments.map(({ id, segment_name: name, segment_emails_count: people }): Target => {
-    return { value: `segments_${id}`, kind: 'segment', name, people };
-  });
-  return { targets: [...lists, ...parts], senders, groups };
+  return { targets, senders, groups };
 }
 
 const CONFLICT = 409;

@@ -1,0 +1,1 @@
+ALTER TABLE `single_sends` ADD `hidden_at` text;

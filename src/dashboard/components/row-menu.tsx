@@ -1,0 +1,18 @@
+/** The menu at the end of a row of a list: a button with three dots, and what can be done with the record. It needs no script. */
+import type { ComponentChildren } from 'preact';
+import { Icon } from './icon.tsx';
+
+/** `id` must be unique on the page; `label` is what a screen reader calls the button. `children` are links, and forms of one button each. */
+export function RowMenu({ id, label, children }: { id: string; label: string; children: ComponentChildren }) {
+  return (
+    <>
+      <button type="button" class="quiet row-menu-button" popovertarget={id} title={label}>
+        <Icon name="more" />
+        <span class="visually-hidden">{label}</span>
+      </button>
+      <div popover="auto" id={id} class="row-menu">
+        {children}
+      </div>
+    </>
+  );
+}
