@@ -17,9 +17,9 @@ declare module 'fastify' {
   }
 }
 
-/** It runs nothing, sends nothing and loads nothing but pictures of this service, so that looking at it tells nobody. */
-const mailHeaders = (pictures = '') => ({
-  'content-security-policy': `default-src 'none'; img-src data:${pictures}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox`,
+/** It runs nothing, sends nothing and, unless it is asked to, loads nothing but pictures of this service, so that looking at it tells nobody. */
+const mailHeaders = (pictures = '', sandbox = 'sandbox') => ({
+  'content-security-policy': `default-src 'none'; img-src data:${pictures}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; ${sandbox}`,
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
@@ -28,6 +28,9 @@ const NOT_MODIFIED = 304;
 const UNPROCESSABLE = 422;
 const TOO_MANY_REQUESTS = 429;
 const QUIET = 'body { font: 1rem/1.5 system-ui, sans-serif; padding: 2rem; color: #59645f; text-align: center; }';
+
+/** What a frame with links may do: open them in tabs that are as free as any other. */
+export const LINKS_ALLOWED = 'allow-popups allow-popups-to-escape-sandbox';
 
 /** Lets the frames below find the pictures of an account. */
 export function installMailFrames(app: FastifyInstance, { db, publicUrl }: Pick<Deps, 'db' | 'publicUrl'>): void {
@@ -87,14 +90,19 @@ export function sendEmptyFrame(reply: FastifyReply, language: Language, status: 
     .send(`<!doctype html><html lang="${language.code}"><style>${QUIET}</style><p>${escapeHtml(text)}</p></html>`);
 }
 
-/** The mail for a frame, and the headers of the answer. */
-async function atRest({ server, request }: FastifyReply, html: string, accountId: number, look: FrameLook = {}) {
+/** The mail for a frame, and the headers of the answer. A request with `images=all` gets the images of other sites too. */
+async function atRest({ server, request }: FastifyReply, html: string, accountId: number, given: FrameLook = {}) {
+  const isAsked = (request.query as { images?: unknown }).images === 'all';
+  const look: FrameLook = isAsked ? { images: 'all', ...given } : given;
   const origins = server.pictureOrigins();
   const library = server.ownPictures(accountId, await pictureIds(accountId, html));
   const shown = await frame(accountId, { html, look, library, origins });
+  const sandbox = look.hasLinks ? `sandbox ${LINKS_ALLOWED}` : 'sandbox';
+  if (look.images === 'all' || look.images === 'counted')
+    return { shown, headers: mailHeaders(' http: https:', sandbox) };
   // A proxy may ask with another name than the browser. `http:` stands for `https:` too (CSP 3, 6.7.2.8).
   const sources = shown.hasPictures
     ? [`http://${request.host}`, ...origins].map((origin) => `${origin}/pictures/`)
     : [];
-  return { shown, headers: mailHeaders(sources.map((source) => ` ${source}`).join('')) };
+  return { shown, headers: mailHeaders(sources.map((source) => ` ${source}`).join(''), sandbox) };
 }

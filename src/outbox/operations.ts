@@ -1,11 +1,19 @@
 /** The built-in outbox (additions): the mails that are kept because no relay is configured. */
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, isNull, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { fold } from '../database/functions/fold.ts';
 import { ownedBy, ownedRecord } from '../database/ownership.ts';
 import { readRecord, recordObject } from '../database/record-json.ts';
-import { addresses, deliveries, mailings, outbox } from '../database/schema/index.ts';
+import {
+  addresses,
+  automations,
+  contacts,
+  deliveries,
+  mailings,
+  outbox,
+  singleSends,
+} from '../database/schema/index.ts';
 import { HIDDEN, withoutTokens } from '../delivery/links/tokens.ts';
 import { eitherOrderQuery, identifier, integer, isoTimestampSchema, line, nullable } from '../http/requests/schemas.ts';
 import { isReadOnly } from '../operations/callers.ts';
@@ -23,6 +31,9 @@ const ListedMail = Type.Object({
 const Mail = Type.Object({
   ...ListedMail.properties,
   web_copy: nullable(Type.String(), 'URL of the mail for a browser; null when its recipient was deleted for good.'),
+  contact_id: nullable(integer(), 'The contact who would have got it; null when there is none.'),
+  single_send_utr: nullable(Type.String(), 'The single send it is of; null when it is of none.'),
+  automation_utr: nullable(Type.String(), 'The automation it is of; null when it is of none.'),
   raw: Type.String({ description: 'The source of the mail as it would have been sent.' }),
 });
 
@@ -68,9 +79,13 @@ export const readMail = recordOperation({
     const mail = db.select({ mailing: outbox.mailing_id, to: outbox.envelope_to, raw }).from(outbox).where(where).get();
     if (mail === undefined) return undefined;
     const isHidden = isReadOnly(context);
+    const recipient = findRecipient(context, mail);
     const record = recordObject(Mail, outbox, {
       raw: isHidden ? sql`${withoutTokens(mail.raw)}` : raw,
-      web_copy: sql`${isHidden ? null : findWebCopyUrl(context, mail)}`,
+      web_copy: sql`${isHidden || recipient === undefined ? null : `${context.publicUrl()}/w/${context.tokens.recipient(recipient).web}`}`,
+      contact_id: sql`${recipient?.contact_id ?? null}`,
+      single_send_utr: sql`${recipient?.single_send_utr ?? null}`,
+      automation_utr: sql`${recipient?.automation_utr ?? null}`,
       ...hiddenFrom(context),
     });
     return readRecord(db, record, from, where);
@@ -87,9 +102,9 @@ function includes(search: string) {
   return sql`instr(fold(concat_ws(char(10), ${outbox.from}, ${outbox.to}, ${outbox.subject})), ${fold(search)}) > 0`;
 }
 
-/** The URL of a mail's web copy; null when its recipient is no longer in the database. */
-function findWebCopyUrl({ db, tokens, publicUrl }: Context, { mailing, to }: { mailing: number; to: string }) {
-  const ids = db
+/** Whom a mail is for, with the ids in the tokens of its links, and what it is of; undefined when they are no longer in the database. */
+function findRecipient({ db }: Context, { mailing, to }: { mailing: number; to: string }) {
+  return db
     .select({
       delivery: deliveries.id,
       mailing: deliveries.mailing_id,
@@ -97,10 +112,16 @@ function findWebCopyUrl({ db, tokens, publicUrl }: Context, { mailing, to }: { m
       group: sql<number>`ifnull(${mailings.unsubscribe_group_id}, 0)`,
       user: mailings.user_id,
       email: addresses.normalized_email,
+      contact_id: contacts.id,
+      single_send_utr: singleSends.utr,
+      automation_utr: automations.utr,
     })
     .from(deliveries)
     .innerJoin(mailings, eq(mailings.id, deliveries.mailing_id))
     .innerJoin(addresses, eq(addresses.id, deliveries.address_id))
+    .leftJoin(contacts, and(eq(contacts.id, deliveries.contact_id), isNull(contacts.deleted_at)))
+    .leftJoin(singleSends, and(eq(mailings.owner_kind, 'single'), eq(singleSends.id, mailings.owner_id)))
+    .leftJoin(automations, and(eq(automations.id, mailings.automation_id), isNull(automations.deleted_at)))
     .where(
       and(
         eq(deliveries.mailing_id, mailing),
@@ -109,5 +130,4 @@ function findWebCopyUrl({ db, tokens, publicUrl }: Context, { mailing, to }: { m
       ),
     )
     .get();
-  return ids === undefined ? null : `${publicUrl()}/w/${tokens.recipient(ids).web}`;
 }

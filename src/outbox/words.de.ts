@@ -33,7 +33,17 @@ export const outbox: Translation<typeof english> = {
   'outbox.view.check': 'Prüfung',
   'outbox.hidden':
     'Links, die für den Empfänger handeln, etwa zum Abmelden, führen hier ins Leere, weil Ihre Rolle nichts ändern darf. Wer bearbeiten darf, sieht die Mail, wie sie hinausging.',
-  'outbox.webCopy': 'Mail mit ihren Bildern in einem neuen Tab öffnen',
+  'outbox.webCopy': 'Web-Kopie',
+  'outbox.note':
+    'Links führen wie in der Mail an ihr Ziel, jeder in einem neuen Tab, und ein Klick zählt als einer des Empfängers.',
+  'outbox.be.title': 'Seien Sie dieser Empfänger',
+  'outbox.be.text':
+    'Öffnen Sie die Mail, klicken Sie ihre Links und melden Sie sich ab, wie {to} es könnte. Einen Moment später steht es im Bericht und im Verlauf des Kontakts, als wäre die Mail angekommen.',
+  'outbox.be.open': 'Als Empfänger öffnen',
+  'outbox.be.opened': 'Das zählt als Öffnung: Alle Bilder wurden geladen, wie in einem Mailprogramm.',
+  'outbox.be.leave': 'Abmelden',
+  'outbox.be.report': 'Zum Bericht',
+  'outbox.be.contact': 'Zum Kontakt',
   'outbox.header': 'Kopfzeile',
   'outbox.value': 'Wert',
   'outbox.noLinks': 'Diese Mail hat keine Links.',

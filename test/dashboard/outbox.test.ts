@@ -72,7 +72,12 @@ t.test('the HTML of a mail runs nothing and loads nothing', async (t) => {
   t.equal(status, 200);
   t.match(text, /<img [^>]*data-src="/, 'not even the picture that counts opens');
   t.notMatch(text, /<img [^>]*\ssrc="http/);
-  t.match(headers['content-security-policy'], /default-src 'none'; img-src data:;.*; sandbox$/);
+  const frame = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+  t.equal(
+    headers['content-security-policy'],
+    `${frame}; frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox`,
+    'but its links open tabs',
+  );
 });
 
 t.test('a mail is checked for what keeps people from reading it', async (t) => {

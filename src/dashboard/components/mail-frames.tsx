@@ -1,23 +1,35 @@
 /** A mail as it looks, wide and narrow, and the picture of a template. */
+import { LINKS_ALLOWED } from '../mail-frame.ts';
 import { useLanguage } from '../words/index.ts';
 
-/** `source` is the path of the mail's HTML, which `sendMailFrame` sends. A narrow window shows the narrow one only. */
-export function MailFrames({ source }: { source: string }) {
+/**
+ * `source` is the path of the mail's HTML, which `sendMailFrame` sends; `hasLinks`: whether it sends it with links that lead. A narrow window
+ * shows the narrow frame only. A link below each loads the pictures of other sites into it.
+ */
+export function MailFrames({ source, hasLinks = false }: { source: string; hasLinks?: boolean }) {
   const language = useLanguage();
+  const [path = '', query = ''] = source.split('?');
   return (
     <div class="mail-frames">
-      <figure>
-        <div class="mail-sheet">
-          <iframe class="wide-screen" sandbox="" src={source} title={language.say('mail.desktop')} />
-        </div>
-        <figcaption>{language.say('mail.desktop')}</figcaption>
-      </figure>
-      <figure>
-        <div class="mail-sheet">
-          <iframe sandbox="" src={source} title={language.say('mail.phone')} />
-        </div>
-        <figcaption>{language.say('mail.phone')}</figcaption>
-      </figure>
+      {(['desktop', 'phone'] as const).map((width) => (
+        <figure key={width}>
+          <div class="mail-sheet">
+            <iframe
+              name={`mail-${width}`}
+              class={width === 'desktop' ? 'wide-screen' : undefined}
+              sandbox={hasLinks ? LINKS_ALLOWED : ''}
+              src={source}
+              title={language.say(`mail.${width}`)}
+            />
+          </div>
+          <figcaption>
+            {language.say(`mail.${width}`)}
+            <a href={`${path}?${query && `${query}&`}images=all`} target={`mail-${width}`}>
+              {language.say('mail.images')}
+            </a>
+          </figcaption>
+        </figure>
+      ))}
     </div>
   );
 }

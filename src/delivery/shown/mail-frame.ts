@@ -8,6 +8,13 @@ export interface FrameLook {
   readonly isDark?: boolean;
   /** The badges next to its links, by link number. */
   readonly badges?: ReadonlyMap<number, Badge>;
+  /**
+   * Which images are loaded besides those embedded in the mail: `own`, the default, those of the library; `all`, those of other sites too;
+   * `counted`, the open pixel too, as in a mail client.
+   */
+  readonly images?: 'own' | 'all' | 'counted';
+  /** Whether its links work, each in a new tab. */
+  readonly hasLinks?: boolean;
 }
 
 /** A mail, and the images that may be displayed in it. */
@@ -29,34 +36,64 @@ export interface MailFrame {
   hasPictures: boolean;
 }
 
-/** The iframe may not navigate to other sites, so a click on a link would only show a browser error. */
-const RESTING = '<style>a, area { pointer-events: none !important; }</style>';
+/** The iframe may not navigate to other sites, so a click on a link that opens no tab would only show a browser error. */
+const RESTING = '<style>a:not([data-leads]), area:not([data-leads]) { pointer-events: none !important; }</style>';
+/** Added before the attributes of an active link; if an attribute occurs twice, browsers use the first. */
+const LEADING = 'data-leads target="_blank" rel="noopener noreferrer"';
+/** The start tag of a link, and the URL in it. */
+const LINK = /<(a|area)(?=\s)([^<>]*)/gi;
+const WEB_LINK = /(\shref=["']?)(https?:\/\/[^\s"'<>]+)/i;
+/** The open pixel. */
+const PIXEL = /^https?:\/\/[^/]+\/o\//i;
+const ORIGIN = /^https?:\/\/[^/?#]+/i;
 
-/** The URL of an image in the library: origin, path, id. Before a public URL was set, mails got this machine's origin. */
+/** The URL of an image in the library: origin, path, id. */
 const PICTURE = /(https?:\/\/[^\s"'<>()/]+)(\/pictures\/([0-9a-f]{32})\/[^\s"'<>()\\]*)/gi;
 const LOCAL = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
 /**
- * Removes the URLs of images that are neither embedded in the mail nor in the account's library, so that the alternative text appears
- * instead of a broken image, and disables links for mouse and keyboard. The mail itself stays focusable, so that the keyboard scrolls it.
- * Images of the library are loaded from the page's own origin, which may differ from the one in the mail.
+ * Removes the URLs of images that are not to be loaded, so that the alternative text appears instead of a broken image, and disables links that
+ * are not to lead anywhere for mouse and keyboard. The mail itself stays focusable, so that the keyboard scrolls it. What is served by this
+ * service is loaded from the page's own origin, which may differ from the one in the mail.
  */
-export function frameMail({ html, look: { isDark = false, badges }, library, origins }: Framing): MailFrame {
+export function frameMail({ html, look, library, origins }: Framing): MailFrame {
+  const { isDark = false, badges, images = 'own', hasLinks = false } = look;
   const marked = badges === undefined ? html : withBadges(html, badges);
   const coloured = isDark ? inDark(marked) : marked;
   const own = new Map<string, string>();
   for (const [address, origin = '', path = '', id = ''] of coloured.matchAll(PICTURE))
-    if (library.has(id.toLowerCase()) && (origins.includes(origin) || LOCAL.test(origin))) own.set(address, path);
+    if (library.has(id.toLowerCase()) && isOurs(origin, origins)) own.set(address, path);
+  const isLoaded = (address: string) =>
+    own.has(address) ||
+    /^data:/i.test(address) ||
+    (images !== 'own' && /^https?:/i.test(address) && (images === 'counted' || !PIXEL.test(address)));
   const still = coloured
-    .replaceAll(/(<img\b[^<>]*?\s)src=(["']?)([^"'\s<>]*)/gi, (whole, before, quote, address) =>
-      own.has(address) || /^data:/i.test(address) ? whole : `${before}data-src=${quote}${address}`,
+    .replaceAll(/(<img\b[^<>]*?\s)src=(["']?)([^"'\s<>]*)/gi, (_tag, before, quote, address) =>
+      isLoaded(address)
+        ? `${before}src=${quote}${own.get(address) ?? pathHere(address, origins)}`
+        : `${before}data-src=${quote}${address}`,
     )
     .replaceAll(PICTURE, (address) => own.get(address) ?? address)
-    .replaceAll(/<(a|area)(?=\s)/gi, '<$1 tabindex="-1"')
+    .replaceAll(LINK, (_tag, name: string, attributes: string) =>
+      hasLinks && WEB_LINK.test(attributes)
+        ? `<${name} ${LEADING}${attributes.replace(WEB_LINK, (_link, before, address) => before + pathHere(address, origins))}`
+        : `<${name} tabindex="-1"${attributes}`,
+    )
     .replace(/<body(?=[\s>])/i, '<body tabindex="0"');
   const shown = rested(/<body[\s>]/i.test(still) ? still : withBody(still));
   const etag = `"${createHash('sha256').update(shown).digest('base64url')}"`;
   return { html: shown, etag, hasPictures: own.size > 0 };
+}
+
+/** Whether an origin is this service. Before a public URL was set, mails got this machine's origin. */
+function isOurs(origin: string, origins: readonly string[]): boolean {
+  return origins.includes(origin) || LOCAL.test(origin);
+}
+
+/** The URL of something of this service as the page reaches it, by its path; any other URL stays as it is. */
+export function pathHere(url: string, origins: readonly string[]): string {
+  const [origin = ''] = ORIGIN.exec(url) ?? [];
+  return origin !== '' && isOurs(origin, origins) ? url.slice(origin.length) || '/' : url;
 }
 
 /** Adds the body element to HTML without one, where a browser would add it. */

@@ -1,19 +1,22 @@
 /**
  * The outbox: the list of the mails that are kept here because no relay is configured, newest first, and one mail with its text, headers,
- * source and links, and what may keep people from reading it.
+ * source and links, what may keep people from reading it, and what its recipient could do with it.
  */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ComponentChildren } from 'preact';
+import { LinkButton } from '../../dashboard/components/button.tsx';
 import { Time } from '../../dashboard/components/figures.tsx';
 import { MailFrames } from '../../dashboard/components/mail-frames.tsx';
 import { Badge, Card, Empty, Notice, Tabs } from '../../dashboard/components/surface.tsx';
 import { Pager, SearchForm, Table } from '../../dashboard/components/table.tsx';
-import { sendMailFrame } from '../../dashboard/mail-frame.ts';
+import { LINKS_ALLOWED, sendMailFrame } from '../../dashboard/mail-frame.ts';
 import { ask } from '../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../dashboard/page.tsx';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { withQuery } from '../../dashboard/with-query.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { checkMail, type MailParts } from '../../delivery/checks/mail-checks.ts';
+import { pathHere } from '../../delivery/shown/mail-frame.ts';
 import { MAX_MAILS } from '../../delivery/transport/outbox.ts';
 import { isTestMode } from '../../delivery/transport/relays/in-use.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
@@ -110,23 +113,43 @@ type View = (typeof VIEWS)[number];
 
 /** Registers the page of a mail and the mail's HTML for the frame in it. */
 async function mailScreen(app: FastifyInstance): Promise<void> {
-  pageRoute<{ Params: { id: string }; Querystring: { view?: string } }>(app, '/outbox/:id', async (request, reply) => {
+  pageRoute<Call>(app, '/outbox/:id', async (request, reply) => {
     const viewer = viewerOf(request);
     const mail = await ask(request, readMail, request.params);
     const view = VIEWS.find((name) => name === request.query.view) ?? 'look';
     const title = mail.subject || languageOf(request, viewer).say('outbox.noSubject');
-    const content = (
-      <WholeMail mail={mail} parts={await takeApart(mail.raw)} view={view} isHidden={viewer.role === 'viewer'} />
-    );
-    return sendPage(request, reply, viewer, { title, section: 'outbox' }, content);
+    const shown = {
+      mail,
+      parts: await takeApart(mail.raw),
+      view,
+      isHidden: viewer.role === 'viewer',
+      isOpened: isOpened(request),
+      origins: app.pictureOrigins(),
+    };
+    return sendPage(request, reply, viewer, { title, section: 'outbox', back: LIST }, <WholeMail {...shown} />);
   });
 
-  pageRoute<{ Params: { id: string } }>(app, '/outbox/:id/html', async (request, reply) => {
+  pageRoute<Call>(app, '/outbox/:id/html', async (request, reply) => {
     const mail = await ask(request, readMail, request.params);
     const { html } = await takeApart(mail.raw);
-    return sendMailFrame(reply, html ?? '', viewerOf(request).accountId);
+    const viewer = viewerOf(request);
+    const look = isOpened(request)
+      ? { hasLinks: true, images: 'counted' as const }
+      : { hasLinks: viewer.role !== 'viewer' };
+    return sendMailFrame(reply, html ?? '', viewer.accountId, look);
   });
 }
+
+interface Call {
+  Params: { id: string };
+  /** `open`: the mail is opened as its recipient, whose open counts. */
+  Querystring: { view?: string; open?: string };
+}
+
+/** Whether the mail is opened as its recipient, which who changes nothing may not. */
+const isOpened = (request: FastifyRequest<Call>) => request.query.open === '1' && viewerOf(request).role !== 'viewer';
+
+const LIST = { href: '/outbox', label: 'nav.outbox' } as const;
 
 interface MailProps {
   mail: Mail;
@@ -134,9 +157,13 @@ interface MailProps {
   view: View;
   /** Whether the tokens in its links were left out for this user. */
   isHidden: boolean;
+  isOpened: boolean;
+  /** Where links of this service lead. */
+  origins: readonly string[];
 }
 
-function WholeMail({ mail, parts, view, isHidden }: MailProps) {
+function WholeMail(props: MailProps) {
+  const { mail, view, isHidden } = props;
   const language = useLanguage();
   return (
     <>
@@ -165,18 +192,19 @@ function WholeMail({ mail, parts, view, isHidden }: MailProps) {
       {isHidden && ['text', 'headers', 'source', 'links'].includes(view) && (
         <Notice>{language.say('outbox.hidden')}</Notice>
       )}
-      <Content mail={mail} parts={parts} view={view} />
+      <Content {...props} />
     </>
   );
 }
 
-function Content({ mail, parts, view }: { mail: Mail; parts: MailParts; view: View }) {
+function Content(props: MailProps) {
+  const { mail, parts, view } = props;
   const language = useLanguage();
   switch (view) {
     case 'look':
-      return <Looks mail={mail} />;
+      return <Looks {...props} />;
     case 'text':
-      return <pre class="source">{parts.text ?? language.say('mail.noText')}</pre>;
+      return <pre class="source">{parts.text === null ? language.say('mail.noText') : <LinkedText {...props} />}</pre>;
     case 'headers':
       return (
         <Table
@@ -192,30 +220,109 @@ function Content({ mail, parts, view }: { mail: Mail; parts: MailParts; view: Vi
     case 'source':
       return <pre class="source">{mail.raw}</pre>;
     case 'links':
-      return <Links parts={parts} />;
+      return <Links {...props} />;
     case 'check':
       return <Checks parts={parts} />;
   }
 }
 
-function Looks({ mail }: { mail: Mail }) {
+function Looks(props: MailProps) {
+  const { mail, isHidden, isOpened } = props;
   const language = useLanguage();
+  if (isHidden)
+    return (
+      <>
+        <p class="quiet-text">{language.say('mail.note')}</p>
+        <MailFrames source={`/outbox/${mail.id}/html`} />
+      </>
+    );
   return (
     <>
-      <p class="quiet-text">
-        {language.say('mail.note')}{' '}
-        {mail.web_copy && (
-          <a href={mail.web_copy} target="_blank" rel="noreferrer">
-            {language.say('outbox.webCopy')}
-          </a>
-        )}
-      </p>
-      <MailFrames source={`/outbox/${mail.id}/html`} />
+      <Recipient {...props} />
+      {isOpened ? (
+        <div class="mail-sheet">
+          <iframe
+            sandbox={LINKS_ALLOWED}
+            src={`/outbox/${mail.id}/html?open=1`}
+            title={language.say('outbox.be.title')}
+          />
+        </div>
+      ) : (
+        <MailFrames source={`/outbox/${mail.id}/html`} hasLinks />
+      )}
     </>
   );
 }
 
-function Links({ parts }: { parts: MailParts }) {
+/** What can be done with the mail as if it had arrived, and where that is seen. */
+function Recipient({ mail, parts, isOpened, origins }: MailProps) {
+  const language = useLanguage();
+  const { contact_id: contact, single_send_utr: send, automation_utr: automation } = mail;
+  const leave = unsubscribeUrl(parts);
+  const report = send !== null ? `/campaigns/${send}` : automation !== null ? `/automations/${automation}` : null;
+  return (
+    <Card title={language.say('outbox.be.title')}>
+      <p class="quiet-text">
+        {language.say(isOpened ? 'outbox.be.opened' : 'outbox.be.text', { to: mail.envelope_to })}{' '}
+        {language.say('outbox.note')}
+      </p>
+      <div class="buttons">
+        <LinkButton href={`/outbox/${mail.id}?open=1`}>{language.say('outbox.be.open')}</LinkButton>
+        {leave !== null && (
+          <NewTab look="button plain" url={pathHere(leave, origins)}>
+            {language.say('outbox.be.leave')}
+          </NewTab>
+        )}
+        {report !== null && (
+          <LinkButton look="plain" href={report}>
+            {language.say('outbox.be.report')}
+          </LinkButton>
+        )}
+        {contact !== null && (
+          <LinkButton look="plain" href={`/contacts/${contact}`}>
+            {language.say('outbox.be.contact')}
+          </LinkButton>
+        )}
+        {mail.web_copy && (
+          <NewTab look="button quiet" url={pathHere(mail.web_copy, origins)}>
+            {language.say('outbox.webCopy')}
+          </NewTab>
+        )}
+      </div>
+    </Card>
+  );
+}
+
+/** The address at which its recipient unsubscribes (RFC 2369 3.2); null where the mail has none. */
+function unsubscribeUrl({ headers }: MailParts): string | null {
+  const header = headers.find(({ name }) => name.toLowerCase() === 'list-unsubscribe');
+  return /<(https?:[^<>]+)>/.exec(header?.value ?? '')?.[1] ?? null;
+}
+
+/** A link of the mail, which opens a tab of its own. */
+function NewTab({ url, look, children }: { url: string; look?: string; children: ComponentChildren }) {
+  return (
+    <a href={url} class={look} target="_blank" rel="noreferrer">
+      {children}
+    </a>
+  );
+}
+
+/** The text part, in which addresses of pages are links, unless they act for nobody. */
+function LinkedText({ parts: { text }, isHidden, origins }: MailProps) {
+  if (isHidden) return text;
+  return (text ?? '').split(/(https?:\/\/[^\s<>"]+)/).map((piece, at) =>
+    at % 2 === 0 ? (
+      piece
+    ) : (
+      <NewTab key={at} url={pathHere(piece, origins)}>
+        {piece}
+      </NewTab>
+    ),
+  );
+}
+
+function Links({ parts, isHidden, origins }: MailProps) {
   const language = useLanguage();
   const { links } = checkMail(parts);
   if (links.length === 0) return <p>{language.say('outbox.noLinks')}</p>;
@@ -229,7 +336,14 @@ function Links({ parts }: { parts: MailParts }) {
           heading: language.say('outbox.linkText'),
           cell: ({ text }) => text || <em>{language.say('outbox.linkBare')}</em>,
         },
-        { heading: language.say('outbox.linkUrl'), cell: ({ url }) => <code>{url}</code> },
+        {
+          heading: language.say('outbox.linkUrl'),
+          cell: ({ url }) => (
+            <code>
+              {isHidden || !/^https?:/i.test(url) ? url : <NewTab url={pathHere(url, origins)}>{url}</NewTab>}
+            </code>
+          ),
+        },
       ]}
     />
   );

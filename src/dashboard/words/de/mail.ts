@@ -4,7 +4,8 @@ import type { Translation } from '../translation.ts';
 
 export const mail: Translation<typeof english> = {
   'mail.note':
-    'Bilder Ihrer Bibliothek sind zu sehen; solche von anderswo werden hier nicht geladen, und Links führen nirgendwohin.',
+    'Bilder Ihrer Bibliothek sind zu sehen; solche von anderswo werden nur auf Wunsch geladen, und Links führen nirgendwohin. Nichts hier zählt als Öffnung.',
+  'mail.images': 'Bilder von anderswo laden',
   'mail.desktop': 'Am Schreibtisch',
   'mail.phone': 'Am Telefon',
   'mail.plainText': 'Reiner Text',
