@@ -34,11 +34,10 @@ export const outbox: Translation<typeof english> = {
   'outbox.hidden':
     'Links, die für den Empfänger handeln, etwa zum Abmelden, führen hier ins Leere, weil Ihre Rolle nichts ändern darf. Wer bearbeiten darf, sieht die Mail, wie sie hinausging.',
   'outbox.webCopy': 'Web-Kopie',
-  'outbox.note':
-    'Links führen wie in der Mail an ihr Ziel, jeder in einem neuen Tab, und ein Klick zählt als einer des Empfängers.',
+  'outbox.note': 'Links führen wie in der Mail an ihr Ziel, jeder in einem neuen Tab.',
   'outbox.be.title': 'Seien Sie dieser Empfänger',
   'outbox.be.text':
-    'Öffnen Sie die Mail, klicken Sie ihre Links und melden Sie sich ab, wie {to} es könnte. Einen Moment später steht es im Bericht und im Verlauf des Kontakts, als wäre die Mail angekommen.',
+    'Öffnen Sie die Mail, klicken Sie ihre Links und melden Sie sich ab, wie {to} es könnte. Es zählt für diesen Empfänger: Einen Moment später steht es im Bericht und im Verlauf des Kontakts.',
   'outbox.be.open': 'Als Empfänger öffnen',
   'outbox.be.opened': 'Das zählt als Öffnung: Alle Bilder wurden geladen, wie in einem Mailprogramm.',
   'outbox.be.leave': 'Abmelden',

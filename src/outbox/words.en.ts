@@ -31,10 +31,10 @@ export const outbox = {
   'outbox.hidden':
     'Links that act for the recipient, such as those for unsubscribing, are made to lead nowhere here, because your role changes nothing. Editors and owners see the mail as it left.',
   'outbox.webCopy': 'Web copy',
-  'outbox.note': 'Links lead where they do in the mail, each in a new tab, and a click counts as the recipient’s.',
+  'outbox.note': 'Links lead where they do in the mail, each in a new tab.',
   'outbox.be.title': 'Be this recipient',
   'outbox.be.text':
-    'Open the mail, click its links and unsubscribe as {to} would. A moment later the report and the contact’s timeline have it, as if the mail had arrived.',
+    'Open the mail, click its links and unsubscribe as {to} would. It counts as theirs: a moment later the report and the contact’s timeline have it.',
   'outbox.be.open': 'Open as the recipient',
   'outbox.be.opened': 'This counts as an open: all its images were loaded, as a mail program does.',
   'outbox.be.leave': 'Unsubscribe',

@@ -1,14 +1,17 @@
 /** The parts of a mailing's page beside its overview and recipients: links with their click map, and the preview. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { withinShare } from '../../src/http/account-share.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { sendCampaign } from '../support/campaign.ts';
+import { mustSucceed, sendCampaign } from '../support/campaign.ts';
 import { launch, openTab } from '../support/dashboard/browser.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 import { png, uploadPicture } from '../support/pictures.ts';
 import { untilFlushed } from '../support/recipient-links.ts';
 import { skipWithout } from '../support/tools.ts';
+import { until } from '../support/until.ts';
 
 const HTML = `<p>Hello ((first_name)), <a href="https://shop.example/new">all <b>news</b></a> or
   <a href="https://shop.example/old">&lt;script&gt;old</a></p><img src="https://shop.example/a.png" alt="A"><script>alert(1)</script>`;
@@ -120,6 +123,90 @@ t.test(
     t.equal((await loaded).status(), 200);
     await page.waitForLoadState('networkidle');
     t.strictSame([outside, complaints], [[], []]);
+  },
+);
+
+/** A site of somebody else with one picture; gives its address and how often it was asked. */
+async function pictureSite(t: Test) {
+  const asked = { count: 0 };
+  const server = createServer((_request, response) => {
+    asked.count++;
+    response.setHeader('content-type', 'image/png').end(png(12, 5));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/a.png`, asked };
+}
+
+t.test(
+  'own images are shown in every preview and thumbnail, others only when asked for, and none of it counts as an open',
+  { skip: skipWithout('chromium') },
+  async (t) => {
+    const app = await startApp(t);
+    const must = mustSucceed(t, app.one);
+    const own = await uploadPicture(app.one, png(31, 7));
+    const other = await pictureSite(t);
+    const html = `<p>Hello</p><img src="${own.url}" alt="Own"><img src="${other.url}" alt="Other">`;
+    const { utr } = await sendCampaign(t, app, { html });
+    const outboxed = app.db.prepare('SELECT max(id) FROM outbox').pluck().get();
+    const { utr: draft } = (await must('/single/send/draft', { single_send_name: 'June' })) as { utr: string };
+    for (const text of ['', '<p>More</p>'])
+      await must('/single/send/save', { utr: draft, recipient_id: ['contacts_1'], template_html: html + text });
+    await must('/templates/create', { template_name: 'House style', template_html: html });
+    const series = { type: 'custom', automation_for: 'contacts_1', automation_name: 'S', unsubscribe_group_id: 1 };
+    const { utr: automation } = (await must('/automations/create', series)) as { utr: string };
+    const schedule = {
+      waiting_type: 'days',
+      waiting_period: 1,
+      preview_img: 'blank.png',
+      template_id: 1,
+      sender_id: 1,
+    };
+    await must('/automations/schedule/create', { utr: automation, subject: 'S', ...schedule, template_html: html });
+    const mail = app.db.prepare('SELECT utr FROM automation_schedules').pluck().get();
+
+    await app.fastify.listen({ host: '127.0.0.1', port: 0 });
+    const origin = `http://127.0.0.1:${(app.fastify.server.address() as AddressInfo).port}`;
+    const cookie = cookieOf(app, addPerson(app));
+    const { page } = await openTab(t, await launch(t), origin, { cookie });
+    /** How wide the images with this text are in the frames of the page; 0: not loaded. */
+    const widths = async (alt: string) => {
+      const frames = page.frames().filter((frame) => frame !== page.mainFrame());
+      const read = `[...document.images].filter((image) => image.alt === '${alt}').map((image) => image.naturalWidth)`;
+      return (await Promise.all(frames.map((frame) => frame.evaluate<number[]>(read)))).flat();
+    };
+    for (const path of [
+      '/templates',
+      '/templates/1001',
+      `/campaigns/${draft}/edit/content`,
+      `/campaigns/${draft}/edit/templates`,
+      `/campaigns/${draft}/edit/check`,
+      `/campaigns/${draft}/edit/check?colours=dark`,
+      `/versions/${draft}`,
+      `/campaigns/${draft}/preview`,
+      `/campaigns/${utr}/preview`,
+      `/automations/${automation}/mails/${mail}/content`,
+      `/automations/${automation}/mails/${mail}/check`,
+      `/outbox/${outboxed}`,
+    ]) {
+      await page.goto(origin + path, { waitUntil: 'networkidle' });
+      const shown = await widths('Own');
+      t.ok(shown.length > 0, `${path} has a preview`);
+      t.strictSame([...new Set(shown)], [31], `${path} shows the own image`);
+      t.strictSame([...new Set(await widths('Other'))], [0], `${path} does not load the other`);
+    }
+    t.equal(other.asked.count, 0);
+    for (const path of [`/campaigns/${utr}/preview`, `/outbox/${outboxed}`]) {
+      await page.goto(origin + path, { waitUntil: 'networkidle' });
+      const loaded = page.waitForResponse(other.url);
+      await page.getByRole('link', { name: 'Load images from other sites' }).first().click();
+      await (await loaded).finished();
+      await until(async () => (await widths('Other')).includes(12));
+      t.strictSame((await widths('Other')).sort(), [0, 12], `${path} loads it where it was asked for`);
+    }
+    await untilFlushed(app);
+    t.equal(app.db.prepare('SELECT sum(total_opens) FROM mailings').pluck().get(), 0);
   },
 );
 

@@ -45,7 +45,8 @@ const LINK = /<(a|area)(?=\s)([^<>]*)/gi;
 const WEB_LINK = /(\shref=["']?)(https?:\/\/[^\s"'<>]+)/i;
 /** The open pixel. */
 const PIXEL = /^https?:\/\/[^/]+\/o\//i;
-const ORIGIN = /^https?:\/\/[^/?#]+/i;
+/** A URL that this service may have put into a mail: origin, and the path to one of its pages for recipients. */
+const FOR_RECIPIENTS = /^(https?:\/\/[^/?#]+)(\/(?:[ocuwf]|verify)\/.*)$/i;
 
 /** The URL of an image in the library: origin, path, id. */
 const PICTURE = /(https?:\/\/[^\s"'<>()/]+)(\/pictures\/([0-9a-f]{32})\/[^\s"'<>()\\]*)/gi;
@@ -90,10 +91,10 @@ function isOurs(origin: string, origins: readonly string[]): boolean {
   return origins.includes(origin) || LOCAL.test(origin);
 }
 
-/** The URL of something of this service as the page reaches it, by its path; any other URL stays as it is. */
+/** The URL of a page for recipients as the dashboard reaches it, by its path; any other URL stays as it is. */
 export function pathHere(url: string, origins: readonly string[]): string {
-  const [origin = ''] = ORIGIN.exec(url) ?? [];
-  return origin !== '' && isOurs(origin, origins) ? url.slice(origin.length) || '/' : url;
+  const [, origin = '', path = ''] = FOR_RECIPIENTS.exec(url) ?? [];
+  return isOurs(origin, origins) ? path : url;
 }
 
 /** Adds the body element to HTML without one, where a browser would add it. */

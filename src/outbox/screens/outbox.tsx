@@ -259,6 +259,8 @@ function Recipient({ mail, parts, isOpened, origins }: MailProps) {
   const language = useLanguage();
   const { contact_id: contact, single_send_utr: send, automation_utr: automation } = mail;
   const leave = unsubscribeUrl(parts);
+  // A mail of no campaign, such as the one that verifies a sender, counts nowhere.
+  if (leave === null) return <p class="quiet-text">{language.say('outbox.note')}</p>;
   const report = send !== null ? `/campaigns/${send}` : automation !== null ? `/automations/${automation}` : null;
   return (
     <Card title={language.say('outbox.be.title')}>
@@ -268,11 +270,9 @@ function Recipient({ mail, parts, isOpened, origins }: MailProps) {
       </p>
       <div class="buttons">
         <LinkButton href={`/outbox/${mail.id}?open=1`}>{language.say('outbox.be.open')}</LinkButton>
-        {leave !== null && (
-          <NewTab look="button plain" url={pathHere(leave, origins)}>
-            {language.say('outbox.be.leave')}
-          </NewTab>
-        )}
+        <NewTab look="button plain" url={pathHere(leave, origins)}>
+          {language.say('outbox.be.leave')}
+        </NewTab>
         {report !== null && (
           <LinkButton look="plain" href={report}>
             {language.say('outbox.be.report')}
