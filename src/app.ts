@@ -1,4 +1,4 @@
-/** Builds the HTTP application. Fastify and Ajv options are set only here, so tests and production run with the same ones. */
+/** Builds the HTTP application. Fastify and Ajv options are set only here, so that tests and production use the same ones. */
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import { api } from './api/index.ts';
@@ -18,7 +18,7 @@ import { installLineEnd, refuseTrace, serverOptions } from './http/server-option
 import type { Deps } from './operations/deps.ts';
 import { pages } from './pages/index.ts';
 
-/** Gives the application, ready for `listen` or `inject`. */
+/** Returns the application, ready for `listen` or `inject`. */
 export async function buildApp(
   given: Omit<Deps, 'backups'>,
   logger: NonNullable<FastifyServerOptions['logger']> = false,

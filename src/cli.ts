@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * What Node starts. Imports nothing that loads a package before the version of Node is checked: the database addon crashes a Node that is
- * too old, and static imports are loaded before the first statement of a file runs.
+ * The program's entry point. It imports nothing that loads a package before the version of Node is checked: the database addon crashes a
+ * Node that is too old, and static imports are loaded before the first statement of a file runs.
  */
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
@@ -19,11 +19,11 @@ if (major < OLDEST.major || (major === OLDEST.major && minor < OLDEST.minor)) {
   process.exitCode = 1;
 } else {
   restartWithOneArena();
-  // Keeps what V8 compiles, because compiling it again takes a tenth of a start. Where the folder cannot be written, nothing is kept.
-  // It is not the folder for temporary files, which is Node's default: whoever may write there could place code in it.
+  // Caches the code that V8 compiles, because compiling it again takes a tenth of the startup time. If the folder is not writable, nothing
+  // is cached. Node's default, the folder for temporary files, is not used, because anyone who may write there could place code in it.
   enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/start'));
-  // Requests, rows and mails are short-lived: more room for them before they are collected takes memory (hundreds of MB on Node 24)
-  // and saves no time. The main thread's room can no longer be limited once Node runs, but it can be kept from growing.
+  // Requests, rows and mails are short-lived: more memory before they are collected (hundreds of MB on Node 24) saves no time. The main
+  // thread's space for new objects can no longer be limited once Node runs, but its growth can be prevented.
   setFlagsFromString('--semi-space-growth-factor=1');
   await import('./commands/index.ts');
 }

@@ -7,9 +7,9 @@ import { isTimeZone } from './time/zones.ts';
 
 interface Setting<T> {
   about: string;
-  /** The text used when the setting is absent or empty. */
+  /** The text used if the setting is absent or empty. */
   fallback: string;
-  /** Turns the text into the value; throws an Error that says what is expected. */
+  /** Converts the text to the value. Throws an Error that describes the expected format. */
   parse(text: string): T;
 }
 
@@ -38,19 +38,22 @@ function oneOf<const T extends string>(...choices: T[]): (text: string) => T {
   };
 }
 
-/** A name in ASCII form or an IP address. URLs allow quotes and more in names, which have no place in the HTML of a mail. */
+/**
+ * A host name in ASCII form or an IP address. URLs allow quotes and other characters in host names, which must not get into the HTML of a
+ * mail.
+ */
 const HOST_NAME = /^([a-z\d._-]+|\[[a-f\d:]+\])$/;
 
 /**
- * The origin of an http or https address without a path, by a name or an IP address; empty for an empty text. Throws an Error that says
- * what is expected.
+ * The origin of an http or https URL without a path, with a host name or an IP address; empty for an empty text. Throws an Error that
+ * describes the expected format.
  */
 export function parseOrigin(text: string): string {
   if (text === '') return '';
   const url = URL.canParse(text) ? new URL(text) : null;
   const isBare = url !== null && url.origin.length + url.pathname.length === url.href.length && url.pathname === '/';
   if (!isBare || !/^https?:$/.test(url.protocol) || !HOST_NAME.test(url.hostname)) {
-    // Pages and forms lead to paths below the host name, so a path here would break them.
+    // Pages and forms lead to paths directly below the host, so a path here would break them.
     throw new Error('an http or https address without a path, such as https://mail.example.com');
   }
   return url.origin;
@@ -83,21 +86,21 @@ function asProxies(text: string): readonly string[] {
   return hops;
 }
 
-/** Whether a text is an IP address or a CIDR range. A prefix of 0 is refused, since it would trust everybody. */
+/** Whether a text is an IP address or a CIDR range. A prefix of 0 is rejected, because it would trust every address. */
 function isAddressRange(text: string): boolean {
   const [, address = '', , prefix] = /^([^/]+)(\/(\d{1,3}))?$/.exec(text) ?? [];
   const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
   return bits > 0 && (prefix === undefined || (Number(prefix) > 0 && Number(prefix) <= bits));
 }
 
-/** In ASCII form (UTS #46), since SMTP commands that contain it are ASCII. */
+/** Converts to ASCII form (UTS #46), because SMTP commands that contain it are ASCII. */
 function asDomain(text: string): string {
   const domain = /^\p{ASCII}*$/u.test(text) ? text.toLowerCase() : domainToASCII(text);
   if (text !== '' && !/^[a-z\d-]+(\.[a-z\d-]+)+$/.test(domain)) throw new Error('a domain such as bounces.example.com');
   return domain;
 }
 
-/** Servers of one NATS cluster, without what is secret: that is in files, which no log and no list of processes shows. */
+/** Servers of one NATS cluster, without credentials: these are in files, so that no log and no process list shows them. */
 function asNatsServers(text: string): readonly string[] {
   if (text === '') return [];
   const urls = text.split(',').map((part) => part.trim());
@@ -123,7 +126,7 @@ function asTimeZone(text: string): string {
   return text;
 }
 
-/** Every setting: its default, what it is for and how its text is read. Tests compare the README's table and .env.example with it. */
+/** Every setting: its default, its purpose and how its text is parsed. Tests compare the README's table and .env.example with it. */
 export const SETTINGS = {
   HOST: setting('127.0.0.1', 'Address to listen on.', asText),
   PORT: setting('3000', 'Port to listen on; 0 picks a free one.', integerBetween(0, 65535)),
@@ -224,7 +227,7 @@ export const SETTINGS = {
 
 export type Config = Readonly<{ [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]['parse']> }>;
 
-/** The settings from `environment`; throws an Error of one line that names every invalid one. Values are never repeated in it. */
+/** Reads the settings from `environment`. Throws a one-line Error that names every invalid setting, but never repeats a value. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const faults: string[] = [];
   const values = Object.entries(SETTINGS).map(([name, { fallback, parse }]) => {
@@ -246,7 +249,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return Object.freeze(Object.fromEntries(values));
 }
 
-/** The variables of the `.env` file in the working directory, if there is one, and of the environment, which win. Throws an Error that names an unreadable file. */
+/**
+ * The variables of the `.env` file in the working directory, if there is one, and of the environment, which take precedence. Throws an
+ * Error that names an unreadable file.
+ */
 export function readEnvironment(): Record<string, string | undefined> {
   return { ...environmentFile(), ...process.env };
 }

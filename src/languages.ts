@@ -1,14 +1,14 @@
-/** The languages that pages are written in, and which of them a browser asks for. */
+/** The languages of pages, and the choice of a browser among them. */
 
 export const LANGUAGE_CODES = ['en', 'de'] as const;
 export type LanguageCode = (typeof LANGUAGE_CODES)[number];
-/** Each language by its own name, for whoever cannot read the present one. */
+/** Each language by its own name, for visitors who cannot read the current language. */
 export const LANGUAGE_NAMES: Readonly<Record<LanguageCode, string>> = { en: 'English', de: 'Deutsch' };
 
-/** The longest Accept-Language header that is read. */
+/** The maximum length of the Accept-Language header that is read. */
 const MAX_HEADER = 200;
 
-/** The locales of an Accept-Language header (RFC 9110, 12.5.4) by descending weight; those that are malformed are left out. */
+/** The locales of an Accept-Language header (RFC 9110, 12.5.4) by descending weight; malformed ones are skipped. */
 export function acceptedLocales(header = ''): string[] {
   return header
     .slice(0, MAX_HEADER)
@@ -22,13 +22,13 @@ export function acceptedLocales(header = ''): string[] {
     .map(({ tag }) => tag);
 }
 
-/** The language of a locale such as de-AT; null where no page is written in it. */
+/** The language of a locale such as de-AT; null if there are no pages in it. */
 export function languageOfLocale(locale: string): LanguageCode | null {
   const language = locale.split('-')[0]?.toLowerCase();
   return LANGUAGE_CODES.find((code) => code === language) ?? null;
 }
 
-/** The first of these locales whose language pages are written in; English where there is none. */
+/** The first of these locales' languages for which there are pages; English if there is none. */
 export function preferredLanguage(locales: readonly string[]): LanguageCode {
   for (const locale of locales) {
     const code = languageOfLocale(locale);

@@ -43,35 +43,37 @@ import { createLoginLink, loginLinkPath } from './users/login-links.ts';
 import { hasOwner } from './users/users.ts';
 
 interface Server {
-  /** The address below which the API's paths are. */
+  /** The URL below which the API's paths are. */
   apiUrl: string;
   /** The new key pair of a first start, to be shown once. */
   keys: KeyPair | null;
-  /** The address of the page that makes the first owner, at a first start; null later. */
+  /** On a first start, the URL of the page that creates the first owner; null later. */
   welcomeUrl: string | null;
-  /** Where campaign mail goes. */
+  /** The destination of campaign mail. */
   courier: ReturnType<typeof courierInUse>;
-  /** Why nothing may be sent with these settings; null where all is well. */
+  /** Why sending is not allowed with these settings; null if they are fine. */
   linksFault: Said | null;
-  /** Whether somebody can sign in to the first account. */
+  /** Whether a user can sign in to the first account. */
   hasOwner: boolean;
-  /** To be called when they were shown; if it is not, the next start makes and gives another pair. */
+  /** Call it when the keys have been shown. If it is not called, the next start creates another pair. */
   keysShown(): Promise<void>;
-  /** Resolves when somebody asks for a restart: then to be closed and started again. */
+  /** Resolves when a restart is requested: the caller then closes the service and starts it again. */
   restart: Promise<void>;
   close(): Promise<void>;
 }
 
-/** Limits the memory for new objects in each thread: rows and mails live for one batch only, so that more of it saves no time. */
+/** Limits the memory for new objects in each thread: rows and mails live for one batch only, so more memory saves no time. */
 const LIMITS = { maxYoungGenerationSizeMb: 6 };
-/** The time after SHUTDOWN_SECONDS in which results of the last mails are recorded; then the process ends, whatever still hangs. */
+/**
+ * The time after SHUTDOWN_SECONDS in which results of the last mails are recorded; then the process ends, even if something still hangs.
+ */
 const LAST_WRITES_MS = 1000;
-/** How long the note that the first keys were shown waits for the write lock. */
+/** How long recording that the first keys were shown waits for the write lock. */
 const KEYS_SHOWN_MS = 5000;
 
 /**
- * Opens the database, migrates it and starts the service. When it cannot start it throws an Error of one line and leaves nothing open,
- * so that the process ends and the next start finds everything free.
+ * Opens the database, migrates it and starts the service. If the service cannot start, throws a one-line Error and leaves nothing open, so
+ * that the process ends and the next start is not blocked.
  */
 export async function serve(config: Config): Promise<Server> {
   if (config.SMTP_URL !== '') parseRelays(config.SMTP_URL);
@@ -182,8 +184,8 @@ async function serveFrom(
 }
 
 /**
- * Collects what only the start needed. It takes 25 ms, as long as nobody is served. V8 then goes on by itself when the service rests, in
- * pauses of a few milliseconds, and gives 7 MB back to the system; without a first collection it never does.
+ * Collects the garbage of startup. That takes 25 ms, before the first request. Afterwards V8 continues by itself while the service is idle,
+ * in pauses of a few milliseconds, and returns 7 MB to the system; without a first collection it never does.
  */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
@@ -197,7 +199,7 @@ function firstWelcome(db: Db, publicUrl: string): string {
   return publicUrl + loginLinkPath(createLoginLink(db, link, COMMAND_LINE, systemClock.now()).secret);
 }
 
-/** Gives the origin listened on. Throws an Error of one line that names the setting at fault, BOUNCE_LISTEN's too. */
+/** Starts listening. Returns the origin. Throws a one-line Error that names the faulty setting, which may also be BOUNCE_LISTEN. */
 async function listen(app: FastifyInstance, { HOST, PORT, BOUNCE_LISTEN }: Config): Promise<string> {
   const at = { host: HOST, port: PORT };
   await app.listen(at).catch((error: unknown) => {
@@ -208,7 +210,7 @@ async function listen(app: FastifyInstance, { HOST, PORT, BOUNCE_LISTEN }: Confi
   return localOrigin(HOST, address.port);
 }
 
-/** Throws when BOUNCE_LISTEN is taken: the background thread listens there later, when it is too late to refuse the start. */
+/** Throws if BOUNCE_LISTEN is in use: the background thread listens there later, when it is too late to fail the startup. */
 async function assertFree(at: { host: string; port: number }): Promise<void> {
   const probe = createServer();
   try {
@@ -221,7 +223,7 @@ async function assertFree(at: { host: string; port: number }): Promise<void> {
   }
 }
 
-/** The Error for an address that cannot be listened on; `names` are the settings it comes from. */
+/** The Error for a host and port that cannot be listened on; `names` are the settings they come from. */
 function listenFault(
   error: unknown,
   { host, port }: { host: string; port: number },
@@ -236,7 +238,7 @@ function listenFault(
   return new Error(`${names.host}: ${where} cannot be listened on: ${error instanceof Error ? error.message : error}`);
 }
 
-/** Runs imports and previews of them, one at a time, in a thread that starts with the first one. */
+/** Runs imports and import previews, one at a time, in a thread that starts with the first one. */
 function importThread() {
   let thread: Worker | null = null;
   const turns = new Turns();

@@ -11,7 +11,7 @@ export type ThreadName =
   | 'passkey-thread'
   | 'webhook-thread';
 
-/** The file that a worker thread starts with: the compiled one beside compiled code, the source beside sources. */
+/** The entry file of a worker thread: the compiled one next to compiled code, the source next to sources. */
 export function threadFile(name: ThreadName): URL {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   return new URL(`./threads/${name}.${extension}`, import.meta.url);

@@ -1,2 +1,2 @@
-/** The release, as package.json has it: the one-file program has no package.json of ours to read. */
+/** The release, the same as in package.json, because the single executable has no package.json to read. */
 export const VERSION = '0.1.0';

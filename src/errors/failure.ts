@@ -1,4 +1,4 @@
-/** Failures that are reported to the caller. Any layer may throw them; one error handler turns them into the answer. */
+/** Failures that are reported to the caller. Any layer may throw them; one error handler turns them into the response. */
 import { type Said, Sentence, sentence } from './sentences.ts';
 
 export type FieldErrors = Record<string, Said[]>;
@@ -7,7 +7,7 @@ export type FieldErrors = Record<string, Said[]>;
 export class Failure extends Error {
   readonly status: number;
   readonly errors: Said | FieldErrors;
-  /** For the Location header: the path of the record that the request conflicts with. */
+  /** For the Location header: the path of the record with which the request conflicts. */
   readonly location: string | undefined;
 
   constructor(status: number, errors: Said | FieldErrors, location?: string) {
@@ -18,7 +18,7 @@ export class Failure extends Error {
   }
 }
 
-/** True if the errors are a single text about the whole request instead of texts by field. */
+/** Whether the errors are a single text about the whole request instead of texts by field. */
 export function isSaid(errors: Said | FieldErrors): errors is Said {
   return typeof errors === 'string' || errors instanceof Sentence;
 }
@@ -43,14 +43,14 @@ export function invalid(field: string, text: Said): Failure {
   return new Failure(422, { [field]: [text] });
 }
 
-/** 413: the body is larger, or has more parts, than the service reads. */
+/** 413: the body is larger, or has more parts, than the service accepts. */
 export function payloadTooLarge(): Failure {
   return new Failure(413, sentence('payload_too_large'));
 }
 
 /**
- * 503: the request cannot be served at the moment, and nothing was changed. The caller may repeat it. Pass a `cause` that the operator should
- * know; it is logged.
+ * 503: the request cannot be served at the moment, and nothing was changed. The caller may repeat it. Pass a `cause` that the operator
+ * should know; it is logged.
  */
 export function unavailable(cause?: unknown): Failure {
   return Object.assign(new Failure(503, sentence('database_busy')), { cause });

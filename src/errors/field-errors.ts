@@ -1,7 +1,7 @@
-/** The texts of field errors: what is wrong with a field of a request, by rule. */
+/** Error texts for the fields of a request. */
 import { sentence } from './sentences.ts';
 
-/** A field's name as error texts show it: underscores and camel case become spaces (`strIds` → `str ids`). */
+/** A field's name as shown in error texts: underscores and camel case become spaces (`strIds` → `str ids`). */
 export function fieldLabel(field: string): string {
   return field
     .replace(/([a-z])([A-Z])/g, '$1 $2')

@@ -1,6 +1,6 @@
 /**
- * The sentences with which the service says why something was not done or what it found, each with a code. The API answers them in
- * English; a program compares codes, and the dashboard has each sentence in the reader's language.
+ * The sentences with which the service explains why it refused something, or what it found, each with a code. The API returns them in
+ * English; programs compare codes, and the dashboard shows each sentence in the user's language.
  */
 
 import { CHECK_SENTENCES } from './sentences/checks.ts';
@@ -8,9 +8,9 @@ import { FEATURE_SENTENCES } from './sentences/features.ts';
 import { REFUSAL_SENTENCES } from './sentences/refusals.ts';
 import { RELAY_SENTENCES } from './sentences/relays.ts';
 
-/** By code. `{name}` stands for a value. What starts with a small letter follows “because” or a colon. */
+/** The sentences by code. `{name}` stands for a value. A sentence in lower case follows “because” or a colon. */
 export const SENTENCES = {
-  // Why somebody gets no mail, or no more.
+  // Why a contact gets no mail, or no more mail.
   unsubscribed_all: 'unsubscribed from all mail',
   unsubscribed_group: 'unsubscribed from this group',
   excluded: 'excluded from this send',
@@ -108,7 +108,7 @@ export const SENTENCES = {
   content_none: 'It has no content: the blank template needs template code',
   content_broken: 'Its content does not compile: {problem}',
 
-  // What is wrong with a field.
+  // Errors of a field.
   field_required: 'The {field} field is required.',
   field_selected: 'The selected {field} is invalid.',
   field_email: 'The {field} must be a valid email address.',
@@ -149,7 +149,7 @@ export const SENTENCES = {
   column_unknown: 'Column not known: {name}',
   column_email: 'One column must be the email.',
 
-  // What a check of the installation found, and what to do.
+  // Results of the checks of the installation, and what to do.
   files_private: 'nobody but their owner can read them',
   files_open_one: 'others can read a file with personal data, keys and secrets',
   files_open: 'others can read {count} files with personal data, keys and secrets',
@@ -183,7 +183,7 @@ export const SENTENCES = {
   when_minutes: '{count} minutes ago',
   relay_cure: 'Mail waits and is tried again by itself. The test under Settings, Sending finds the cause.',
 
-  // What a check of the DNS of a sender's domain found, and what to do.
+  // Results of the DNS checks of a sender's domain, and what to do.
   dns_silent: 'DNS gives no answer ({code})',
   dns_silent_cure: 'Try again.',
   dns_no_record: 'no record',
@@ -226,7 +226,7 @@ export type SentenceCode = keyof typeof SENTENCES;
 type NamesIn<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
 type ValuesOf<Code extends SentenceCode> = Record<NamesIn<(typeof SENTENCES)[Code]>, Value>;
 type Values<Code extends SentenceCode> = [NamesIn<(typeof SENTENCES)[Code]>] extends [never] ? [] : [ValuesOf<Code>];
-/** The codes of sentences without holes. */
+/** The codes of sentences without placeholders. */
 export type PlainCode = {
   [Code in SentenceCode]: [NamesIn<(typeof SENTENCES)[Code]>] extends [never] ? Code : never;
 }[SentenceCode];
@@ -236,10 +236,10 @@ export function isSentenceCode(text: string): text is SentenceCode {
   return Object.hasOwn(SENTENCES, text);
 }
 
-/** What stands in the hole of a sentence: a name, a number, or another sentence. */
+/** The value of a placeholder: a name, a number, or another sentence. */
 export type Value = string | number | Sentence;
 
-/** Something that the service says: a code and the values for its holes. As text and in JSON it is the English sentence. */
+/** A message of the service: a code and the values of its placeholders. Converted to a string or JSON, it is the English sentence. */
 export class Sentence {
   readonly code: SentenceCode;
   readonly values: Readonly<Record<string, Value>>;
@@ -258,10 +258,10 @@ export class Sentence {
   }
 }
 
-/** A sentence of the service, or a text that others wrote. */
+/** A sentence of the service, or a text written by others. */
 export type Said = string | Sentence;
 
-/** An error that tells an owner what is wrong. Its message is the English of what is `said`. */
+/** An error with an explanation for the owner. Its message is the explanation in English. */
 export class SaidError extends Error {
   readonly said: Said;
 
@@ -271,17 +271,17 @@ export class SaidError extends Error {
   }
 }
 
-/** What an error says, for whoever reads about it. */
+/** The explanation in an error, for display. */
 export function saidBy(error: unknown): Said {
   return error instanceof SaidError ? error.said : error instanceof Error ? error.message : String(error);
 }
 
-/** The sentence of a code with its values. */
+/** The sentence with this code and these values. */
 export function sentence<Code extends SentenceCode>(code: Code, ...[values]: Values<Code>): Sentence {
   return new Sentence(code, values ?? {});
 }
 
-/** Puts values into the holes of a text; a hole without a value stays. */
+/** Replaces the placeholders in a text by values; a placeholder without a value is kept. */
 export function fillHoles(text: string, values: Readonly<Record<string, Value>>): string {
   return text.replaceAll(/\{(\w+)\}/g, (hole, name: string) => String(values[name] ?? hole));
 }

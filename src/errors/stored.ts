@@ -1,15 +1,15 @@
 /**
- * The stored form of what the service says: in tables, between threads and on the way from a node. It is a mark, the code and, where the
- * sentence has values, those as JSON: `:left_target`, `:given_up{"reply":"451 4.3.0 Try later"}`. So the words of a sentence can change and
- * be translated, and SQL compares codes. A text that others wrote is stored as it is; one that begins with the mark gets the mark twice,
- * so that no mail server can pass for the service.
+ * The stored form of sentences: in tables, between threads and in messages of nodes. It is a marker, the code and, if the sentence has
+ * values, these as JSON: `:left_target`, `:given_up{"reply":"451 4.3.0 Try later"}`. So the wording can change and be translated, and SQL
+ * can compare codes. A text written by others is stored unchanged; if it begins with the marker, the marker is doubled, so that no mail
+ * server can forge a sentence of the service.
  */
 import { isSentenceCode, type PlainCode, type Said, Sentence, type SentenceCode, type Value } from './sentences.ts';
 
 const MARK = ':';
 const FORM = /^:([a-z][a-z0-9_]*)(\{.*\})?$/s;
 
-/** What is said, as it is stored. The same sentence with the same values is always the same text. */
+/** The stored form of a sentence or text. The same sentence with the same values always has the same stored form. */
 export function stored(said: Said): string {
   if (typeof said === 'string') return (said.startsWith(MARK) ? MARK + said : said).toWellFormed();
   const names = Object.keys(said.values).sort();
@@ -22,7 +22,7 @@ function storedValue({ values }: Sentence, name: string): string | number {
   return typeof value === 'number' ? value : stored(value);
 }
 
-/** What a stored text says. A code that this release does not know stays the text that it is. */
+/** Parses a stored text. A code that this release does not know remains a plain text. */
 export function readStored(text: string): Said;
 export function readStored(text: string | null): Said | null;
 export function readStored(text: string | null): Said | null {
@@ -52,7 +52,7 @@ export function isUnknown(text: string): boolean {
   return text.startsWith(MARK) && readStored(text) === text;
 }
 
-/** What is said, with each text in it that others wrote changed. */
+/** The same sentence or text, with each text written by others changed by `change`. */
 export function withTexts(said: Said, change: (text: string) => string): Said {
   if (typeof said === 'string') return change(said);
   const values = Object.entries(said.values).map(([name, value]): [string, Value] => [
@@ -62,19 +62,19 @@ export function withTexts(said: Said, change: (text: string) => string): Said {
   return new Sentence(said.code, Object.fromEntries(values));
 }
 
-/** A sentence without values as it is stored, as an SQL literal. */
+/** The stored form of a sentence without values, as an SQL literal. */
 export function storedSql(code: PlainCode): string {
   return `'${MARK}${code}'`;
 }
 
-/** A stored text in English, as the API and exports have it. Every connection has it as the SQL function `english`. */
+/** A stored text in English, as the API and exports show it. Every connection has this as the SQL function `english`. */
 export function english(text: string): string;
 export function english(text: string | null): string | null;
 export function english(text: string | null): string | null {
   return text === null ? null : String(readStored(text));
 }
 
-/** The code of what is said; null for nothing and for what others said. */
+/** The code of a sentence; null for null and for a text written by others. */
 export function codeOf(said: Said | null): SentenceCode | null {
   return said instanceof Sentence ? said.code : null;
 }

@@ -1,4 +1,4 @@
-/** SPF (RFC 7208) and DKIM (RFC 6376) of what senders write from, DMARC beside them, with the records to paste. */
+/** Checks SPF (RFC 7208), DKIM (RFC 6376) and DMARC of sender domains, and suggests the records to publish. */
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Relay } from '../delivery/transport/smtp/relay-urls.ts';
@@ -7,7 +7,7 @@ import type { SenderDomain } from '../senders/domains.ts';
 import { type SeenDomain, seenDomain } from './doctor-findings.ts';
 import type { CheckResult, Finding } from './finding.ts';
 
-/** The error codes by which node:dns says that a name has no such record. */
+/** The error codes with which node:dns reports that a name has no such record. */
 const ABSENT = ['ENOTFOUND', 'ENODATA'];
 /** The SPF mechanism for a host, by the version of its IP address; 0 stands for a host name. */
 const MECHANISMS = new Map([
@@ -17,8 +17,8 @@ const MECHANISMS = new Map([
 ]);
 
 /**
- * The checks of one sender domain; `spf` is the check of its return path. A lookup that fails gives a warning, since it says nothing
- * about the record.
+ * The checks of one sender domain; `spf` is the check of its return path. A failed lookup is a warning, because it says nothing about the
+ * record.
  */
 async function checkDomain(resolver: Resolver, sender: SenderDomain, spf: Finding | undefined): Promise<Finding[]> {
   const txt = (name: string) => textsAt(resolver, name);
@@ -30,7 +30,7 @@ async function checkDomain(resolver: Resolver, sender: SenderDomain, spf: Findin
   return [dkim, dmarc, await guarded(`Alignment of ${sender.domain}`, () => alignmentCheck(txt, sender, passes))];
 }
 
-/** Checks the SPF record of a return path's domain, and suggests one that allows these relays. */
+/** Checks the SPF record of a return path's domain, and suggests one that allows these SMTP relays. */
 export async function checkReturnPath(resolver: Resolver, domain: string, relays: Relay[]): Promise<Finding> {
   return guarded(`SPF of ${domain}`, () => spfCheck((name) => textsAt(resolver, name), domain, relays));
 }
@@ -84,7 +84,7 @@ async function spfCheck(txt: Lookup, domain: string, relays: Relay[]): Promise<C
   return { state: 'ok', found: record };
 }
 
-/** The SPF mechanisms that allow these relays. A relay on this machine is taken to be the mail server (MX) of the domain. */
+/** The SPF mechanisms that allow these SMTP relays. A relay on this machine is assumed to be the domain's mail server (MX). */
 function mechanismsOf(relays: Relay[]): string {
   const mechanisms = relays.map(({ host, local }) => (local ? 'mx' : `${MECHANISMS.get(isIP(host))}:${host}`));
   return [...new Set(mechanisms.length > 0 ? mechanisms : ['mx'])].join(' ');
@@ -96,7 +96,7 @@ async function dkimCheck(txt: Lookup, { domain, keys }: SenderDomain): Promise<C
   }
   const looked = await Promise.all(keys.map(async (key) => ({ key, fault: await recordFault(txt, key) })));
   const published = looked.filter(({ fault }) => fault === null).map(({ key }) => key.name);
-  // Nobody needs the record of a former key for long, so only the others have to be there.
+  // The record of a former key is not needed for long, so only the others must exist.
   const missing = looked.filter(({ key, fault }) => key.state !== 'former' && fault !== null);
   const worst = missing.find(({ key }) => key.state === 'signing') ?? missing[0];
   if (!worst?.fault)
@@ -113,7 +113,7 @@ function recordOf({ name, value, zone }: Key) {
   return { name, value, zone };
 }
 
-/** What is wrong with the record that publishes a key; null: nothing. */
+/** The fault of the record that publishes a key; null if it is correct. */
 async function recordFault(txt: Lookup, { name, value }: Key): Promise<'dkim_missing' | 'dkim_other' | null> {
   const published = (await txt(name)).map(parseTags).find((tags) => tags.has('p'));
   if (published === undefined) return 'dkim_missing';
@@ -121,12 +121,12 @@ async function recordFault(txt: Lookup, { name, value }: Key): Promise<'dkim_mis
 }
 
 interface Published {
-  /** The domain at which the records are. */
+  /** The domain that has the records. */
   domain: string;
   records: string[];
 }
 
-/** Checks the policy of the domain itself, or else of the nearest domain above that has one, where sp= takes precedence over p=. */
+/** Checks the policy of the domain itself, or else of the nearest parent domain that has one, where sp= takes precedence over p=. */
 async function dmarcCheck(txt: Lookup, { domain }: SenderDomain): Promise<CheckResult> {
   const [published] = await policiesOf(txt, domain);
   if (published === undefined) {
@@ -152,8 +152,8 @@ async function dmarcCheck(txt: Lookup, { domain }: SenderDomain): Promise<CheckR
 }
 
 /**
- * Checks alignment (RFC 7489 §3.1): SPF or our DKIM signature must pass, and for a domain related to the one in From. `passes` says
- * which of the two checks did not fail. The highest domain with a DMARC policy is taken as the organizational domain.
+ * Checks alignment (RFC 7489 §3.1): SPF or our DKIM signature must pass, for a domain related to the one in From. `passes` tells which of
+ * the two checks did not fail. The highest domain with a DMARC policy is taken as the organizational domain.
  */
 async function alignmentCheck(
   txt: Lookup,
@@ -187,7 +187,7 @@ async function alignmentCheck(
   };
 }
 
-/** The DMARC records of the domain and of those above it, in this order. Top-level domains are not asked. */
+/** The DMARC records of the domain and of its parent domains, in this order. Top-level domains are not queried. */
 async function policiesOf(txt: Lookup, domain: string): Promise<Published[]> {
   const labels = domain.split('.');
   const domains = labels.slice(0, -1).map((_, at) => labels.slice(at).join('.'));
@@ -200,18 +200,18 @@ async function policiesOf(txt: Lookup, domain: string): Promise<Published[]> {
   return all.filter(({ records }) => records.length > 0);
 }
 
-/** Parses a tag=value list (RFC 6376 §3.2). White space within values is dropped. */
+/** Parses a tag=value list (RFC 6376 §3.2). White space inside values is dropped. */
 function parseTags(record: string): Map<string, string> {
   const pairs = record.split(';').map((part) => part.split('='));
   return new Map(pairs.map(([tag = '', ...value]) => [tag.trim(), value.join('=').replace(/\s/g, '')]));
 }
 
-/** The TXT records at a name. Throws the error of node:dns when the lookup fails. */
+/** Looks up the TXT records of a name. Throws the error of node:dns if the lookup fails. */
 type Lookup = (name: string) => Promise<string[]>;
 
 const PATIENCE_MS = 3000;
 
-/** A resolver that asks the servers of this machine, or this one (ADDRESS[:PORT]). */
+/** A resolver that queries the configured servers of this machine, or the given one (ADDRESS[:PORT]). */
 export function dnsResolver(server?: string): Resolver {
   const resolver = new Resolver({ timeout: PATIENCE_MS, tries: 2 });
   if (server !== undefined) resolver.setServers([server]);
@@ -219,15 +219,15 @@ export function dnsResolver(server?: string): Resolver {
 }
 
 interface DomainChecks {
-  /** The finding of each return path, once. */
+  /** The finding for each return path, once. */
   spf: Finding[];
-  /** The findings of each domain beside that of its return path. */
+  /** The findings for each domain, without that for its return path. */
   perDomain: Finding[][];
-  /** All findings of each domain, to be kept. */
+  /** All findings for each domain, for storage. */
   seen: SeenDomain[];
 }
 
-/** Checks SPF, DKIM, DMARC and alignment of all domains at once; nothing is thrown. `now` is epoch milliseconds. */
+/** Checks SPF, DKIM, DMARC and alignment of all domains at once. Never rejects. `now` is epoch milliseconds. */
 export async function checkDomains(
   resolver: Resolver,
   domains: readonly SenderDomain[],

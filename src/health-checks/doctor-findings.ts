@@ -1,24 +1,27 @@
-/** What `sendlark doctor` last saw outside this machine: whether each relay answered, and the DNS of each sender's domain. */
+/**
+ * The results of the last `sendlark doctor` run about the outside world: whether each SMTP relay answered, and the DNS of each sender's
+ * domain.
+ */
 import type { Database } from 'better-sqlite3';
 import { findNamedValue, writeNamedValue } from '../database/named-values.ts';
 import type { SenderDomain } from '../senders/domains.ts';
 import { type Finding, type KeptFinding, keptFinding } from './finding.ts';
 
 const NAME = 'doctor_findings';
-/** The most characters kept of what was found: a record of somebody else's DNS can have 64 KiB. */
+/** The maximum length of a stored result, because a foreign DNS record can have 64 KiB. */
 const MAX_FOUND = 500;
-/** The checks of a domain in the order in which they are told. */
+/** The checks of a domain in the order in which they are reported. */
 export const DOMAIN_CHECKS = ['SPF', 'DKIM', 'DMARC', 'Alignment'] as const;
 
-/** The checks of a sender's domain, as they were made for this return path and these DKIM keys. */
+/** The results for a sender's domain, with the return path and DKIM keys that were checked. */
 export interface SeenDomain {
   domain: string;
   returnPath: string;
   keys: string[];
   checks: Record<(typeof DOMAIN_CHECKS)[number], Finding['state']>;
-  /** What was found, in the order of the checks. An earlier release did not keep it. */
+  /** The findings in the order of the checks. Earlier releases did not store them. */
   findings?: KeptFinding[];
-  /** When this domain was asked alone, epoch milliseconds; without it, when all was looked at. */
+  /** When this domain was checked separately, epoch milliseconds; absent if it was checked with the others. */
   at?: number;
 }
 
@@ -29,7 +32,7 @@ interface DoctorFindings {
   domains: SeenDomain[];
 }
 
-/** What was seen of a domain at `at`, epoch milliseconds, from the findings on its return path, DKIM, DMARC and alignment. */
+/** The results for a domain at `at`, epoch milliseconds, from the findings about its return path, DKIM, DMARC and alignment. */
 export function seenDomain(sender: SenderDomain, findings: readonly Finding[], at: number): SeenDomain {
   const [spf, dkim, dmarc, alignment] = findings;
   const stateOf = (finding: Finding | undefined) => finding?.state ?? 'warn';
@@ -45,12 +48,12 @@ export function seenDomain(sender: SenderDomain, findings: readonly Finding[], a
   };
 }
 
-/** Keeps what the doctor saw, in place of what it saw before. */
+/** Replaces the stored results of the doctor. */
 export function recordDoctorFindings(client: Database, findings: DoctorFindings): void {
   writeNamedValue(client, NAME, JSON.stringify(findings));
 }
 
-/** Keeps what was seen of these domains, in place of what was seen of them before. */
+/** Replaces the stored results for these domains. */
 export function recordSeenDomains(client: Database, domains: readonly SeenDomain[], now: number): void {
   const record = client.transaction(() => {
     const before = findDoctorFindings(client) ?? { at: now, relays: [], domains: [] };
@@ -61,7 +64,7 @@ export function recordSeenDomains(client: Database, domains: readonly SeenDomain
   record.immediate();
 }
 
-/** What was seen last of this domain with the return path and the keys that it has now, and when; undefined where it was not. */
+/** The latest results for this domain with its current return path and keys, and their time; undefined if there are none. */
 export function findSeenDomain(
   doctor: DoctorFindings | null,
   { domain, returnPath, keys }: SenderDomain,
@@ -75,7 +78,7 @@ export function findSeenDomain(
   return seen && doctor ? { ...seen, at: seen.at ?? doctor.at } : undefined;
 }
 
-/** What the doctor saw last; null when it never ran. */
+/** The results of the last doctor run; null if it never ran. */
 export function findDoctorFindings(client: Database): DoctorFindings | null {
   const value = findNamedValue(client, NAME);
   if (value === null) return null;

@@ -11,11 +11,11 @@ import { RELEASED } from '../time/clock.ts';
 import type { Finding } from './finding.ts';
 
 const GIB = 2 ** 30;
-/** Less than this fails; less than four times as much is a warning. */
+/** Less free space than this fails; less than four times as much is a warning. */
 const MIN_BYTES = GIB / 4;
 const DAY = 24 * 60 * 60 * 1000;
 
-/** What settings, disk, clock and holds say at `now`, epoch milliseconds. */
+/** The findings about settings, disk, clock and holds at `now`, epoch milliseconds. */
 export function localChecks(client: Database, config: Config, now: number): Finding[] {
   return [settingsCheck(client, config), diskCheck(config), clockCheck(client, now), heldCheck(client)];
 }
@@ -71,12 +71,12 @@ function heldCheck(client: Database): Finding {
   };
 }
 
-/** Permissions of a file's group and of everybody else. */
+/** The permission bits of a file's group and of others. */
 const OTHERS = 0o077;
 
 /**
- * Looks at the database and at every file beside it whose name begins with the database's: write-ahead log, lock, unfinished copies
- * and backups kept there. Earlier releases made them with the umask's mode, and a file keeps the mode it was made with.
+ * Checks the permissions of the database and of every file next to it whose name begins with the database's: write-ahead log, lock,
+ * unfinished copies and backups. Earlier releases created them with the umask's mode, and a file keeps its mode.
  */
 export function filesCheck(config: Config): Finding {
   const path = resolve(config.DATABASE_PATH);

@@ -1,4 +1,4 @@
-/** Whether the links in mails lead back to this service, and with what certificate. Only the public address is asked. */
+/** Checks whether the links in mails lead to this service, and its certificate. Requests only the public URL. */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -9,42 +9,42 @@ import type { Tokens } from '../delivery/links/tokens.ts';
 import { sentence } from '../errors/sentences.ts';
 import { type CheckResult, type Finding, type KeptFinding, keptFinding, readFinding } from './finding.ts';
 
-// An import of node:http would load all that it offers, among it Node's own undici: 14 MB and 35 ms of CPU in each thread.
+// Importing node:http would load everything it offers, including Node's own undici: 14 MB and 35 ms of CPU time in each thread.
 const { request: requestHttp } = process.getBuiltinModule('node:http');
 
 const NAME = 'Public address';
 const PATIENCE_MS = 10_000;
-/** What is read of an answer, and shown of somebody else's text. */
+/** The number of bytes read of a response, and of characters shown of a foreign text. */
 const MAX_BYTES = 4096;
 const MAX_SHOWN = 200;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** A certificate that ends sooner was not renewed when it should have been: 30 days before its end. */
+/** A certificate that expires sooner than this was not renewed 30 days before its end, as it should have been. */
 const SOON_MS = 14 * DAY_MS;
 const PURPOSE = 'healthz';
 const KEPT = 'public_address_seen';
 
 interface Answer {
   status: number;
-  /** Where a redirect leads; empty for none. */
+  /** The target of a redirect; empty if there is none. */
   location: string;
   body: string;
-  /** Null: the address has no TLS. */
+  /** Null: the URL does not use TLS. */
   certificate: Certificate | null;
 }
 
 interface Certificate {
-  /** Why it is not accepted, as node:tls names it; null where it is. */
+  /** Why it is not accepted, as node:tls names it; null if it is. */
   fault: string | null;
   names: string;
   endsAt: Date;
 }
 
-/** What /healthz answers to a challenge: only a service with the secrets of this database can. */
+/** The reply of /healthz to a challenge: only a service with the secrets of this database can compute it. */
 export function proofOf(tokens: Tokens, challenge: string): string {
   return tokens.sign(PURPOSE, challenge);
 }
 
-/** Asks the public address, and says in words what is wrong. Ends within ten seconds; nothing is thrown. `now` is epoch milliseconds. */
+/** Requests the public URL, and describes any problem. Ends within ten seconds and never rejects. `now` is epoch milliseconds. */
 export async function publicAddressCheck(publicUrl: string, tokens: Tokens, now: number): Promise<Finding> {
   if (publicUrl === '') return { name: NAME, state: 'warn', found: sentence('address_none') };
   const challenge = randomBytes(16).toString('hex');
@@ -58,14 +58,14 @@ export async function publicAddressCheck(publicUrl: string, tokens: Tokens, now:
 
 function ask(url: URL): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    // A bad certificate is judged here, so that its name and end can be told.
+    // A bad certificate is judged here, so that its names and end date can be reported.
     const options = { agent: false, rejectUnauthorized: false, headers: { accept: 'application/json' } } as const;
     const call = url.protocol === 'https:' ? requestHttps(url, options) : requestHttp(url, options);
     const timer = setTimeout(() => call.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })), PATIENCE_MS);
     call.on('error', reject);
     call.on('close', () => {
       clearTimeout(timer);
-      // After an answer that is none, such as 101, nothing else tells that it is over.
+      // After an unusual response such as 101, only this event signals the end.
       reject(new Error('the connection was closed without an answer'));
     });
     call.on('response', (response) => {
@@ -160,7 +160,7 @@ function jsonOf(text: string): { alive?: unknown; proof?: unknown } {
   }
 }
 
-/** One short line of what somebody else said. */
+/** A foreign text as one short line. */
 function shortened(text: string): string {
   return text
     .replaceAll(/[\p{C}\s]+/gu, ' ')
@@ -169,19 +169,19 @@ function shortened(text: string): string {
 }
 
 interface Seen {
-  /** What the public address was. */
+  /** The public URL at that time. */
   url: string;
   /** Epoch milliseconds. */
   at: number;
   finding: Finding;
 }
 
-/** Keeps what was found, in place of what was found before. */
+/** Replaces the stored result. */
 export function recordPublicAddress(client: Database, seen: Seen): void {
   writeNamedValue(client, KEPT, JSON.stringify({ ...seen, finding: keptFinding(seen.finding) }));
 }
 
-/** What was found last of this address, and when; null where it was not looked at. */
+/** The last result for this public URL, with its time; null if there is none. */
 export function findPublicAddress(client: Database, publicUrl: string): Seen | null {
   const value = findNamedValue(client, KEPT);
   if (value === null) return null;

@@ -1,4 +1,4 @@
-/** Whether mail that comes back arrives: sends a test mail to itself by the way that other servers take, over the DNS and port 25. */
+/** Checks that returned mail arrives: the service sends a test mail to itself the way other servers do, over the DNS and port 25. */
 import type { Resolver } from 'node:dns/promises';
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
@@ -13,10 +13,10 @@ import { SmtpRefusal, talkSmtp } from './smtp-talk.ts';
 
 const NAME = 'Returned mail';
 const SMTP_PORT = 25;
-/** How many of the servers that the DNS names are tried, and for how long each. */
+/** The maximum number of mail servers tried, and the time for each. */
 const MAX_SERVERS = 2;
 const PATIENCE_MS = 5000;
-/** How long the mail may take once it was accepted, because another server may pass it on. */
+/** How long the mail may take after it was accepted, because another server may forward it. */
 const ARRIVAL_MS = 5000;
 const POLL_MS = 100;
 const KEPT = 'returned_mail_seen';
@@ -25,16 +25,19 @@ interface Way {
   resolver: Pick<Resolver, 'resolveMx'>;
   /** Epoch milliseconds. */
   now: number;
-  /** 25, but for tests. */
+  /** 25, except in tests. */
   port?: number;
 }
 
-/** Whether returned mail is taken in here, so that there is something to test. */
+/** Whether this installation accepts returned mail, so that there is something to test. */
 export function takesReturnedMail({ BOUNCE_DOMAIN, BOUNCE_LISTEN }: Config): boolean {
   return BOUNCE_DOMAIN !== '' && BOUNCE_LISTEN !== null;
 }
 
-/** Sends the test mail and looks whether it arrives. Ends within half a minute; nothing is thrown. Mail leaves without it, so it warns only. */
+/**
+ * Sends the test mail and waits for its arrival. Ends within half a minute and never rejects. Problems are only warnings, because mail is
+ * sent nevertheless.
+ */
 export async function returnedMailCheck(client: Database, config: Config, way: Way): Promise<Finding> {
   const { BOUNCE_DOMAIN: domain, BOUNCE_LISTEN: at } = config;
   const listen = at === null ? '' : `${at.host}:${at.port}`;
@@ -47,7 +50,10 @@ export async function returnedMailCheck(client: Database, config: Config, way: W
   }
 }
 
-/** The servers that take mail to a domain, the preferred first; the domain itself where it has no MX record (RFC 5321, 5.1); none where it takes no mail (RFC 7505). */
+/**
+ * The mail servers of a domain, the preferred first; the domain itself if it has no MX record (RFC 5321, 5.1); none if it accepts no mail
+ * (RFC 7505).
+ */
 async function serversOf(resolver: Way['resolver'], domain: string): Promise<string[]> {
   const records = await resolver.resolveMx(domain).catch((error) => {
     if (codeOf(error) !== 'ENODATA') throw error;
@@ -88,7 +94,7 @@ async function sendTest(
   return silent;
 }
 
-/** Hands the mail over as a server does that returns one: from the null sender (RFC 5321, 4.5.5). */
+/** Delivers the mail as a server that returns mail does: from the null sender (RFC 5321, 4.5.5). */
 async function deliver(host: string, port: number, domain: string, to: string): Promise<void> {
   const message = [
     `From: Sendlark <MAILER-DAEMON@${domain}>`,
@@ -124,12 +130,12 @@ interface Seen {
   finding: Finding;
 }
 
-/** Keeps what was found, in place of what was found before. */
+/** Replaces the stored result. */
 export function recordReturnedMail(client: Database, seen: Seen): void {
   writeNamedValue(client, KEPT, JSON.stringify({ ...seen, finding: keptFinding(seen.finding) }));
 }
 
-/** What was found last, and when; null where it was not looked at, or returned mail is not taken in as it was. */
+/** The last result with its time; null if there is none, or if the settings for returned mail have changed since. */
 export function findReturnedMail(client: Database, config: Config): Seen | null {
   const value = findNamedValue(client, KEPT);
   if (value === null || !takesReturnedMail(config)) return null;

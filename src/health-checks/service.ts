@@ -1,4 +1,7 @@
-/** Health checks that read what the running service stored in the database: heartbeats of the background thread, relay failures, backups. */
+/**
+ * Health checks that read what the running service stored in the database: heartbeats of the background thread, SMTP relay failures,
+ * backups.
+ */
 import type { Database } from 'better-sqlite3';
 import { lastBackupAt } from '../backups/files.ts';
 import type { Config } from '../config.ts';
@@ -15,12 +18,12 @@ import type { CheckResult, Finding } from './finding.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** While mail waits, a failed relay is retried at least once a minute. A failure older than this is therefore over. */
+/** While mail waits, a failed SMTP relay is retried at least once a minute. A failure older than this is therefore over. */
 const RECENT_MS = 10 * MINUTE_MS;
 /** If the last backup is older than this, the check warns. */
 const BACKUP_DAYS = 7;
 
-/** The state of background thread, relay and backups at `now`, epoch milliseconds. */
+/** The findings about background thread, SMTP relay and backups at `now`, epoch milliseconds. */
 export function serviceChecks(client: Database, config: Config, now: number): Finding[] {
   return [backgroundCheck(client, now), relayCheck(client, config, now), backupCheck(client, now)];
 }
@@ -67,7 +70,7 @@ function backupCheck(client: Database, now: number): Finding {
     : { name, state: 'warn', found: sentence('backup_old', { days }), advice };
 }
 
-/** The state of the sender nodes at `now`, epoch milliseconds; empty if NATS_URL is not set. */
+/** The findings about sender nodes at `now`, epoch milliseconds; empty if NATS_URL is not set. */
 export function nodeChecks(client: Database, { NATS_URL }: Config, now: number): Finding[] {
   if (NATS_URL.length === 0) return [];
   const nodes = listSenderNodes(client, now);
@@ -103,14 +106,14 @@ function namesOf(nodes: readonly { name: string }[]): string {
   return nodes.map(({ name }) => name).join(', ');
 }
 
-/** The state of the account's webhooks; empty if it has none. */
+/** The findings about the account's webhooks; empty if it has none. */
 export function webhooksCheck(db: Db, accountId: number): Finding[] {
   const name = 'Webhooks';
   const endpoints = listEndpoints(db, accountId);
   if (endpoints.length === 0) return [];
   const disabled = endpoints.filter(({ disabled_code: code }) => code !== null && code !== 'by_owner');
   if (disabled.length === 0) return [{ name, state: 'ok', found: sentence('webhooks_well') }];
-  // Without path and query, which often hold a secret.
+  // Without path and query, which often contain a secret.
   const hosts = new Set(disabled.map(({ url }) => new URL(url).host));
   const advice = [sentence('webhooks_cure')];
   return [{ name, state: 'warn', found: sentence('webhooks_off', { name: [...hosts].join(', ') }), advice }];

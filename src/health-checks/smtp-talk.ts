@@ -1,21 +1,24 @@
-/** A short talk with an SMTP server (RFC 5321), one command after the other. */
+/** A short dialogue with an SMTP server (RFC 5321), one command after the other. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { createInterface, type Interface } from 'node:readline';
 
-/** What a server may say altogether. */
+/** The maximum number of bytes that a server may send in total. */
 const MAX_BYTES = 64 * 1024;
 
-/** The server answered, but not as it should. The message is the first line of its reply. */
+/** Thrown if the server replied, but not as expected. The message is the first line of its reply. */
 export class SmtpRefusal extends Error {}
 
 /**
- * Sends a command, or waits for the greeting where it is empty, and gives the lines of the reply. Throws an SmtpRefusal when the reply
- * does not begin with `expected`.
+ * Sends a command, or for an empty one waits for the greeting. Returns the lines of the reply. Throws an SmtpRefusal if the reply does not
+ * begin with `expected`.
  */
 type Ask = (command: string, expected: string) => Promise<string[]>;
 
-/** Talks over a socket once it is `ready`, for `patienceMs` at most, and closes it. Throws what the socket or `talk` throws. */
+/**
+ * Runs `talk` over a socket once it is `ready`, for at most `patienceMs` milliseconds, and closes it. Rethrows the errors of the socket and
+ * of `talk`.
+ */
 export async function talkSmtp<Result>(
   socket: Socket,
   ready: 'connect' | 'secureConnect',

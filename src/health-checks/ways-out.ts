@@ -1,4 +1,7 @@
-/** Whether mail gets out and is trusted, as far as was seen: the relay by its last use or check, the senders' domains by the doctor. */
+/**
+ * Whether mail gets out and is trusted, according to stored results: the last use or check of the SMTP relay, and the doctor's check of the
+ * senders' domains.
+ */
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
@@ -8,18 +11,21 @@ import { relayName } from '../delivery/transport/smtp/relay-urls.ts';
 import { listSenderDomains } from '../senders/domains.ts';
 import { DOMAIN_CHECKS, findDoctorFindings, findSeenDomain } from './doctor-findings.ts';
 
-/** none: there is no relay; nodes: none is needed for campaign mail, which leaves from sender nodes; untried: nothing was seen of the relays that are configured now; answers: the doctor reached one. */
+/**
+ * none: there is no relay; nodes: campaign mail needs none, because sender nodes send it; untried: the configured relays have not been used
+ * yet; answers: the doctor reached one.
+ */
 export const RELAY_STATES = ['none', 'nodes', 'untried', 'answers', 'works', 'fails'] as const;
 
 interface RelaySeen {
   state: (typeof RELAY_STATES)[number];
-  /** When it was seen, epoch milliseconds; null where nothing was. */
+  /** The time of that result, epoch milliseconds; null if there is none. */
   at: number | null;
-  /** Whether any relay ever took a mail, as far as is known. */
+  /** Whether any relay is known to have accepted a mail. */
   has_worked: 0 | 1;
 }
 
-/** What was seen last of the relays that are configured now. One that took a mail or answered after a failure works again. */
+/** The latest state of the SMTP relays that are configured now. A relay that accepted a mail or replied after a failure works again. */
 export function relaySeen(client: Database, config: Config): RelaySeen {
   const names = relaysInUse(client, config).map(relayName);
   const isOurs = ({ relay }: { relay: string }) => names.includes(relay);
@@ -39,12 +45,12 @@ export function relaySeen(client: Database, config: Config): RelaySeen {
     return { state: names.length === 0 ? unused : 'untried', at: null, has_worked };
   }
   if (failsAt > Math.max(worksAt, answersAt)) return { state: 'fails', at: failsAt, has_worked };
-  // An answer says less than a mail that was taken, and takes nothing back from it.
+  // A reply proves less than an accepted mail, so it never replaces that state.
   if (worksAt > failsAt) return { state: 'works', at: worksAt, has_worked };
   return { state: 'answers', at: answersAt, has_worked };
 }
 
-/** When the relays kept in the file last passed a test and last failed, epoch milliseconds; 0 where none did. */
+/** When the stored SMTP relays last passed a test and last failed, epoch milliseconds; 0 if none did. */
 function seenOfStored(client: Database): { answered: number; failed: number } {
   const seen = client
     .prepare<[], { answered: string | null; failed: string | null }>(
@@ -54,19 +60,19 @@ function seenOfStored(client: Database): { answered: number; failed: number } {
   return { answered: Date.parse(seen?.answered ?? '') || 0, failed: Date.parse(seen?.failed ?? '') || 0 };
 }
 
-/** none: there is no sender; unknown: a domain was not checked as it is now; weak: no check failed, but one had remarks. */
+/** none: there is no sender; unknown: a domain was not checked with its current settings; weak: no check failed, but one had warnings. */
 export const DNS_STATES = ['none', 'unknown', 'passed', 'weak', 'failed'] as const;
 
 export interface DnsSeen {
   state: (typeof DNS_STATES)[number];
-  /** When the doctor asked the DNS, epoch milliseconds; null where it is unknown. */
+  /** When the doctor queried the DNS, epoch milliseconds; null if unknown. */
   at: number | null;
-  /** A domain that is in this state, and which of its checks did not pass. */
+  /** A domain in this state, and its checks that did not pass. */
   domain: string | null;
   checks: (typeof DOMAIN_CHECKS)[number][];
 }
 
-/** What the doctor saw of the domains that the senders of an account write from: the worst of them. */
+/** The doctor's results for the domains of an account's senders: the worst of them. */
 export function dnsSeen(db: Db, config: Config, accountId: number): DnsSeen {
   const doctor = findDoctorFindings(db.$client);
   const domains = listSenderDomains(db, config, accountId).map((sender) => {

@@ -1,4 +1,4 @@
-/** Keeps one account from taking all of what everybody shares: the compiling thread, the memory, the room in the database. */
+/** Keeps one account from using up shared resources: the compile thread, memory, database space. */
 import { Failure, unavailable } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 
@@ -6,15 +6,15 @@ const TOO_MANY_REQUESTS = 429;
 
 const tooMany = () => new Failure(TOO_MANY_REQUESTS, sentence('too_many_templates'));
 
-/** What somebody has under way, and what begins when that has ended. */
+/** The number of running tasks of one key, and the waiting ones. */
 interface Turns {
   underWay: number;
   waiting: (() => void)[];
 }
 
 /**
- * Gives a function that runs `work` for somebody with an id, such as an account: `atOnce` of theirs at a time, while others of theirs wait. It
- * throws what `refusal` gives where `most` of theirs are under way or wait already.
+ * Returns a function that runs `work` for a key such as an account id: at most `atOnce` tasks of that key at a time, while further ones
+ * wait. Throws the result of `refusal` if the key already has `most` running or waiting tasks.
  */
 export function turns(most = Number.POSITIVE_INFINITY, refusal = unavailable, atOnce = 1) {
   const byId = new Map<number, Turns>();
@@ -35,13 +35,13 @@ export function turns(most = Number.POSITIVE_INFINITY, refusal = unavailable, at
 }
 
 /**
- * For what may compile templates, each of which can take seconds: three of an account at once, and beyond them 429. Hundreds of them would keep
- * everybody else waiting for an hour.
+ * For tasks that may compile templates, each of which can take seconds: three of an account at once, and 429 beyond that. Hundreds of them
+ * would make other accounts wait for an hour.
  */
 export const withinShare = turns(3, tooMany, 3);
 
-/** One work of an account after the other: where it checks that there is room and then takes it, and where it needs much memory. */
+/** Runs an account's tasks one after the other: those that check for space and then use it, and those that need much memory. */
 export const inTurn = turns();
 
-/** For showing an account its mails, each of which takes megabytes and a part of a second of the thread that everybody shares. */
+/** For showing an account its mails, each of which takes megabytes and a fraction of a second of a shared thread. */
 export const inShowingTurn = turns(50, tooMany);

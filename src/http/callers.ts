@@ -1,4 +1,4 @@
-/** Who calls the API: a program with a pair of keys, or a person in the dashboard with a session. */
+/** Identifies the caller of the API: a program with a pair of keys, or a user in the dashboard with a session. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import { findAccount } from '../database/accounts.ts';
@@ -13,20 +13,23 @@ import { isSameOrigin } from './same-origin.ts';
 
 declare module 'fastify' {
   interface FastifyRequest extends Caller {
-    /** Checks the caller again, for long answers: throws 401 or 403 if the keys or session are no longer valid. The session counts as idle meanwhile. */
+    /**
+     * Checks the caller again during long answers: throws 401 or 403 if the keys or session are no longer valid. This check does not count
+     * as activity of the session.
+     */
     requireCaller(): void;
   }
-  /** Who may call a route: by default a person needs the role of a viewer for a GET, that of an editor for everything else. */
+  /** Who may call a route: by default a user needs the role of a viewer for a GET, and that of an editor for anything else. */
   interface FastifyContextConfig extends Partial<AccessRule> {}
 }
 
-/** How long a correct pair is accepted without asking the database again. A revoked pair stops working within this time. */
+/** How long a correct pair is accepted without another database query. A revoked pair stops working within this time. */
 const CACHE_MS = 1000;
 const MAX_CACHED = 1000;
 
 /**
  * Installs the check of the caller, which sets `request.accountId`, `actor` and `role`, or answers 401 or 403. It runs before the body is
- * read, so that a caller without keys costs only the headers, and again before the handler, because a pair may be revoked or a session
+ * read, so that a request without keys costs only its headers, and again before the handler, because a pair may be revoked or a session
  * ended while a long body arrives.
  */
 export function installCallers(
@@ -37,8 +40,8 @@ export function installCallers(
   const cached = new Map<string, { accountId: number; until: number }>();
 
   /**
-   * The account of a pair, or null. Only correct pairs are cached. A Map lookup does not leak key characters by timing: it compares texts
-   * only after a randomly seeded hash matches.
+   * The account of a pair, or null. Only correct pairs are cached. A Map lookup does not leak key characters by timing, because it compares
+   * texts only after a randomly seeded hash matches.
    */
   function findAccountByPair(publicKey: string, secretKey: string): number | null {
     const pair = `${publicKey}\n${secretKey}`;
@@ -52,7 +55,7 @@ export function installCallers(
     return accountId;
   }
 
-  /** The caller by the request's two key headers; throws 401 when they are missing or wrong. */
+  /** The caller identified by the request's two key headers. Throws 401 if they are missing or wrong. */
   function callerWithKeys({ headers, ip }: FastifyRequest): Caller {
     const { publickey: publicKey, secretkey: secretKey } = headers;
     const missing: FieldErrors = {};
@@ -65,8 +68,8 @@ export function installCallers(
   }
 
   /**
-   * The session by which a request may call the API, or null. A cookie alone is not enough, because browsers send it with requests that
-   * other sites cause; the header X-Sendlark can be set by our own pages only. Whoever sends a key is judged by keys alone.
+   * The session with which a request may call the API, or null. A cookie alone is not enough, because browsers also send it with requests
+   * caused by other sites; the header X-Sendlark can be set only by our own pages. If the request has a key header, only the keys count.
    */
   function findApiSession(request: FastifyRequest, isInUse: boolean): Session | null {
     const { publickey, secretkey, 'x-sendlark': ours } = request.headers;
@@ -99,7 +102,7 @@ export function installCallers(
   }
 }
 
-/** Who may call a route. An address without a route needs only a session, and is answered 404. */
+/** The access rule of a route. A URL without a route needs only a session, and is answered 404. */
 function allowedBy({ method, routeOptions: { config } }: FastifyRequest): AccessRule {
   const { role = method === 'GET' ? 'viewer' : 'editor', isForUsers, isForOperators } = config;
   return { role, isForUsers, isForOperators };

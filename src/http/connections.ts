@@ -1,17 +1,19 @@
-/** Limits on connections to the HTTP server: their number, how long one may be idle, and how they are closed when the service stops. */
+/** Limits connections to the HTTP server: their number, their idle time, and how they are closed when the service stops. */
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 const MAX_CONNECTIONS = 1000;
-/** Connections that are silent, send headers or send a body without keys. Beyond so many, the one that began first gives way. */
+/**
+ * The maximum number of connections that are silent, or still sending headers or a body without keys. Beyond it, the oldest one is closed.
+ */
 const MAX_UNFINISHED = 900;
-/** A connection is closed when an answer is waiting for it and the client has read nothing for this long. */
+/** A connection is closed if a response is waiting and the client has read nothing for this long. */
 const IDLE_READER_MS = 60_000;
 const CHECK_INTERVAL_MS = 50;
 
-/** Fastify's and Node's time limits for a request. Bodies have limits of their own in bodies.ts. */
+/** Fastify's and Node's time limits for a request. Bodies have separate limits in bodies.ts. */
 export const REQUEST_TIMES = {
   /** Longer than the longest upload, in case another limit fails. */
   requestTimeout: 2 * 60 * 60 * 1000,
@@ -22,19 +24,19 @@ export const REQUEST_TIMES = {
 const lastOf = new WeakMap<Duplex, { request: FastifyRequest['raw']; response: FastifyReply['raw'] }>();
 
 /**
- * Whether a connection is in the middle of an answer, or has answered a request whose body still comes. What is written then would be
- * taken for a part of that answer, or for the answer to the next request.
+ * Whether a connection is in the middle of a response, or has answered a request whose body is still arriving. Anything written then would
+ * be taken for a part of that response, or for the response to the next request.
  */
 export function isAnswering(connection: Duplex): boolean {
   const last = lastOf.get(connection);
   return last?.response.headersSent === true && !(last.response.closed && last.request.complete);
 }
 
-/** Sets the limits of `app.server`, for the routes registered after this call. */
+/** Sets the limits of `app.server`, for routes registered after this call. */
 export function installConnectionLimits(app: FastifyInstance): void {
   const { server } = app;
   server.maxConnections = MAX_CONNECTIONS;
-  // A connection was refused because the limit is reached. Close idle keep-alive connections to make room.
+  // A connection was refused because the limit is reached. Closes idle keep-alive connections to make room.
   server.on('drop', () => server.closeIdleConnections());
   server.setTimeout(IDLE_READER_MS, (socket) => {
     if (socket.writableLength > 0) socket.destroy();
@@ -43,17 +45,20 @@ export function installConnectionLimits(app: FastifyInstance): void {
 }
 
 /**
- * Keeps strangers from holding every connection with requests that they do not finish. The reverse proxy opens many connections from one
- * address, so these can not be counted by address.
+ * Prevents unauthenticated clients from occupying all connections with unfinished requests. These connections cannot be counted by address,
+ * because a reverse proxy opens many from one address.
  */
 function keepRoom(app: FastifyInstance): void {
-  /** Each connection whose next request has not arrived, since when it is waited for, with what is known of the request. */
+  /**
+   * Connections whose next request has not arrived completely, in the order in which waiting began, with the request if its headers have
+   * arrived.
+   */
   const unfinished = new Map<Socket, FastifyRequest | null>();
   const begin = (socket: Socket) => {
     unfinished.set(socket, null);
     for (const [oldest, request] of unfinished) {
       if (unfinished.size <= MAX_UNFINISHED) break;
-      // Whoever has keys or has signed in may take their time for a body.
+      // Authenticated callers may take their time for a body.
       if (request !== null && (request.accountId > 0 || request.session)) continue;
       unfinished.delete(oldest);
       oldest.destroy();
@@ -81,12 +86,12 @@ function keepRoom(app: FastifyInstance): void {
   });
 }
 
-/** Whether a request has a body, as its headers say. */
+/** Whether a request has a body according to its headers. */
 export function hasBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Stops accepting connections and waits up to `graceMs` for running requests, then closes every remaining connection. */
+/** Stops accepting connections, waits up to `graceMs` milliseconds for running requests, then closes every remaining connection. */
 export async function closeWithin(app: FastifyInstance, graceMs: number): Promise<void> {
   const until = performance.now() + graceMs;
   let isClosed = false;

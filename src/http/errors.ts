@@ -1,4 +1,4 @@
-/** Answers every error under /api with the envelope of a failure. */
+/** Answers every error under /api with the failure envelope. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import { Failure, type FieldErrors } from '../errors/failure.ts';
@@ -20,26 +20,26 @@ export function failedBody(errors: Said | FieldErrors): { status: 'failed'; erro
   return { status: 'failed', errors };
 }
 
-/** The text for an error status that Fastify sets by itself. */
+/** The text for an error status that Fastify sets itself. */
 export function frameworkText(status: number): string {
   return FRAMEWORK_TEXTS.get(status) ?? 'Malformed Request';
 }
 
-/** Logs the cause of a failure, if it has one, and adds Retry-After (RFC 9110, 10.2.3) to the reply at 503. */
+/** Logs the cause of a failure, if it has one, and adds Retry-After (RFC 9110, 10.2.3) to a 503 reply. */
 export function refusing(reply: FastifyReply, failure: Failure): FastifyReply {
   const { log, routeOptions } = reply.request;
   if (failure.cause !== undefined) log.error({ err: failure, route: routeOptions.url }, 'request refused');
   return failure.status === 503 ? reply.header('retry-after', '1') : reply;
 }
 
-/** Logs an error of the service with its route. */
+/** Logs an internal error with its route. */
 export function logFailed({ log, routeOptions }: FastifyRequest, err: Error): void {
   log.error({ err, route: routeOptions.url }, 'request failed');
 }
 
 /**
  * Installs the error and not-found handlers. With `STATUS_CODES=always-200` the bodies stay the same and every status is 200, except for
- * the dashboard, which needs to know what happened.
+ * the dashboard, which needs the real status.
  */
 export function installErrors(app: FastifyInstance, { config }: { config: Config }): void {
   const fail = (reply: FastifyReply, status: number, content: Said | FieldErrors) =>

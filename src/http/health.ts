@@ -1,4 +1,4 @@
-/** For supervisors: `/healthz` says whether the process is alive, `/readyz` whether it can do its work. */
+/** Health checks for supervisors: `/healthz` tells whether the process is alive, `/readyz` whether it can do its work. */
 import type { FastifyInstance } from 'fastify';
 import { writeNamedValue } from '../database/named-values.ts';
 import { failingSteps } from '../delivery/queue/failing-steps.ts';
@@ -20,16 +20,16 @@ interface Readiness {
   ready: boolean;
   can_write: boolean;
   background: 'running' | 'stalled';
-  /** Steps of the background thread that have failed each time for a while. */
+  /** Steps of the background thread that have kept failing for a while. */
   failing: string[];
   sending: 'on' | 'held';
   held_reason: Said | null;
   /**
-   * outbox: no relay is set up, mail is only stored; nodes: there is no relay, but sender nodes send campaigns; failing: relays fail, and none has
-   * accepted a mail since.
+   * outbox: no SMTP relay is set up, mail is only stored; nodes: there is no relay, but sender nodes send campaigns; failing: relays fail,
+   * and none has accepted a mail since.
    */
   relay: 'outbox' | 'nodes' | 'working' | 'failing';
-  /** Why due mail waits although sending is on: what the relay said, or that no sender node can take it. */
+  /** Why due mail waits although sending is on: the SMTP relay's reply, or that no sender node can take it. */
   waits_reason: Said | null;
   /** How long the oldest due mail has been waiting; 0 if none waits. */
   oldest_due_seconds: number;
@@ -40,7 +40,7 @@ export async function healthRoutes(app: FastifyInstance, { db, clock, config, lo
   let probedAt = Number.NEGATIVE_INFINITY;
   let last: Promise<Readiness> | null = null;
 
-  // The check of the public URL sends a challenge. The proof in the answer shows that the URL leads to this installation.
+  // The check of the public URL sends a challenge. The proof in the reply shows that the URL leads to this installation.
   app.get<{ Querystring: { challenge?: unknown } }>('/healthz', async ({ query: { challenge } }) => {
     const isAsked = typeof challenge === 'string' && CHALLENGE.test(challenge);
     return isAsked ? { alive: true, proof: proofOf(tokens, challenge) } : { alive: true };
@@ -61,9 +61,9 @@ export async function healthRoutes(app: FastifyInstance, { db, clock, config, lo
     const canWrite = await write(String(now));
     const isRunning = Math.abs(now - lastBeatAt(client)) < STALLED_AFTER_MS;
     const steps = failingSteps(client);
-    // Held sending does not make the service unready: only the operator can release it, and a restart would not help.
+    // Held sending does not make the service unready, because only the operator can release it and a restart would not help.
     const reason = sendingHeldReason(client);
-    // A failing relay does not make it unready either: it is tried again, and mail waits on disk.
+    // Neither does a failing SMTP relay, because it is retried and mail waits on disk.
     const failing = relayFailing(client, config);
     const used = failing === null ? 'working' : 'failing';
     const due = oldestDueAt(client, now) ?? now;

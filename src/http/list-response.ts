@@ -1,4 +1,7 @@
-/** Sends whole collections in constant memory, compressed where the client takes it: rows are read in pages, one short query each, as fast as the client reads them. */
+/**
+ * Sends whole collections in constant memory, compressed if the client accepts it: rows are read in pages, one short query each, as fast as
+ * the client reads.
+ */
 import { pipeline, Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { constants, createBrotliCompress, createGzip } from 'node:zlib';
@@ -13,17 +16,17 @@ import {
   readNewest,
 } from '../database/record-json.ts';
 
-/** Shorter lists are not compressed: compressing would cost more time than the saved bytes. */
+/** Shorter lists are not compressed, because that would cost more time than the saved bytes. */
 const MIN_ENCODED_BYTES = 16_384;
 const END = Buffer.from(']}}\n');
 const COMMA = Buffer.from(',');
 
-/** What stands around the message of a successful answer that is sent in parts. */
+/** The text before and after the message of a successful response that is sent in parts. */
 const ENVELOPE = { head: '{"status":"success","message":', end: '}\n' } as const;
 
 /**
- * Sends `{"status":"success","message":{"<name>":[…]}}` in ascending order of id, compressed when the client accepts it. Each page is a
- * read transaction of its own, so a slow client keeps no transaction open. With `order` newest it sends one page in descending order.
+ * Sends `{"status":"success","message":{"<name>":[…]}}` in ascending order of id, compressed if the client accepts it. Each page is a
+ * separate read transaction, so a slow client keeps no transaction open. With `order` newest it sends one page in descending order.
  */
 export function sendList(
   reply: FastifyReply,
@@ -66,7 +69,7 @@ async function* pages(
     await setImmediate();
     page = readPage(page.last, Math.min(PAGE_ROWS, maxRows - sent));
     if (page.count === 0) continue;
-    // Steps of a search may find nothing before they find the first row.
+    // Several steps of a search may pass before the first row is found.
     if (sent > 0) yield COMMA;
     yield page.json;
     sent += page.count;
@@ -74,7 +77,7 @@ async function* pages(
   yield END;
 }
 
-/** Sends a message that is made as JSON text in parts, as fast as the client reads them. */
+/** Sends a message that is produced as JSON text in parts, as fast as the client reads. */
 export function sendMessage(reply: FastifyReply, parts: AsyncIterable<string>): FastifyReply {
   async function* answer(): AsyncGenerator<string> {
     yield ENVELOPE.head;
@@ -85,20 +88,23 @@ export function sendMessage(reply: FastifyReply, parts: AsyncIterable<string>): 
   return reply.send(Readable.from(answer(), { objectMode: false, highWaterMark: 1 }));
 }
 
-/** Sends `{"status":"success","message":{"<name>":<json>}}` for a record that is already JSON text, with the properties of `more` beside it. */
+/**
+ * Sends `{"status":"success","message":{"<name>":<json>}}` for a record that is already JSON text, with the properties of `more` next to
+ * the record.
+ */
 export function sendRecord(reply: FastifyReply, name: string, json: string, more: object = {}): FastifyReply {
   const rest = JSON.stringify(more).slice(1);
   const message = `{"${name}":${json}${rest === '}' ? '' : ','}${rest}`;
   return reply.type('application/json; charset=utf-8').send(`{"status":"success","message":${message}}`);
 }
 
-/** Sends a CSV file that is saved under this name. */
+/** Sends a CSV file to be saved under this name. */
 export function sendCsv(reply: FastifyReply, csv: Readable, fileName: string): FastifyReply {
   reply.type('text/csv; charset=utf-8').header('content-disposition', `attachment; filename="${fileName}"`);
   return reply.send(csv);
 }
 
-/** The same for a file of any size, compressed when the client accepts it. */
+/** Sends a CSV file of any size, compressed if the client accepts it. */
 export function sendLongCsv(reply: FastifyReply, csv: Readable, fileName: string): FastifyReply {
   const coding = chooseEncoding(reply.request.headers['accept-encoding']);
   if (coding !== 'identity') reply.header('content-encoding', coding);
@@ -108,7 +114,7 @@ export function sendLongCsv(reply: FastifyReply, csv: Readable, fileName: string
 
 type ContentEncoding = 'br' | 'gzip' | 'identity';
 
-/** Match a coding in Accept-Encoding that is not refused with q=0. */
+/** Patterns for a coding in Accept-Encoding that is not refused with q=0. */
 const ACCEPTED = { br: /^br\s*(;\s*q=(?!0(\.0*)?$).*)?$/, gzip: /^gzip\s*(;\s*q=(?!0(\.0*)?$).*)?$/ };
 
 /** The most compact coding that the Accept-Encoding header allows (RFC 9110, 12.5.3); q=0 refuses a coding. */
@@ -122,8 +128,8 @@ export function chooseEncoding(accepted: string | undefined): ContentEncoding {
 }
 
 /**
- * Compresses a stream in this coding, at the fastest levels, because lists are compressed while they are sent. Reads the source no
- * faster than the result is read. When either of the two fails or is closed, so is the other.
+ * Compresses a stream in this coding, at the fastest levels, because lists are compressed while they are sent. Reads the source no faster
+ * than the result is read. If either stream fails or is closed, so is the other.
  */
 export function encodeStream(source: Readable, coding: ContentEncoding): Readable {
   if (coding === 'identity') return source;
@@ -131,6 +137,6 @@ export function encodeStream(source: Readable, coding: ContentEncoding): Readabl
     coding === 'br'
       ? createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })
       : createGzip({ level: constants.Z_BEST_SPEED });
-  // A failure destroys the coder with the same error, so its reader learns of it.
+  // A failure destroys the coder with the same error, so its reader gets the error.
   return pipeline(source, coder, () => undefined);
 }

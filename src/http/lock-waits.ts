@@ -1,6 +1,6 @@
 /**
- * Requests and SQLite's write lock. When another process holds it, a request waits a moment without blocking other requests, then answers
- * 503; and requests that may write are announced, so that bulk writers in other threads leave the lock to them.
+ * Coordinates requests with SQLite's write lock. If another process holds the lock, a request waits a moment without blocking other
+ * requests, then answers 503. Requests that may write are announced, so that bulk writers in other threads leave the lock to them.
  */
 import type { FastifyInstance } from 'fastify';
 import type { Db } from '../database/open.ts';
@@ -11,19 +11,19 @@ import { unavailable } from '../errors/failure.ts';
 import type { Deps } from '../operations/deps.ts';
 import { throwFieldErrors } from './requests/validation.ts';
 
-/** Together with the request's own work, the answer comes within two seconds. */
+/** With the request's own work added, the reply still comes within two seconds. */
 const LOCK_WAIT_MS = 1500;
 
 type Lockable = Pick<Deps, 'db' | 'lock'>;
 
-/** How many rows a connection has changed so far. */
+/** The number of rows that a connection has changed so far. */
 function totalChanges({ $client }: Db): number | undefined {
   return prepared<[], { rows: number }>($client, 'SELECT total_changes() AS rows').get()?.rows;
 }
 
 /**
- * Does a part of a request. When it finds the database locked before it has written anything, it is done again once the lock is free.
- * Throws 503 where the lock is not free in time.
+ * Runs a part of a request. If it finds the database locked before it has written anything, it runs again once the lock is free. Throws 503
+ * if the lock does not become free in time.
  */
 export async function unlocked<T>(deps: Lockable, work: () => Promise<T>): Promise<T> {
   const before = totalChanges(deps.db);
@@ -36,7 +36,7 @@ export async function unlocked<T>(deps: Lockable, work: () => Promise<T>): Promi
   }
 }
 
-/** Does something again that found the database locked. */
+/** Runs work again that found the database locked. */
 async function again<T>({ db, lock }: Lockable, work: () => Promise<T>, isTooLate: () => boolean): Promise<T> {
   const until = performance.now() + LOCK_WAIT_MS;
   while (await lock.whenFree(until - performance.now())) {
@@ -52,9 +52,9 @@ async function again<T>({ db, lock }: Lockable, work: () => Promise<T>, isTooLat
 }
 
 /**
- * Wraps the handler of every route registered after this call. When a handler finds the database locked before it has written
- * anything, it runs again once the lock is free. The checks against the database are repeated first, because their result may have
- * changed. An upload waits before its body is read, since it can be read only once.
+ * Wraps the handler of every route registered after this call. If a handler finds the database locked before it has written anything, it
+ * runs again once the lock is free. The checks against the database are repeated first, because their result may have changed. An upload
+ * waits before its body is read, because the body can be read only once.
  */
 export function installLockWaits(app: FastifyInstance, deps: Lockable): void {
   const { db, lock } = deps;
@@ -93,8 +93,8 @@ export function installLockWaits(app: FastifyInstance, deps: Lockable): void {
 }
 
 /**
- * Announces every request to a route for more than GET and HEAD, from before its handler until its answer. Uploads are not announced, because the import
- * thread does their writing. Call before the routes are registered.
+ * Announces every request that may write, that is, to a route with methods other than GET and HEAD, from before its handler until its
+ * reply. Uploads are not announced, because the import thread writes for them. Call it before the routes are registered.
  */
 export function installWriteAnnouncements(app: FastifyInstance): void {
   const announced = new WeakSet<object>();

@@ -1,4 +1,4 @@
-/** `/metrics` for Prometheus. It contains only sums, no addresses and no names of people. */
+/** `/metrics` for Prometheus. Contains only sums, no addresses and no names of people. */
 import { statSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyInstance } from 'fastify';
@@ -16,7 +16,10 @@ import { countHeld } from '../senders/list-holds.ts';
 /** Counting a long queue takes milliseconds, so requests within this time share one count. */
 const FRESH_MS = 1000;
 const QUANTILES = [0.5, 0.99, 1];
-/** How often the delay is sampled. Each sample is the time since the one before, so without any delay it is this long. */
+/**
+ * How often the delay is sampled, in milliseconds. Each sample is the time since the previous one, so without any delay it equals this
+ * interval.
+ */
 const SAMPLED_MS = 10;
 
 export async function metricsPage(app: FastifyInstance, deps: Deps): Promise<void> {
@@ -34,7 +37,7 @@ export async function metricsPage(app: FastifyInstance, deps: Deps): Promise<voi
   });
 }
 
-/** Makes the metrics. `collect` gives all of them their present values. */
+/** Creates the metrics. `collect` sets their current values. */
 function createMetrics({ db, clock, config }: Deps) {
   const registry = new Registry();
   const options = (name: string, help: string) => ({ name: `sendlark_${name}`, help, registers: [registry] });
@@ -89,7 +92,7 @@ function createMetrics({ db, clock, config }: Deps) {
     const now = clock.now().getTime();
     oldestDue.set(Math.max(0, now - (oldestDueAt(db.$client, now) ?? now)) / 1000);
     failing.set(relayFailing(db.$client, config) === null ? 0 : 1);
-    // A sum falls when a mailing is deleted or its failed mails are sent again; a counter only grows.
+    // The sum falls when a mailing is deleted or its failed mails are sent again, so it is not a counter, which may only grow.
     for (const result of FINAL_STATES)
       deliveries.inc({ result }, Math.max(0, gauges.results[result] - results[result]));
     results = gauges.results;
@@ -102,7 +105,7 @@ function createMetrics({ db, clock, config }: Deps) {
     pacedRate.reset();
     for (const [provider, rate] of paced.rates) pacedRate.set({ provider }, rate);
     for (const quantile of QUANTILES) {
-      // Without samples a percentile would be the largest number.
+      // Without samples the percentile would be the largest possible number.
       const nanoseconds = delay.count === 0 ? 0 : delay.percentile(quantile * 100);
       eventLoopDelay.set({ quantile }, Math.max(0, nanoseconds / 1e9 - SAMPLED_MS / 1000));
     }
@@ -116,7 +119,7 @@ function createMetrics({ db, clock, config }: Deps) {
   return { registry, collect, close: () => delay.disable() };
 }
 
-/** Adds the metrics of sender nodes; gives what sets their present values. */
+/** Adds the metrics of sender nodes. Returns a function that sets their current values. */
 function nodeMetrics(registry: Registry, { db, clock }: Pick<Deps, 'db' | 'clock'>): () => void {
   const options = <Label extends string>(name: string, help: string, labelNames: Label[]) => ({
     name: `sendlark_${name}`,
@@ -139,7 +142,7 @@ function nodeMetrics(registry: Registry, { db, clock }: Pick<Deps, 'db' | 'clock
     for (const metric of [states, rate, silence, mails, refused]) metric.reset();
     for (const [kind, count] of Object.entries(refusedMessages(db.$client))) refused.inc({ kind }, count);
     for (const state of NODE_STATES) states.set({ state }, nodes.filter((node) => node.state === state).length);
-    // Of two runs of a name, the one that was heard last.
+    // If there are two runs with the same name, uses the one heard last.
     for (const node of new Map(nodes.toReversed().map((one) => [one.name, one])).values()) {
       rate.set({ node: node.name }, node.rate);
       silence.set({ node: node.name }, Math.max(0, now - node.heard_at) / 1000);

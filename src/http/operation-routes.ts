@@ -1,4 +1,4 @@
-/** Maps paths of the API to operations. Parameters, role, checks, answer and documentation of a path follow from its operation. */
+/** Maps API paths to operations. Parameters, role, checks, response and documentation of a path follow from its operation. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import Type, { type Static, type TObject } from 'typebox';
 import { notFound } from '../errors/failure.ts';
@@ -15,18 +15,18 @@ import { done, doneInErrors, plainText, successWith } from './requests/schemas.t
 import { passedFields } from './requests/validation.ts';
 
 /**
- * A method, or two, and a path below /api. The parameters of a POST are in the body, except what the path names, as in
- * `POST /groups/update?id`; those of other methods, and of two at once, are in the query.
+ * One or two methods, and a path below /api. The parameters of a POST are in the body, except those named in the path, as in `POST
+ * /groups/update?id`. Those of other methods, and of two methods at once, are in the query.
  */
 type At = `${Method} /${string}`;
 type Method = 'GET' | 'POST' | 'DELETE' | 'GET|POST';
 
-/** The context of an operation that is performed for a request. */
+/** The context in which an operation runs for a request. */
 export function contextOf({ accountId, role, actor, sessionId }: FastifyRequest, deps: Deps): Context {
   return { ...deps, accountId, role, actor, sessionId };
 }
 
-/** Gives functions that map paths to operations, all described under one of the document's tags. */
+/** Returns functions that map paths to operations, all listed under one of the document's tags. */
 export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
   function map<Input extends TObject>(
     at: At,
@@ -55,7 +55,7 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
   }
 
   return {
-    /** An operation that changes something, answered with a text; `location` gives the address of what it made. */
+    /** An operation that changes data, answered with a text; `location` returns the URL of a created record. */
     change<Input extends TObject, Output>(
       at: At,
       operation: Operation<Input, Output>,
@@ -68,14 +68,14 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
         return { status: 'success', message: typeof message === 'string' ? message : message(output) };
       });
     },
-    /** As `change`, for the deletes whose contract has the text in `errors`. */
+    /** Like `change`, for the deletes whose contract has the text in `errors`. */
     changeInErrors<Input extends TObject>(at: At, operation: Operation<Input, void>, errors: string): void {
       map(at, operation, doneInErrors, async (context, input) => {
         await operation.run(context, input);
         return { status: 'success', errors };
       });
     },
-    /** An operation whose output is the answer; `location` gives the address of what it made. */
+    /** An operation whose output is the response; `location` returns the URL of a created record. */
     read<Input extends TObject, Output extends TObject>(
       at: At,
       operation: DescribedOperation<Input, Output>,
@@ -87,7 +87,7 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
         return { status: 'success', message };
       });
     },
-    /** An operation that gives code of a mail, sent as a text, which no browser shows as a page of ours. */
+    /** An operation that returns the code of a mail, sent as plain text, so that no browser shows it as a page of ours. */
     code<Input extends TObject>(at: At, operation: Operation<Input, string>): void {
       map(at, operation, plainText, async (context, input, reply) => {
         const code = await operation.run(context, input);
@@ -97,7 +97,7 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
           .send(code);
       });
     },
-    /** An operation whose output is answered in a way of its own, such as a file. */
+    /** An operation whose output is sent in a special way, such as a file. */
     send<Input extends TObject, Output>(
       at: At,
       operation: Operation<Input, Output>,
@@ -115,7 +115,7 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
         return sendRecord(reply, as, json);
       });
     },
-    /** An operation that reads records, which are sent in parts. */
+    /** An operation that reads a list of records, which is sent in parts. */
     list<Input extends TObject, Record extends TObject>(at: At, operation: ListOperation<Input, Record>): void {
       const { as, record } = operation;
       map(at, operation, successWith({ [as]: Type.Array(record) }), (context, input, reply) => {
@@ -127,8 +127,8 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
 }
 
 /**
- * The parameters of a request, which Fastify has checked with the schemas made of the operation's input. A query or body for which the route
- * has no schema is left out, because it is as the caller sent it and may name any column of a table.
+ * The parameters of a request, validated by Fastify with the schemas made from the operation's input. A query or body without a schema is
+ * ignored, because it is unvalidated and could name any column of a table.
  */
 function given({ query, body, routeOptions: { schema } }: FastifyRequest) {
   return Object.assign(Object.create(null), schema?.querystring && query, schema?.body && body);

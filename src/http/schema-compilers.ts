@@ -1,6 +1,6 @@
 /**
- * Compiles a JSON schema when the first request needs it, and once per process. Compiling the schemas of all routes took most of a start,
- * while a service uses few of its routes at once: `npm run bench:start` shows what a start costs.
+ * Compiles a JSON schema when the first request needs it, and once per process. Compiling the schemas of all routes took most of the
+ * startup time, while a service uses few of its routes at once: `npm run bench:start` measures startup.
  */
 import AjvCompiler from '@fastify/ajv-compiler';
 import SerializerSelector from '@fastify/fast-json-stringify-compiler';
@@ -30,18 +30,18 @@ const compileValidator = AjvCompiler()(
 );
 const compileSerializer = SerializerSelector()({});
 
-/** What was compiled, by schema. An application that is built again in the same process, as after a restart, finds it here. */
+/** Compiled functions by schema. An application that is built again in the same process, as after a restart, finds them here. */
 const validators = new WeakMap<object, ReturnType<typeof compileValidator>>();
 const serializers = new WeakMap<object, ReturnType<typeof compileSerializer>>();
 
-/** What is wrong with a value, in the words of Ajv. */
+/** An error of a value, as reported by Ajv. */
 export interface SchemaError {
   keyword: string;
   instancePath: string;
   params: Record<string, unknown>;
 }
 
-/** Whether a value is what a schema says; where it is not, `errors` gets what is wrong. */
+/** Whether a value matches a schema. If not, its errors are added to `errors`. */
 export function isValid<Schema extends TSchema>(
   schema: Schema,
   value: unknown,
@@ -53,7 +53,7 @@ export function isValid<Schema extends TSchema>(
   return false;
 }
 
-/** Has the application compile the schemas of its routes when they are first needed. A schema at fault is found by its first request. */
+/** Makes the application compile the schemas of its routes when they are first needed. An invalid schema is found by its first request. */
 export function installSchemaCompilers(app: FastifyInstance): void {
   app.setValidatorCompiler<object>(({ schema }) => {
     const validate: FastifyValidationResult = (data: unknown) => {

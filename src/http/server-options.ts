@@ -1,4 +1,4 @@
-/** Options of Fastify that every HTTP server of ours has: the service and the public pages of sender nodes. */
+/** Fastify options shared by all our HTTP servers: the service and the public pages of sender nodes. */
 import {
   type FastifyInstance,
   type FastifyReply,
@@ -10,7 +10,7 @@ import type { Config } from '../config.ts';
 import { isAnswering, REQUEST_TIMES } from './connections.ts';
 import { failedBody, frameworkText } from './errors.ts';
 
-// An import of node:http would load all that it offers, among it Node's own undici: 14 MB and 35 ms of CPU in each thread.
+// Importing node:http would load everything it offers, including Node's own undici: 14 MB and 35 ms of CPU time in each thread.
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /** The statuses for requests that Node itself rejects, by error code. Any other code is answered 400. */
@@ -20,14 +20,16 @@ const CLIENT_ERRORS = new Map([
   ['HPE_HEADER_OVERFLOW', 431],
 ]);
 
-/** Log options. Requests are logged by route, not by URL, because URLs contain tokens; headers are never logged, because they contain keys. */
+/**
+ * Log options. Requests are logged by route, not by URL, because URLs contain tokens; headers are never logged, because they contain keys.
+ */
 export function logOptions({ LOG_LEVEL: level }: Config) {
   const req = ({ method, routeOptions }: FastifyRequest) => ({ method, route: routeOptions?.url });
   // At level trace, @fastify/multipart logs its options, which include the request's headers.
   return { level, serializers: { req }, redact: { paths: ['headers', '*.headers', '*.*.headers'], remove: true } };
 }
 
-/** The options, apart from those of schemas and bodies. */
+/** The options, except those of schemas and bodies. */
 export function serverOptions(config: Config, logger: NonNullable<FastifyServerOptions['logger']>) {
   return {
     logger,
@@ -36,7 +38,8 @@ export function serverOptions(config: Config, logger: NonNullable<FastifyServerO
     trustProxy: config.TRUST_PROXY.length > 0 && [...config.TRUST_PROXY],
     exposeHeadRoutes: false,
     ...REQUEST_TIMES,
-    // Fastify's own 503 would not have our envelope. Requests that arrive during a stop are answered as usual, then their connection is closed.
+    // Fastify's own 503 would not have our envelope. Requests that arrive during shutdown are answered as usual, then their connection is
+    // closed.
     return503OnClosing: false,
     frameworkErrors: (error, _request, reply: FastifyReply) => {
       const status = error.statusCode ?? 400;
@@ -62,7 +65,7 @@ export function serverOptions(config: Config, logger: NonNullable<FastifyServerO
   } satisfies FastifyServerOptions;
 }
 
-/** Refuses TRACE, which shows what proxies have added to a request. */
+/** Rejects TRACE, which would reveal what proxies have added to a request. */
 export function refuseTrace(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, next) => {
     if (request.method !== 'TRACE') return next();
@@ -74,8 +77,8 @@ export function refuseTrace(app: FastifyInstance): void {
 }
 
 /**
- * Adds a line feed to JSON answers that are sent as text; JSON allows white space after a value (RFC 8259, section 2). Lists and
- * the reference data are sent as bytes and contain their own. Call before the routes are registered.
+ * Adds a line feed to JSON responses that are sent as text; JSON allows white space after a value (RFC 8259, section 2). Lists and the
+ * reference data are sent as bytes and contain their own. Call it before the routes are registered.
  */
 export function installLineEnd(app: FastifyInstance): void {
   app.addHook('onSend', (_request, reply, payload, done) => {

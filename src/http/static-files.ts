@@ -1,11 +1,11 @@
-/** Serves what browsers load: the files of the build, and the preview pictures of the built-in templates. */
+/** Serves static files for browsers: the files of the build, and the preview images of the built-in templates. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 import { DATA } from '../database/data-folder.ts';
 
-/** The build's output (`scripts/build-browser.js`), by the same path from the sources, from dist and in the single executable. */
+/** The build's output (`scripts/build-browser.js`), at the same relative path from the sources, from dist and in the single executable. */
 const FOLDER = new URL('../../dist/browser/', import.meta.url);
 const PREFIX = '/assets/';
 const TEMPLATES = new URL('templates/', DATA);
@@ -16,12 +16,12 @@ interface Built {
   imports: string[];
 }
 
-/** The paths of files that there can be. @fastify/static fails on longer ones instead of answering that there is no such file. */
+/** The possible paths of files. @fastify/static fails on longer ones instead of answering 404. */
 const PATH = /^[\w./-]{1,200}$/;
 
 let manifest: Record<string, Built> | null = null;
 
-/** Gives the addresses of a script or style sheet and of the files it imports. Throws an Error that names the cure if there is no build. */
+/** The URLs of a script or style sheet and of the files it imports. Throws an Error that names the cure if there is no build. */
 export function builtUrls(name: string): { url: string; imports: string[] } {
   manifest ??= readManifest();
   const built = manifest[name];
@@ -38,7 +38,7 @@ function readManifest(): Record<string, Built> {
   return JSON.parse(readFileSync(new URL('manifest.json', FOLDER), 'utf8'));
 }
 
-/** Registers the files. Browsers may keep them for a year: the names of built files change with their content. */
+/** Registers the files. Browsers may cache them for a year, because the names of built files change with their content. */
 export async function staticFiles(app: FastifyInstance): Promise<void> {
   app.addHook('onRequest', (request, reply, next) => {
     if (PATH.test(request.url.split('?', 1)[0] ?? '')) next();

@@ -2,9 +2,9 @@
 import { fetch } from 'undici';
 
 const TIMEOUT_MS = 30_000;
-/** A longer answer would fill what a language model can read. */
+/** A longer response would exceed what a language model can read. */
 const MAX_ANSWER_CHARACTERS = 200_000;
-/** Opens a mail for everybody who has it, so it is not given away. */
+/** A field with a URL that shows a mail to anyone who has it, so it is removed from responses. */
 const HIDDEN = 'design_url';
 
 export interface Service {
@@ -14,7 +14,7 @@ export interface Service {
   secretKey: string;
 }
 
-/** Thrown for what the service refused or could not answer; the message says what is wrong. */
+/** Thrown if the service refuses or fails; the message tells the reason. */
 export class ToolError extends Error {}
 
 /** The values of a request by parameter. */
@@ -26,7 +26,7 @@ export function readRecords(service: Service, path: string, fields: Fields): Pro
   return ask(service, query.size === 0 ? path : `${path}?${query}`, { method: 'GET' });
 }
 
-/** Changes something: a POST with these fields. Throws a ToolError. */
+/** Changes data: a POST with these fields. Throws a ToolError. */
 export function change(service: Service, path: string, fields: Fields): Promise<Fields> {
   const headers = { 'content-type': 'application/json' };
   return ask(service, path, { method: 'POST', headers, body: JSON.stringify(fields) });

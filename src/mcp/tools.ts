@@ -1,6 +1,6 @@
 /**
- * What a language model may do by `sendlark mcp`: each tool is one request to the API. Those that read change nothing; those for drafts
- * make and change single sends that nobody gets before a person sends them in the dashboard. No tool sends, schedules or deletes.
+ * The tools that a language model may use through `sendlark mcp`: each is one request to the API. Tools that read change nothing; those for
+ * drafts create and change single sends that are sent only after a user sends them in the dashboard. No tool sends, schedules or deletes.
  */
 import Type, { type TObject } from 'typebox';
 
@@ -8,11 +8,11 @@ export interface Tool {
   name: string;
   title: string;
   description: string;
-  /** Whether it makes or changes a draft; others read. */
+  /** Whether it creates or changes a draft; other tools only read. */
   isForDrafts: boolean;
   /** The path below /api. */
   path: string;
-  /** The parameters, which the request has by the same names; the API checks their values. */
+  /** The parameters, which have the same names in the request; the API checks their values. */
   input: TObject;
 }
 

@@ -1,22 +1,22 @@
 /**
- * What the brain puts where nodes find it. Nodes read by the name of a key alone, which NATS can allow them for single buckets; the
- * consumers that other ways of reading need could be pointed at any subject.
+ * Objects that the controller publishes in NATS buckets for nodes. Nodes read single keys by name, because NATS can permit that per bucket;
+ * the consumers that other ways of reading need could be pointed at any subject.
  */
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { unavailable } from '../errors/failure.ts';
 
-/** Below what NATS takes in a message. */
+/** Below the maximum size of a NATS message. */
 const PART_BYTES = 512 * 1024;
 
-/** Something large with facts about it. */
+/** A large object with metadata. */
 export interface Stored {
   bytes: Uint8Array;
   facts: Record<string, string>;
 }
 
-/** The newest message of a subject, or null when there is none. Throws when NATS does not answer. */
+/** The newest message on a subject, or null if there is none. Throws if NATS does not reply. */
 export async function findNewest(
   connection: NatsConnection,
   stream: string,
@@ -27,12 +27,12 @@ export async function findNewest(
   return found?.data ?? null;
 }
 
-/** The value of a key, or null when there is none. Throws when NATS does not answer. */
+/** The value of a key, or null if there is none. Throws if NATS does not reply. */
 export function findValue(connection: NatsConnection, bucket: string, key: string): Promise<Uint8Array | null> {
   return findNewest(connection, `KV_${bucket}`, `$KV.${bucket}.${key}`);
 }
 
-/** Puts something large, in parts; it is found once all of them are there. */
+/** Stores a large object in parts. Readers find it once all parts are there. */
 export async function putWhole(bucket: KV, name: string, { bytes, facts }: Stored): Promise<void> {
   const parts = Math.ceil(bytes.length / PART_BYTES);
   for (let part = 0; part < parts; part++)
@@ -40,7 +40,7 @@ export async function putWhole(bucket: KV, name: string, { bytes, facts }: Store
   await bucket.put(name, JSON.stringify({ parts, facts }));
 }
 
-/** What was put under this name, or null. Throws when NATS does not answer. */
+/** The object stored under this name, or null. Throws if NATS does not reply. */
 export async function findWhole(connection: NatsConnection, bucket: string, name: string): Promise<Stored | null> {
   const head = await findValue(connection, bucket, name);
   if (head === null) return null;
@@ -52,7 +52,7 @@ export async function findWhole(connection: NatsConnection, bucket: string, name
   return whole.length < parts ? null : { bytes: Buffer.concat(whole), facts };
 }
 
-/** What a promise gives, or 503 when it fails or takes longer. */
+/** The promise's result, or 503 if it fails or takes longer than `ms` milliseconds. */
 export async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(unavailable()), ms);

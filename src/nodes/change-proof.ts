@@ -1,8 +1,11 @@
-/** Proves to the brain that a change in JetStream is its own. Without a proof nobody is put back on a list but by what recipients choose. */
+/**
+ * Proves to the controller that it made a change in JetStream itself. Without a proof, only a recipient's own choice can put an address
+ * back on a list.
+ */
 import { createHash } from 'node:crypto';
 import type { Tokens } from '../delivery/links/tokens.ts';
 
-/** The header of a message with the proof. */
+/** The message header that contains the proof. */
 export const PROOF_HEADER = 'Sendlark-Proof';
 const PURPOSE = 'change of a list';
 
@@ -11,12 +14,12 @@ export function proveChange(tokens: Tokens, subject: string, text: string): stri
   return tokens.sign(PURPOSE, digest(subject, text));
 }
 
-/** Whether it is the proof for this message. */
+/** Whether `proof` is the proof for this message. */
 export function isProven(tokens: Tokens, subject: string, text: string, proof: string): boolean {
   return tokens.read(PURPOSE, proof) === digest(subject, text);
 }
 
-/** A subject contains no space. */
+/** Subjects contain no space. */
 function digest(subject: string, text: string): string {
   return createHash('sha256').update(`${subject} ${text}`).digest('base64url');
 }

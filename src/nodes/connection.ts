@@ -1,4 +1,4 @@
-/** The connection to NATS. It is kept up for ever: whoever uses it waits or answers "later" while there is none. */
+/** The connection to NATS. It is re-established forever; while it is down, callers wait or reply "later". */
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import {
@@ -11,27 +11,30 @@ import {
 } from '@nats-io/transport-node';
 import type { Config } from '../config.ts';
 
-/** Waits between attempts to reach a server. */
+/** The wait between attempts to reach a server. */
 const RETRY_MS = 500;
 const CONNECT_MS = 3000;
-/** A server that answers two pings in a row with silence is given up, and the next one is tried. */
+/** A server that leaves two pings in a row unanswered is given up, and the next one is tried. */
 const PING_MS = 5000;
 const MAX_SILENT_PINGS = 2;
 
 export interface NatsOptions {
-  /** Who connects, as NATS lists it: `brain` or `node NAME`. Each gets its answers below a subject of its own, so that NATS can keep others from reading them. */
+  /**
+   * The client name shown by NATS: `brain` for the controller, or `node NAME`. Each client gets its replies below its own subject, so that
+   * NATS can keep others from reading them.
+   */
   name: string;
-  /** Ends the attempts; a connection that stands must be closed or drained by whoever has it. */
+  /** Ends the attempts. An established connection must be closed or drained by its owner. */
   signal: AbortSignal;
-  /** Gets a line for each change: connected, lost, refused. Never with anything secret. */
+  /** Gets a line for each change: connected, lost, rejected. Never contains secrets. */
   log(fields: Record<string, unknown>, text: string): void;
 }
 
 type NatsSettings = Pick<Config, 'NATS_URL' | 'NATS_CREDENTIALS' | 'NATS_CA'>;
 
 /**
- * Connects, trying until it works; later losses are mended by the client itself, for ever. Throws an Error of one line when a file of
- * the settings cannot be used, and the signal's reason when it is aborted.
+ * Connects to NATS, retrying until it succeeds; afterwards the client itself reconnects, forever. Throws a one-line Error if a file named
+ * in the settings cannot be used, and the signal's reason when it is aborted.
  */
 export async function connectNats(config: NatsSettings, { name, signal, log }: NatsOptions): Promise<NatsConnection> {
   const options = connectionOptions(config, name);
@@ -55,12 +58,12 @@ export async function connectNats(config: NatsSettings, { name, signal, log }: N
   }
 }
 
-/** Throws an Error of one line when a file of the settings cannot be used, so that a start is refused before anything waits for NATS. */
+/** Throws a one-line Error if a file named in the settings cannot be used, so that startup fails before anything waits for NATS. */
 export function checkNatsFiles(config: NatsSettings): void {
   connectionOptions(config, 'check');
 }
 
-/** What the client is told. Throws an Error of one line that names the setting of a file that cannot be used. */
+/** The client's options. Throws a one-line Error that names the setting whose file cannot be used. */
 function connectionOptions({ NATS_URL, NATS_CREDENTIALS, NATS_CA }: NatsSettings, name: string): ConnectionOptions {
   const ca = NATS_CA === '' ? undefined : readSettingFile('NATS_CA', NATS_CA);
   const authenticator = NATS_CREDENTIALS === '' ? undefined : readCredentials(NATS_CREDENTIALS);
@@ -75,14 +78,14 @@ function connectionOptions({ NATS_URL, NATS_CREDENTIALS, NATS_CA }: NatsSettings
     reconnectJitter: RETRY_MS / 2,
     pingInterval: PING_MS,
     maxPingOut: MAX_SILENT_PINGS,
-    // A server whose configuration is being changed may refuse us for a while.
+    // While a server's configuration is being changed, it may reject us for a while.
     ignoreAuthErrorAbort: true,
     ...((isEncrypted || ca !== undefined) && { tls: ca === undefined ? {} : { ca } }),
     ...(authenticator && { authenticator }),
   };
 }
 
-/** A file of credentials has a token and a seed; a file with a seed alone is an NKey. */
+/** A credentials file has a token and a seed; a file with only a seed is an NKey. */
 function readCredentials(path: string): Authenticator {
   const text = readSettingFile('NATS_CREDENTIALS', path);
   const bytes = new TextEncoder().encode(text);
@@ -105,7 +108,7 @@ function readSettingFile(setting: string, path: string): string {
   }
 }
 
-/** Logs what happens to the connection until it is closed. */
+/** Logs changes of the connection until it is closed. */
 async function watch(connection: NatsConnection, log: NatsOptions['log']): Promise<void> {
   for await (const status of connection.status()) {
     if (status.type === 'disconnect') log({ server: status.server }, 'the connection to NATS was lost; trying again');

@@ -1,4 +1,4 @@
-/** What nodes and the brain tell each other about recipients' pages. JSON, so that releases next to each other can add fields. */
+/** The messages about public pages between nodes and the controller. They are JSON, so that newer releases can add fields. */
 import type { ListChange } from '../audience/unsubscribes.ts';
 import { sanitizeText } from '../delivery/feedback/bounces/sanitize.ts';
 import { type Choice, type ErasedPerson, TRACKING } from '../delivery/feedback/choice.ts';
@@ -9,63 +9,63 @@ import { readStored, stored, withTexts } from '../errors/stored.ts';
 import type { Preferences } from '../pages/preferences.ts';
 import { SUBJECT } from './streams.ts';
 
-/** The list of suppressed addresses, beside groups by their ids and 0 for all mail. */
+/** The id of the suppression list, in addition to group ids and 0 for all mail. */
 export const SUPPRESSED = -1;
 
 /**
- * That a person left a list, or is on it again. It says how it is, not what changed, so the newest for each person and list is enough.
- * The token proves that this installation says so, also to a restored database that does not know the address.
+ * States that a contact has left a list, or is on it again. It describes the state rather than the change, so the newest message for each
+ * contact and list suffices. The token proves that this installation issued it, even to a restored database that lacks the address.
  */
 export interface Consent {
   token: string;
   /** The normalized address. */
   email: string;
-  /** A group, 0 for all mail, `SUPPRESSED` or `TRACKING`. */
+  /** A group id, 0 for all mail, `SUPPRESSED` or `TRACKING`. */
   list: number;
   isLeft: boolean;
   /** Epoch milliseconds. */
   at: number;
-  /** The form of the page on which the person said so; missing where the brain publishes what was done in another way. */
+  /** The form that the contact submitted; absent if the controller publishes a change made in another way. */
   form?: Choice['form'];
-  /** What somebody read who chose whether their opens and clicks are recorded. */
+  /** The page's text for a choice about opens and clicks. */
   text?: string;
   change?: Change;
 }
 
-/** What the brain adds to what it publishes from its file. */
+/** Additional fields of changes that the controller publishes from its database. */
 export interface Change {
-  /** The run of the brain, whose own file has the change already. */
+  /** The run of the controller that made the change, whose database already has it. */
   run: string;
   /** As in the consent log. */
   source: ListChange['source'];
-  /** Why the address is suppressed, where it is, with the diagnostic in its stored form. */
+  /** Why the address is suppressed, if it is, with the diagnostic in its stored form. */
   suppression?: { kind: 'bounce' | 'complaint'; diagnostic: string };
 }
 
-/** The subject of a person and a list. */
+/** The subject for a contact and a list. */
 export function consentSubject(account: number, person: string, list: number): string {
   return `${SUBJECT.consents}.${account}.${person}.${list}`;
 }
 
-/** The subject of the mark of a person who was erased, which stays when what they chose is removed. */
+/** The subject of the marker for an erased contact. The marker stays when the contact's choices are removed. */
 export function erasedSubject({ account, person }: Pick<ErasedPerson, 'account' | 'person'>): string {
   return `${SUBJECT.consents}.${account}.${person}.${ERASED}`;
 }
 
-/** All subjects of a person. */
+/** A wildcard for all subjects of a contact. */
 export function personSubjects({ account, person }: Pick<ErasedPerson, 'account' | 'person'>): string {
   return `${SUBJECT.consents}.${account}.${person}.*`;
 }
 
 const ERASED = 'erased';
 
-/** The account, the person and the list, or `erased`, in the subject of a choice. */
+/** The account, the contact and the list (or `erased`) in the subject of a choice. */
 export function subjectParts(subject: string): { account: number; person: string; list: string } {
   const [, , account, person = '', list = ''] = subject.split('.');
   return { account: Number(account), person, list };
 }
 
-/** The erased person that a message names, or null when its subject is not that of such a mark. Throws when it is malformed. */
+/** The erased contact that a marker names, or null if the subject is not that of a marker. Throws if the message is malformed. */
 export function readErased(subject: string, text: string): ErasedPerson | null {
   const { account, person, list } = subjectParts(subject);
   if (list !== ERASED) return null;
@@ -75,8 +75,8 @@ export function readErased(subject: string, text: string): ErasedPerson | null {
 }
 
 /**
- * Opens and clicks in the order in which they came: ids of delivery, mailing and address, link (null: an open), time, whether a brain
- * of an earlier release is to count it as a machine's, and the reader.
+ * Opens and clicks in order of arrival: ids of delivery, mailing and address, link (null: an open), time, whether a controller of an
+ * earlier release counts it as a machine's, and the reader.
  */
 type HitRow = [...EarlierHit, reader: Reader];
 type EarlierHit = [
@@ -87,10 +87,10 @@ type EarlierHit = [
   at: number,
   isMachine: boolean,
 ];
-/** As nodes of earlier and later releases give them. */
+/** Rows as nodes of earlier and later releases send them. */
 type GivenRow = [...EarlierHit, reader?: unknown];
 export const MAX_HITS_PER_MESSAGE = 200;
-/** Links of a mail have numbers of six digits at most. */
+/** Link numbers have at most six digits. */
 const MAX_LINK = 999_999;
 
 export function encodeHits(hits: readonly Hit[]): string {
@@ -103,13 +103,13 @@ export function encodeHits(hits: readonly Hit[]): string {
   return JSON.stringify(rows);
 }
 
-/** The hits of a message, or null when anything of it is malformed. */
+/** The hits in a message, or null if any part of it is malformed. */
 export function decodeHits(text: string): Hit[] | null {
   const rows: unknown = parsed(text);
   if (!Array.isArray(rows) || rows.length > MAX_HITS_PER_MESSAGE || !rows.every(isHitRow)) return null;
   return rows.map(([delivery, mailing, address, link, at, isMachine, given]) => {
     const ids = { delivery, mailing, address, group: 0, user: 0, email: '' };
-    // A node of an earlier release knows machines alone, and takes image proxies for some.
+    // A node of an earlier release recognizes only machines, and takes some image proxies for machines.
     const earlier = isMachine ? (link === null ? 'proxied' : 'machine') : 'person';
     return { ids, link, at, reader: READERS.find((one) => one === given) ?? earlier };
   });
@@ -122,7 +122,7 @@ function isHitRow(row: unknown): row is GivenRow {
   return isId(delivery) && isId(mailing) && isId(address) && isLink && isMoment(at) && typeof isMachine === 'boolean';
 }
 
-/** The consent in a message, or null when it is malformed. */
+/** The consent in a message, or null if it is malformed. */
 export function decodeConsent(text: string): Consent | null {
   const given = parsed(text);
   if (!isRecord(given)) return null;
@@ -144,7 +144,7 @@ export function decodeConsent(text: string): Consent | null {
 
 function readChange(given: unknown): Change | null {
   if (!isRecord(given) || typeof given.run !== 'string') return null;
-  // One that only a newer release knows must not keep the change itself from being carried out.
+  // A source known only to a newer release must not prevent the change itself.
   const source = SOURCES.find((one) => one === given.source) ?? 'api';
   const { suppression } = given;
   if (!isRecord(suppression)) return { run: given.run, source };
@@ -159,36 +159,36 @@ const FORMS = ['groups', 'leave', 'none', 'back', 'track', 'untrack', null] as c
 const MAX_TEXT = 5000;
 const MAX_TOKEN = 1000;
 const MAX_EMAIL = 1000;
-/** What is an address by the rules of any release. This is checked because whoever has the link secrets can sign any text. */
+/** Matches what is an address by the rules of any release. Checked because a node with the link secrets can sign any text. */
 const LIKE_ADDRESS = /^[^\s\p{C}@]+@[^\s\p{C}@]+$/u;
-/** The last moment that a date can be. */
+/** The latest time that a date can have. */
 const MAX_MOMENT = 8_640_000_000_000_000;
 const SOURCES = ['api', 'one-click', 'page', 'complaint', 'provider', 'form'] as const;
 const KINDS = ['bounce', 'complaint'] as const;
 
-/** What a node asks the brain, and what it gets; null: there is nothing of the kind. */
+/** The questions that nodes ask the controller, and the answers; null means that there is no such thing. */
 export interface Questions {
-  /** The ids in a token that the node cannot read by itself, such as those of mails from before there were nodes. */
+  /** The ids in a token that the node cannot read itself, such as tokens in mails from before there were nodes. */
   link: { asks: { purpose: string; token: string }; gets: { ids: Record<string, number | string> } | null };
   preferences: { asks: { token: string }; gets: SentPreferences | null };
   /** The number of the variant that the recipient of a web copy got. */
   variant: { asks: { token: string }; gets: number | null };
   values: { asks: { purpose: string; token: string }; gets: Record<string, string> | null };
-  /** Has the brain put a mailing's content, or a picture, where nodes find it; gets whether there is one. */
+  /** Makes the controller publish a mailing's content, or an image, in its bucket. Returns whether it exists. */
   mailing: { asks: { mailing: number }; gets: boolean };
   picture: { asks: { picture: string }; gets: boolean };
 }
 
 export type SentPreferences = Omit<Preferences, 'unsubscribed'> & { unsubscribed: [number, number][] };
 
-/** What nodes find of a mailing for its pages. */
+/** The published data of a mailing for its public pages. */
 export interface MailingObject {
   user: number;
   groups: Preferences['groups'];
   frozen: FrozenContent;
 }
 
-/** The key of the secrets with which links are signed, and what the object is. */
+/** The key under which the link secrets are published, and the published object. */
 export const LINKS_KEY = 'links';
 export interface LinkSecrets {
   secrets: string[];

@@ -7,12 +7,12 @@ import type { LinkTokens, RecipientIds } from '../delivery/links/tokens.ts';
 import { unavailable } from '../errors/failure.ts';
 import { type Consent, consentSubject } from './feedback-messages.ts';
 
-/** A person waits: after this time the page says that it could not be saved. */
+/** A contact is waiting: after this time the page reports that the choice could not be saved. */
 const MAX_MS = 8000;
 const ATTEMPT_MS = 2000;
 const PAUSE_MS = 100;
 
-/** Who chose, by which link, and when; epoch milliseconds. */
+/** Who chose, with which link, and when (epoch milliseconds). */
 interface Chooser {
   ids: RecipientIds;
   token: string;
@@ -20,8 +20,9 @@ interface Chooser {
 }
 
 /**
- * Publishes what a choice changes and gives the last sequence in the stream once all of it is acknowledged, in a cluster by most of its
- * servers; 0 when it changes nothing. Throws 503 when that takes too long; it may be kept nevertheless, which is what the person wanted.
+ * Publishes the changes of a choice. Returns the last sequence in the stream once everything is acknowledged, in a cluster by most of its
+ * servers; 0 if nothing changes. Throws 503 if that takes too long; the choice may be stored nevertheless, which is what the contact
+ * wanted.
  */
 export async function keepChosen(
   client: JetStreamClient,
@@ -39,7 +40,7 @@ export async function keepChosen(
 }
 
 async function publish(client: JetStreamClient, subject: string, text: string): Promise<number> {
-  // The same for every attempt, so that the stream has the choice once.
+  // The same id for every attempt, so that the stream stores the choice once.
   const msgID = randomUUID();
   for (const until = performance.now() + MAX_MS; performance.now() < until; ) {
     try {

@@ -1,4 +1,4 @@
-/** The secrets of links as the brain publishes them, for a node that makes and reads tokens. */
+/** The link secrets as the controller publishes them, for a node that creates and reads tokens. */
 import { setTimeout } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { createLinkTokens, type LinkTokens } from '../delivery/links/tokens.ts';
@@ -8,17 +8,17 @@ import { LINKS_KEY, type LinkSecrets } from './feedback-messages.ts';
 import { BUCKET } from './streams.ts';
 
 const RETRY_MS = 200;
-/** NATS leaves a question about a bucket that was not made yet without an answer. */
+/** NATS does not reply to a request for a bucket that does not exist yet. */
 const ANSWER_MS = 1000;
-/** Secrets and the public address change seldom. */
+/** Secrets and the public URL rarely change. */
 const LOOK_MS = 2000;
-/** Tokens of releases that did not sign the address are checked by the brain alone. */
+/** Tokens of releases that did not sign the address are checked only by the controller. */
 const NONE_UNSIGNED = { deliveries: 0, mailings: 0, addresses: 0 };
 
 export interface Links {
-  /** Throws 503 while no secrets have come. */
+  /** Throws 503 while the secrets are not available. */
   tokens(): LinkTokens;
-  /** Origin of links; empty while it is not known. */
+  /** The origin of links; empty while unknown. */
   publicUrl(): string;
   isKnown(): boolean;
 }
@@ -40,7 +40,7 @@ export function followLinks(connection: NatsConnection, signal: AbortSignal): Li
         if (found !== '' && found !== text) take(JSON.parse(found));
         text = found;
       } catch {
-        // NATS does not answer, or the bucket was not made yet.
+        // NATS does not reply, or the bucket does not exist yet.
       }
       await setTimeout(tokens === null ? RETRY_MS : LOOK_MS, null, { signal }).catch(() => undefined);
     }

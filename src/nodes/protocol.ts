@@ -1,4 +1,7 @@
-/** What the brain and its sender nodes tell each other: JSON with a protocol number, so that releases beside each other work together. */
+/**
+ * The protocol between the controller and its sender nodes: JSON with a protocol number, so that adjacent releases work together. In
+ * subjects and fields the controller is called `brain`, for compatibility with earlier releases.
+ */
 import type { OpenMailing } from '../delivery/queue/mailing-state.ts';
 import type { MailingSource } from '../delivery/queue/ready-mailing.ts';
 import type { Outcome } from '../delivery/transport/courier.ts';
@@ -6,22 +9,25 @@ import type { Relay } from '../delivery/transport/smtp/relay-urls.ts';
 import { Sentence, type SentenceCode } from '../errors/sentences.ts';
 import { readStored, stored, withTexts } from '../errors/stored.ts';
 
-/** Raised by a change that the release before does not speak. The newer side then speaks as that release does. */
+/** Increased by a change that the previous release does not understand. The newer side then uses the older protocol. */
 export const PROTOCOL = 1;
 
-/** Whether the other side is at most one release apart. */
+/** Whether the other side's protocol is at most one release apart. */
 export function isUnderstood(protocol: number): boolean {
   return Math.abs(protocol - PROTOCOL) <= 1;
 }
 
-/** Without a renewal that was asked for within this time, a node begins no mail. Measured by the node, from before it asked. */
+/** A node whose lease was not renewed within this time starts no mail. The node measures the time from before it sent the request. */
 export const NODE_LEASE_MS = 7000;
-/** A node that the brain has not heard for this long has lost its pages. Longer than the above, so that nothing of them begins any more. */
+/**
+ * A node from which the controller got no heartbeat for this long has lost its pages. Longer than the lease, so that none of them can start
+ * any more.
+ */
 export const LOST_AFTER_MS = 12_000;
 /** How often a node renews its lease. */
 export const BEAT_MS = 1000;
 
-/** Subjects on which the brain answers nodes. */
+/** Subjects on which the controller replies to nodes. */
 export const BRAIN = {
   /** Followed by the node's name. */
   beat: 'sendlark.brain.beat',
@@ -29,22 +35,22 @@ export const BRAIN = {
   settings: 'sendlark.brain.settings',
 } as const;
 
-/** Whether a run is one of the node with this name. */
+/** Whether a run belongs to the node with this name. */
 export function isRunOf(run: string, name: string): boolean {
   return run.startsWith(`${name}.`);
 }
 
-/** The name of the node that a run is of; a name has no dot. */
+/** The name of the node to which a run belongs; names contain no dot. */
 export function nodeOf(run: string): string {
   return run.slice(0, run.indexOf('.'));
 }
 
-/** The subject on which a run of a node takes pages and stops. */
+/** The subject on which a run of a node receives commands. */
 export function commandSubject(run: string): string {
   return `sendlark.node.${run}`;
 }
 
-/** What a node may no longer begin: of the pages up to a number all, or what is named. */
+/** Mails that a node must no longer start, on pages up to a number: all of them, or only those of the given mailing, page or deliveries. */
 export interface Withdrawal {
   number: number;
   upTo: number;
@@ -53,35 +59,35 @@ export interface Withdrawal {
   deliveries?: number[];
 }
 
-/** What a node takes for a relay of the service's file. */
+/** A node's capacity for a stored SMTP relay. */
 export interface RelayShare {
   id: number;
   capacity: number;
   refusal: string;
 }
 
-/** A node's sign of life. */
+/** A node's heartbeat. */
 export interface Beat {
   protocol: number;
   version: string;
-  /** A run of a node has the node's name and a random one, so that a node that is started again is another. */
+  /** The node's name and a random part, so that a restarted node is a different run. */
   run: string;
   name: string;
-  /** The run of the brain whose pages the node takes; empty at first. */
+  /** The run of the controller whose pages the node takes; empty at first. */
   brain: string;
-  /** How many recipients it takes at a time for mail that may go over any relay; 0: none now. */
+  /** How many recipients it takes at a time for mail over any relay; 0: none now. */
   capacity: number;
-  /** Mails a second that its relays took lately. */
+  /** The number of mails per second that its relays recently accepted. */
   rate: number;
-  /** Why its relays take no mail from it; empty when they do. */
+  /** Why its relays reject it; empty if they do not. */
   refusal: string;
-  /** The same for mail that must go over one relay of the service's file; absent when the node has its own relays. */
+  /** The same for mail bound to one stored SMTP relay; absent if the node has its own relays. */
   relays?: RelayShare[] | undefined;
-  /** Its WARM_UP: mails on the first day; 0 or absent: no ceiling. */
+  /** Its WARM_UP: the number of mails on the first day; 0 or absent: no ceiling. */
   warmUp?: number;
-  /** It was told to end, and finishes what is in flight. */
+  /** It is shutting down, and finishes mails in progress. */
   isEnding?: boolean;
-  /** The withdrawals it has carried out since the beat before. */
+  /** The withdrawals carried out since the previous heartbeat. */
   withdrawn: number[];
 }
 
@@ -90,17 +96,17 @@ export interface BeatReply {
   brain: string;
   /** Whether the lease is renewed. */
   isRenewed: boolean;
-  /** The node was silent for too long: what it has is with others. It must go on as a new run. */
+  /** The node was silent for too long, and its recipients were given to others. It must continue as a new run. */
   isLost: boolean;
   withdraw: Withdrawal[];
-  /** Changes with the settings that nodes take from the brain. */
+  /** Changes with the settings that nodes take from the controller. */
   settings: string;
 }
 
-/** A recipient on a page: delivery, address, normalized e-mail, and the values of the page's fields. */
+/** A recipient on a page: delivery id, address id, normalized e-mail address, and the values of the page's fields. */
 export type PageRow = [id: number, addressId: number, email: string, ...values: (string | null)[]];
 
-/** Whether two runs of the brain are of one installation. Another one's reports are about other people with the same numbers. */
+/** Whether two runs of the controller belong to the same installation. In another installation, the same ids refer to other contacts. */
 export function isSameInstallation(brain: string, other: string): boolean {
   return brain.split('.')[0] === other.split('.')[0];
 }
@@ -109,19 +115,19 @@ export function isSameInstallation(brain: string, other: string): boolean {
 export interface Page {
   id: number;
   mailing: Pick<OpenMailing, 'id' | 'user_id' | 'unsubscribe_group_id' | 'owner_kind' | 'relay_id'>;
-  /** The name of the content, by which a node asks for it once. */
+  /** The name of the content, with which a node requests it once. */
   content: string;
   fields: string[];
   rows: PageRow[];
-  /** By row: the proof that the node was given this delivery, which it gives back with what became of it. */
+  /** In the order of the rows: the proof that the node was given this delivery, which it returns with the outcome. */
   proofs?: string[];
 }
 
-/** What the brain tells a node; the node answers once it is in effect. */
+/** A command of the controller to a node; the node replies once it is in effect. */
 export interface Command {
   brain: string;
   page?: Page;
-  /** A page that is too large for a message: the name under which the node asks for it, as for content. */
+  /** For a page too large for a message: the name under which the node requests it, like content. */
   pageIn?: string;
   withdraw?: Withdrawal[];
 }
@@ -134,17 +140,17 @@ export interface CommandReply {
 export interface NodeContent {
   source: MailingSource;
   key: { domain: string; selector: string; privateKey: string } | null;
-  /** What the links of its recipients are signed with. */
+  /** The secret that signs the recipients' links. */
   tokenSecret: string;
 }
 
-/** What nodes take from the brain, unless they have their own. */
+/** Settings that nodes take from the controller, unless they have their own. */
 export interface NodeSettings {
   relays: Relay[];
   connections: number;
 }
 
-/** What became of a recipient: the delivery alone was withdrawn. */
+/** The outcome for a recipient. A delivery id alone means withdrawn. */
 export type Ended = [
   id: number,
   kind?: Outcome['kind'],
@@ -157,22 +163,22 @@ export type Ended = [
   proof?: string,
 ];
 
-/** What a report holds at most. */
+/** The maximum number of outcomes in a report. */
 export const MAX_ENDED = 1000;
 
-/** What a node reports on the stream of results. */
+/** A node's report on the stream of results. */
 export interface Report {
   protocol: number;
   run: string;
   brain: string;
   ended: [page: number, Ended[]][];
-  /** The recipients it still has, by page: after the brain was started again. */
+  /** The recipients it still has, by page; sent after a restart of the controller. */
   has?: [page: number, number[]][];
-  /** It ends, and has nothing any more. */
+  /** It is shutting down and has no recipients left. */
   isLast?: boolean;
 }
 
-/** An outcome as it is reported. */
+/** Encodes an outcome for a report. */
 export function endedAs(id: number, outcome: Outcome | 'withdrawn', proof?: string): Ended {
   if (outcome === 'withdrawn') return [id];
   const { kind, stage, code, enhanced } = outcome;
@@ -182,10 +188,13 @@ export function endedAs(id: number, outcome: Outcome | 'withdrawn', proof?: stri
     : [id, kind, stage, code, enhanced, reply, proof];
 }
 
-/** What is not in a line: the reply of a relay is shown and exported as one. */
+/** Characters removed from an SMTP relay's reply, because it is shown and exported as one line. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 const MAX_REPLY = 1000;
-/** Why a node fails a mail. Whatever else a report seems to say is what a relay said, such as that the mail was kept in the outbox. */
+/**
+ * Sentences with which a node itself may fail a mail. Any other sentence in a report counts as an SMTP relay's reply, for example one which
+ * claims that the mail was kept in the outbox.
+ */
 const SAID_BY_NODES: readonly SentenceCode[] = ['not_built', 'merged_too_large', 'merged_subject_too_long'];
 
 const KINDS: readonly string[] = ['accepted', 'deferred', 'refused', 'held'] satisfies Outcome['kind'][];
@@ -199,7 +208,7 @@ const STAGES: readonly string[] = [
   'body',
 ] satisfies Outcome['stage'][];
 
-/** The outcome that was reported; withdrawn when it is none that this release knows. */
+/** Decodes a reported outcome; withdrawn if this release does not know it. */
 export function outcomeOf([, kind, stage, code = 0, enhanced = null, reply = '']: Ended): Outcome | 'withdrawn' {
   if (kind === undefined || stage === undefined || !KINDS.includes(kind) || !STAGES.includes(stage)) return 'withdrawn';
   const text = reply.slice(0, MAX_REPLY);
@@ -212,6 +221,6 @@ function oneLine(text: string): string {
   return text.toWellFormed().replace(UNPRINTABLE, ' ');
 }
 
-/** The parts in which content is sent, each after a byte that says what follows. */
+/** The size of the parts in which content is sent; each is preceded by a byte that tells whether more follow. */
 export const CONTENT_PART = 512 * 1024;
 export const PART = { last: 0, more: 1, unknown: 2 } as const;

@@ -1,8 +1,8 @@
-/** Counts and logs what nodes sent and was refused. However much of it comes, the log gets few lines. */
+/** Counts and logs rejected messages of nodes. However many there are, the log gets few lines. */
 import type { Database } from 'better-sqlite3';
 import { addRefusedMessages, type RefusedMessage } from '../delivery/reporting/sender-nodes.ts';
 
-/** A line about a kind of message follows the one before after this time, and says how many there were. */
+/** The minimum time between two log lines about the same kind of message; each states how many there were. */
 const SAY_MS = 10_000;
 const TEXTS: Record<RefusedMessage, string> = {
   report: 'a report of a node is malformed and was left out',
@@ -14,11 +14,11 @@ const TEXTS: Record<RefusedMessage, string> = {
 };
 
 interface Counted {
-  /** Those that are not in the database yet. */
+  /** Those not in the database yet. */
   unwritten: number;
-  /** Those that no line in the log tells of yet. */
+  /** Those not logged yet. */
   untold: number;
-  /** When a line was logged, monotonic milliseconds. */
+  /** When the last line was logged, monotonic milliseconds. */
   saidAt: number;
 }
 
@@ -30,13 +30,13 @@ export class Refusals {
     this.#warn = warn;
   }
 
-  /** Counts and logs that messages were refused; `fields` say which. */
+  /** Counts and logs rejected messages; `fields` identify them. */
   add(kind: RefusedMessage, fields: object, count = 1): void {
     this.#of(kind).unwritten += count;
     this.say(kind, fields, count);
   }
 
-  /** Logs that messages were refused which the caller has counted in the database; `fields` say which. */
+  /** Logs rejected messages that the caller has already counted in the database; `fields` identify them. */
   say(kind: RefusedMessage, fields: object, count = 1): void {
     const counted = this.#of(kind);
     counted.untold += count;
@@ -47,17 +47,17 @@ export class Refusals {
     counted.saidAt = now;
   }
 
-  /** Whether there is something to be written. */
+  /** Whether there are counts to write. */
   get isWaiting(): boolean {
     return [...this.#counted.values()].some(({ unwritten }) => unwritten > 0);
   }
 
-  /** Writes the counts, in a transaction of the caller, who calls `written` once that is committed. */
+  /** Writes the counts in the caller's transaction. The caller calls `written` after the commit. */
   write(client: Database): void {
     for (const [kind, { unwritten }] of this.#counted) if (unwritten > 0) addRefusedMessages(client, kind, unwritten);
   }
 
-  /** Forgets what was written. Nothing may have been added since `write`. */
+  /** Clears the written counts. Nothing may have been added since `write`. */
   written(): void {
     for (const counted of this.#counted.values()) counted.unwritten = 0;
   }

@@ -1,4 +1,7 @@
-/** Names of what is kept in JetStream, with its limits, and how the brain makes it. Nodes only use it: they have no right to make any. */
+/**
+ * The names and limits of streams and buckets in JetStream, and how the controller creates them. Nodes only use them and have no right to
+ * create any.
+ */
 import {
   DiscardPolicy,
   JetStreamApiCodes,
@@ -13,50 +16,52 @@ import {
 import { Kvm } from '@nats-io/kv';
 import { type NatsConnection, nanos } from '@nats-io/transport-node';
 
-/** Prefix of all subjects. */
+/** The prefix of all subjects. */
 const ROOT = 'sendlark';
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 export const STREAM = {
-  /** What recipients choose on their pages: kept for ever, since a restored backup may be of any age. */
+  /** Recipients' choices on their pages. Kept forever, because a restored backup may be of any age. */
   consents: 'SENDLARK_CONSENTS',
-  /** Opens and clicks, until the brain has counted them; in order. */
+  /** Opens and clicks, in order, until the controller has counted them. */
   hits: 'SENDLARK_HITS',
-  /** What became of recipients that nodes had. */
+  /** Results of the recipients given to nodes. */
   results: 'SENDLARK_RESULTS',
 } as const;
 
 export const SUBJECT = {
-  /** Followed by the account, the person and the list, so that the newest choice can be told, and what a person chose be erased. */
+  /**
+   * Followed by the account, the contact's hash and the list, so that the newest choice can be found and a contact's choices can be erased.
+   */
   consents: `${ROOT}.consents`,
   hits: `${ROOT}.hits`,
   /** Followed by the node's name. */
   results: `${ROOT}.results`,
-  /** Questions of nodes to the brain about one recipient or mailing, answered at once or not at all. */
+  /** Questions of nodes to the controller about one recipient or mailing, answered at once or not at all. */
   ask: `${ROOT}.ask`,
 } as const;
 
 /** Key-value buckets. */
 export const BUCKET = {
-  /** The secrets of links: only the brain and nodes may read it. */
+  /** The link secrets: only the controller and nodes may read them. */
   secrets: 'SENDLARK_SECRETS',
   /** Content of mailings. */
   content: 'SENDLARK_CONTENT',
-  /** Pictures of mails. */
+  /** Images in mails. */
   pictures: 'SENDLARK_PICTURES',
 } as const;
 
 type Limits = Pick<StreamConfig, 'name' | 'subjects'> & Partial<StreamConfig>;
 
-/** How many choices of a person about a list are kept. The newest says how it is; those before it are the proof of how it came to be. */
+/** The number of choices kept per contact and list. The newest is the current state; earlier ones document its history. */
 const MAX_CHOICES = 8;
-/** Opens and clicks of many millions of mails. What is older makes room, so that whoever clicks without end cannot fill the disk. */
+/** Room for the opens and clicks of many millions of mails. Older ones are deleted, so that endless clicking cannot fill the disk. */
 const MAX_HIT_BYTES = 512 * 1024 * 1024;
-/** When older ones are removed. */
+/** The age at which opens and clicks are deleted. */
 export const MAX_HIT_AGE_MS = 30 * DAY_MS;
-/** Reports of some ten million mails, which only a restored backup reads again. */
+/** Room for reports on about ten million mails, which are read again only by a restored backup. */
 const MAX_RESULT_BYTES = 512 * 1024 * 1024;
-/** Longer than any choice with its text. */
+/** More than the size of any choice with its text. */
 const MAX_CHOICE_BYTES = 64 * 1024;
 
 const STREAMS: readonly Limits[] = [
@@ -83,18 +88,18 @@ const STREAMS: readonly Limits[] = [
     duplicate_window: nanos(120_000),
   },
 ];
-/** The copies of everything in a cluster: two servers keep it going when one is lost. */
+/** The number of copies in a cluster: with three, two servers continue if one is lost. */
 const CLUSTER_REPLICAS = 3;
 
 /**
- * Makes the streams and buckets that are missing and brings limits up to date: three copies of each in a cluster, one on a
- * single server. Throws while NATS cannot do it, such as a cluster that has lost its majority; then to be tried again.
+ * Creates missing streams and buckets, and updates limits: three copies of each in a cluster, one on a single server. Throws if NATS cannot
+ * do it, for example because a cluster has lost its majority; the caller then retries.
  */
 export async function makeStreams(connection: NatsConnection): Promise<void> {
   const manager = await jetstreamManager(connection);
   const client = jetstream(connection);
   const values = new Kvm(client);
-  // A server outside a cluster takes a wish for three copies when a stream is changed, and keeps one.
+  // When a stream is changed, a server outside a cluster accepts a request for three copies but keeps one.
   const num_replicas = connection.info?.cluster === undefined ? 1 : CLUSTER_REPLICAS;
   const make = async (name: string, limits: Partial<StreamConfig>, add: () => Promise<unknown>) => {
     const isMissing = (await findStream(manager, name)) === null;
@@ -117,7 +122,7 @@ export async function makeStreams(connection: NatsConnection): Promise<void> {
   }
 }
 
-/** When each stream and bucket that is there now was made, by its name in JetStream. Throws while NATS does not answer. */
+/** The creation times of the existing streams and buckets, by their names in JetStream. Throws while NATS does not reply. */
 export async function streamsMade(connection: NatsConnection): Promise<Map<string, string>> {
   const manager = await jetstreamManager(connection, { checkAPI: false });
   const made = new Map<string, string>();
@@ -125,7 +130,7 @@ export async function streamsMade(connection: NatsConnection): Promise<Map<strin
   return made;
 }
 
-/** The names of everything that the brain makes. */
+/** The names of everything that the controller creates. */
 export const EVERY_STREAM: readonly string[] = [
   ...Object.values(STREAM),
   ...Object.values(BUCKET).map((bucket) => `KV_${bucket}`),

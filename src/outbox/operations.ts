@@ -1,4 +1,4 @@
-/** The built-in outbox (additions): the mails that are kept because no relay is configured. */
+/** The built-in outbox (additions): the mails stored because no SMTP relay is configured. */
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { parseAddress } from '../audience/contacts/addresses.ts';
@@ -42,7 +42,7 @@ export type Mail = Static<typeof Mail>;
 
 const from = sql`${outbox}`;
 
-/** The envelope sender without the signature with which anybody could report a bounce of the recipient. */
+/** The envelope sender without its signature, with which anyone could report a bounce of the recipient. */
 const unsignedReturnPath = sql`iif(instr(${outbox.envelope_from}, '+') = 0, ${outbox.envelope_from},
   substr(${outbox.envelope_from}, 1, instr(${outbox.envelope_from}, '+')) || ${HIDDEN} || substr(${outbox.envelope_from}, instr(${outbox.envelope_from}, '@')))`;
 
@@ -92,17 +92,17 @@ export const readMail = recordOperation({
   },
 });
 
-/** What a caller's mails show instead of their columns: to whoever may only look, nothing by which they could act for a recipient. */
+/** Replaced columns of a caller's mails: for a caller with read access only, everything that would allow acting for a recipient. */
 function hiddenFrom(context: Context) {
   return isReadOnly(context) ? { envelope_from: unsignedReturnPath } : {};
 }
 
-/** Whether a mail's sender, recipient or subject includes a text, regardless of case. */
+/** Whether a mail's sender, recipient or subject contains a text, regardless of case. */
 function includes(search: string) {
   return sql`instr(fold(concat_ws(char(10), ${outbox.from}, ${outbox.to}, ${outbox.subject})), ${fold(search)}) > 0`;
 }
 
-/** Whom a mail is for, with the ids in the tokens of its links, and what it is of; undefined when they are no longer in the database. */
+/** The recipient of a mail, with the ids in the tokens of its links and the origin of the mail; undefined if no longer in the database. */
 function findRecipient({ db }: Context, { mailing, to }: { mailing: number; to: string }) {
   return db
     .select({

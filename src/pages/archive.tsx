@@ -1,4 +1,4 @@
-/** The public archive of an account: its list, its feed and its mails, for anybody and without cookies. */
+/** The public archive of an account: its list, its feed and its mails, without sign-in or cookies. */
 
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply } from 'fastify';
@@ -22,7 +22,7 @@ import { COPY_POLICY } from './web-copy.ts';
 
 const PAGE_SIZE = 50;
 const FEED_SIZE = 20;
-/** Copies of mails in memory: the parts of a large one take tens of milliseconds to put together. */
+/** The size of the cache of mail copies, because assembling a large one takes tens of milliseconds. */
 const MAX_COPY_BYTES = 16 * 1024 * 1024;
 
 type Archived = { Params: { slug: string } };
@@ -30,7 +30,7 @@ type Archived = { Params: { slug: string } };
 export async function archivePages(app: FastifyInstance, { db, config, publicUrl }: Deps): Promise<void> {
   const client = db.$client;
   const copies = new BytesCache(MAX_COPY_BYTES);
-  // What a mail was sent with never changes, so a copy is made once for what is around it.
+  // The content with which a mail was sent never changes, so a copy is made once for each surrounding page.
   const findCopy = ({ token }: PublishedMail, around: Surroundings) =>
     copies.get(JSON.stringify([token, around]), () => {
       const content = findPublishedContent(client, token);
@@ -101,7 +101,7 @@ export async function archivePages(app: FastifyInstance, { db, config, publicUrl
   });
 }
 
-/** The number of a page from 1 on; what is none means the first. */
+/** A page number, starting at 1; anything else means the first page. */
 function pageNumber(given: unknown): number {
   return typeof given === 'string' && /^[1-9]\d{0,3}$/.test(given) ? Number(given) : 1;
 }
@@ -150,7 +150,7 @@ function listContent(
   );
 }
 
-/** The feed of the archive at `address`; there is at least one mail. JSX is for HTML, so this XML is written as text. */
+/** The Atom feed of the archive at `address`; there must be at least one mail. JSX is for HTML, so this XML is written as text. */
 function atomFeed(address: string, title: string, mails: readonly PublishedMail[]): string {
   const url = xmlText(address);
   const entries = mails.map(
@@ -175,21 +175,21 @@ ${entries.join('')}</feed>
 `;
 }
 
-/** An id that stays when the address of the archive changes (RFC 4287, 4.2.6), as a UUID of the token's hash (RFC 9562, 5.8). */
+/** An id that stays the same when the URL of the archive changes (RFC 4287, 4.2.6): a UUID of the token's hash (RFC 9562, 5.8). */
 function idOf(token: string): string {
   const hash = createHash('sha256').update(token).digest('hex');
   return `urn:uuid:${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-a${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
 }
 
-/** The text escaped, without the characters that XML 1.0 does not have (2.2). */
+/** Escapes a text, and drops the characters that XML 1.0 does not allow (2.2). */
 function xmlText(text: string): string {
   return escapeHtml(text).replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '');
 }
 
-/** A mail that was withdrawn can be in caches for as long. */
+/** How long, in seconds, caches may still contain a withdrawn mail. */
 const MAX_AGE_S = 300;
 
-/** Sends a text with its tag, or only says that a client has it already (RFC 9110, 13.1.2). */
+/** Sends a text with its entity tag, or 304 if the client already has it (RFC 9110, 13.1.2). */
 function sendTagged(reply: FastifyReply, type: string, text: string | Buffer): FastifyReply {
   const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
   reply.headers({ etag, 'cache-control': `public, max-age=${MAX_AGE_S}` });

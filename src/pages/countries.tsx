@@ -1,4 +1,4 @@
-/** A page that lists the countries and the ids that senders and contacts use for them. Programs get them from the API. */
+/** A page that lists the countries with the ids that senders and contacts use. Programs get them from the API. */
 import type { FastifyInstance } from 'fastify';
 import { countries } from '../database/schema/index.ts';
 import { page } from '../http/pages/document.tsx';

@@ -1,4 +1,4 @@
-/** What the pages of recipients need, from the database of this process. */
+/** The data for public pages, from the database of this process. */
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { isBusy } from '../database/write-lock.ts';
@@ -13,16 +13,16 @@ import { partReader } from '../pictures/pictures.ts';
 import { PreferenceStore } from './preferences.ts';
 import type { RecipientSource, StoredPicture } from './recipient-source.ts';
 
-/** After this time the answer says to try again. The choice stays in memory for PENDING_MS and is written once that is possible. */
+/** After this time the visitor is asked to try again. The choice stays in memory for PENDING_MS and is written as soon as possible. */
 const ANSWER_MS = 30_000;
 const PENDING_MS = 60 * 60 * 1000;
-/** The most choices waiting in memory while the database is locked. */
+/** The maximum number of choices waiting in memory while the database is locked. */
 const MAX_PENDING = 10_000;
 const FLUSH_MS = 100;
-/** Parts of pictures in memory. */
+/** The size of the cache of image parts. */
 const MAX_PICTURE_BYTES = 32 * 1024 * 1024;
 
-/** The source for an application; what waits in memory is written before that has closed. */
+/** The source for an application. Everything that waits in memory is written before the application has closed. */
 export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSource {
   const { db, clock, tokens, publicUrl, keepChoice } = deps;
   const client = db.$client;
@@ -77,13 +77,13 @@ function bufferedHits(app: FastifyInstance, { db, clock, lock, config }: Deps): 
     while (await lock.write(flush, config.SHUTDOWN_SECONDS * 1000));
   });
 
-  /** Writes one batch of hits. The next follows after other requests had their turn, or after FLUSH_MS when no hits are left. */
+  /** Writes one batch of hits. The next one follows after other requests had their turn, or after FLUSH_MS if no hits are left. */
   function write(): void {
     let hasMore = false;
     try {
       hasMore = hits.flush(clock.now().getTime());
     } catch (error) {
-      // When another connection holds the lock, the hits stay in memory until the next round.
+      // If another connection holds the lock, the hits stay in memory until the next round.
       if (!isBusy(error))
         app.log.error({ err: error }, 'opens and clicks could not be written; they are kept in memory and tried again');
     }
@@ -92,7 +92,7 @@ function bufferedHits(app: FastifyInstance, { db, clock, lock, config }: Deps): 
   return hits;
 }
 
-/** Runs a write as soon as the lock is free. Throws 503 when that takes too long; the write is then still made later. */
+/** Runs a write as soon as the lock is free. Throws 503 if that takes too long; the write is then still made later. */
 function patientWrites(app: FastifyInstance, { lock, config }: Deps): (write: () => void) => Promise<void> {
   const pending = new Set<Promise<unknown>>();
   app.addHook('onClose', () =>
@@ -120,19 +120,19 @@ function patientWrites(app: FastifyInstance, { lock, config }: Deps): (write: ()
   };
 }
 
-/** Bytes that are the same for everybody, in memory, so that not every reader of a new mail has them read or made again. */
+/** A cache of bytes that are the same for all readers, so that they are not read or built again for each of them. */
 export class BytesCache {
   readonly #maxBytes: number;
-  /** In the order of their last use. */
+  /** In order of last use. */
   readonly #kept = new Map<string, Buffer>();
   #bytes = 0;
 
-  /** Keeps up to so many bytes; what was asked for longest ago gives way. */
+  /** Keeps up to `maxBytes` bytes; the least recently used entries are dropped. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  /** What is kept under the key, or what `read` gives, which is kept unless it is undefined. */
+  /** The cached bytes for a key, or else the result of `read`, which is then cached unless it is undefined. */
   get(key: string, read: () => Buffer | undefined): Buffer | undefined {
     const kept = this.#kept.get(key);
     const bytes = kept ?? read();
@@ -143,7 +143,7 @@ export class BytesCache {
     return bytes;
   }
 
-  /** Counts what was added. */
+  /** Adds to the total size, and drops entries if it is too large. */
   #makeRoom(added: number): void {
     this.#bytes += added;
     for (const [oldest, { length }] of this.#kept) {

@@ -1,4 +1,4 @@
-/** The pages that recipients and owners open in a browser, without keys or cookies, and the operational endpoints. */
+/** The public pages that recipients and owners open in a browser without keys or cookies, and the operational endpoints. */
 import type { FastifyInstance } from 'fastify';
 import { healthRoutes } from '../http/health.ts';
 import { metricsPage } from '../http/metrics.ts';

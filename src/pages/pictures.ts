@@ -1,10 +1,10 @@
-/** The pictures of the library at the addresses that mails contain: without keys, and the same bytes for ever. */
+/** The images of the library at the URLs that mails contain: without keys, and with bytes that never change. */
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { READ } from '../http/pages/layout.ts';
 import type { RecipientSource, StoredPicture } from './recipient-source.ts';
 
-/** The browser shows the bytes as the picture they are, or not at all; opened by themselves they can load and run nothing. */
+/** The browser must not guess another type, and an image opened by itself can load and run nothing. */
 const HEADERS = {
   'cache-control': 'public, max-age=31536000, immutable',
   'x-content-type-options': 'nosniff',
@@ -13,7 +13,7 @@ const HEADERS = {
 };
 
 export async function picturePages(app: FastifyInstance, source: RecipientSource): Promise<void> {
-  // The name at the end is for people; the id alone says which picture it is.
+  // The name at the end of the URL is for people; only the id identifies the image.
   app.route<{ Params: { public_id: string } }>({
     method: READ,
     url: '/pictures/:public_id/:name',
@@ -28,14 +28,15 @@ export async function picturePages(app: FastifyInstance, source: RecipientSource
       if (request.method === 'HEAD') return reply.headers(headers).send(null);
       const first = picture.part(0);
       if (first?.length === picture.size) return reply.headers(headers).send(first);
-      // One part after the other, each when the client has taken the one before: whole pictures for clients that take their time would fill the memory.
+      // Sends one part after another, each when the client has taken the previous one, because whole images for slow clients would fill the
+      // memory.
       const parts = Readable.from(partsOf(picture), { highWaterMark: 1 });
       return reply.headers(headers).send(parts);
     },
   });
 }
 
-/** The bytes of a picture. Throws where it is deleted meanwhile: what was sent cannot be taken back. */
+/** Yields the bytes of an image. Throws if the image is deleted meanwhile, because bytes already sent cannot be taken back. */
 function* partsOf({ part, size }: StoredPicture): Generator<Buffer> {
   for (let number = 0, sent = 0; sent < size; number++) {
     const bytes = part(number);
@@ -53,7 +54,7 @@ function unknown(reply: FastifyReply): FastifyReply {
     .send('There is no such picture.\n');
 }
 
-/** Whether a client has what the tag names (RFC 9110, 13.1.2). */
+/** Whether the client already has the version with this entity tag (RFC 9110, 13.1.2). */
 function isUnchanged(given: string | undefined, etag: string): boolean {
   return (given ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*');
 }

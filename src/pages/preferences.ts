@@ -1,4 +1,4 @@
-/** Reads and changes what a recipient is unsubscribed from, by their unsubscribe link. Every choice is one transaction. */
+/** Reads and changes a recipient's subscriptions through their unsubscribe link. Every choice is one transaction. */
 import type { Database } from 'better-sqlite3';
 import { and, asc, desc, eq, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import { addressId } from '../audience/contacts/address-rows.ts';
@@ -14,25 +14,25 @@ import { countUnsubscribe } from '../delivery/feedback/opens-and-clicks.ts';
 import type { RecipientIds } from '../delivery/links/tokens.ts';
 import { isoTimestamp } from '../time/clock.ts';
 
-/** The most groups shown on the page. Unsubscribing from all mail is always offered. */
+/** The maximum number of groups shown on the page. Unsubscribing from all mail is always offered. */
 export const MAX_GROUPS = 200;
 const MAX_DESCRIPTION_CHARACTERS = 1000;
 
 export interface Preferences {
   email: string;
-  /** The From name of the mail; empty when the mail is no longer in the database. */
+  /** The From name of the mail; empty if the mail is no longer in the database. */
   sender: string;
-  /** The groups shown: those marked for display, and the mail's own. */
+  /** The groups shown: those marked for display, and the mail's own group. */
   groups: { id: number; group_name: string; description: string }[];
-  /** The mail's own group; 0 when it has none, or when the group is no longer in the database, for example after a restore. */
+  /** The mail's own group; 0 if it has none, or if the group is no longer in the database, for example after a restore. */
   own: number;
-  /** The entries that unsubscribe the person, by group id; 0 is all mail. */
+  /** The ids of unsubscribe entries by group id; group 0 is all mail. */
   unsubscribed: ReadonlyMap<number, number>;
-  /** Whether opens and clicks of theirs are recorded; null where they cannot choose it, because nothing is recorded of anybody. */
+  /** Whether the contact's opens and clicks are recorded; null if they have no choice, because the account records none. */
   tracking: boolean | null;
-  /** Whether `unsubscribed` is what holds now; false where it cannot be asked for, so that the page may only offer to leave. */
+  /** Whether `unsubscribed` is up to date; false if it cannot be determined, so that the page may only offer to unsubscribe. */
   isCurrent: boolean;
-  /** Known on sender nodes, which need not keep a choice again. */
+  /** Set on sender nodes: choices that are already stored, so that they need not be stored again. */
   kept?: KeptLists;
 }
 
@@ -48,7 +48,7 @@ export class PreferenceStore {
     const db = this.#db;
     const isOwn = eq(unsubscribeGroups.id, ids.group);
     const isShown = and(eq(unsubscribeGroups.is_display, 1), isNull(unsubscribeGroups.deleted_at));
-    // The mail's own group comes first, because that is what the person came for.
+    // The mail's own group comes first, because it is the most likely reason for the visit.
     const groups = db
       .select({
         id: unsubscribeGroups.id,
@@ -60,7 +60,7 @@ export class PreferenceStore {
       .orderBy(desc(isOwn), asc(unsubscribeGroups.id))
       .limit(MAX_GROUPS)
       .all();
-    // The entries are in two partial indexes, and SQLite uses each only when its condition is next to the address in the query.
+    // The entries are in two partial indexes, and SQLite uses each only if its condition is next to the address in the query.
     const their = eq(unsubscribers.address_id, ids.address);
     const { unsubscribe_groups_id: list } = unsubscribers;
     const entries = db
@@ -84,7 +84,7 @@ export class PreferenceStore {
     };
   }
 
-  /** Carries out what the recipient of a link chose at `now`. Choosing the same again changes nothing. */
+  /** Applies the choice that a link's recipient made at `now`. Making the same choice again changes nothing. */
   apply(ids: RecipientIds, choice: Choice, now: Date): void {
     inTransaction(this.#db, () => {
       const before = this.read(ids);
@@ -92,7 +92,7 @@ export class PreferenceStore {
     });
   }
 
-  /** Carries out a choice of which it is known already what it changes. Call it in a transaction. */
+  /** Applies a choice whose changes are already known. Call it in a transaction. */
   change(ids: RecipientIds, chosen: ChosenLists, now: Date): void {
     this.#change(ids, this.read(ids), chosen, now);
   }
@@ -105,7 +105,7 @@ export class PreferenceStore {
     }
     const entries = joined.flatMap((list) => unsubscribed.get(list) ?? []);
     this.#unsubscribe(ids, left, form === null ? 'one-click' : 'page', now);
-    // Groups that stay unchecked are chosen again, which is no unsubscribe of this mailing.
+    // Groups that stay unchecked are submitted again, which does not count as an unsubscribe from this mailing.
     const isNew = form !== 'groups' || left.some((list) => !unsubscribed.has(list));
     if (left.length > 0 && isNew) countUnsubscribe(this.#db.$client, ids, now.getTime());
     if (entries.length > 0) removeUnsubscribers(this.#db, entries, 'page', isoTimestamp(now));
@@ -138,7 +138,7 @@ export class PreferenceStore {
   }
 }
 
-/** Whether opens and clicks of a link's recipient are recorded; null where nobody's are, or the database does not know them. */
+/** Whether opens and clicks of a link's recipient are recorded; null if the account records none, or the database lacks the recipient. */
 function findTracking(client: Database, { address, user }: RecipientIds): boolean | null {
   const found = prepared<[number, number], { tracking: TrackingMode; is_unmeasured: 0 | 1 }>(
     client,
@@ -154,7 +154,7 @@ function addressOf({ email }: RecipientIds): Address {
   return { address: email, normalized: email, domain: email.slice(email.lastIndexOf('@') + 1) };
 }
 
-/** What is chosen after a choice, where it cannot be asked for. */
+/** The preferences after a choice, for cases in which they cannot be read again. */
 export function chosen(before: Preferences, choice: Choice): Preferences {
   const unsubscribed = new Map(before.unsubscribed);
   const { left, joined } = changesOf(before, choice);
@@ -166,9 +166,8 @@ export function chosen(before: Preferences, choice: Choice): Preferences {
 }
 
 /**
- * The lists that a choice leaves and joins; 0 is all mail. A group added after the page was loaded is in neither and stays as it is.
- * Joining all mail again leaves the person unsubscribed from single groups. Where it is not known what they left before, whatever the
- * choice names is joined.
+ * The lists that a choice leaves and joins; 0 is all mail. A group added after the page was loaded is in neither and does not change.
+ * Rejoining all mail does not resubscribe to single groups. If the earlier unsubscribes are unknown, all lists in the choice are joined.
  */
 export function changesOf(
   { groups, own, unsubscribed, tracking, isCurrent }: Preferences,
@@ -178,7 +177,7 @@ export function changesOf(
   const lists = [...new Set(shown)].filter((id) => known.has(id));
   const wanted = new Set(checked);
   const mayBeLeft = (list: number) => !isCurrent || unsubscribed.has(list);
-  /** Whether a choice about opens and clicks is offered and may change what it is now. */
+  /** Whether a choice about opens and clicks is offered and may change the current setting. */
   const changesTracking = (isAllowed: boolean) => tracking !== null && (!isCurrent || tracking !== isAllowed);
   const change = { form, text: '', left: [], joined: [] };
   switch (form) {

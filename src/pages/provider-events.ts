@@ -1,4 +1,7 @@
-/** Where mail providers report bounces, complaints and unsubscribes: `POST /hooks/in/<provider>/<token>`. Answered 200 once the effect is on disk. */
+/**
+ * The URLs at which mail providers report bounces, complaints and unsubscribes: `POST /hooks/in/<provider>/<token>`. Answered 200 once the
+ * effect is on disk.
+ */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { MAIL_PROVIDERS, type MailProvider } from '../database/schema/index.ts';
@@ -28,7 +31,10 @@ interface Addressed {
   Body: Buffer | undefined;
 }
 
-/** Larger than any provider sends. Batches are read one event at a time; a signature is checked over the whole body, without a pause. */
+/**
+ * Larger than any provider sends. Batches are read one event at a time; a signature covers the whole body, so it is checked without a
+ * pause.
+ */
 const BATCH_BYTES = 16 * 1024 * 1024;
 const SIGNED_BATCH_BYTES = 4 * 1024 * 1024;
 const EVENT_BYTES = 256 * 1024;
@@ -78,10 +84,10 @@ export async function providerEventRoutes(app: FastifyInstance, deps: Deps): Pro
   for (const provider of MAIL_PROVIDERS)
     app.post<Addressed>(`/hooks/in/${provider}/:token`, {
       bodyLimit: BODY_BYTES[provider],
-      // Before the body is read, so that a stranger without a token costs next to nothing.
+      // Checked before the body is read, so that a request without a token costs next to nothing.
       onRequest: async (request, reply) => {
         const intake = findByToken(request.params.token, provider);
-        // All customers of a provider share its network, so what is refused at one intake must not keep the others waiting.
+        // All customers of a provider share its network, so refused requests to one intake must not delay the others.
         const caller = intake === undefined ? networkOf(request.ip) : intakeCaller(intake.id);
         const waitMs = refused.waitMs(caller);
         if (waitMs > 0) reply.header('retry-after', String(Math.ceil(waitMs / 1000)));
@@ -116,7 +122,7 @@ export async function providerEventRoutes(app: FastifyInstance, deps: Deps): Pro
   async function readEvents({ id, provider }: Intake, received: ReceivedRequest): Promise<Iterable<ProviderEvent>> {
     if (provider !== 'ses') return READERS[provider](received);
     const message = await readSns(received, certificates);
-    // SNS signs for everybody who has a topic, so only the topic that was confirmed first speaks for this account.
+    // SNS signs for anyone who has a topic, so only the first confirmed topic is accepted for this intake.
     if (message.type === 'SubscriptionConfirmation') {
       if (!keepTopic(client, id, message.topic)) throw new Refusal('topic');
       if (message.subscribeUrl !== null) await fetchFromAmazon(message.subscribeUrl);
@@ -125,7 +131,7 @@ export async function providerEventRoutes(app: FastifyInstance, deps: Deps): Pro
   }
 }
 
-/** What a refused caller is told. */
+/** The texts of refusals. */
 const TEXTS = {
   signature: 'The signature is not valid',
   expired: 'The signature is too old, or from the future',
@@ -141,7 +147,7 @@ function answer(reply: FastifyReply, status: number, text: string): FastifyReply
     .send(JSON.stringify(failedBody(text)));
 }
 
-/** Whether the header has this password: of a Basic login with any name (RFC 7617), or as a Bearer token (RFC 6750). */
+/** Whether the header contains this password, as Basic authentication with any name (RFC 7617) or as a Bearer token (RFC 6750). */
 function isPassword(header: string | undefined, expected: string | null): boolean {
   const [, scheme = '', text = ''] = /^(basic|bearer) +([\x21-\x7e]{1,1000})$/i.exec(header ?? '') ?? [];
   const login = Buffer.from(text, 'base64').toString('utf8');

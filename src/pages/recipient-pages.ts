@@ -1,4 +1,4 @@
-/** The pages to which the links of mails lead, on whatever process serves them, and the rules of all pages. */
+/** The public pages to which the links in mails lead, in whatever process serves them, and the rules for all public pages. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { Failure } from '../errors/failure.ts';
@@ -21,7 +21,7 @@ const HEADERS = Object.entries({
   'cache-control': 'no-store',
 });
 
-/** Limits of the forms on the pages. Anyone can send one, so their cost is bounded here; the forms themselves are much smaller. */
+/** Limits of the forms on the pages. Anyone can send one, so their cost is limited here; the real forms are much smaller. */
 const FORM_BYTES = 64 * 1024;
 const MAX_FIELDS = 5000;
 const UNPROCESSABLE = 422;
@@ -34,7 +34,7 @@ export function installPageRules(app: FastifyInstance): void {
     { parseAs: 'string', bodyLimit: FORM_BYTES },
     (_request: FastifyRequest, body: string) => readUrlencoded(body, MAX_FIELDS),
   );
-  // A one-click request (RFC 8058) may be multipart. The link alone says what to do, so bodies of other types are read and ignored.
+  // A one-click request (RFC 8058) may be multipart. The URL alone determines the action, so bodies of other types are read and ignored.
   app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: FORM_BYTES }, (_request, _body, done) =>
     done(null, {}),
   );
@@ -53,7 +53,7 @@ export function installPageRules(app: FastifyInstance): void {
   });
 }
 
-/** Registers the pages of recipients. */
+/** Registers the public pages. */
 export async function recipientPages(app: FastifyInstance, source: RecipientSource, clock: Clock): Promise<void> {
   await unsubscribePage(app, source);
   await trackingPages(app, source, clock);

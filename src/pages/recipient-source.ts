@@ -1,4 +1,4 @@
-/** What the pages of recipients need to know and to keep: from the database of this process, or on a sender node over NATS. */
+/** The interface to the data of public pages: from the database of this process or, on a sender node, over NATS. */
 import type { Values } from '../delivery/content/merge.ts';
 import type { Choice } from '../delivery/feedback/choice.ts';
 import type { Hit } from '../delivery/feedback/opens-and-clicks.ts';
@@ -8,7 +8,7 @@ import type { Preferences } from './preferences.ts';
 
 export type Maybe<T> = T | Promise<T>;
 
-/** A picture; `part` gives its bytes, part after part, undefined where it has no such part any more. */
+/** An image; `part` returns its bytes in consecutive parts, or undefined if a part no longer exists. */
 export interface StoredPicture {
   hash: string;
   kind: string;
@@ -16,26 +16,26 @@ export interface StoredPicture {
   part(number: number): Buffer | undefined;
 }
 
-/** The frozen content of a mailing as JSON, and the number of a variant of it; 0: A. */
+/** The frozen content of a mailing as JSON, and the number of one of its variants; 0: A. */
 export type FrozenMail = Pick<Copying, 'frozen' | 'variant'>;
 
-/** Each may throw `unavailable()` when what it needs cannot be reached now. */
+/** The source of data for public pages. Each method may throw `unavailable()` if the data cannot be reached now. */
 export interface RecipientSource {
-  /** Origin of links, without a trailing slash. */
+  /** The origin of links, without a trailing slash. */
   publicUrl(): string;
-  /** The ids in a token, or null when the token is not ours or its person is no longer known. */
+  /** The ids in a token, or null if the token is not ours or its contact is no longer known. */
   readLink(purpose: Purpose, token: string): Maybe<RecipientIds | null>;
-  /** The mailing of a link that is the same for all its recipients, or null when the token is not of one. */
+  /** The mailing of a link that all its recipients share, or null if the token does not belong to such a link. */
   readShared(token: string): RecipientIds | null;
-  /** What the recipient of a link may choose, and has chosen. */
+  /** The choices that a link's recipient has, and has made. */
   readPreferences(ids: RecipientIds, token: string): Maybe<Preferences>;
-  /** Keeps a choice; resolves with what is chosen then, once it cannot be lost any more. */
+  /** Stores a choice. Resolves with the resulting preferences once the choice cannot be lost any more. */
   keepChoice(ids: RecipientIds, token: string, before: Preferences, choice: Choice): Promise<Preferences>;
-  /** The mail that the recipient of a link got, or null when it is not known. */
+  /** The mail that a link's recipient got, or null if it is unknown. */
   readMail(ids: RecipientIds, token: string): Maybe<FrozenMail | null>;
-  /** The destination of a link of the mailing, with its placeholders, or null when it has no such link. */
+  /** The destination of one of the mailing's links, with its placeholders, or null if it has no such link. */
   findLink(ids: RecipientIds, number: number): Maybe<string | null>;
-  /** What the destination of a link or the copy of a mail may contain of its recipient and sender, as it is now. */
+  /** The current values of the recipient and the sender for the destination of a link or a web copy. */
   readValues(ids: RecipientIds, purpose: 'click' | 'web', token: string): Maybe<Values>;
   /** Counts an open or a click; never throws. */
   addHit(hit: Hit, token: string): void;

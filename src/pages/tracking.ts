@@ -1,4 +1,4 @@
-/** The open pixel and the tracked links. The pixel is the same for every token, valid or not, and a HEAD counts nothing. */
+/** The tracking pixel and the tracked links. The pixel is the same for every token, valid or not, and a HEAD request counts nothing. */
 import type { FastifyInstance } from 'fastify';
 import { mergeUrl, scan } from '../delivery/content/merge.ts';
 import { readerOf } from '../delivery/feedback/readers.ts';
@@ -10,7 +10,10 @@ import { messagePage, READ, unknownLink } from '../http/pages/layout.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Maybe, RecipientSource } from './recipient-source.ts';
 
-/** The longest address that a click leads to: everybody should take as many octets (RFC 9110 4.1). With its values a link can be far longer. */
+/**
+ * The maximum length of a redirect URL: 8000 octets is the minimum that recipients should support (RFC 9110 4.1). With its values merged, a
+ * link can be far longer.
+ */
 const MAX_URL = 8000;
 const UNPROCESSABLE = 422;
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
@@ -21,7 +24,7 @@ export async function trackingPages(app: FastifyInstance, source: RecipientSourc
     url: '/o/:token',
     handler: async (request, reply) => {
       const token = request.params.token.replace(/\.gif$/, '');
-      // Nobody looks at the pixel, so it is the same where it cannot be counted now.
+      // The visitor does not see the pixel, so it is sent even if the open cannot be counted now.
       const ids = await readable(() => source.readShared(token) ?? source.readLink('open', token));
       if (ids !== null && request.method === 'GET') {
         source.addHit(makeHit(ids, null, request.headers['user-agent']), token);
@@ -39,7 +42,7 @@ export async function trackingPages(app: FastifyInstance, source: RecipientSourc
       const link = /^\d{1,6}$/.test(number) ? Number(number) : -1;
       if (ids !== null && link === TRAP_LINK) {
         if (request.method === 'GET') source.addHit(makeHit(ids, link, request.headers['user-agent']), token);
-        // Somebody whose mail program shows the link after all stays on the page where they are.
+        // A person whose mail client shows the link after all stays on the current page.
         return reply.code(204).send();
       }
       const url = ids && (await destination(ids, token, link));
@@ -54,7 +57,10 @@ export async function trackingPages(app: FastifyInstance, source: RecipientSourc
     return { ids, link, at: clock.now().getTime(), reader: readerOf(userAgent) };
   }
 
-  /** The target of a link, with the recipient's current values. It is read from the mailing, never from the request, so that nobody can use us to redirect elsewhere. */
+  /**
+   * The destination of a link, with the recipient's current values. It is read from the mailing, never from the request, so that this
+   * service cannot be abused for redirects.
+   */
   async function destination(ids: RecipientIds, token: string, link: number): Promise<string | null> {
     const url = await source.findLink(ids, link);
     if (url === null) return null;
@@ -65,7 +71,7 @@ export async function trackingPages(app: FastifyInstance, source: RecipientSourc
   }
 }
 
-/** What `read` gives, or null when it cannot be reached now. */
+/** The result of `read`, or null if it cannot be reached now. */
 async function readable<T>(read: () => Maybe<T | null>): Promise<T | null> {
   try {
     return await read();

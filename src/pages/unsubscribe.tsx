@@ -1,4 +1,6 @@
-/** Unsubscribing with one click in the mail program (RFC 8058), and the preference page. A GET changes nothing, because mail scanners open links. */
+/**
+ * One-click unsubscribes from mail clients (RFC 8058), and the preference page. A GET changes nothing, because mail scanners open links.
+ */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Fragment } from 'preact';
 import type { Choice } from '../delivery/feedback/choice.ts';
@@ -40,13 +42,13 @@ export async function unsubscribePage(app: FastifyInstance, source: RecipientSou
     const words = chooseWords(reply);
     const choice = { ...readChoice(request.body), text: words.preferences.trackingText };
     const before = await source.readPreferences(ids, token);
-    // The page confirms the choice only after it is kept.
+    // The page confirms the choice only after it is stored.
     const after = await source.keepChoice(ids, token, before, choice);
     return show(reply, words, after, noticeOf(before, choice, words.preferences));
   });
 }
 
-/** Reads the choice of a request. Throws 422 when it is not a form as the page sends it. */
+/** Reads the choice in a request. Throws 422 if it does not match the page's form. */
 function readChoice(body: FormBody = Object.create(null)): Omit<Choice, 'text'> {
   const { form = null } = body;
   const faulty = new Failure(422, 'That is not a form of this page');
@@ -54,7 +56,7 @@ function readChoice(body: FormBody = Object.create(null)): Omit<Choice, 'text'> 
   const listed = (name: string) => {
     const ids = textList(body[name]);
     if (ids === null) throw faulty;
-    // Only what the page shows can be meant, and a page shows no more than MAX_GROUPS.
+    // Only groups on the page can be meant, and a page shows at most MAX_GROUPS.
     return [...new Set(ids.map(Number))].filter((id) => Number.isSafeInteger(id) && id > 0).slice(0, MAX_GROUPS);
   };
   return { form, shown: listed('shown'), checked: listed('on') };
@@ -74,7 +76,7 @@ function isForm(form: unknown): form is Choice['form'] {
   return FORMS.includes(form);
 }
 
-/** What the page says about a choice that is kept. */
+/** The page's confirmation of a stored choice. */
 function noticeOf(before: Preferences, { form }: Choice, words: PageWords['preferences']): string {
   switch (form) {
     case 'groups':
@@ -162,7 +164,7 @@ function Groups({ text, preferences }: { text: PageWords['preferences']; prefere
   if (groups.length === 0) return null;
   return (
     <form method="post">
-      {/* Where it is not known what they left before, groups that stay checked must stay as they are. */}
+      {/* If earlier unsubscribes are unknown, groups that stay checked must not be changed. */}
       <input type="hidden" name="form" value={isCurrent ? 'groups' : 'leave'} />
       <fieldset>
         <legend>{text.question}</legend>

@@ -1,4 +1,6 @@
-/** The page that confirms a sender address. The verification mail links to it; only its button confirms, since mail scanners open links. */
+/**
+ * The page that confirms a sender address. The verification mail links to it; only its button confirms, because mail scanners open links.
+ */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { page } from '../http/pages/document.tsx';
 import { messagePage, READ } from '../http/pages/layout.ts';

@@ -1,5 +1,5 @@
 /**
- * A recipient's mail in the browser, without the links that act in their name. A sandbox gives it an opaque origin, so that an
+ * The web copy of a recipient's mail, without links that act in the recipient's name. A sandbox gives it an opaque origin, so that an
  * owner's HTML never runs as part of our site.
  */
 import type { FastifyInstance } from 'fastify';
@@ -9,7 +9,10 @@ import { turns } from '../http/account-share.ts';
 import { READ, unknownLink } from '../http/pages/layout.ts';
 import type { RecipientSource } from './recipient-source.ts';
 
-/** The policy of a mail that is shown as a page: no scripts and no forms, in an opaque origin. Pictures and styles load from wherever the mail has them, and links work. */
+/**
+ * The Content-Security-Policy of a mail shown as a page: no scripts and no forms, in an opaque origin. Images and styles load from any
+ * origin, and links work.
+ */
 export const COPY_POLICY = [
   'sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation',
   "default-src 'none'",
@@ -21,9 +24,12 @@ export const COPY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Readers of an account's mails who wait at a time. One at a time is shown theirs, so that readers of others wait for no more than that. */
+/**
+ * The maximum number of waiting readers per account. Each account's mails are shown one at a time, so that readers of other accounts wait
+ * for at most one mail.
+ */
 const MAX_READERS = 100;
-/** Of them those with the links of one recipient, so that nobody who has a link keeps others from reading. */
+/** The maximum number of these readers with the links of one recipient, so that someone with one link cannot block the others. */
 const MAX_OF_RECIPIENT = 10;
 
 export async function webCopyPage(app: FastifyInstance, source: RecipientSource): Promise<void> {
@@ -41,7 +47,7 @@ export async function webCopyPage(app: FastifyInstance, source: RecipientSource)
         if (mail === null) return null;
         const values: Values = {
           ...(await source.readValues(ids, 'web', token)),
-          // A copy may be passed on. Its readers must not unsubscribe the recipient or see their choices.
+          // A copy may be forwarded. Its readers must not unsubscribe the recipient or see their choices.
           [PREFERENCES]: `${source.publicUrl()}/u/shared`,
           [WEB_COPY]: `${source.publicUrl()}/w/${token}`,
           // Viewing the copy does not count as an open.

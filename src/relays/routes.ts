@@ -1,4 +1,4 @@
-/** The API of relays, their tests, and the public address. */
+/** The API of SMTP relays, their tests, and the public URL. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';

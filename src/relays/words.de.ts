@@ -1,4 +1,4 @@
-/** German: the relays that mail leaves through, in the settings. */
+/** German texts of the SMTP relay settings. */
 
 import type { Translation } from '../dashboard/words/translation.ts';
 import type { relays as english } from './words.en.ts';

@@ -1,4 +1,4 @@
-/** English: the relays that mail leaves through, in the settings. */
+/** English texts of the SMTP relay settings. */
 
 export const relays = {
   'settings.sending': 'Sending',

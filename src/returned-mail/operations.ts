@@ -1,6 +1,6 @@
 /**
- * Mail that comes back (additions): the addresses at which mail providers report bounces, complaints and unsubscribes, and the mail to the
- * addresses of feedback loops, abuse and postmaster that names no mail of ours.
+ * Returned mail (additions): the URLs at which mail providers report bounces, complaints and unsubscribes, and mail to the feedback-loop,
+ * abuse and postmaster addresses that matches no mail of ours.
  */
 import { asc, desc } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
@@ -164,7 +164,7 @@ export const deleteRoleMail = operation({
   },
 });
 
-/** The address to give to a provider. */
+/** The URL to give to a provider. */
 function urlOf({ tokens, publicUrl }: Context, provider: Intake['provider'], id: number): string {
   return `${publicUrl()}/hooks/in/${provider}/${tokens.sign('provider-events', String(id))}`;
 }

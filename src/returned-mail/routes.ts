@@ -1,4 +1,4 @@
-/** The API of the addresses at which mail providers report events, and of the mail to feedback loops, abuse and postmaster. */
+/** The API of the URLs at which mail providers report events, and of the mail to the feedback-loop, abuse and postmaster addresses. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';

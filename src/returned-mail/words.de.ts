@@ -1,4 +1,4 @@
-/** German: mail that comes back, and the providers that report it, in the settings. */
+/** German texts of the settings for returned mail and providers' events. */
 
 import type { Translation } from '../dashboard/words/translation.ts';
 import type { providers as english } from './words.en.ts';

@@ -1,4 +1,4 @@
-/** English: mail that comes back, and the providers that report it, in the settings. */
+/** English texts of the settings for returned mail and providers' events. */
 
 export const providers = {
   'settings.returns': 'Returned mail',

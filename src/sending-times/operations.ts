@@ -1,6 +1,6 @@
 /**
- * How often and when mail of single sends and automations leaves, and when single sends are held (additions): limits of mails per person,
- * weekdays and hours, limits of results.
+ * When mail of single sends and automations is sent (additions): frequency caps, sending hours, and the limits of results that pause single
+ * sends.
  */
 import Type, { type Static } from 'typebox';
 import {
@@ -192,7 +192,7 @@ export const changeAutoHold = operation({
   },
 });
 
-/** A limit as it is given, such as `3/7`; null where it is none. */
+/** Parses a cap such as `3/7`; null if it is malformed. */
 function parseCap(text: string): MailCap | null {
   const [, mails, days] = /^\s*(\d{1,3})\s*\/\s*(\d{1,3})\s*$/.exec(text) ?? [];
   const cap = { mails: Number(mails), days: Number(days) };

@@ -1,4 +1,4 @@
-/** The API of the limits of mails per person, of the weekdays and hours at which mail leaves, and of the limits of results. */
+/** The API of frequency caps, sending hours, and limits of results. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';

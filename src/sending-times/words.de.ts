@@ -1,4 +1,4 @@
-/** German: how often and when mail leaves. */
+/** German texts of the sending times. */
 
 import type { Translation } from '../dashboard/words/translation.ts';
 import type { times as english } from './words.en.ts';

@@ -1,4 +1,4 @@
-/** English: how often and when mail leaves. */
+/** English texts of the sending times. */
 
 export const times = {
   'settings.times': 'How often and when',

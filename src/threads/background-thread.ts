@@ -1,6 +1,7 @@
 /**
- * Entry point of the background thread: it has its own connection and loop. Messages wake it, and the message `stop` ends it. When it has
- * had nothing to do for a while it asks to rest, and ends once that is granted and another step finds nothing (see `kept-thread.ts`).
+ * Entry point of the background thread, which has its own database connection and loop. Messages wake it, and the message `stop` ends it.
+ * When it has been idle for a while it asks to rest, and it ends once that is granted and another step finds nothing to do (see
+ * `kept-thread.ts`).
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { connect } from '../database/open.ts';
@@ -22,7 +23,7 @@ import { Background } from './background.ts';
 import type { KeptThreadData } from './kept-thread.ts';
 
 const IDLE_MS = 500;
-/** It does not end for a shorter rest: to start again costs as much as to wait for some minutes. */
+/** It does not end for a shorter rest, because starting again costs as much as waiting for some minutes. */
 const LEAST_REST_MS = 60_000;
 /** The wait before trying again to listen for returned mail. */
 const LISTEN_RETRY_MS = 10_000;
@@ -31,7 +32,7 @@ const LOCK_TIMEOUT_MS = 1000;
 let isStopping = false;
 const { config, origin, restsAfterMs, knownHolds }: KeptThreadData = workerData;
 const db = connect(config.DATABASE_PATH);
-// Kept short because a stop has to wait for a statement that waits for the lock.
+// Short, because stopping has to wait for a statement that waits for the lock.
 db.$client.pragma(`busy_timeout = ${LOCK_TIMEOUT_MS}`);
 const publicUrl = () => publicAddress(db.$client, config).url || origin;
 const log = (fields: object, text: string) => parentPort?.postMessage({ fields, text });
@@ -46,7 +47,7 @@ const onRelayAcceptance = (relay: string, id: number | undefined) =>
   guarded(() => {
     if (relayUse.accepted({ relay, id, at: Date.now() })) warn({ relay }, RELAY_WORKS);
   });
-/** The name for EHLO where neither SMTP_HELO nor the public address gives one. */
+/** The name for EHLO if neither SMTP_HELO nor the public URL provides one. */
 let machineName = '';
 const name = () => settledName(config.SMTP_HELO, publicUrl()) || machineName;
 const openRelays = (relays: readonly Relay[]) =>
@@ -54,7 +55,7 @@ const openRelays = (relays: readonly Relay[]) =>
 const nameFound = heloName('', '').then((found) => {
   machineName = found;
 });
-// Only a relay that would be told that name waits for it, since the DNS may be asked.
+// Waits for the machine's name only if a relay would be given that name, because finding it may take a DNS lookup.
 if (name() === '' && hasRelay(db.$client, config)) await nameFound;
 const courier = () =>
   config.SMTP_URL === ''
@@ -64,7 +65,7 @@ const courier = () =>
         graceMs: config.SHUTDOWN_SECONDS * 1000,
       })
     : openRelays(parseRelays(config.SMTP_URL));
-// Imported only here, so that without nodes nothing of it is loaded.
+// Imported only here, so that nothing of it is loaded without nodes.
 const brain =
   config.NATS_URL.length > 0
     ? new (await import('../nodes/brain/brain.ts')).Brain({ client: db.$client, config, log, warn })
@@ -91,7 +92,7 @@ function guarded(work: () => void): void {
   }
 }
 
-/** Runs a step. One that fails, for example on a full disk, is logged and tried again after the pause; the queue is on disk. */
+/** Runs a step. A step that fails, for example on a full disk, is logged and retried after the pause; the queue is on disk. */
 async function stepSafely(): Promise<boolean> {
   try {
     return await background.step();
@@ -101,7 +102,7 @@ async function stepSafely(): Promise<boolean> {
   }
 }
 
-/** When there is something to do next, epoch milliseconds; 0 where that cannot be found out. */
+/** When there is work to do next, epoch milliseconds; 0 if that cannot be determined. */
 function nextWorkAt(): number {
   try {
     return background.nextWorkAt();
@@ -115,10 +116,10 @@ function nextWorkAt(): number {
 const bounceListeners: BounceListener[] = [];
 if (config.BOUNCE_LISTEN !== null) void listenForBounces(config.BOUNCE_LISTEN);
 
-/** Listens for returned mail, retrying while another program uses the address, because that must not stop sending. */
+/** Listens for returned mail. Retries while another program uses the port, because that must not stop sending. */
 async function listenForBounces(at: { host: string; port: number }): Promise<void> {
   try {
-    // Imported only here, because smtp-server takes 8 MB and 40 ms of CPU to load.
+    // Imported only here, because smtp-server takes 8 MB and 40 ms of CPU time to load.
     const { startBounceIntake } = await import('../delivery/feedback/bounces/intake.ts');
     const listener = await startBounceIntake(db, systemClock, { ...at, domain: config.BOUNCE_DOMAIN });
     if (isStopping) await listener.close();
@@ -129,7 +130,7 @@ async function listenForBounces(at: { host: string; port: number }): Promise<voi
   }
 }
 
-// Even while a step enqueues recipients or compiles.
+// Results are written even while a step enqueues recipients or compiles.
 setInterval(() => guarded(() => background.record()), background.recordMs).unref();
 
 let wake: () => void = () => undefined;
@@ -145,11 +146,11 @@ parentPort?.on('message', (message) => {
   wake();
 });
 
-/** With sender nodes, or where it listens for returned mail, others speak to this thread. */
+/** Never rests with sender nodes, or if it listens for returned mail, because other programs then send messages to this thread. */
 const mayEverRest = brain === null && config.BOUNCE_LISTEN === null;
-/** When the last step ended that found something to do. */
+/** When the last step that found work ended. */
 let busyAt = performance.now();
-/** Whether an answer is awaited. A second one would come after the step that the first one began, and hide what was written meanwhile. */
+/** Whether a reply is pending. A second reply would arrive after the step caused by the first, and hide writes made in between. */
 let hasAsked = false;
 while (!isStopping) {
   const isGranted = mayRest;

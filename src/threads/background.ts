@@ -1,4 +1,4 @@
-/** The work beside HTTP: segments, launching, enqueueing, delivering. It is done in steps, so that tests can run one at a time. */
+/** The work outside HTTP: segments, launching, enqueueing, delivering. It runs in steps, so that tests can run one at a time. */
 import { continueJobs } from '../audience/bulk/jobs.ts';
 import { continueUndos } from '../audience/import/undo.ts';
 import { emptyLogAfterErasure } from '../audience/person/erase.ts';
@@ -46,21 +46,23 @@ interface BackgroundDeps {
   db: Db;
   config: Config;
   clock: Clock;
-  /** What mail leaves by. With sender nodes only transactional mail does. */
+  /** The courier for outgoing mail. With sender nodes it sends only transactional mail. */
   courier: Courier;
-  /** Makes what gives claims to sender nodes. */
+  /** Creates the hand-offs that give claims to sender nodes. */
   openNodes?(deps: HandoffsDeps): Handoffs;
-  /** Asks the DNS for MX records; without it only the domains of mailbox providers themselves are known. */
+  /** Resolves MX records; without it only the mailbox providers' own domains are known. */
   resolveMx?: ResolveMx;
   tokens: Tokens;
-  /** Origin of links, without a trailing slash. */
+  /** The origin of links, without a trailing slash. */
   publicUrl(): string;
   log(fields: object, text: string): void;
-  /** The holds that were logged before; without it those that exist need no logging. */
+  /** The holds logged earlier. If absent, existing holds are not logged. */
   knownHolds?: KnownHolds | undefined;
 }
 
-/** How long launching or enqueueing may take in a step. The mails already claimed keep the relay busy for that long. */
+/**
+ * How long launching or enqueueing may take in a step, in milliseconds. The mails already claimed keep the SMTP relay busy for that long.
+ */
 const TIME_SLICE_MS = 100;
 /** Holds are logged within this time. */
 const HOLD_LOG_INTERVAL_MS = 1000;
@@ -82,7 +84,7 @@ export class Background {
   readonly #transactional: TransactionalWorker;
   #isStopping = false;
   #holdsLoggedAt = 0;
-  /** As it was last recorded. */
+  /** The fault as last recorded. */
   #linksFault: Sentence | null | undefined;
 
   constructor(deps: BackgroundDeps) {
@@ -93,7 +95,7 @@ export class Background {
     this.#heartbeat = new Heartbeat(deps.db.$client);
     this.#holds = new HoldLog(deps.db.$client, deps.log, deps.knownHolds);
     this.#followSettings();
-    // A run before may have waited for sender nodes.
+    // An earlier run may have waited for sender nodes.
     if (deps.openNodes === undefined) noteMailWaits(deps.db.$client, null);
     this.#feeds = new FeedWork(deps);
     this.#launcher = new Launcher(deps);
@@ -129,8 +131,8 @@ export class Background {
   }
 
   /**
-   * Does some of each kind of work; returns whether there is more to do right now. While all sending is held, it only records results
-   * and finishes cancelled mailings.
+   * Does some of each kind of work. Returns whether there is more to do right now. While all sending is held, it only records results and
+   * finishes cancelled mailings.
    */
   async step(): Promise<boolean> {
     try {
@@ -187,7 +189,7 @@ export class Background {
       emptyLogAfterErasure(db.$client);
       return false;
     });
-    // Not while sending is held: one cause is a clock that is wrong, by which everything may seem old.
+    // Skipped while sending is held: one reason is a wrong clock, by which everything may seem old.
     if (!isHeld) {
       await part('old opens and clicks', () =>
         this.#oldEvents.continueRemoval(clock.now().getTime(), clock.monotonic()),
@@ -210,14 +212,14 @@ export class Background {
     return goesOnAtOnce;
   }
 
-  /** Steps until nothing is due. */
+  /** Runs steps until nothing is due. */
   async untilIdle(): Promise<void> {
     while (await this.step());
   }
 
   /**
-   * After a step that found nothing: when there is something to do next, epoch milliseconds, if nobody writes to the file before. Not after
-   * now while something is under way or fails.
+   * Call it after a step that found nothing to do. Returns when there is work to do next, epoch milliseconds, provided that the database is
+   * not written before. Returns at most the current time while work is in progress or failing.
    */
   nextWorkAt(): number {
     const { db, clock } = this.#deps;
@@ -226,32 +228,32 @@ export class Background {
     return isBusy ? now : nextWorkAt(db.$client, now);
   }
 
-  /** The holds that were logged. */
+  /** The holds that have been logged. */
   get knownHolds(): KnownHolds {
     return this.#holds.known;
   }
 
-  /** Acknowledges mailings that were stopped or resumed: from then on no mail of a stopped one is begun. */
+  /** Acknowledges mailings that were stopped or resumed: from then on no mail of a stopped mailing starts. */
   acknowledge(): void {
     this.#worker.acknowledge();
   }
 
-  /** Begins transactional mail that is due, and records what came of others. It need not wait for a step. */
+  /** Starts due transactional mail, and records the results of other mail. Need not wait for a step. */
   handOverTransactional(): void {
     this.#transactional.run();
   }
 
-  /** How often `record` is to be called, in milliseconds. */
+  /** How often to call `record`, in milliseconds. */
   get recordMs(): number {
     return this.#worker.recordMs;
   }
 
-  /** Writes the results of finished hand-offs to disk, even while a step is busy with other work. */
+  /** Writes results to disk, even while a step is busy with other work. */
   record(): void {
     this.#failing.watch('recording of results', () => this.#worker.record());
   }
 
-  /** Begins nothing new: the current step ends, and no further hand-off starts. */
+  /** Starts nothing new: the current step ends, and no further mail is sent. */
   stop(): void {
     this.#isStopping = true;
     this.#feeds.stop();
@@ -259,7 +261,7 @@ export class Background {
     this.#transactional.stop();
   }
 
-  /** Stops handing off, waits up to `graceMs` for hand-offs in progress and records their results. */
+  /** Stops sending, waits up to `graceMs` milliseconds for mails in progress and records their results. */
   async close(graceMs: number): Promise<void> {
     this.stop();
     await Promise.all([
@@ -272,7 +274,7 @@ export class Background {
     completeFinishedSends(this.#deps);
   }
 
-  /** Takes over relays that were changed, and holds sending where links would lead nowhere. */
+  /** Applies changed SMTP relays, and holds sending if links would not work. */
   #followSettings(): void {
     const { db, config, clock, courier } = this.#deps;
     courier.refresh?.();
@@ -282,7 +284,7 @@ export class Background {
     this.#linksFault = fault;
   }
 
-  /** Logs new holds each second while there is work, and when it ends. */
+  /** Logs new holds every second while there is work, and when it ends. */
   #logHolds(isBusy: boolean): void {
     const now = performance.now();
     if (isBusy && now - this.#holdsLoggedAt < HOLD_LOG_INTERVAL_MS) return;
@@ -290,13 +292,13 @@ export class Background {
     this.#holds.look();
   }
 
-  /** Starts a time slice; the function it returns says whether there is time left. */
+  /** Starts a time slice. The returned function tells whether there is time left. */
   #timeSlice(): () => boolean {
     const until = performance.now() + TIME_SLICE_MS;
     return () => !this.#isStopping && performance.now() < until;
   }
 
-  /** Runs a part whose failure must not keep mail from being delivered: the next step tries it again. Throws when the disk fails. */
+  /** Runs a part whose failure must not stop delivery; the next step retries it. Throws if the disk fails. */
   async #safely(part: string, work: () => Promise<boolean>): Promise<boolean> {
     try {
       return await this.#failing.watch(part, work);

@@ -1,4 +1,4 @@
-/** Entry point of the thread that makes, checks or confirms one backup. */
+/** Entry point of the thread that creates, checks or confirms one backup. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { BackupReply, BackupTask } from '../backups/backups.ts';
 import { checkBackup } from '../backups/check-backup.ts';

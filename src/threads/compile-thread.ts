@@ -1,4 +1,4 @@
-/** Entry point of the compile threads, which work on whole mails, one at a time. */
+/** Entry point of the compile threads, which process whole mails, one at a time. */
 import { parentPort } from 'node:worker_threads';
 import { findPictureIds } from '../database/functions/picture-ids.ts';
 import { contentWarnings } from '../delivery/checks/content-checks.ts';
@@ -36,7 +36,7 @@ async function answer<Name extends keyof Jobs>({ name, input }: { name: Name; in
     return { result: await jobs[name](input) };
   } catch (error) {
     if (error instanceof ContentError) return { problem: stored(error.said) };
-    // Only the template varies here, so an error thrown by a library is caused by the template too.
+    // Only the template varies here, so errors thrown by a library are caused by the template too.
     const reason = error instanceof RangeError ? 'it is too large or nested too deeply' : String(error);
     return { problem: `The template could not be compiled: ${reason}.` };
   }

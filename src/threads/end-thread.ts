@@ -1,9 +1,9 @@
-/** Ends a thread that stops by itself when it is told to. */
+/** Ends a thread that stops by itself on request. */
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 
-/** Tells the thread to stop, and ends it after `graceMs` at the latest. Does nothing when there is none, or it has ended. */
+/** Asks the thread to stop, and terminates it after `graceMs` milliseconds at the latest. Does nothing if there is none or it has ended. */
 export async function endThread(thread: Worker | null, graceMs: number): Promise<void> {
   if (thread === null || thread.threadId === -1) return;
   thread.postMessage('stop');

@@ -1,4 +1,4 @@
-/** Starts and stops the thread that serves the pages of sender nodes, and asks it to keep choices. */
+/** Starts and stops the thread that supports the public pages of sender nodes, and passes choices to it. */
 import { setTimeout } from 'node:timers/promises';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import type { Config } from '../config.ts';
@@ -10,10 +10,10 @@ import { threadFile } from '../thread-files.ts';
 import { endThread } from './end-thread.ts';
 
 const RESTART_MS = 1000;
-/** The most choices that wait at a time: each waits for seconds only while NATS does not answer. */
+/** The maximum number of waiting choices; each waits for seconds only while NATS does not reply. */
 const MAX_WAITING = 10_000;
 
-/** A choice to be kept. */
+/** A choice to store. */
 export interface ChoiceMessage {
   number: number;
   token: string;
@@ -21,14 +21,14 @@ export interface ChoiceMessage {
   choice: Choice;
 }
 
-/** What the thread says: a line for the log, or whether a choice is kept and carried out. */
+/** A message from the thread: a line for the log, or whether a choice has been stored and applied. */
 export type FeedbackMessage =
   | { fields: object; text: string; isWarning?: boolean }
   | { number: number; isKept: boolean };
 
 interface FeedbackThreadDeps {
   config: Config;
-  /** Where the service listens. */
+  /** The origin on which the service listens. */
   origin(): string;
   resourceLimits: ResourceLimits;
   log(fields: object, text: string, isWarning: boolean): void;
@@ -45,7 +45,7 @@ export class FeedbackThread {
     this.#deps = deps;
   }
 
-  /** Starts the thread, which is started again when it fails. Call it once the service listens. */
+  /** Starts the thread, and restarts it if it fails. Call it once the service listens. */
   start(): void {
     const { config, origin, resourceLimits, log } = this.#deps;
     const thread = new Worker(threadFile('feedback-thread'), {

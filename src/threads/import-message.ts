@@ -1,4 +1,4 @@
-/** What the import thread is asked to do. */
+/** The tasks of the import thread. */
 import type { ImportJob } from '../audience/import/import-job.ts';
 import type { ExportJob } from '../audience/migrate/read-export.ts';
 

@@ -1,4 +1,4 @@
-/** Entry point of the import thread. Each import has its own connection, so that it does not delay the other threads. */
+/** Entry point of the import thread. Each import has its own database connection, so that it does not delay other threads. */
 import { parentPort } from 'node:worker_threads';
 import { importContacts } from '../audience/import/import.ts';
 import { previewImport } from '../audience/import/preview.ts';

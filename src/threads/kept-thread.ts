@@ -1,7 +1,7 @@
 /**
- * A thread that the service keeps: it starts again when it fails. One that has nothing to do may rest, which gives its memory back: it asks
- * to, and once that is granted and it still finds nothing to do, it says until when and ends. It is started again at that time, when it is
- * woken, and when anybody has written to the file since it was granted the rest, this process or another one.
+ * Keeps a thread running: restarts it if it fails. An idle thread may rest to free its memory: it asks to, and when that is granted and it
+ * still finds no work, it reports when its next work is due and ends. It is started again at that time, when it is woken, and when this or
+ * another process has written to the database since the rest was granted.
  */
 import { setTimeout } from 'node:timers/promises';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
@@ -15,20 +15,20 @@ import { type ThreadName, threadFile } from '../thread-files.ts';
 import { endThread } from './end-thread.ts';
 
 const RESTART_MS = 1000;
-/** How often it is looked whether there is something to do; as often as the background looks. */
+/** How often to check for work, in milliseconds; as often as the background thread does. */
 const LOOK_MS = 500;
-/** How long the thread waits for more before it asks to rest: after it was started without a cause, and after somebody wrote. */
+/** How long the thread stays idle before it asks to rest: if started without a write, and after a write. */
 const RESTS_AFTER_MS = { quiet: 5000, written: 60_000 };
-/** How long the note that the service is running waits for the write lock. */
+/** How long storing the heartbeat waits for the write lock. */
 const BEAT_WAIT_MS = 400;
 
-/** What the thread is started with. */
+/** The data with which the thread is started. */
 export interface KeptThreadData {
   config: Config;
-  /** The address that the service listens on. */
+  /** The origin on which the service listens. */
   origin: string;
   restsAfterMs: number;
-  /** The holds that it knew when it went to rest; undefined where it did not rest. */
+  /** The holds it had logged before its rest; undefined if it did not rest. */
   knownHolds: KnownHolds | undefined;
 }
 
@@ -47,7 +47,7 @@ interface KeptThreadDeps {
   };
 }
 
-/** How often others have written to the file, and rows that this connection has written. */
+/** The number of times others have written to the database, and the number of rows written by this connection. */
 interface Written {
   others: number | undefined;
   own: number | undefined;
@@ -63,7 +63,7 @@ export class KeptThread {
   #origin = '';
   #thread: Worker | null = null;
   #isClosing = false;
-  /** How the file was when the rest was granted; null once somebody woke the thread. */
+  /** The write counts when the rest was granted; null once the thread was woken. */
   #before: Written | null = null;
   #restsUntil = 0;
   #knownHolds: KnownHolds | undefined;
@@ -74,20 +74,20 @@ export class KeptThread {
     this.#deps = deps;
   }
 
-  /** Starts the thread. `origin` is the address that the service listens on. */
+  /** Starts the thread. `origin` is the origin on which the service listens. */
   start(origin: string): void {
     this.#origin = origin;
     this.#run(RESTS_AFTER_MS.quiet);
   }
 
-  /** Has the thread look for work at once. */
+  /** Makes the thread check for work at once. */
   wake(): void {
     this.#before = null;
     if (this.#timer !== undefined) this.#endRest(RESTS_AFTER_MS.written);
     else this.#thread?.postMessage('wake');
   }
 
-  /** Ends the thread: what is under way has up to `graceMs`. */
+  /** Ends the thread; work in progress gets up to `graceMs` milliseconds. */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     clearInterval(this.#timer);
@@ -149,7 +149,8 @@ export class KeptThread {
       const before = this.#findWritten();
       heartbeat.beat(now);
       const after = this.#findWritten();
-      // Only what this has written itself is no reason to start: others may have written between the two.
+      // The heartbeat just stored here is no reason to start the thread. Other rows may have been written in between, which the comparison
+      // checks.
       if (this.#before !== null && after !== null && this.#before.own === before?.own) this.#before.own = after.own;
     };
     writes.write(beat, BEAT_WAIT_MS).catch((error) => {
@@ -167,7 +168,7 @@ export class KeptThread {
     this.#run(restsAfterMs, this.#knownHolds);
   }
 
-  /** Changes with every write to the file, whoever writes; null when it cannot be read, which the thread is to find out and tell. */
+  /** Changes with every write to the database by any process; null if it cannot be read, which the thread then finds out and reports. */
   #findWritten(): Written | null {
     const { client } = this.#deps;
     try {

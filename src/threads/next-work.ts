@@ -1,6 +1,6 @@
 /**
- * When the background has something to do next if nobody writes to the file before. It is asked after a step that found nothing to do, so
- * it says what such a step leaves: work that waits for its time, and work that waits for something else than a write.
+ * Computes when the background thread has work next if the database is not written before. Call it after a step that found nothing to do,
+ * so it covers what such a step leaves: work that waits for its time, and work that waits for something other than a write.
  */
 import type { Database } from 'better-sqlite3';
 import { isImportUnderWay } from '../audience/import/turns.ts';
@@ -11,12 +11,12 @@ import { AUTOMATION_STATUS, DELIVERY_STATE, RESULT_HELD_CODES, SINGLE_SEND_STATU
 import { MAX_LEAD_MS } from '../single-sends/launch.ts';
 
 const DAY_MS = 86_400_000;
-/** The longest rest: removals of what is old that have no line below come at most this much later. */
+/** The longest rest. Removals of old records that are not listed below are delayed by at most this time. */
 const LONGEST_REST_MS = 3_600_000;
 
 const RESULT_HELD = RESULT_HELD_CODES.map((code) => `'${code}'`).join();
 
-/** Rows of work that is under way. Of mail that is not yet in a final state the background knows more than is on disk. */
+/** Rows of work in progress. For mail without a final state, the background thread knows more than is on disk. */
 const UNDER_WAY = [
   `FROM deliveries INDEXED BY deliveries_sending WHERE state = ${DELIVERY_STATE.sending}`,
   `FROM mailings m INDEXED BY mailings_unfinished WHERE finished_at IS NULL AND state = 'sending' AND EXISTS (
@@ -33,9 +33,9 @@ const UNDER_WAY = [
   "FROM unfinished_writes WHERE kind = 'empty-log'",
 ];
 
-/** When work is due that waits for its time, epoch milliseconds; null where there is none. */
+/** When scheduled work is due, epoch milliseconds; null if there is none. */
 const DUE = [
-  // By their recipients' clocks, sends are launched earlier.
+  // Sends by recipients' local time are launched earlier.
   `min(starts_at - iif(local_time = 1, ${MAX_LEAD_MS}, 0)) FROM single_sends INDEXED BY single_sends_due WHERE status = ${SINGLE_SEND_STATUS.queued}`,
   `min((SELECT min(e.due_at) FROM enrolments e INDEXED BY enrolments_due
     WHERE e.automation_id = automations.id AND e.state = 'active' AND e.delivery_id IS NULL))
@@ -52,7 +52,7 @@ const DUE = [
 const IS_UNDER_WAY = `SELECT ${UNDER_WAY.map((rows) => `EXISTS (SELECT 1 ${rows})`).join(' OR ')}`;
 const NEXT_DUE = `SELECT min(at) FROM (${DUE.map((due) => `SELECT ${due.replace(' FROM', ' AS at FROM')}`).join(' UNION ALL ')})`;
 
-/** The time of the next work, epoch milliseconds, an hour after `now` at most; `now` where work is under way or due. */
+/** The time of the next work, epoch milliseconds, at most an hour after `now`; `now` if work is in progress or due. */
 export function nextWorkAt(client: Database, now: number): number {
   const isUnderWay = prepared<[], number>(client, IS_UNDER_WAY).pluck().get() === 1;
   if (isUnderWay || isImportUnderWay() || isIndexBehind(client) || hasNewEvents(client)) return now;

@@ -1,4 +1,4 @@
-/** Entry point of the thread in which the service is a sender node too, with SENDER_NODE=on. The message `stop` ends it. */
+/** Entry point of the thread in which the service acts as a sender node too, with SENDER_NODE=on. The message `stop` ends it. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Config } from '../config.ts';
 import type { NodeLog } from '../nodes/node/reporter.ts';

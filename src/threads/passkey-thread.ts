@@ -1,4 +1,4 @@
-/** Entry point of the thread that checks one answer of a passkey. */
+/** Entry point of the thread that verifies one passkey response. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server';
 import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers';
@@ -35,7 +35,7 @@ async function check({ answer, party, known }: PasskeyTask): Promise<PasskeyVerd
   return { added: { credentialId, publicKey, counter, transports: answer.transports } };
 }
 
-/** Whether certificates would be read, whose lists of revoked ones would be fetched from wherever they say. */
+/** Whether the response contains certificates, whose revocation lists would be fetched from URLs in them. */
 function hasCertificates(attestation: string): boolean {
   const decoded = decodeAttestationObject(isoBase64URL.toBuffer(attestation));
   const format = decoded.get('fmt');
@@ -43,6 +43,6 @@ function hasCertificates(attestation: string): boolean {
 }
 
 const task: PasskeyTask = workerData;
-// Whatever the packages object to is the fault of the answer.
+// Any error thrown by the packages is caused by the response.
 const verdict = await check(task).catch((error: unknown) => ({ refused: String(error) }));
 parentPort?.postMessage(verdict);

@@ -1,4 +1,4 @@
-/** Entry point of the thread that tells webhooks what happened. Messages wake it, and the message `stop` ends it. */
+/** Entry point of the thread that sends webhooks. Messages wake it, and the message `stop` ends it. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Config } from '../config.ts';
 import { connect } from '../database/open.ts';
@@ -21,7 +21,7 @@ parentPort?.on('message', (message) => {
   wake();
 });
 
-/** A step that fails, for example on a full disk, is logged and tried again; what is to be sent is on disk. */
+/** Runs a step. A step that fails, for example on a full disk, is logged and retried; pending events are on disk. */
 function stepSafely(): boolean {
   try {
     return dispatcher.step();

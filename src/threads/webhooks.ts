@@ -1,4 +1,4 @@
-/** Starts and stops the thread of the webhooks. */
+/** Starts and stops the webhook thread. */
 import { setTimeout } from 'node:timers/promises';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import type { Config } from '../config.ts';
@@ -23,13 +23,16 @@ export class WebhookThread {
     this.#log = log;
   }
 
-  /** Wakes the thread, which is started when there is an endpoint, or events are left of one that was deleted. */
+  /** Wakes the thread. Starts it if there is an endpoint, or if events of a deleted endpoint remain. */
   wake(): void {
     if (this.#thread !== null) this.#thread.postMessage('wake');
     else if (!this.#isClosing && this.#hasWork()) this.#start();
   }
 
-  /** Ends the thread: requests under way have up to `graceMs`; what they were about is on disk and sent again by the next start. */
+  /**
+   * Ends the thread; requests in progress get up to `graceMs` milliseconds. Their events are on disk and are sent again after the next
+   * start.
+   */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     await endThread(this.#thread, graceMs);

@@ -1,4 +1,4 @@
-/** The clock, which tests replace by one they move, and the two forms in which records show times. */
+/** The clock, which tests replace by a controllable one, and the two formats of times in records. */
 
 export interface Clock {
   /** The wall clock. */
@@ -7,7 +7,7 @@ export interface Clock {
   monotonic(): number;
 }
 
-/** Epoch milliseconds before which a clock is certainly wrong: this release did not exist yet. */
+/** Epoch milliseconds before which a clock is certainly wrong, because this release did not exist yet. */
 export const RELEASED = Date.UTC(2026, 0);
 
 export const systemClock: Clock = {
@@ -16,23 +16,23 @@ export const systemClock: Clock = {
 };
 
 /**
- * Gives epoch milliseconds that start at the wall clock's time and advance with the monotonic clock: setting the wall clock
- * does not shorten or lengthen a wait that is measured by them.
+ * Returns a steady clock: epoch milliseconds that start at the wall clock's time and advance with the monotonic clock. Setting the wall
+ * clock does not shorten or lengthen a wait that is measured by it.
  */
 export function steadyTime(clock: Clock): () => number {
   const ahead = clock.now().getTime() - clock.monotonic();
   return () => Math.floor(ahead + clock.monotonic());
 }
 
-/** `YYYY-MM-DDTHH:MM:SS.ffffffZ`, the form of created_at, updated_at and deleted_at. */
+/** `YYYY-MM-DDTHH:MM:SS.ffffffZ`, the format of created_at, updated_at and deleted_at. */
 export function isoTimestamp(moment: Date): string {
   return `${moment.toISOString().slice(0, -1)}000Z`;
 }
 
-/** `YYYY-MM-DD HH:MM:SS` in UTC, the form of sent_at, live_at and send_at. */
+/** `YYYY-MM-DD HH:MM:SS` in UTC, the format of sent_at, live_at and send_at. */
 export function plainTimestamp(moment: Date): string {
   return moment.toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** What a record shows for a time that does not exist yet, in fields that are never null. */
+/** The value for a time that does not exist yet, in record fields that are never null. */
 export const NO_TIME = '0000-00-00 00:00:00';

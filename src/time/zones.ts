@@ -1,14 +1,14 @@
-/** Local days and times in time zones. */
+/** Local dates and times in time zones. */
 
 const DAY_MS = 86_400_000;
 
-/** The formats by zone: making one costs more than using it. */
+/** The formats by zone, cached because creating one costs more than using it. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 const MAX_FORMATS = 1000;
 
 /** Whether a text is the name of an IANA time zone, such as Europe/Berlin. */
 export function isTimeZone(text: string): boolean {
-  // An offset such as +02:00 is no IANA zone, but newer versions of Node accept it.
+  // An offset such as +02:00 is not an IANA zone, but newer versions of Node accept it.
   if (!/^[A-Za-z][\w+/-]{0,63}$/.test(text)) return false;
   try {
     formatOf(text);
@@ -18,9 +18,9 @@ export function isTimeZone(text: string): boolean {
   }
 }
 
-/** The day (YYYY-MM-DD) and time (HH:MM:SS) of a moment in a time zone. */
+/** The date (YYYY-MM-DD) and time (HH:MM:SS) of a moment in a time zone. */
 export function wallClock(moment: Date, timeZone: string): { date: string; time: string } {
-  // Swedish writes 2026-11-22 09:00:00.
+  // The Swedish locale writes 2026-11-22 09:00:00.
   const [date = '', time = ''] = formatOf(timeZone).format(moment).split(' ');
   return { date, time };
 }
@@ -41,8 +41,8 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
 
 /**
  * Converts a local date (YYYY-MM-DD) and time (HH:MM:SS) to UTC. A local time that occurs twice (when summer time ends) means the first of
- * the two. One that is skipped (when summer time begins) moves forward by the time skipped: 02:30 becomes 03:30. Throws a RangeError if
- * the time zone is unknown.
+ * the two. A local time that is skipped (when summer time begins) moves forward by the time skipped: 02:30 becomes 03:30. Throws a
+ * RangeError if the time zone is unknown.
  */
 export function toUtc(date: string, time: string, timeZone: string): Date {
   const wall = Date.parse(`${date}T${time}Z`);
@@ -54,19 +54,19 @@ export function toUtc(date: string, time: string, timeZone: string): Date {
   return new Date(shown ?? wall - before);
 }
 
-/** How far the wall clock is ahead of UTC at a moment, in milliseconds. */
+/** How far the local time is ahead of UTC at a moment, in milliseconds. */
 function offsetAt(moment: number, timeZone: string): number {
   const { date, time } = wallClock(new Date(moment), timeZone);
-  // Years of six digits, so that the day after 9999-12-31 is one, too.
+  // The year has six digits, so that the day after 9999-12-31 can be written, too.
   return Date.parse(`+${date.padStart('YYYYYY-MM-DD'.length, '0')}T${time}Z`) - moment;
 }
 
-/** The day that is so many days after another, both as YYYY-MM-DD. */
+/** The date a number of days after another, both as YYYY-MM-DD. */
 export function addDays(date: string, days: number): string {
   return new Date(Date.parse(`${date}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, date.length);
 }
 
-/** The weekday of a day (YYYY-MM-DD): 1 is Monday, 7 is Sunday. */
+/** The weekday of a date (YYYY-MM-DD): 1 is Monday, 7 is Sunday. */
 export function weekdayOf(date: string): number {
   return new Date(`${date}T00:00:00Z`).getUTCDay() || 7;
 }

@@ -1,7 +1,7 @@
-/** The sentences on backups and on what a look at the world outside found, with their codes; part of those in sentences.ts. */
+/** Sentences about backups and checks of the outside world, with their codes; part of those in sentences.ts. */
 
 export const CHECK_SENTENCES = {
-  // What is wrong with a backup, and when the last one was made.
+  // Problems of a backup, and when the last one was made.
   backup_damaged: '{file} is damaged: {reason}',
   backup_foreign: '{file} is no database of Sendlark',
   backup_newer: '{file} is of a newer release: upgrade the program',
@@ -13,7 +13,7 @@ export const CHECK_SENTENCES = {
   backup_cure:
     'Make one each day and keep it on another disk: in the settings under Backup, or with sendlark backup FILE',
 
-  // What a look at the public address found, and what to do.
+  // Results of a check of the public URL, and what to do.
   address_none: 'The public address is not set',
   address_invalid: 'This must be an http or https address without a path, such as https://mail.example.com.',
   address_loopback:
@@ -48,7 +48,7 @@ export const CHECK_SENTENCES = {
     'Look whether the DNS of {host} leads to this machine and the firewall passes port {port}. Some networks keep a machine from its own public address: then open {url} from another one.',
   address_broken: '{url} cannot be reached: {reason}',
 
-  // What a test of returned mail found, and what to do.
+  // Results of a test of returned mail, and what to do.
   returns_not_here: 'Returned mail is not taken in here: BOUNCE_DOMAIN and BOUNCE_LISTEN are not set.',
   returns_arrive: 'a test mail to {domain} arrived over {host}',
   returns_dns: 'the DNS names no server for mail to {domain} ({code})',
@@ -63,7 +63,7 @@ export const CHECK_SENTENCES = {
   returns_lost_cure:
     'Another mail server takes this mail. Have it pass on mail to {domain} to {listen}, or let the MX record name this machine. If it only took its time, test again.',
 
-  // What was seen of the DNS of all senders' domains.
+  // Results of the DNS checks of all senders' domains.
   domains_passed: 'the records of all senders are as they should be',
   domains_weak: '{domain} has remarks: {checks}',
   domains_failed: '{domain} fails: {checks}',

@@ -1,4 +1,4 @@
-/** The sentences of single features, with their codes; part of those in sentences.ts. */
+/** Sentences of single features, with their codes; part of those in sentences.ts. */
 
 export const FEATURE_SENTENCES = {
   // A/B tests.
@@ -8,8 +8,7 @@ export const FEATURE_SENTENCES = {
   ab_variant_problem: 'Variant {name}: {problem}',
   ab_not_open: 'There is no test of this mail that waits for a decision.',
 
-  // Feeds.
-  // What is wrong with what an owner gave.
+  // Errors of the owner's input.
   feed_address: 'Give the address of a feed, such as https://example.com/feed.xml.',
   feed_plain: 'The address must begin with https://, because on its way nobody may change what is sent to people.',
   feed_zone: '{name} is no time zone such as Europe/Berlin.',
@@ -50,8 +49,7 @@ export const FEATURE_SENTENCES = {
   form_sender_deleted: 'Its sender was deleted: choose another one.',
   form_sender_unverified: 'Its sender is not verified yet.',
 
-  // Exports of other services.
-  // What is wrong with the file of an export.
+  // Errors of an export file.
   file_not_export: 'The file must be a file of type: zip, csv, json.',
   archive_broken: 'The ZIP archive is damaged, encrypted, or of a kind that cannot be read.',
   archive_entries: 'The ZIP archive has more than {count} files.',
@@ -59,7 +57,7 @@ export const FEATURE_SENTENCES = {
   export_json: 'This file is not JSON: {name}',
   export_json_large: 'JSON files of more than {count} MB are not read: export in parts, in one ZIP archive. {name}',
 
-  // What an export has, and what was done with those who left.
+  // The contents of an export, and the handling of its unsubscribes.
   export_empty: 'Nobody was found in the file. Is it an export of {name}?',
   export_nobody_left:
     'This file names nobody who unsubscribed or bounced. If there are such people at {name}, export them too, before you send: they would get mail.',
@@ -86,7 +84,7 @@ export const FEATURE_SENTENCES = {
   waits_warm_up:
     'Every sender node has sent what its warm-up allows today, so mail waits until 0:00 UTC. Another node, or a higher WARM_UP, sends more.',
 
-  // What a check of the nodes found, and what to do.
+  // Results of a check of the nodes, and what to do.
   nodes_well: 'there are {count}, and mail leaves',
   nodes_silent: 'no sign of life from {names}',
   nodes_silent_cure:
@@ -116,8 +114,7 @@ export const FEATURE_SENTENCES = {
   attachment_name_long: 'The name of attachment {number} may have {most} characters.',
   attachment_not_base64: 'The content of attachment {number} is not base64 without line breaks.',
 
-  // Webhooks.
-  // What is wrong with an endpoint.
+  // Errors of an endpoint.
   webhook_url: 'Give the address of an endpoint, such as https://example.com/hooks/sendlark.',
   webhook_plain: 'The address must begin with https://, because what is sent names people.',
   webhook_login: 'The address must not contain a user name or a password.',
@@ -136,13 +133,13 @@ export const FEATURE_SENTENCES = {
   webhook_tls: 'No encryption could be agreed on with it.',
   webhook_closed: 'The connection was closed before the answer.',
 
-  // Why an endpoint is told nothing.
+  // Why an endpoint gets no events.
   webhook_off_by_owner: 'It was switched off.',
   webhook_off_failing: 'It took no event for three days, so it was switched off.',
   webhook_off_gone: 'It answered 410, which means that it wants no more events, so it was switched off.',
   webhook_off_too_many: 'Too many events waited for it, so it was switched off.',
 
-  // Whether any was switched off.
+  // Whether an endpoint was switched off automatically.
   webhooks_well: 'no webhook was switched off by itself',
   webhooks_off: 'events are not sent any more to: {name}',
   webhooks_cure: 'See in the settings why the webhook is off, mend its program and switch it on again.',

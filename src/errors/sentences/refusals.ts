@@ -1,4 +1,4 @@
-/** The sentences on what the present state does not allow, with their codes; part of those in sentences.ts. */
+/** Sentences about requests that the current state does not allow, with their codes; part of those in sentences.ts. */
 
 export const REFUSAL_SENTENCES = {
   last_owner: 'The last owner of an account cannot be removed or become something else',

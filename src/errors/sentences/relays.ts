@@ -1,7 +1,7 @@
-/** The sentences on relays and what a test of one found, with their codes; part of those in sentences.ts. */
+/** Sentences about SMTP relays and their tests, with their codes; part of those in sentences.ts. */
 
 export const RELAY_SENTENCES = {
-  // What is wrong with a relay, and what the present state does not allow.
+  // Problems of an SMTP relay, and requests that the current state does not allow.
   relay_host: 'Give the name of a mail server, such as smtp.example.com, without smtp:// and without the port.',
   relay_plain: 'Without encryption, mail may only go to this machine or within a private network.',
   relay_plain_login:
@@ -18,7 +18,7 @@ export const RELAY_SENTENCES = {
   relay_last:
     'It is the last relay, and mail waits ({count}), which would end in the outbox: add another relay, or cancel what is under way',
 
-  // What the test of a relay found, and what to do.
+  // Results of the test of an SMTP relay, and what to do.
   relay_test_passed: 'It would take this mail. Nothing was sent.',
   relay_test_no_host: 'No server of this name was found.',
   relay_test_no_host_cure: 'Check the spelling of the server. If it is right, the DNS of this machine does not answer.',

@@ -1,6 +1,6 @@
 /**
- * Makes a collection for Postman, which Bruno, Insomnia and Hoppscotch read too, from the OpenAPI document: a folder for each resource, a
- * request with its example for each operation (Postman Collection Format 2.1.0, schema.getpostman.com).
+ * Creates a Postman collection, which Bruno, Insomnia and Hoppscotch can read too, from the OpenAPI document: a folder for each resource,
+ * and a request with an example for each operation (Postman Collection Format 2.1.0, schema.getpostman.com).
  */
 
 interface Operation {
@@ -11,7 +11,7 @@ interface Operation {
   requestBody?: { content?: Record<string, { example?: unknown }> };
 }
 
-/** The parts of the document that are read. */
+/** The parts of the OpenAPI document used here. */
 interface Document {
   info: { title: string; description?: string };
   tags?: { name: string; description?: string }[];
@@ -20,7 +20,7 @@ interface Document {
 
 const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json';
 
-/** The collection; `url` is the public address of the service, and both keys are variables without a value. */
+/** Returns the collection. `url` is the public URL of the service, and both keys are variables without a value. */
 export function collectionOf(document: Document, url: string): object {
   const requests = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({
@@ -48,7 +48,7 @@ function requestOf(path: string, method: string, { summary, description, paramet
     key: name,
     value: textOf(example),
     description,
-    // What may be left out is there to be switched on.
+    // Optional parameters are included but disabled.
     disabled: !required,
   }));
   const sent = query.filter(({ disabled }) => !disabled).map(({ key, value }) => `${key}=${encodeURIComponent(value)}`);
@@ -68,7 +68,7 @@ function requestOf(path: string, method: string, { summary, description, paramet
   };
 }
 
-/** The example of a body: JSON, or a form where a file is sent, whose file is to be chosen. */
+/** The example of a body: JSON, or for uploads a form whose file the user selects. */
 function bodyOf(content: Record<string, { example?: unknown }>): object {
   const [encoding = '', { example = {} } = {}] = Object.entries(content)[0] ?? [];
   if (encoding === 'application/json')

@@ -1,4 +1,4 @@
-/** Descriptions of the fields in the OpenAPI document, by name, or by `Schema.name` where one name has several meanings. */
+/** Descriptions of the fields in the OpenAPI document, by name, or by `Schema.name` if a name has several meanings. */
 
 const ID = 'Id of the record; never reused.';
 const PLACE = 'As text, as it was given.';
@@ -275,7 +275,7 @@ const DESCRIPTIONS: Record<string, string> = {
   zip_code: 'Postal code, shown in every mail of the sender.',
 };
 
-/** The description of a field in the schema of this name; undefined when it has none. */
+/** The description of a field in the schema with this name; undefined if it has none. */
 export function fieldDescription(schema: string, field: string): string | undefined {
   return DESCRIPTIONS[`${schema}.${field}`] ?? DESCRIPTIONS[field];
 }

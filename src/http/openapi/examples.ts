@@ -1,4 +1,4 @@
-/** Example values for the OpenAPI document, by parameter name. All of them are about the same small business. */
+/** Example values for the OpenAPI document, by parameter name. All describe the same small business. */
 
 const EXAMPLES: Record<string, unknown> = {
   address: 'zoe@example.com',
@@ -108,7 +108,7 @@ const EXAMPLES: Record<string, unknown> = {
   zip_code: '20457',
 };
 
-/** Texts that stand in answers alone. */
+/** Texts that occur only in responses. */
 const ANSWERS: Record<string, string> = {
   actor: 'ann@example.org',
   message: 'Saved Successfully',
@@ -140,7 +140,7 @@ const RARELY_REQUIRED = new Set(['strIds', 'text', 'value']);
 /** An example value for a parameter with this name and schema. */
 export function exampleValue(name: string, { enum: choices, type }: { enum?: unknown[]; type?: unknown }): unknown {
   const given = EXAMPLES[name];
-  // An id is text where it selects the record of the request, and a number where a body refers to another record.
+  // An id is a string if it selects the request's record, and a number if a body refers to another record.
   const value = type === 'string' && typeof given === 'number' ? String(given) : given;
   if (type === 'integer' && typeof value === 'string') return Number(value);
   if (value !== undefined && (choices === undefined || choices.includes(value))) return value;
@@ -157,7 +157,7 @@ export function exampleBody(schema: Record<string, unknown>): Record<string, unk
   return Object.fromEntries(entries);
 }
 
-/** An example value that fits the schema of a field; used for answers. */
+/** An example value that fits the schema of a response field. */
 export function exampleForSchema(name: string, schema: Record<string, unknown>): unknown {
   if ('const' in schema) return schema.const;
   if (Array.isArray(schema.anyOf)) return exampleForSchema(name, Object(schema.anyOf[0]));

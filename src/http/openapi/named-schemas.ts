@@ -4,7 +4,7 @@ import { exampleForSchema } from './examples.ts';
 
 type Json = Record<string, unknown>;
 
-/** The name of each record's schema, by its key in an answer, or by path and key where one key holds different records. */
+/** The schema name of each record, by its key in a response, or by path and key if the key is used for different records. */
 const RECORDS: Record<string, string> = {
   archive: 'Archive',
   archived: 'ArchivedMail',
@@ -118,17 +118,17 @@ const RECORDS: Record<string, string> = {
 export class NamedSchemas {
   readonly schemas: Record<string, Json> = {};
 
-  /** Names the body of an operation; gives the reference to it. */
+  /** Names the body of an operation. Returns a reference to it. */
   body(operationId: string, schema: Json): Json {
     return this.#named(`${pascal(operationId)}Body`, schema);
   }
 
-  /** Names the data of an operation's server-sent events; gives the reference to it. */
+  /** Names the data of an operation's server-sent events. Returns a reference to it. */
   event(operationId: string, schema: Json): Json {
     return this.#named(`${pascal(operationId)}Event`, schema);
   }
 
-  /** Names the answer of an operation at `path` (below /api) and the records in it; gives the reference and an example. */
+  /** Names the response of an operation at `path` (below /api) and the records in it. Returns a reference and an example. */
   answer(operationId: string, path: string, schema: Json): { schema: Json; example: unknown } {
     const example = exampleForSchema('', schema);
     const properties: Record<string, Json> = Object(schema.properties);
@@ -156,7 +156,7 @@ export class NamedSchemas {
   }
 }
 
-/** Adds a description to every field that has none, at any depth. */
+/** Adds a description to every field that lacks one, at any depth. */
 function withDescriptions(name: string, schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map((part) => withDescriptions(name, part));
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -165,7 +165,7 @@ function withDescriptions(name: string, schema: unknown): unknown {
     if (keyword !== 'properties') return [keyword, withDescriptions(name, value)];
     const fields = Object.entries(Object(value) as Record<string, Json>).map(([field, property]) => {
       const description = property.description ?? fieldDescription(name, field);
-      // A reference may have no description beside it; the schema it refers to has one.
+      // A reference must not have a description next to it; the referenced schema has one.
       if ('$ref' in property || description === undefined) return [field, withDescriptions(name, property)];
       return [field, { ...Object(withDescriptions(name, property)), description }];
     });

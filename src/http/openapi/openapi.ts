@@ -1,4 +1,4 @@
-/** Makes the OpenAPI 3.1 document from the schemas of the routes. */
+/** Creates the OpenAPI 3.1 document from the schemas of the routes. */
 import swagger from '@fastify/swagger';
 import type { FastifyContextConfig, FastifyInstance, FastifySchema } from 'fastify';
 import { fieldDescription } from './descriptions.ts';
@@ -120,10 +120,10 @@ const FAILURES: Record<string, string> = {
   default: 'The request is malformed, too large or of an unknown type',
 };
 
-/** Added to the description of what only people may do. */
+/** Added to the descriptions of operations that only signed-in users may perform. */
 const FOR_PEOPLE = 'Only for a person who is signed in: a pair of keys is answered 403.';
 
-/** Added to the description of what only operators may do, which the document also marks with `x-for-operators`. */
+/** Added to the descriptions of operations that only operators may perform; the document also marks these with `x-for-operators`. */
 const FOR_OPERATORS = 'Only for an operator who is signed in.';
 
 const Failure = {
@@ -142,7 +142,7 @@ const Failure = {
   },
 };
 
-/** Collects every route registered after this call. `app.swagger()` then gives the document. */
+/** Collects every route registered after this call. `app.swagger()` then returns the document. */
 export async function installOpenapi(app: FastifyInstance): Promise<void> {
   const schema = { $ref: '#/components/schemas/Failure' };
   const responses = Object.entries(FAILURES).map(([status, description]) => [
@@ -208,7 +208,7 @@ function describe(
   if (body !== undefined) {
     const cleaned = requiring(clean(body));
     described.body = { ...cleaned, examples: [exampleBody(cleaned)] };
-    // Only one encoding is listed: with several, generated clients contain functions that cannot be imported.
+    // Only one encoding is listed, because with several, generated clients contain functions that cannot be imported.
     described.consumes = consumes ?? ['application/json'];
   }
   return described;
@@ -227,7 +227,9 @@ function clean(schema: unknown): Json {
   });
 }
 
-/** Marks identifiers as required. The routes' schemas do not, because a missing one is answered 404 instead of with a field error. */
+/**
+ * Marks identifiers as required. The routes' schemas do not, because a missing identifier is answered 404 instead of with a field error.
+ */
 function requiring(schema: Json): Json {
   const properties: Record<string, Json> = Object(schema.properties);
   const required = new Set<unknown>(Array.isArray(schema.required) ? schema.required : []);
@@ -238,7 +240,7 @@ function requiring(schema: Json): Json {
   return { ...schema, ...(required.size > 0 && { required: [...required] }) };
 }
 
-/** Adds what follows from method and path to the operations of a path: the operation id, examples and failures. */
+/** Adds the parts of a path's operations that follow from method and path: operation id, examples and failures. */
 function completeOperations(path: string, methods: object, named: NamedSchemas): Json {
   const operations = Object.entries(methods).map(([method, operation]: [string, Operation]) => {
     const parameters = operation.parameters?.map((parameter) => ({

@@ -1,11 +1,11 @@
-/** The documentation of the API: the OpenAPI document, and a page on which it can be read and tried out. */
+/** The API documentation: the OpenAPI document, and a page to read it and try it out. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../operations/deps.ts';
 import { documentOf } from '../pages/document.tsx';
 import { builtUrls } from '../static-files.ts';
 import { collectionOf } from './collection.ts';
 
-/** The page sends requests to this server only. Scalar writes its style sheet and positions into the page by script. */
+/** The page sends requests only to this server. Scalar adds its style sheet and positions to the page by script. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -19,7 +19,7 @@ const POLICY = [
 ].join('; ');
 
 export async function referencePage(app: FastifyInstance, { publicUrl }: Deps): Promise<void> {
-  // Written once: making its 260 kB takes longer than any other answer to somebody without keys.
+  // Built once, because writing its 260 kB takes longer than any other response to an unauthenticated client.
   let document: Buffer | undefined;
   let collection: Buffer | undefined;
   app.get('/docs/openapi.json', (_request, reply) => {

@@ -1,4 +1,4 @@
-/** The document of every page, and the look of those that anybody can open. */
+/** The document of every page, and the styles of public pages. */
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
@@ -9,19 +9,19 @@ import type { Message } from './words/en.tsx';
 interface Head {
   language: LanguageCode;
   title: string;
-  /** The colours that the page has, as in the meta element `color-scheme`; undefined: the browser's own. */
+  /** The page's colour schemes, as in the meta element `color-scheme`; undefined: the browser's default. */
   scheme?: string;
   /** Whether search engines may list the page. */
   isListed?: boolean;
-  /** The classes of the whole document. */
+  /** The classes of the document element. */
   look?: string;
-  /** Elements of the head besides those of every page. */
+  /** Head elements in addition to those of every page. */
   more?: ComponentChildren;
-  /** A style sheet that is written into the page. */
+  /** A style sheet to embed in the page. */
   style?: string;
 }
 
-/** The document of a page as HTML; `body` is its body element, as HTML where that had to be made before the head. */
+/** Returns a page as HTML. `body` is its body element, as HTML if it had to be rendered before the head. */
 export function documentOf(
   { language, title, scheme, isListed, look, more, style }: Head,
   body: VNode | string,
@@ -37,13 +37,13 @@ export function documentOf(
       {more}
     </>,
   );
-  // The text of a style element is not escaped, so JSX cannot write it.
+  // The text of a style element must not be escaped, so JSX cannot write it.
   const styles = style === undefined ? '' : `<style>${style}</style>`;
   const attributes = look === undefined ? '' : ` class="${look}"`;
   return `<!doctype html>\n<html lang="${language}"${attributes}><head>${head}${styles}</head>${typeof body === 'string' ? body : renderToString(body)}</html>\n`;
 }
 
-/** The document of a page that anybody can open. */
+/** Returns a public page as HTML. */
 export function publicDocument(head: Omit<Head, 'scheme'>, content: ComponentChildren): string {
   return documentOf(
     { scheme: 'light dark', style: STYLE, ...head },
@@ -53,7 +53,7 @@ export function publicDocument(head: Omit<Head, 'scheme'>, content: ComponentChi
   );
 }
 
-/** Sends a page that anybody can open, with this title and content, in English unless another language is given. */
+/** Sends a public page with this title and content, in English unless another language is given. */
 export function page(
   reply: FastifyReply,
   title: string,
@@ -76,8 +76,8 @@ export function sayOn(reply: FastifyReply, { title, heading = title, text }: Mes
   return page(reply, title, content, language);
 }
 
-// The style sheet is written into each page, so that a page is a single request; the policy allows it by its hash.
-// Text has a contrast of at least 4.5 : 1 to its background; borders of controls and focus rings have at least 3 : 1.
+// The style sheet is embedded in each page, so that a page is a single request; the policy allows it by its hash. Text has a contrast of at
+// least 4.5 : 1 to its background; borders of controls and focus rings have at least 3 : 1.
 export const STYLE = `
 :root{color-scheme:light dark;--ground:#eef1f4;--card:#fff;--text:#1b2129;--quiet:#55606c;--line:#d5dbe1;--edge:#6f7b87;
 --accent:#0b5cad;--on-accent:#fff;--good:#e5f4ea;--on-good:#14532d;font:1.0625rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
@@ -118,10 +118,10 @@ td,code{overflow-wrap:anywhere}
 .pages{display:flex;justify-content:space-between;gap:1rem;margin-bottom:1.5rem}
 `;
 
-/** How a Content-Security-Policy names a style sheet that is written into the page. */
+/** The source expression with which a Content-Security-Policy allows an embedded style sheet. */
 export function hashOf(style: string): string {
   return `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
 }
 
-/** The Content-Security-Policy of the pages: our style sheet and forms posted to us; no scripts, nothing from other origins. */
+/** The Content-Security-Policy of public pages: our style sheet and forms posted to us; no scripts, nothing from other origins. */
 export const POLICY = `default-src 'none'; style-src ${hashOf(STYLE)}; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;

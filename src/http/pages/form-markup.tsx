@@ -1,4 +1,4 @@
-/** The fields of a public form as HTML: those of its page, and those that a website embeds. */
+/** The fields of a public form as HTML, both for its own page and for embedding in a website. */
 import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { reservedField } from '../../audience/contacts/contact-fields.ts';
@@ -8,21 +8,21 @@ import { type PageWords, wordsIn } from './words/index.ts';
 
 type Fault = keyof PageWords['form']['faults'];
 
-/** What was filled in, by the names of the inputs. */
+/** The values entered, by the names of the inputs. */
 export interface Filled {
   email: string;
   given: Readonly<Record<string, string>>;
-  /** The ids of the chosen groups; null: all are chosen, as at first. */
+  /** The ids of the chosen groups; null: all are chosen, as in an empty form. */
   chosen: ReadonlySet<number> | null;
   consent: boolean;
-  /** Whether the box about opens and clicks is ticked. */
+  /** Whether the checkbox about opens and clicks is ticked. */
   tracking: boolean;
 }
 export const NOTHING_FILLED: Filled = { email: '', given: {}, chosen: null, consent: false, tracking: false };
-/** By `email`, `consent` or the key of a field. */
+/** Errors by `email`, `consent` or the key of a field. */
 export type Faults = ReadonlyMap<string, Fault>;
 
-/** A field that people do not see and robots fill in. */
+/** The name of the honeypot: a field that people do not see and bots fill in. */
 export const TRAP = 'message';
 
 const INPUTS = {
@@ -36,11 +36,11 @@ interface Inputs {
   shown: ShownForm;
   filled: Filled;
   faults: Faults;
-  /** The text of the hidden field that a script fills in; null on another website, which has no style sheet of ours. */
+  /** The value of the hidden field that a script fills in; null on another website, where our style sheet is missing. */
   proof: string | null;
 }
 
-/** The inputs of a form and its button. The line breaks are for those who read the HTML that they embed, and space on their page. */
+/** The inputs of a form and its button. The line breaks make the embedded HTML readable, and separate the inputs on other websites. */
 export function FormInputs({ shown: { form, fields, groups, trackingText }, filled, faults, proof }: Inputs) {
   const words = wordsIn(form.language).form;
   const email = { key: 'email', name: 'email', label: words.email, required: true, type: 'email' } as const;
@@ -97,7 +97,7 @@ export function FormInputs({ shown: { form, fields, groups, trackingText }, fill
   );
 }
 
-/** What a field is called on a page: as its owner says, else by its usual name. */
+/** The label of a field: the owner's, or else its default name. */
 export function fieldLabel(words: PageWords['form'], { label, name }: Pick<AskedField, 'label' | 'name'>): string {
   if (label !== '') return label;
   const usual: Readonly<Record<string, string>> = words.fields;
@@ -145,7 +145,7 @@ interface BoxProps {
   children: ComponentChildren;
 }
 
-/** A box to tick with its text. */
+/** A checkbox with its text. */
 function Choice({ name, required, fault, children, ...box }: BoxProps) {
   return (
     <>
@@ -172,7 +172,7 @@ function FaultText({ words, name, fault }: Pick<FieldProps, 'words' | 'fault'> &
   );
 }
 
-/** What a website puts into a page of its own to show a form: it needs no cookies, and works without the script at its end. */
+/** The HTML with which a website embeds a form. It needs no cookies, and works without the script at its end. */
 export function formSnippet(shown: ShownForm, url: string): string {
   return renderToString(
     <>

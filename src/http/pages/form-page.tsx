@@ -1,4 +1,4 @@
-/** The document around the pages of public forms: as other pages, with inputs, a script of ours and where what they send may lead. */
+/** The document of public form pages: like other pages, with inputs, a script, and a policy that allows the form's targets. */
 import type { FastifyReply } from 'fastify';
 import type { ComponentChildren } from 'preact';
 import type { Form } from '../../forms/forms.ts';
@@ -21,15 +21,15 @@ dl{margin:0 0 1rem}dt{color:var(--quiet);font-size:.95rem}dd{margin:0 0 .5rem;ov
 `;
 const STYLE_HASH = hashOf(FORM_STYLE);
 
-/** What a page of a form may do besides being read. */
+/** Additional permissions of a form page. */
 interface Abilities {
-  /** The address of its script, if it has one. */
+  /** The URL of its script, if it has one. */
   script?: string;
-  /** Where it sends what is filled in: nowhere, to us, or to us who then lead to the form's `redirect_url`. */
+  /** Where it sends its data: nowhere, to us, or to us with a redirect to the form's `redirect_url`. */
   sends?: 'nowhere' | 'here' | 'on';
 }
 
-/** Sends a page of a form in the form's language. */
+/** Sends a form page in the form's language. */
 export function formPage(
   reply: FastifyReply,
   form: Form,
@@ -47,19 +47,19 @@ export function formPage(
   return reply.type('text/html; charset=utf-8').send(publicDocument(head, content));
 }
 
-/** Browsers check the address that a sent form is redirected to, too, so the policy of the page that confirms names where that leads. */
+/** Browsers also check the URL to which a submitted form is redirected, so the policy of the confirming page includes that URL. */
 function targets({ redirect_url: target }: Form, sends: Abilities['sends']): string {
   if (sends === 'nowhere') return "'none'";
   return sends === 'here' || target === '' ? "'self'" : `'self' ${new URL(target).origin}`;
 }
 
-/** A text of an owner as paragraphs, one for each line. */
+/** An owner's text as paragraphs, one for each line. */
 export function Paragraphs({ text }: { text: string }) {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return lines.map((line, at) => <p key={at}>{line}</p>);
 }
 
-/** Sends a page that says how things stand, with more content below it if there is any. */
+/** Sends a page that reports a form's state, optionally with more content below. */
 export function statePage(reply: FastifyReply, form: Form, text: string, more?: ComponentChildren): FastifyReply {
   const content = (
     <>

@@ -1,4 +1,4 @@
-/** The methods by which a page is shown, and the pages with a single message, as for unknown links and addresses. */
+/** The methods of pages, and pages with a single message, such as those for unknown links and URLs. */
 import type {
   FastifyInstance,
   FastifyReply,
@@ -14,7 +14,7 @@ import { chooseWords, type PageWords } from './words/index.ts';
 /** The methods that show a page. */
 export const READ: ['GET', 'HEAD'] = ['GET', 'HEAD'];
 
-/** Registers a page. The handler makes sure that a HEAD changes and counts nothing. */
+/** Registers a page. The handler must ensure that a HEAD request neither changes nor counts anything. */
 export function pageRoute<Route extends RouteGenericInterface>(
   app: FastifyInstance,
   url: string,
@@ -29,12 +29,12 @@ export function messagePage(reply: FastifyReply, message: keyof PageWords['messa
   return sayOn(reply, messages[message], language);
 }
 
-/** The page for a link that is not ours, or whose mail is not in the database, for example after an older backup was restored. */
+/** The page for a link that is not ours, or whose mail is not in the database, for example because an older backup was restored. */
 export function unknownLink(reply: FastifyReply): FastifyReply {
   return messagePage(reply.code(404), 'unknownLink');
 }
 
-/** The page for an unknown address. It may be a link from a mail that was cut off, so the page mentions that. */
+/** The page for an unknown URL. The URL may be a truncated link from a mail, which the page mentions. */
 export function unknownPage(reply: FastifyReply): FastifyReply {
   return messagePage(reply.code(404), 'unknownPage');
 }

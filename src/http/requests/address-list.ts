@@ -9,7 +9,7 @@ export const AddressList = Type.String({ description: 'One address, or several s
 
 const MAX_NAMED = 20;
 
-/** Adds a field error that names the invalid addresses of a list. Does nothing when there is no list. */
+/** Adds a field error that lists the invalid addresses. Does nothing if there is no list. */
 export async function checkAddressList(list: string | undefined, errors: FieldErrorCollector): Promise<void> {
   if (list === undefined) return;
   const parsed = await parseAddressList(list, MAX_ARRAY_ITEMS);
@@ -23,7 +23,7 @@ export async function checkAddressList(list: string | undefined, errors: FieldEr
   errors.add('email_address', named.length > 0 ? `${text}: ${named.join(', ')}` : messages.required('email_address'));
 }
 
-/** The addresses of a list that has passed `checkAddressList`. */
+/** Parses the addresses of a list that has passed `checkAddressList`. */
 export async function readAddressList(list: string): Promise<Address[]> {
   const parsed = await parseAddressList(list, MAX_ARRAY_ITEMS);
   return 'bad' in parsed ? [] : parsed.addresses;
@@ -31,7 +31,7 @@ export async function readAddressList(list: string): Promise<Address[]> {
 
 const MAX_TEST_ADDRESSES = 10;
 
-/** Adds the field errors of the addresses of a test mail, of which there are at most ten. */
+/** Adds the field errors for the addresses of a test mail, of which at most ten are allowed. */
 export async function checkTestAddresses(list: string | undefined, errors: FieldErrorCollector): Promise<void> {
   await checkAddressList(list, errors);
   if (list === undefined || errors.has('email_address')) return;

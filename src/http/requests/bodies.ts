@@ -1,4 +1,4 @@
-/** Limits on request bodies while they arrive: the time one may take, and the memory all of them together may use. */
+/** Limits request bodies while they arrive: the time for each, and the memory used by all of them. */
 import { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Failure, unavailable } from '../../errors/failure.ts';
@@ -6,18 +6,18 @@ import type { Clock } from '../../time/clock.ts';
 import { hasBody } from '../connections.ts';
 
 const CHECK_INTERVAL_MS = 1000;
-/** A form must have arrived within this time. */
+/** A form must arrive within this time. */
 const FORM_MS = 45_000;
-/** A file may take an hour, as long as at least WINDOW_BYTES of it arrive in each window: about 1 KiB a second. */
+/** A file may take an hour, as long as at least WINDOW_BYTES of it arrive in each window: about 1 KiB per second. */
 const FILE_MS = 60 * 60 * 1000;
 const WINDOW_MS = 30_000;
 const WINDOW_BYTES = 32 * 1024;
 /**
- * When a request is answered before its body has ended, the rest is read and discarded for this long. Closing at once could reset the
- * connection before the client has read the answer.
+ * If a request is answered before its body has ended, the rest is read and discarded for this long. Closing at once could reset the
+ * connection before the client has read the response.
  */
 const LINGER_MS = 5000;
-/** The memory of all unfinished bodies together. When it is exceeded, the oldest body larger than SMALL_BODY_BYTES is refused. */
+/** The maximum memory for all unfinished bodies. When it is exceeded, the oldest body larger than SMALL_BODY_BYTES is rejected. */
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
 const SMALL_BODY_BYTES = 64 * 1024;
 
@@ -29,7 +29,7 @@ interface Body {
   startedAt: number;
   answeredAt: number | null;
   window: { startedAt: number; bytesRead: number };
-  /** Bytes of it in memory. */
+  /** The number of its bytes in memory. */
   held: number;
 }
 
@@ -56,7 +56,8 @@ export function installBodyLimits(app: FastifyInstance, { clock }: { clock: Cloc
     open.add(body);
     let isCounted = isFile;
     raw.on('newListener', (event) => {
-      // Count only once a parser listens: a body nobody reads stays in the client's buffers, and a listener added before the parser's would start the stream and lose the beginning.
+      // Counts only once a parser listens. A body that is not read stays in the client's buffers, and a listener added before the parser's
+      // would start the stream and lose its beginning.
       if (event !== 'data' || isCounted) return;
       isCounted = true;
       raw.on('data', (chunk: Buffer) => hold(body, chunk.length));
@@ -89,7 +90,7 @@ export function installBodyLimits(app: FastifyInstance, { clock }: { clock: Cloc
     body.held = 0;
   }
 
-  /** Answers a request whose body is refused or too slow, and closes its connection. */
+  /** Answers a request whose body is rejected or too slow, and closes its connection. */
   function fail(body: Body, failure: Failure): void {
     body.answeredAt = clock.monotonic();
     release(body);

@@ -12,10 +12,10 @@ const DANGEROUS = new Set(['__proto__', 'constructor', 'prototype']);
 const KEY = /^([^[\]]+)(?:\[([^[\]]*)\])?$/;
 
 /**
- * Turns name–value pairs into an object without a prototype. A repeated field and `name[]` become an array; `name[key]` fields
- * become an object by key, whose keys an array parameter later reads as indices. A field is malformed when its keys are nested,
- * mix these forms, repeat an index or name a property of the prototype. Malformed fields are dropped and their names are kept under
- * `MALFORMED`, so that each gets a field error. Takes time linear in the number of pairs.
+ * Turns name–value pairs into an object without a prototype. A repeated field and `name[]` become an array; `name[key]` fields become an
+ * object by key, whose keys an array parameter later reads as indices. A field is malformed if its keys are nested, mix these forms, repeat
+ * an index or name a property of the prototype. Malformed fields are dropped and their names are kept under `MALFORMED`, so that each gets
+ * a field error. Takes time linear in the number of pairs.
  */
 export function assembleFields(pairs: Iterable<readonly [string, string]>): FormBody {
   const form = new Assembly();
@@ -23,7 +23,7 @@ export function assembleFields(pairs: Iterable<readonly [string, string]>): Form
   return form.finish();
 }
 
-/** A form whose pairs come one after the other. */
+/** Assembles a form from pairs that arrive one after the other. */
 class Assembly {
   readonly #body: FormBody = Object.create(null);
   readonly #malformed = new Set<string>();
@@ -51,7 +51,7 @@ class Assembly {
   }
 }
 
-/** Adds one pair. Gives false when its form conflicts with the field's earlier pairs. */
+/** Adds one pair. Returns false if its form conflicts with the field's earlier pairs. */
 function add(body: FormBody, field: string, key: string | undefined, value: string): boolean {
   const present = body[field];
   if (key === undefined || key === '') {
@@ -72,7 +72,7 @@ function add(body: FormBody, field: string, key: string | undefined, value: stri
   return true;
 }
 
-/** A field as a list of texts, whether it was sent once, repeated, or with the indices 0, 1, …; null when it has other keys. */
+/** A field as a list of strings, whether it was sent once, repeated, or with the indices 0, 1, …; null if it has other keys. */
 export function textList(value: FormValue = []): string[] | null {
   if (typeof value === 'string') return [value];
   if (Array.isArray(value)) return value;
@@ -81,13 +81,13 @@ export function textList(value: FormValue = []): string[] | null {
   return items.length === Object.keys(value).length ? items : null;
 }
 
-/** Pairs of a body that are read at once. */
+/** The number of pairs of a body that are read at once. */
 const PAIRS_AT_ONCE = 1000;
 
 /**
- * The fields of an application/x-www-form-urlencoded body (WHATWG URL, "application/x-www-form-urlencoded parsing"). Throws 413 when
- * it has more than `maxPairs` pairs; they are counted before any of them is decoded, so that an oversized form costs one scan. Other
- * requests are answered after each thousand pairs and within long values, of which decoding 4 MB takes 80 ms.
+ * Parses the fields of an application/x-www-form-urlencoded body (WHATWG URL, "application/x-www-form-urlencoded parsing"). Throws 413 if
+ * it has more than `maxPairs` pairs; they are counted before any of them is decoded, so that an oversized form costs one scan. Yields to
+ * other requests after each thousand pairs and inside long values, because decoding 4 MB takes 80 ms.
  */
 export async function readUrlencoded(body: string, maxPairs: number): Promise<FormBody> {
   const form = new Assembly();
@@ -100,12 +100,12 @@ export async function readUrlencoded(body: string, maxPairs: number): Promise<Fo
   return form.finish();
 }
 
-/** Characters of a body that are decoded at once. */
+/** The number of characters of a body that are decoded at once. */
 const CHARACTERS_AT_ONCE = 256 * 1024;
 
 type Pairs = Iterable<readonly [string, string]>;
 
-/** The pairs of a body, a thousand at a time; none after each part of a long one. */
+/** Yields the pairs of a body, a thousand at a time, and an empty list after each part of a long pair. */
 function* urlencodedParts(body: string, maxPairs: number): Generator<Pairs> {
   const ends: number[] = [];
   let pairs = 1;
@@ -116,7 +116,7 @@ function* urlencodedParts(body: string, maxPairs: number): Generator<Pairs> {
   let start = 0;
   for (const end of [...ends, body.length]) {
     const part = body.slice(start, end);
-    // URLSearchParams would take a question mark at the beginning for that of a URL.
+    // URLSearchParams would drop a leading question mark as that of a URL.
     if (part.length <= CHARACTERS_AT_ONCE) yield new URLSearchParams(`&${part}`);
     else for (const pair of part.split('&')) yield* decodedPair(pair);
     start = end + 1;
@@ -131,7 +131,7 @@ function* decodedPair(pair: string): Generator<Pairs> {
   yield [[name, value]];
 }
 
-/** Decodes a name or a value; yields nothing after each part. */
+/** Decodes a name or a value. Yields an empty list after each part. */
 function* decoded(text: string): Generator<Pairs, string> {
   let whole = '';
   for (let start = 0; start < text.length; ) {
@@ -143,7 +143,7 @@ function* decoded(text: string): Generator<Pairs, string> {
   return whole;
 }
 
-/** The first place from `at` on at which no character is cut: neither within `%XX` nor before a byte that continues a character (RFC 3629, 3). */
+/** The first position from `at` on at which no character is split: neither inside `%XX` nor before a continuation byte (RFC 3629, 3). */
 function endOfPart(text: string, at: number): number {
   for (let end = at; end < text.length; end++) {
     const isWithin = text[end - 1] === '%' || text[end - 2] === '%';

@@ -20,27 +20,27 @@ const MAX_FORM_PARTS = 20_000;
 const MAX_JSON_VALUES = 50_000;
 const MAX_JSON_LEVELS = 32;
 /**
- * Buffer of the multipart parser. It must be larger than one read from a socket: when the parser skips a part without a usable name
- * and a chunk of that part does not fit its buffer, it never continues, and the request would get no answer.
+ * The buffer of the multipart parser in bytes. It must be larger than one read from a socket: if the parser skips a part without a usable
+ * name and a chunk of that part does not fit the buffer, it never continues, and the request would get no response.
  */
 const PART_BUFFER = 1024 * 1024;
 
 /**
- * The property of a body that holds the text of a form until it is read. @fastify/formbody reads a form in one go, and ten thousand ids
- * take 12 to 47 ms, in which nobody else is answered.
+ * The property of a body that holds the text of a form until it is read. @fastify/formbody would parse a form in one go, and ten thousand
+ * ids take 12 to 47 ms, which would delay other requests.
  */
 const UNREAD = Symbol('text of a form');
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The handler reads the multipart body itself. */
+    /** Whether the handler reads the multipart body itself. */
     upload?: boolean;
   }
 }
 
 /** Installs the body parsers and the hook that normalizes every body and query before validation. */
 export async function installForms(app: FastifyInstance): Promise<void> {
-  // Fastify's own text/plain parser would hand a string to handlers that expect a form.
+  // Fastify's own text/plain parser would pass a string to handlers that expect a form.
   app.removeContentTypeParser(['text/plain', 'application/json']);
   await app.register(formbody, { bodyLimit: MAX_FORM_BYTES, parser: (body) => ({ [UNREAD]: body }) });
   await installMultipart(app);
@@ -60,7 +60,7 @@ export async function installForms(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** Gives a function that parses the text of a JSON body, whose parts are counted first; an empty one is no body. */
+/** Returns a function that parses a JSON body after counting its parts; an empty text counts as no body. */
 export function jsonParser(app: FastifyInstance): FastifyBodyParser<string> {
   const parseJson = app.getDefaultJsonParser('error', 'error');
   return (request, text, done) => {
@@ -70,7 +70,7 @@ export function jsonParser(app: FastifyInstance): FastifyBodyParser<string> {
   };
 }
 
-/** The body of a request; a promise where other requests are answered while it is read. */
+/** The body of a request; a promise if other requests are handled while it is read. */
 function givenBody(request: FastifyRequest): unknown {
   const { body } = request;
   if (typeof body === 'object' && body !== null && UNREAD in body) {
@@ -79,7 +79,7 @@ function givenBody(request: FastifyRequest): unknown {
   return hasFields(request) && request.isMultipart() ? readMultipart(request) : body;
 }
 
-/** Whether the body is made of fields that the endpoint's schema names. */
+/** Whether the endpoint's schema names the fields of the body. */
 function hasFields({ routeOptions: { schema, config } }: FastifyRequest): boolean {
   return typeof schema?.body === 'object' && schema.body !== null && config.upload !== true;
 }
@@ -92,8 +92,8 @@ function normalizeRequest(request: FastifyRequest, body: unknown): void {
 }
 
 /**
- * Lets handlers read the parts of multipart forms: registers @fastify/multipart without its hooks. They run on every request to remove
- * saved files, and we never let it save any.
+ * Lets handlers read the parts of multipart forms: registers @fastify/multipart without its hooks. The hooks run on every request to remove
+ * saved files, and the plugin never saves any here.
  */
 export async function installMultipart(app: FastifyInstance): Promise<void> {
   const withoutHooks: FastifyInstance = Object.create(app, { addHook: { value: () => withoutHooks } });
@@ -128,7 +128,7 @@ async function readMultipart(request: FastifyRequest): Promise<FormBody> {
 }
 
 /**
- * The text of a field. The plugin parses parts whose content type is JSON, so these are turned back into text. Throws 400 for one that is
+ * The text of a field. The plugin parses parts whose content type is JSON, so these are converted back to text. Throws 400 for one that is
  * nested too deeply.
  */
 function fieldText(value: unknown): string {
@@ -138,7 +138,7 @@ function fieldText(value: unknown): string {
   return text;
 }
 
-/** A value as JSON; null where it is nested so deeply that it cannot be written, which depends on the release of Node. */
+/** A value as JSON; null if it is nested too deeply to be written, which depends on the release of Node. */
 function asJson(value: unknown): string | null {
   try {
     return JSON.stringify(value);
@@ -148,8 +148,8 @@ function asJson(value: unknown): string | null {
 }
 
 /**
- * Gives the parts of a multipart form. Throws 413 when the body has more than `maxBytes` bytes, and 400 when it is incomplete or
- * malformed, for which the parser throws plain errors.
+ * Yields the parts of a multipart form. Throws 413 if the body has more than `maxBytes` bytes, and 400 if it is incomplete or malformed,
+ * because the parser throws plain errors for that.
  */
 async function* readParts(
   request: FastifyRequest,
@@ -173,8 +173,8 @@ function asFailure(error: unknown): unknown {
 }
 
 /**
- * Ends the request with 413 once more than `maxBytes` bytes have arrived. The plugin limits each part, but many small parts would
- * pass. The stream is destroyed with the failure, which `request.parts()` then throws.
+ * Ends the request with 413 once more than `maxBytes` bytes have arrived. The plugin only limits each part, so many small parts would pass.
+ * The stream is destroyed with the failure, which `request.parts()` then throws.
  */
 function limitRawBytes(request: FastifyRequest, maxBytes: number): void {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw payloadTooLarge();
@@ -185,19 +185,19 @@ function limitRawBytes(request: FastifyRequest, maxBytes: number): void {
   });
 }
 
-/** Limits of the fields beside a file, which are kept in memory while the file arrives. */
+/** Limits of the fields next to a file, which are kept in memory while the file arrives. */
 const FIELDS_BESIDE = { fields: 100, fieldSize: 16 * 1024 };
 
-/** A file on disk with the other fields of its form, and what is wrong with the file. */
+/** An uploaded file on disk with the other fields of its form, and the errors of the file. */
 export interface FileUpload {
-  /** At most 255 characters. Empty when there is no file, which `errors` says. */
+  /** At most 255 characters. Empty if there is no file; `errors` then has an error. */
   fileName: string;
   fields: Record<string, unknown>;
   errors: FieldErrorCollector;
 }
 
 /**
- * Reads a form and writes its field `file` to `path`; the other fields may come before or after it. Throws 413 past `maxBytes`, and where the
+ * Reads a form and writes its field `file` to `path`; the other fields may come before or after it. Throws 413 beyond `maxBytes`, or if the
  * other fields are too many or too long.
  */
 export async function readFileUpload(request: FastifyRequest, path: string, maxBytes: number): Promise<FileUpload> {

@@ -1,6 +1,6 @@
 /**
- * Reads JSON bodies with long texts, such as files in base64, without making strings of those: parsing 14 MB takes 50 ms, in which nobody
- * else is answered. Long texts without escapes are cut out of the bytes first.
+ * Reads JSON bodies with long strings, such as files in base64, without creating these strings: parsing 14 MB takes 50 ms, which would
+ * delay other requests. Long strings without escapes are cut out of the bytes first.
  */
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -10,15 +10,15 @@ import { jsonParser, MAX_FORM_BYTES } from './forms.ts';
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const LONG_BYTES = 32 * 1024;
-/** Texts that are looked at. What comes after them is parsed as it is. */
+/** The maximum number of strings examined. Everything after them is parsed normally. */
 const MAX_TEXTS = 10_000;
 
-/** The texts cut out of each body, by what stands in their place: a name that nobody can guess. */
+/** The strings cut out of each body, by their placeholder: an unguessable name. */
 const cutOut = new WeakMap<FastifyRequest, Map<string, Buffer>>();
 
 /**
- * Has the routes of a plugin read JSON bodies of up to `maxBytes`, in which the parameter `large` may have long texts, for `textBytes`.
- * Without these a body has the usual limit.
+ * Makes the routes of a plugin accept JSON bodies of up to `maxBytes` bytes, in which the parameter `large` may have long strings, to be
+ * read with `textBytes`. Without long strings, a body has the usual limit.
  */
 export function readLargeJson(app: FastifyInstance, large: string, maxBytes: number): void {
   const parse = jsonParser(app);
@@ -44,7 +44,7 @@ export function readLargeJson(app: FastifyInstance, large: string, maxBytes: num
   });
 }
 
-/** The bytes of a text of the body, whether it was cut out or not. */
+/** The bytes of a string in the body, whether it was cut out or not. */
 export function textBytes(request: FastifyRequest, text: string): Buffer {
   return cutOut.get(request)?.get(text) ?? Buffer.from(text);
 }
@@ -53,7 +53,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A value of JSON with each of its texts replaced. */
+/** A JSON value with each of its strings replaced. */
 function withTexts(value: unknown, replace: (text: string) => string): unknown {
   if (typeof value === 'string') return replace(value);
   if (Array.isArray(value)) return value.map((item) => withTexts(item, replace));
@@ -61,7 +61,7 @@ function withTexts(value: unknown, replace: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withTexts(item, replace)]));
 }
 
-/** The body with short names in place of its long texts, and these. */
+/** The body with placeholders instead of its long strings, and these strings. */
 function cutLongTexts(body: Buffer): { rest: Buffer; texts: Map<string, Buffer> } {
   const texts = new Map<string, Buffer>();
   if (body.length < LONG_BYTES) return { rest: body, texts };
@@ -85,14 +85,15 @@ function cutLongTexts(body: Buffer): { rest: Buffer; texts: Map<string, Buffer> 
   return { rest: Buffer.concat([...kept, body.subarray(from)]), texts };
 }
 
-/** The position of the quote that ends the text starting at `start`; -1 if there is none. */
+/** The position of the quote that ends the string starting at `start`; -1 if there is none. */
 function endOfText(body: Buffer, start: number): number {
   const first = body.indexOf(QUOTE, start);
   if (first === -1) return -1;
   let before = first - 1;
   while (before >= start && body[before] === BACKSLASH) before--;
   if ((first - 1 - before) % 2 === 0) return first;
-  // It is escaped. From here byte by byte: to look for the next quote each time would take a second for a text that is nothing but those.
+  // The quote is escaped. Continues byte by byte, because searching for the next quote each time would take a second for a string that
+  // consists of escaped quotes.
   for (let at = first + 1; at < body.length; at++) {
     const byte = body[at];
     if (byte === QUOTE) return at;

@@ -1,7 +1,10 @@
-/** Normalizes a query or a body of any encoding before validation: trims texts and reads numbers, flags and arrays as its schema says. */
+/**
+ * Normalizes a query or a body of any encoding before validation: trims strings, and reads numbers, flags and arrays as the schema
+ * requires.
+ */
 import { MALFORMED } from './form-fields.ts';
 
-/** The part of a parameter's schema that says how its value is read (see schemas.ts). */
+/** The part of a parameter's schema that determines how its value is read (see schemas.ts). */
 interface Parameter {
   type?: string;
   flag?: boolean;
@@ -35,8 +38,8 @@ const FLAGS = new Map<unknown, number>([
 ]);
 
 /**
- * Gives a new object with the schema's parameters only, each read by its kind; unknown ones are ignored. Texts are trimmed, identifiers
- * are not. An empty text counts as missing when the parameter is required or is not a text.
+ * Returns a new object with only the schema's parameters, each read according to its type; unknown ones are ignored. Strings are trimmed,
+ * identifiers are not. An empty string counts as missing if the parameter is required or is not a string.
  */
 export function normalize(schema: object, given: unknown): Values {
   const values: Values = Object.create(null);
@@ -81,7 +84,7 @@ function read(parameter: Parameter, value: unknown): unknown {
 
 function readText(value: unknown): unknown {
   if (typeof value === 'number') return String(value);
-  // A lone surrogate would be stored, and later answered, as invalid UTF-8.
+  // A lone surrogate would be stored, and later returned, as invalid UTF-8.
   return typeof value === 'string' ? value.trim().toWellFormed() : value;
 }
 
@@ -103,7 +106,7 @@ function readArray(parameter: Parameter, value: unknown): unknown {
   return parameter.identifier === true ? items : items.map(readText);
 }
 
-/** The items of an array parameter. `name[0]`, `name[1]`, … arrive as an object by index, which is an array only when no index is missing. */
+/** The items of an array parameter. `name[0]`, `name[1]`, … arrive as an object by index, which is an array only if no index is missing. */
 function arrayItems(value: unknown): unknown {
   if (Array.isArray(value)) return value;
   if (typeof value === 'string') return value.trim() === '' ? '' : [value];

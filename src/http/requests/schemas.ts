@@ -29,13 +29,13 @@ export function flag(description?: string) {
   return Type.Unsafe<0 | 1>({ enum: [0, 1], flag: true, ...(description && { description }) });
 }
 
-/** Addition: whether opens and clicks of a mail are counted. An empty text means 1. */
+/** Addition: whether opens and clicks of a mail are counted. An empty string means 1. */
 export function trackingFlag() {
   const description = 'Addition: 0 sends without pixel and rewritten links; 1 (default) as the setting TRACKING says.';
   return Type.Optional(Type.Unsafe<0 | 1>({ ...flag(description), empty: 1 }));
 }
 
-/** Addition: the `updated_at` that the caller has seen; the change is refused with 409 if the record has another one by now. */
+/** Addition: the `updated_at` that the caller last saw. The change is refused with 409 if the record has a different one by now. */
 export function unchangedSince() {
   return Type.Optional(
     line({ description: 'Addition: the updated_at you have seen. If it is another one by now, nothing changes: 409.' }),
@@ -47,30 +47,30 @@ export function integer(options: { minimum?: number; maximum?: number; descripti
   return Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, ...options });
 }
 
-/** The id of a record that a body refers to. The route's `check` verifies that it exists and belongs to the caller. */
+/** The id of a record to which a body refers. The route's `check` verifies that it exists and belongs to the caller. */
 export function reference() {
   return integer({ minimum: 0 });
 }
 
-/** An optional `reference`; 0 or an empty text means none. */
+/** An optional `reference`; 0 or an empty string means none. */
 export function optionalReference(description?: string) {
   return Type.Optional(Type.Unsafe<number>({ ...reference(), empty: 0, ...(description && { description }) }));
 }
 
-/** One of the given texts. */
+/** One of the given strings. */
 export function choice<const T extends string>(...texts: T[]) {
   return Type.Unsafe<T>({ type: 'string', enum: texts });
 }
 
 /**
- * The id of the record an endpoint works on. It never causes a field error: a missing, malformed or unknown id is answered 404 with
- * the endpoint's own text, so the schema accepts everything and `ownedRecord` decides.
+ * The id of the record an endpoint works on. It never causes a field error: a missing, malformed or unknown id is answered 404 with the
+ * endpoint's own text, so the schema accepts everything and `ownedRecord` decides.
  */
 export function identifier(description: string) {
   return Type.Optional(Type.Unsafe<unknown>({ identifier: true, description }));
 }
 
-/** An `identifier` that may be left out, which means something else: the record is added, or any record is meant. */
+/** An `identifier` that may be omitted, which has another meaning: the record is added, or any record is meant. */
 export function optionalIdentifier(description: string) {
   return Type.Optional(Type.Unsafe<unknown>({ identifier: true, optional: true, description }));
 }
@@ -82,7 +82,7 @@ export function identifiers(description: string) {
   );
 }
 
-/** A list of texts such as the targets of a single send. */
+/** A list of strings such as the targets of a single send. */
 export function stringList(options: { minItems?: number; maxItems?: number; description?: string } = {}) {
   return Type.Array(Type.String({ maxLength: MAX_LINE_CHARACTERS }), { maxItems: MAX_ARRAY_ITEMS, ...options });
 }
@@ -105,7 +105,10 @@ export const zeroOrOne = (description?: string) =>
 
 /** The state of a recipient's mail. */
 export const DeliveryState = choice(...DELIVERY_STATE_NAMES);
-/** The same, and `kept`: taken by the built-in outbox, so that it never left. */
+/**
+ * The displayed state of a recipient's mail. In addition to the states above, `kept` means that the built-in outbox kept the mail, so that
+ * it never left.
+ */
 export const ShownDeliveryState = choice(...SHOWN_DELIVERY_STATES);
 
 /** The envelope of a success, with records or a text in `message`. */
@@ -118,7 +121,7 @@ export function successWith<T extends TProperties>(properties: T): { 200: TObjec
   return success(Type.Object(properties));
 }
 
-/** An answer that is a CSV file instead of an envelope. */
+/** A response that is a CSV file instead of an envelope. */
 export const csvFile = {
   200: {
     description: 'The file',
@@ -126,7 +129,7 @@ export const csvFile = {
   },
 };
 
-/** An answer that is a text instead of an envelope. */
+/** A response that is plain text instead of an envelope. */
 export const plainText = {
   200: { description: 'The text', content: { 'text/plain': { schema: Type.Unsafe<string>({ type: 'string' }) } } },
 };
@@ -142,7 +145,7 @@ export const listQuery = Type.Object({
   limit: Type.Optional(integer({ minimum: 1, maximum: 10_000, description: 'Addition: at most this many.' })),
   after_id: Type.Optional(integer({ description: 'Addition: only records with a higher id.' })),
 });
-/** The query of a list that can be read from its end, too. */
+/** The query of a list that can also be read in descending order. */
 export const eitherOrderQuery = Type.Object({
   ...listQuery.properties,
   order: Type.Optional(choice('oldest', 'newest')),
@@ -154,6 +157,6 @@ export const addressListQuery = Type.Object({
   email: Type.Optional(line({ description: 'Addition: only this e-mail address.' })),
 });
 
-/** What the service says; the API answers it in English. */
+/** A sentence of the service, which the API returns in English. */
 export const said = (description?: string) =>
   Type.Unsafe<Said>({ type: 'string', ...(description !== undefined && { description }) });

@@ -30,12 +30,12 @@ export class FieldErrorCollector {
     else if (!present.some((one) => String(one) === String(text))) present.push(text);
   }
 
-  /** Adds texts by field where a field has none. */
+  /** Adds texts for fields that have no error yet. */
   addAll(texts: Iterable<readonly [field: string, text: Said]>): void {
     for (const [field, text] of texts) if (!this.has(field)) this.add(field, text);
   }
 
-  /** Adds the texts for what a schema found. */
+  /** Adds the texts for a schema's errors. */
   addSchemaErrors(found: readonly SchemaError[]): void {
     for (const error of found) {
       const field = fieldName(error);
@@ -47,18 +47,18 @@ export class FieldErrorCollector {
     return field in this.#errors;
   }
 
-  /** Adds `The selected … is invalid.` when the field passed its schema but its record does not exist for the caller. */
+  /** Adds `The selected … is invalid.` if the field passed its schema but its record does not exist for the caller. */
   reference(field: string, exists: () => boolean): void {
     if (!this.has(field) && !exists()) this.add(field, messages.selected(field));
   }
 
-  /** Adds `The … has already been taken.`; the answer names the record that has the value in its header Location. */
+  /** Adds `The … has already been taken.`; the response's Location header names the record that has the value. */
   taken(field: string, location: string): void {
     this.add(field, messages.taken(field));
     this.#location = location;
   }
 
-  /** Throws 422 when there are any errors. */
+  /** Throws 422 if there are any errors. */
   throwIfAny(): void {
     if (!this.#isEmpty) throw new Failure(422, this.#errors, this.#location);
   }
@@ -85,13 +85,13 @@ export function passedFields<T extends TObject>(
   return Object.fromEntries(passed.map((name) => [name, given[name]])) as Partial<Static<T>>;
 }
 
-/** A body of more bytes is checked in a turn of its own. */
+/** The minimum size in bytes of a body that is checked in a separate turn of the event loop. */
 const LARGE_BYTES = 256 * 1024;
 
 /** Installs the validation hook. Call it after the key check is installed: a caller without keys gets 401 before any field error. */
 export function installValidation(app: FastifyInstance): void {
   app.addHook('preHandler', (request, _reply, next) => {
-    // Others are answered between reading a large body and checking it, each of which takes some milliseconds.
+    // Lets other requests run between reading a large body and checking it, each of which takes some milliseconds.
     const isLarge = Number(request.headers['content-length'] ?? 0) > LARGE_BYTES;
     const checking = isLarge ? setImmediate().then(() => throwFieldErrors(request)) : throwFieldErrors(request);
     if (checking === undefined) next();
@@ -100,8 +100,8 @@ export function installValidation(app: FastifyInstance): void {
 }
 
 /**
- * Throws 422 with every field error of a request, including those that need the database. Most checks are done when it returns; where
- * one takes long it gives a promise, which rejects with the same errors.
+ * Throws 422 with every field error of a request, including those that need the database. Most checks are finished when it returns. If a
+ * check takes long, it returns a promise, which rejects with the same errors.
  */
 export function throwFieldErrors(request: FastifyRequest): Promise<void> | undefined {
   const collected = new FieldErrorCollector();

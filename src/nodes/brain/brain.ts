@@ -1,4 +1,4 @@
-/** The brain's side of NATS: answers nodes, takes their reports from the stream, and notices which nodes have gone. */
+/** The controller's side of NATS: replies to nodes, reads their reports from the stream, and detects lost nodes. */
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { type ConsumerMessages, DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
@@ -23,33 +23,33 @@ import { nodeInSubject, readBeat, readContentRequest, readReport } from './read-
 import type { Place } from './silent-nodes.ts';
 
 const RETRY_MS = 500;
-/** The step by which `/readyz` knows that reports cannot be taken. */
+/** The step whose failures `/readyz` reports if reports cannot be read. */
 const REPORTS = 'reports of sender nodes';
-/** When a request for reports ends and is repeated. The server of a consumer that is lost is noticed after this time. */
+/** The duration of a request for reports, after which it is repeated. The loss of a consumer's server is noticed within this time. */
 const EXPIRES_MS = 5000;
-/** How often it is looked for people who have left. */
+/** How often to check for contacts who have unsubscribed or were suppressed. */
 const LEAVERS_MS = 100;
-/** A look at the nodes that is this late means that this process was stopped, so that it could not hear them. */
+/** If a check of the nodes is this late, this process was stopped and could not receive heartbeats. */
 const LATE_MS = 3 * BEAT_MS;
 
 interface BrainDeps {
   client: Database;
   config: Config;
   log(fields: object, text: string): void;
-  /** As `log`, for what somebody should look at. */
+  /** Like `log`, for messages that need an operator's attention. */
   warn(fields: object, text: string): void;
 }
 
 export class Brain {
   readonly #deps: BrainDeps;
-  /** The part of names that is of the installation, which a restored backup shares. */
+  /** The part of names that identifies the installation. A restored backup has the same. */
   readonly #installation: string;
   readonly #contents: Contents;
   readonly #sender: PageSender;
   readonly #ending = new AbortController();
   readonly #revision: () => string;
   readonly #failing: FailingSteps;
-  /** Of what is answered. Reports are counted with the place up to which they are taken. */
+  /** Rejected requests. Rejected reports are counted together with the stream position up to which reports are recorded. */
   readonly #refusals: Refusals;
   #connection: NatsConnection | null = null;
   #isCutOff = false;
@@ -69,7 +69,7 @@ export class Brain {
     this.#sender = new PageSender(this.#contents);
   }
 
-  /** Makes what the worker gives claims to, and begins to listen to nodes. To be called once. */
+  /** Creates the hand-offs through which the worker gives claims to nodes, and starts to listen to nodes. Call it once. */
   open(deps: HandoffsDeps): NodeHandoffs {
     const { client, warn } = this.#deps;
     // The environment may have changed since an earlier run.
@@ -101,7 +101,7 @@ export class Brain {
     return handoffs;
   }
 
-  /** Ends the connection. Nodes go on with what they have for as long as their lease lasts. */
+  /** Ends the connection. Nodes continue with their pages until their lease ends. */
   async close(): Promise<void> {
     this.#ending.abort();
     for (const timer of [this.#timer, this.#leavers, this.#recording]) if (timer !== null) clearInterval(timer);
@@ -123,7 +123,7 @@ export class Brain {
     await this.#takeReports(connection, handoffs);
   }
 
-  /** Lets recipients be claimed once it is known who has left. */
+  /** Allows claims once all unsubscribes are known. */
   async #begin(connection: NatsConnection, handoffs: NodeHandoffs): Promise<void> {
     const { client, log } = this.#deps;
     const { signal } = this.#ending;
@@ -139,7 +139,7 @@ export class Brain {
       connection.subscribe(subject, {
         callback: (error, message) => {
           if (error !== null) return;
-          // An error that is thrown here would end the reading of the connection.
+          // An error thrown here would stop reading from the connection.
           try {
             const answered = answer(message);
             if (answered === null) this.#refusals.add(kind, { subject: message.subject });
@@ -159,20 +159,20 @@ export class Brain {
     });
     serve(BRAIN.settings, 'question', () => {
       const nodes = handoffs.fleet.all.length;
-      // The rate of a relay is for all nodes together.
+      // The rate of an SMTP relay is divided among all nodes.
       const relays = relaysInUse(client, config).map((relay) => ({ ...relay, rate: (relay.rate ?? 0) / nodes }));
       return { relays, connections: config.SMTP_CONNECTIONS } satisfies NodeSettings;
     });
   }
 
-  /** While there was no connection, no node could be heard. */
+  /** Forgives silence, because nodes could not be heard without a connection. */
   async #watch(connection: NatsConnection, handoffs: NodeHandoffs): Promise<void> {
     for await (const { type } of connection.status()) {
       if (type === 'disconnect') this.#isCutOff = true;
       if (type !== 'reconnect') continue;
       this.#isCutOff = false;
       handoffs.forgiveSilence();
-      // The stream may be a new one, or have lost reports: it is looked at anew.
+      // The stream may be a new one, or have lost reports, so it is examined again.
       this.#reports?.stop();
     }
   }
@@ -211,7 +211,7 @@ export class Brain {
     );
   }
 
-  /** Logs what `work` throws. */
+  /** Runs `work` and logs its errors. */
   #guarded(failure: string, work: () => void): void {
     try {
       work();
@@ -221,8 +221,8 @@ export class Brain {
   }
 
   /**
-   * Gives silent nodes up. The answer of NATS comes after everything it had for us, so that nodes are not taken for silent because this
-   * connection stood still. Where there is none, the next look tries again.
+   * Gives up silent nodes. First waits for a reply of NATS: it arrives after everything that NATS had for us, so that nodes do not seem
+   * silent only because this connection stalled. Without a reply, the next check tries again.
    */
   async #giveUp(connection: NatsConnection, handoffs: NodeHandoffs, silent: readonly string[]): Promise<void> {
     try {
@@ -234,7 +234,7 @@ export class Brain {
     }
   }
 
-  /** Takes reports in their order, from the one after the last that is on disk, for as long as the connection lasts. */
+  /** Reads reports in order, from the one after the last that is on disk, for as long as the connection lasts. */
   async #takeReports(connection: NatsConnection, handoffs: NodeHandoffs): Promise<void> {
     const { signal } = this.#ending;
     for (let said = ''; !signal.aborted; ) {
@@ -266,7 +266,7 @@ export class Brain {
       deliver_policy: DeliverPolicy.StartSequence,
       opt_start_seq: (from.stream === created ? from.sequence : 0) + 1,
     });
-    // Ends with an error where the stream or its consumer is gone, so that both are made again.
+    // Ends with an error if the stream or its consumer is gone, so that both are created again.
     const messages = await consumer.consume({
       max_messages: 500,
       expires: EXPIRES_MS,
@@ -277,7 +277,7 @@ export class Brain {
     for await (const message of messages) {
       const place = { stream: created, sequence: message.seq };
       const { stream: known, sequence: last } = handoffs.position;
-      // Reports are removed before they are read when somebody floods the stream.
+      // Reports are deleted before they are read if the stream is flooded.
       if (known === created && message.seq > last + 1)
         this.#startOver(handoffs, { ...place, sequence: message.seq - 1 });
       handoffs.take(readReport(message.data), place, nodeInSubject(message.subject));
@@ -292,7 +292,7 @@ export class Brain {
     handoffs.startOver(place);
   }
 
-  /** A name for a run of the brain. */
+  /** A name for a run of the controller. */
   #newName(): string {
     return `${this.#installation}.${randomBytes(9).toString('base64url')}`;
   }
@@ -313,7 +313,7 @@ class Leavers {
     this.#last = { unsubscribed: newest('unsubscribers'), suppressed: newest('suppressions') };
   }
 
-  /** Their address ids. */
+  /** The address ids of new unsubscribes and suppressions. */
   look(): Set<number> {
     const found = this.#since.all(this.#last);
     for (const { kind, id } of found) {

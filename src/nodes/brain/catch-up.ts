@@ -1,4 +1,6 @@
-/** Waiting, at the start, until the database has every choice of recipients that JetStream has: an older file does not know who has left since. */
+/**
+ * At startup, waits until the database has every recipient choice that JetStream has, because an older database lacks later unsubscribes.
+ */
 import { setTimeout } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -7,7 +9,7 @@ import { findPlace } from '../feedback/place.ts';
 import { STREAM } from '../streams.ts';
 
 const LOOK_MS = 50;
-/** After this time, and then each time as long, the log says why no mail leaves. */
+/** After this time, and at these intervals, the log explains why no mail is sent. */
 const SAY_MS = 5000;
 
 interface CatchUpDeps {
@@ -17,7 +19,10 @@ interface CatchUpDeps {
   log(fields: object, text: string): void;
 }
 
-/** Resolves once everything is applied that the stream of choices had when it was first asked. Throws the signal's reason when it is aborted. */
+/**
+ * Resolves once everything is applied that the stream of choices contained at the first look. Rejects with the signal's reason when it is
+ * aborted.
+ */
 export async function untilChoicesApplied({ connection, client, signal, log }: CatchUpDeps): Promise<void> {
   let newest = Number.POSITIVE_INFINITY;
   let saidAt = performance.now();
@@ -26,7 +31,7 @@ export async function untilChoicesApplied({ connection, client, signal, log }: C
     try {
       const manager = await jetstreamManager(connection, { checkAPI: false });
       const { created, state } = await manager.streams.info(STREAM.consents);
-      // Less after a loss of NATS.
+      // Smaller after NATS has lost messages.
       newest = Math.min(newest, state.last_seq);
       const place = findPlace(client, STREAM.consents);
       const applied = place?.made === String(created) ? place.sequence : 0;

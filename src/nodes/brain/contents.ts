@@ -1,13 +1,16 @@
 /**
- * The content of mailings that nodes ask for, under names that change with it, and pages too large for a message. It is given over the
- * connection and kept nowhere else.
+ * The content of mailings that nodes request, under names that change with the content, and pages too large for a message. It is sent over
+ * the connection and stored nowhere else.
  */
 import { randomBytes } from 'node:crypto';
 import type { DkimKey } from '../../delivery/mime/dkim.ts';
 import type { ReadyMailing } from '../../delivery/queue/ready-mailing.ts';
 import { CONTENT_PART, type NodeContent, PART } from '../protocol.ts';
 
-/** How many are kept. A node asks right after it got a page; for one that is gone, it gives the page back. */
+/**
+ * The number of contents kept. A node requests content right after it got a page; if the content is no longer kept, the node returns the
+ * page.
+ */
 const MAX_KEPT = 100;
 const NAME_BYTES = 18;
 
@@ -23,7 +26,7 @@ export class Contents {
     this.#tokenSecret = tokenSecret;
   }
 
-  /** The name of a mailing's content as it is now. */
+  /** The name of a mailing's current content. */
   nameOf(ready: ReadyMailing): string {
     const { key, source } = ready;
     const known = this.#names.get(ready);
@@ -54,7 +57,7 @@ export class Contents {
     this.#lent.delete(name);
   }
 
-  /** The part of what has this name that begins at a byte, after a byte of `PART`. */
+  /** The part of the named content that begins at a byte offset, preceded by a `PART` byte. */
   part(name: string, from: number): Uint8Array {
     const whole = this.#kept.get(name) ?? this.#lent.get(name);
     if (whole === undefined || !Number.isSafeInteger(from) || from < 0) return Uint8Array.of(PART.unknown);
@@ -63,7 +66,7 @@ export class Contents {
   }
 
   #newName(): string {
-    // Whoever knows it gets the content with its DKIM key, so that no node may guess what others were given.
+    // Anyone who knows the name gets the content with its DKIM key, so the name must not be guessable by other nodes.
     return `${this.#brain}.${randomBytes(NAME_BYTES).toString('base64url')}`;
   }
 }

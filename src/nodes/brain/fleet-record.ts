@@ -1,4 +1,4 @@
-/** Keeps in the database which nodes there are and why mail waits for one, since lists and screens are made by another thread. */
+/** Records in the database which nodes exist and why mail waits for one, because another thread serves lists and screens. */
 import type { Database, Statement } from 'better-sqlite3';
 import type { NodeState } from '../../database/schema/index.ts';
 import { mailWaitsReason, noteMailWaits } from '../../delivery/queue/holds.ts';
@@ -6,11 +6,11 @@ import { type Sentence, sentence } from '../../errors/sentences.ts';
 import { isUnderstood, NODE_LEASE_MS } from '../protocol.ts';
 import type { FleetNode } from './fleet.ts';
 
-/** Nodes are written this often, and at once when one of them comes, goes or changes its state. */
+/** How often nodes are written; at once if a node comes, goes or changes its state. */
 const WRITE_MS = 2000;
-/** A short while without any node, such as at a start, is not told. */
+/** A short time without any node, such as at startup, is not reported. */
 const TOLD_AFTER_MS = 3000;
-/** A silent node is listed for this long, unless one of its name comes back. */
+/** How long a silent node stays in the list, unless a node with its name returns. */
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 
 interface FleetRecordDeps {
@@ -30,7 +30,7 @@ export class FleetRecord {
   readonly #removeFormer: Statement<[string, string, number]>;
   #known = '';
   #writtenAt = Number.NEGATIVE_INFINITY;
-  /** Since when no node can take mail, monotonic. */
+  /** Since when no node can take mail, monotonic milliseconds. */
   #stuckSince: number | null = null;
 
   constructor(deps: FleetRecordDeps) {
@@ -44,15 +44,15 @@ export class FleetRecord {
     client.prepare('DELETE FROM sender_nodes WHERE heard_at < ?').run(now() - KEPT_MS);
   }
 
-  /** Writes what changed. `isConnected`: whether NATS can be reached, without which nothing is known of the nodes. */
+  /** Writes changes. `isConnected`: whether NATS is reachable; otherwise the state of the nodes is unknown. */
   look(nodes: readonly FleetNode[], isConnected: boolean): void {
-    // The others have pages from before a restart, and were not heard since.
+    // Nodes without a name have pages from before a restart, and have not sent a heartbeat since.
     const heard = nodes.filter(({ name }) => name !== '');
     this.#note(this.#whyStuck(heard, isConnected));
     if (isConnected) this.#write(heard);
   }
 
-  /** Removes a node that said good-bye. */
+  /** Removes a node that signed off. */
   remove(run: string): void {
     this.#remove.run(run);
   }
@@ -98,7 +98,7 @@ export class FleetRecord {
     return isKnown ? 'sending' : 'waiting';
   }
 
-  /** Why no node can take mail; null when one can, or is about to. */
+  /** Why no node can take mail; null if one can, or soon will. */
   #whyStuck(nodes: readonly FleetNode[], isConnected: boolean): Sentence | null {
     if (!isConnected) return sentence('waits_nats');
     const there = nodes.filter((node) => !['silent', 'draining'].includes(this.#stateOf(node)));

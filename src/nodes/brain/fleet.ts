@@ -1,4 +1,4 @@
-/** The sender nodes that are known now: how much each takes and has, and until when it may begin mails. */
+/** The known sender nodes: the capacity and load of each, and how long it may start mails. */
 import type { Outcome } from '../../delivery/transport/courier.ts';
 import { isAboutNode } from '../about-node.ts';
 import { type Beat, LOST_AFTER_MS, NODE_LEASE_MS, type RelayShare, type Withdrawal } from '../protocol.ts';
@@ -9,38 +9,38 @@ export interface FleetNode {
   name: string;
   version: string;
   protocol: number;
-  /** Mails on the first day of its warm-up; 0: none. */
+  /** The number of mails on the first day of its warm-up; 0: none. */
   warmUp: number;
-  /** Whether it was told to end. */
+  /** Whether it is shutting down. */
   isEnding: boolean;
   capacity: number;
   rate: number;
   refusal: string;
-  /** The same for relays of the file that mail goes over alone; undefined when the node has its own relays. */
+  /** Capacity and refusal for each stored SMTP relay, for mail bound to it; undefined if the node has its own relays. */
   relays: RelayShare[] | undefined;
-  /** Recipients it was given and has not reported. */
+  /** The number of recipients it was given and has not reported. */
   load: number;
-  /** How many of them go over one relay alone, by its id. */
+  /** How many of them are bound to one SMTP relay, by relay id. */
   loads: Map<number, number>;
-  /** When it was last heard, and last told that its lease is renewed; monotonic milliseconds. */
+  /** When its last heartbeat arrived, and when its lease was last renewed; monotonic milliseconds. */
   heardAt: number;
   renewedAt: number;
-  /** Whether what it has and what we know of it were compared since this process started. */
+  /** Whether its pages have been compared with ours since this process started. */
   isKnown: boolean;
-  /** What it must not begin any more and has not confirmed. */
+  /** Withdrawals that it has not confirmed yet. */
   withdrawals: Withdrawal[];
 }
 
-/** A page as far as the nodes are concerned. */
+/** The part of a page that matters for nodes. */
 interface GivenPage {
   id: number;
   run: string;
   mailing: { relay_id: number | null };
 }
 
-/** No more of what a node says of itself is kept. */
+/** The maximum length of stored texts that a node sends about itself. */
 const MAX_TEXT = 500;
-/** What a node may claim to take, so that one that is wrong does not get everything. */
+/** The maximum capacity a node may claim, so that a faulty node does not get everything. */
 const MAX_CAPACITY = 20_000;
 const MAX_RELAYS = 1000;
 
@@ -58,12 +58,12 @@ export class Fleet {
     return [...this.#nodes.values()];
   }
 
-  /** Those that may be given pages. */
+  /** The nodes that may be given pages. */
   get ready(): FleetNode[] {
     return this.all.filter((node) => node.isKnown && this.mayBegin(node) && this.left(node) > 0);
   }
 
-  /** How many more recipients all nodes take, of those for one relay of the file or for any. Nodes of one name share its warm-up. */
+  /** How many more recipients all nodes take, for one stored SMTP relay or for any. Nodes with the same name share a warm-up. */
   room(relayId: number | null): number {
     const rooms = new Map<string, { free: number; left: number }>();
     for (const node of this.ready) {
@@ -83,35 +83,35 @@ export class Fleet {
     return this.#nodes.get(run);
   }
 
-  /** Adds a node that has pages from before this process was started. It counts as having been renewed just now. */
+  /** Adds a node that has pages from before this process started. Its lease counts as renewed just now. */
   remember(run: string): void {
     if (!this.#nodes.has(run)) this.#add(run, this.#monotonic());
   }
 
-  /** Adds a node that does not know this run of the brain yet. */
+  /** Adds a node that does not know this run of the controller yet. */
   greet(beat: Beat): void {
     this.#update(this.#nodes.get(beat.run) ?? this.#add(beat.run, Number.NEGATIVE_INFINITY), beat);
   }
 
-  /** Notes the sign of life of a node; undefined for one that was given up. */
+  /** Records a node's heartbeat. Returns undefined for a node that was given up. */
   hear(beat: Beat): FleetNode | undefined {
     const node = this.#nodes.get(beat.run);
     if (node !== undefined) this.#update(node, beat);
     return node;
   }
 
-  /** Whether the node's lease is renewed by the answer that is being given: once it is known what it has. */
+  /** Returns whether the reply to this heartbeat renews the node's lease: only if its pages are known. */
   renew(node: FleetNode): boolean {
     if (node.isKnown) node.renewedAt = this.#monotonic();
     return node.isKnown;
   }
 
-  /** Whether a node may still begin mails, since it was renewed not long ago. */
+  /** Whether a node may still start mails, because its lease was renewed recently. */
   mayBegin({ renewedAt }: FleetNode): boolean {
     return this.#monotonic() - renewedAt < NODE_LEASE_MS;
   }
 
-  /** Whether a node was not heard for so long that it begins nothing any more. */
+  /** Whether a node has been silent for so long that it can start no more mails. */
   isSilent({ heardAt }: FleetNode): boolean {
     return this.#monotonic() - heardAt >= LOST_AFTER_MS;
   }
@@ -120,7 +120,7 @@ export class Fleet {
     for (const node of this.all) node.heardAt = this.#monotonic();
   }
 
-  /** Has every node say anew what it has, before it is renewed. */
+  /** Makes every node report its pages again before its lease is renewed. */
   forgetKnown(): void {
     for (const node of this.all) node.isKnown = false;
   }
@@ -129,7 +129,7 @@ export class Fleet {
     this.#nodes.delete(run);
   }
 
-  /** Changes how many recipients a node has, for one relay of the file or for any. */
+  /** Changes a node's number of recipients, for one stored SMTP relay or for any. */
   load(run: string, relayId: number | null, by: number): void {
     const node = this.#nodes.get(run);
     if (node === undefined) return;
@@ -137,7 +137,10 @@ export class Fleet {
     if (relayId !== null) node.loads.set(relayId, (node.loads.get(relayId) ?? 0) + by);
   }
 
-  /** The node with the largest share of its capacity free, of that for one relay or for any; `more` are recipients it is being given. */
+  /**
+   * The node with the largest free share of its capacity, for one SMTP relay or for any. `more` returns the recipients being given to a
+   * node right now.
+   */
   leastLoaded(relayId: number | null, more: (run: string) => number): FleetNode | undefined {
     const free = (node: FleetNode) => {
       const { capacity } = shareOf(node, relayId);
@@ -148,8 +151,8 @@ export class Fleet {
   }
 
   /**
-   * What an outcome means for the recipient: one that is about the node alone, because its relays do not take its mail, is no outcome
-   * while there is another node that can try.
+   * The meaning of an outcome for the recipient: if it concerns only the node, whose relays reject its mail, it counts as withdrawn while
+   * another node can try.
    */
   judge(run: string, relayId: number | null, outcome: Outcome | 'withdrawn'): Outcome | 'withdrawn' {
     if (outcome === 'withdrawn' || !isAboutNode(outcome)) return outcome;
@@ -166,11 +169,11 @@ export class Fleet {
     return this.ready.some(canTry) ? 'withdrawn' : outcome;
   }
 
-  /** Counts how a recipient of a page ended; gives what it means for the recipient. */
+  /** Counts the end of a recipient on a page. Returns the outcome's meaning for the recipient. */
   ended({ id, run, mailing }: GivenPage, outcome: Outcome | 'withdrawn'): Outcome | 'withdrawn' {
     const judged = this.judge(run, mailing.relay_id, outcome);
     const node = this.#nodes.get(run);
-    // What a lost node did not report may have left, so it counts as given.
+    // Mails that a lost node did not report may have been sent, so they count as given.
     if (node !== undefined) this.#days.ended(node, id, judged);
     return judged;
   }
@@ -214,13 +217,13 @@ export class Fleet {
   }
 }
 
-/** What a node takes for a relay of the file, or for any. */
+/** The capacity of a node for a stored SMTP relay, or for any. */
 function shareOf(node: FleetNode, relayId: number | null): Pick<RelayShare, 'capacity' | 'refusal'> {
   if (relayId === null || node.relays === undefined) return node;
   return node.relays.find(({ id }) => id === relayId) ?? { capacity: 0, refusal: '' };
 }
 
-/** How many more recipients a node takes for a relay or for any. What waits for a relay alone takes no room from others. */
+/** How many more recipients a node takes for an SMTP relay or for any. Mail bound to one relay takes no capacity from others. */
 function roomOf(node: FleetNode, relayId: number | null): number {
   const { capacity } = shareOf(node, relayId);
   if (relayId !== null && node.relays !== undefined) return capacity - (node.loads.get(relayId) ?? 0);
@@ -232,12 +235,12 @@ function bounded(capacity: number): number {
   return Math.min(MAX_CAPACITY, count(capacity));
 }
 
-/** A text that a node sent, which may be of another release or wrong. */
+/** A text that a node sent, which may be of another release or malformed. */
 function text(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, MAX_TEXT) : '';
 }
 
-/** A number of things that a node sent; 0 where it is none. */
+/** A count that a node sent; 0 if it is not a number. */
 function count(value: unknown): number {
   return typeof value === 'number' && value >= 0 ? Math.min(Math.floor(value), Number.MAX_SAFE_INTEGER) : 0;
 }

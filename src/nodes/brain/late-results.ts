@@ -1,4 +1,7 @@
-/** What nodes report of deliveries that are on no page of theirs any more: an acceptance counts if the node proves that it had the delivery. */
+/**
+ * Results for deliveries that are no longer on any of the node's pages: an acceptance counts if the node proves that it was given the
+ * delivery.
+ */
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
@@ -10,7 +13,7 @@ import type { Said } from '../../errors/sentences.ts';
 import { type Ended, nodeOf, outcomeOf } from '../protocol.ts';
 import type { Refusals } from '../refusals.ts';
 
-/** Of the deliveries that a node reported and never had, the log names so many. */
+/** The maximum number of deliveries listed in the log that a node reported without having had them. */
 const MAX_LOGGED = 10;
 
 export class LateResults {
@@ -18,7 +21,7 @@ export class LateResults {
   readonly #stored: NodePages;
   readonly #refusals: Refusals;
   readonly #proofs: DeliveryProofs;
-  /** The reply by delivery. */
+  /** The reply, by delivery id. */
   readonly #accepted = new Map<number, Said>();
 
   constructor(client: Database, stored: NodePages, refusals: Refusals) {
@@ -28,18 +31,21 @@ export class LateResults {
     this.#proofs = new DeliveryProofs(client);
   }
 
-  /** How many the next `record` has to write. */
+  /** The number of results that the next `record` has to write. */
   get size(): number {
     return this.#accepted.size;
   }
 
-  /** The proofs that come with a page for a run of a node, by row. */
+  /** The proofs sent with a page to a run of a node, in the order of the rows. */
   proofsOf(run: string, claims: readonly Claim[]): string[] {
     const name = nodeOf(run);
     return claims.map(({ id }) => this.#proofs.make(name, id));
   }
 
-  /** Takes what a node with this name reported at this place; gives the deliveries that are accepted. The rest is refused. */
+  /**
+   * Takes the results that the node with this name reported at this stream position. Returns the ids of accepted deliveries; other results
+   * are rejected.
+   */
   take(name: string, sequence: number, results: readonly Ended[]): ReadonlySet<number> {
     const late = new Set<number>();
     const refused: number[] = [];
@@ -57,7 +63,7 @@ export class LateResults {
     return late;
   }
 
-  /** Writes them; gives the deliveries whose state it changed. Call `recorded` once that is committed. */
+  /** Writes the acceptances. Returns the ids of deliveries whose state changed. Call `recorded` after the transaction has committed. */
   record(now: number): number[] {
     const late = [...this.#accepted].map(([id, reply]) => ({ id, reply }));
     return this.#stored.acceptLate(late, now, (id, error) => {
@@ -75,8 +81,8 @@ export class LateResults {
 const PROOF_BYTES = 12;
 
 /**
- * Proofs that a node was given a delivery. The node gives them back with what it reports, so that a result counts when nothing else tells
- * any more who had the delivery: after its page has ended, or in a backup that was made before the page was given.
+ * Proofs that a node was given a delivery. The node returns the proof with its result, so that a result counts even if no record shows who
+ * had the delivery: after its page has ended, or in a backup made before the page was given.
  */
 export class DeliveryProofs {
   readonly #keys: readonly string[];
@@ -90,7 +96,7 @@ export class DeliveryProofs {
     return proof(this.#keys[0] ?? '', node, delivery);
   }
 
-  /** Whether it is the proof for this node and this delivery. */
+  /** Whether `given` is the proof for this node and this delivery. */
   isRight(node: string, delivery: number, given: string): boolean {
     const bytes = Buffer.from(given);
     return this.#keys.some((key) => {
@@ -100,7 +106,7 @@ export class DeliveryProofs {
   }
 }
 
-/** The name of a node contains no space. */
+/** Node names contain no space. */
 function proof(key: string, node: string, delivery: number): string {
   return createHmac('sha256', key).update(`${node} ${delivery}`).digest().toString('base64url', 0, PROOF_BYTES);
 }

@@ -1,12 +1,12 @@
 /**
- * How much each node was given by UTC day, in the transactions of the claims and of the results, so that it survives a kill; and the
- * ceiling that the warm-up of a node sets. Both belong to the name of a node, not to a run of it.
+ * Counts how many recipients each node was given per UTC day, in the transactions of claims and results, so that the counts survive a
+ * crash. Also computes the ceiling that a node's warm-up sets. Both belong to the name of a node, not to a single run.
  */
 import type { Database, Statement } from 'better-sqlite3';
 import type { Outcome } from '../../delivery/transport/courier.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Receivers forget an address from which nothing came for this long, so that its warm-up begins anew. */
+/** Mailbox providers forget an address that sent nothing for this long, so its warm-up begins again. */
 const FORGOTTEN_AFTER_MS = 30 * DAY_MS;
 const KEPT_MS = 60 * DAY_MS;
 const GROWTH = 1.5;
@@ -19,7 +19,8 @@ export interface WarmUpDay {
 }
 
 /**
- * The ceiling of a day: `first` at the beginning, and half as much again as on the day before with a ceiling, if at least half of that was used.
+ * The ceiling of a day: `first` on the first day; then half as much again as on the previous day with a ceiling, if at least half of that
+ * was used.
  */
 export function ceilingAfter(first: number, before: WarmUpDay | null): number {
   if (before === null) return first;
@@ -27,21 +28,21 @@ export function ceilingAfter(first: number, before: WarmUpDay | null): number {
   return Math.min(MAX_CEILING, Math.max(first, next));
 }
 
-/** What is known of a node's day. */
+/** A node's counts for the current day. */
 interface Day {
   day: string;
-  /** The WARM_UP of the node; undefined before it was heard. */
+  /** The WARM_UP of the node; undefined before its first heartbeat. */
   warmUp: number | undefined;
   before: WarmUpDay | null;
   given: number;
-  /** Recipients of the transaction that is not committed yet. */
+  /** Recipients reserved in the current transaction, which has not committed yet. */
   reserved: number;
-  /** The first page it was given this day: what comes back from an earlier one was not given today. */
+  /** The first page given on this day. Recipients returned from an earlier page were not given today. */
   firstPage: number;
   ended: Record<'accepted' | 'deferred' | 'refused' | 'returned', number>;
 }
 
-/** A node as far as its days are concerned. */
+/** The part of a node that its daily counts need. */
 interface Named {
   name: string;
   warmUp: number;
@@ -53,7 +54,7 @@ export class NodeDays {
   readonly #readBefore: Statement<{ name: string; today: string; oldest: string }, WarmUpDay>;
   readonly #write: Statement<Record<string, string | number | null>>;
   readonly #days = new Map<string, Day>();
-  /** When the present day began, epoch milliseconds. */
+  /** When the current day began, epoch milliseconds. */
   #begun = Number.NEGATIVE_INFINITY;
   #day = '';
 
@@ -82,7 +83,7 @@ export class NodeDays {
     return Math.max(0, ceilingAfter(warmUp, before) - given - reserved);
   }
 
-  /** Begins a transaction: what the one before reserved and did not commit is free again. */
+  /** Begins a transaction: reservations of an earlier one that did not commit are dropped. */
   begin(): void {
     for (const day of this.#days.values()) day.reserved = 0;
   }
@@ -94,7 +95,7 @@ export class NodeDays {
     day.firstPage = Math.min(day.firstPage, pageId);
   }
 
-  /** Notes how a recipient of a page ended; one that came back leaves room for another. */
+  /** Records how a recipient of a page ended. A returned one leaves room for another. */
   ended({ name }: Named, pageId: number, outcome: Outcome | 'withdrawn'): void {
     const kind = outcome === 'withdrawn' ? 'returned' : outcome.kind;
     if (name === '' || kind === 'held') return;
@@ -102,7 +103,7 @@ export class NodeDays {
     if (kind !== 'returned' || pageId >= day.firstPage) day.ended[kind]++;
   }
 
-  /** Writes how recipients ended. Call it in the transaction that records them. */
+  /** Writes how recipients ended. Call it in the transaction that records the results. */
   writeEnded(): void {
     for (const [name, day] of this.#days) {
       const { returned, ...counts } = day.ended;
@@ -111,14 +112,14 @@ export class NodeDays {
     }
   }
 
-  /** Writes what was reserved. Call it in the transaction of the claims. */
+  /** Writes the reservations. Call it in the transaction of the claims. */
   writeReserved(): void {
     for (const [name, day] of this.#days) {
       if (day.reserved > 0) this.#add(name, day, { given: day.reserved, accepted: 0, deferred: 0, refused: 0 });
     }
   }
 
-  /** Takes over what the transaction wrote. */
+  /** Applies the reservations after the transaction has committed. */
   committed(): void {
     for (const day of this.#days.values()) {
       day.given = Math.max(0, day.given - day.ended.returned) + day.reserved;
@@ -164,7 +165,7 @@ function noneEnded(): Day['ended'] {
   return { accepted: 0, deferred: 0, refused: 0, returned: 0 };
 }
 
-/** The UTC day of a moment in epoch milliseconds. */
+/** The UTC day of a time in epoch milliseconds. */
 function dayOf(moment: number): string {
   return new Date(moment).toISOString().slice(0, 10);
 }

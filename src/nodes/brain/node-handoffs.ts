@@ -1,6 +1,6 @@
 /**
- * Gives claimed recipients to sender nodes, page by page, and takes what they report. What a node has is on disk with the claims, and
- * goes back to the queue only when the node can begin none of it any more and everything it reported was taken.
+ * Gives claimed recipients to sender nodes, page by page, and processes their reports. The recipients on a node's pages are on disk with
+ * their claims. They go back to the queue only when the node can start none of them any more and all its reports have been read.
  */
 
 import { setImmediate, setTimeout } from 'node:timers/promises';
@@ -29,22 +29,25 @@ import { type PageSender, pageOf } from './page-sender.ts';
 import { type Place, SilentNodes } from './silent-nodes.ts';
 import { type HeldPage, Withdrawals } from './withdrawals.ts';
 
-/** Rounds record outcomes too. Reports stay in NATS until they are recorded, so that nothing is lost meanwhile. */
+/**
+ * How often outcomes are recorded, in milliseconds, in addition to rounds. Reports stay in NATS until they are recorded, so none is lost
+ * meanwhile.
+ */
 const RECORD_MS = 1000;
 
 interface NodeHandoffsDeps extends HandoffsDeps {
   client: Database;
-  /** A new name for a run of the brain. */
+  /** A new name for a run of the controller. */
   newName(): string;
   now(): Date;
   monotonic(): number;
   contents: Contents;
   sender: PageSender;
-  /** Changes with the settings that each of so many nodes takes from the brain. */
+  /** Returns a text that changes with the settings that nodes take from the controller, for this number of nodes. */
   settings(nodes: number): string;
-  /** As `log`, for what somebody should look at. */
+  /** Like `log`, for messages that need an operator's attention. */
   warn(fields: object, text: string): void;
-  /** Called when a node said good-bye. */
+  /** Called when a node signed off. */
   onGone(run: string): void;
 }
 
@@ -59,9 +62,9 @@ export class NodeHandoffs implements Handoffs {
   readonly #late: LateResults;
   readonly #refusals: Refusals;
   readonly #pages = new Map<number, HeldPage>();
-  /** Pages that were assigned in the transaction that is not committed yet. */
+  /** Pages assigned in the current transaction, which has not committed yet. */
   #assigned: { page: HeldPage; batch: Batch; claims: Claim[] }[] = [];
-  /** What the next transaction writes. */
+  /** The ids of pages to remove in the next transaction. */
   #ended: number[] = [];
   readonly #withdrawals: Withdrawals;
   #brain: string;
@@ -83,7 +86,7 @@ export class NodeHandoffs implements Handoffs {
     this.#brain = deps.newName();
     this.#withdrawals = new Withdrawals(this.#pages, this.#fleet, {
       send: (run, withdrawals, onDone) => deps.sender.withdraw(run, this.#brain, withdrawals, onDone),
-      // Whoever waits for a stop is answered in the next round.
+      // Callers that wait for a stop are answered in the next round.
       onConfirmed: () => this.#pacing.wake(),
     });
     const [stream = '', sequence = '0'] = this.#stored.position().split('|');
@@ -94,12 +97,12 @@ export class NodeHandoffs implements Handoffs {
     }
   }
 
-  /** The nodes, for lists of them. */
+  /** The nodes, for display. */
   get fleet(): Pick<Fleet, 'all' | 'left'> {
     return this.#fleet;
   }
 
-  /** How far reports are taken. */
+  /** The stream position up to which reports have been taken. */
   get position(): Place {
     return this.#position;
   }
@@ -108,12 +111,12 @@ export class NodeHandoffs implements Handoffs {
     return this.#isClosed ? 0 : this.#inFlight;
   }
 
-  /** How much the next `record` has to write. */
+  /** The amount of data that the next `record` has to write. */
   get unrecorded(): number {
     return this.#ended.length + this.#late.size + Number(this.#isPositionNew) + Number(this.#refusals.isWaiting);
   }
 
-  /** To be called once it is known who has left: before, nothing is claimed. */
+  /** Call it once all unsubscribes are known: before, nothing is claimed. */
   begin(): void {
     this.#hasBegun = true;
   }
@@ -127,7 +130,8 @@ export class NodeHandoffs implements Handoffs {
     for (const batch of batches) {
       for (let from = 0; from < batch.claims.length; ) {
         const node = this.#fleet.leastLoaded(batch.mailing.relay_id, (run) => given.get(run) ?? 0);
-        // There was room a moment ago in the same turn of the event loop, so there is a node; at worst it gets some more than it asked for.
+        // There was capacity a moment ago in the same turn of the event loop, so there is a node; at worst it gets slightly more than it
+        // asked for.
         const run = node?.run ?? '';
         const claims = pageOf(batch, from).slice(0, node && this.#days.left(node));
         from += claims.length;
@@ -142,7 +146,7 @@ export class NodeHandoffs implements Handoffs {
     this.#days.writeReserved();
   }
 
-  /** The pages are sent once they are on disk, by `recorded`. */
+  /** Does nothing: `recorded` sends the pages once they are on disk. */
   start(): void {}
 
   waitForMany(): Promise<void> {
@@ -158,7 +162,7 @@ export class NodeHandoffs implements Handoffs {
   }
 
   record(now: number): void {
-    // What a transaction before assigned and did not commit is in the queue.
+    // Recipients assigned in a transaction that did not commit are back in the queue.
     this.#assigned = [];
     this.#days.begin();
     for (const id of this.#ended) this.#stored.remove(id);
@@ -200,7 +204,7 @@ export class NodeHandoffs implements Handoffs {
     this.#isClosed = true;
   }
 
-  /** Takes the report of a node with this name that is at this place of the stream; null: a malformed one, which is stepped over. */
+  /** Processes the report of the node with this name at this stream position. A malformed report (null) is skipped. */
   take(report: Report | null, place: Place, name: string): void {
     this.#position = place;
     this.#isPositionNew = true;
@@ -213,7 +217,7 @@ export class NodeHandoffs implements Handoffs {
       for (const one of ended) {
         const claim = page?.claims.get(one[0]);
         if (page !== undefined && claim !== undefined) this.#end(page, claim, outcomeOf(one));
-        // What it gives back of a page that has ended changes nothing.
+        // A returned recipient of a page that has already ended changes nothing.
         else if (one.length > 1 || page !== known) unexpected.push(one);
       }
     }
@@ -224,14 +228,14 @@ export class NodeHandoffs implements Handoffs {
     const node = isTheirs ? this.#fleet.find(report.run) : undefined;
     this.#pacing.reported();
     if (node === undefined || report.brain !== this.#brain) return;
-    // Only once: a report that NATS has twice, because its node did not learn that it was taken, says what the node had before.
+    // Compares only once: if NATS stored a report twice because the node missed the acknowledgement, the second copy lists outdated pages.
     if (report.has !== undefined && !node.isKnown) this.#compare(node, new Map(report.has));
     if (report.isLast) this.#giveUp(node);
   }
 
   /**
-   * Goes on at this place, because the stream has lost reports or is a new one. What was lost with them is found out by asking every node
-   * what it has, as after a start.
+   * Continues at this stream position, because the stream has lost reports or is a new one. To find out about lost reports, every node is
+   * asked for its pages, as after a restart.
    */
   startOver(place: Place): void {
     this.#position = place;
@@ -240,28 +244,31 @@ export class NodeHandoffs implements Handoffs {
     this.#fleet.forgetKnown();
   }
 
-  /** As `answerBeat`. */
+  /** Answers a heartbeat, see `answerBeat`. */
   beat(beat: Beat): BeatReply | null {
     const { settings } = this.#deps;
     return answerBeat(beat, { fleet: this.#fleet, withdrawals: this.#withdrawals, brain: this.#brain, settings });
   }
 
-  /** Has nodes begin no mail to these addresses, as far as they have not; whether they may get it is decided at the next claim. */
+  /** Withdraws mails to these addresses that the nodes have not started; the next claim decides whether the recipients may get them. */
   withdrawAddresses(addresses: ReadonlySet<number>): void {
     if (addresses.size > 0) this.#withdrawals.withdrawDeliveries(({ address_id }) => addresses.has(address_id));
   }
 
-  /** The runs of nodes that were not heard for so long that they begin nothing any more. */
+  /** The runs of nodes that have been silent for so long that they can start no more mails. */
   get silentRuns(): string[] {
     return this.#silent.runs;
   }
 
-  /** Counts the silence of every node anew: this process or its connection was away. */
+  /** Restarts the silence timer of every node, because this process or its connection was interrupted. */
   forgiveSilence(): void {
     this.#fleet.forgiveSilence();
   }
 
-  /** Puts what silent nodes have not reported back into the queue, as far as their reports are taken. `last` is the newest in the stream now. */
+  /**
+   * Puts the unreported recipients of silent nodes back into the queue, once their reports have been taken. `last` is the newest position
+   * in the stream.
+   */
   giveUpSilent(runs: readonly string[], last: Place): void {
     for (const node of this.#silent.due(runs, last, this.#position)) this.#giveUp(node);
   }
@@ -274,7 +281,9 @@ export class NodeHandoffs implements Handoffs {
     for (const page of theirs) for (const claim of [...page.claims.values()]) this.#end(page, claim, 'withdrawn');
   }
 
-  /** After a start: what the node does not have and did not report goes back; what it has and we do not know, it must not begin. */
+  /**
+   * After a restart, puts recipients back that the node neither has nor reported, and withdraws pages of the node that are unknown here.
+   */
   #compare(node: FleetNode, has: ReadonlyMap<number, readonly number[]>): void {
     for (const page of [...this.#pages.values()].filter(({ run }) => run === node.run)) {
       const present = new Set(has.get(page.id));
@@ -306,16 +315,19 @@ export class NodeHandoffs implements Handoffs {
 interface BeatDeps {
   fleet: Fleet;
   withdrawals: Withdrawals;
-  /** The name of this run of the brain. */
+  /** The name of this run of the controller. */
   brain: string;
-  /** As `settings` of `NodeHandoffsDeps`. */
+  /** The same as `settings` in `NodeHandoffsDeps`. */
   settings(nodes: number): string;
 }
 
-/** A node that is started again is another run, and the one before is forgotten after some seconds. */
+/** The maximum number of runs per node. A restarted node is a new run, and the previous run is forgotten after some seconds. */
 const MAX_RUNS = 20;
 
-/** The answer to a sign of life; null while there are too many runs of one node. A node that speaks to another run of the brain, or not our protocol, only learns so. */
+/**
+ * The reply to a heartbeat; null if there are too many runs of this node. A node that addresses another run of the controller, or speaks an
+ * unsupported protocol, is only told so.
+ */
 export function answerBeat(beat: Beat, { fleet, withdrawals, brain, settings }: BeatDeps): BeatReply | null {
   const runs = fleet.all.filter(({ run }) => isRunOf(run, beat.name));
   if (runs.length >= MAX_RUNS && !runs.some(({ run }) => run === beat.run)) return null;
@@ -323,7 +335,7 @@ export function answerBeat(beat: Beat, { fleet, withdrawals, brain, settings }: 
   if (!isOurs) fleet.greet(beat);
   const node = isOurs ? fleet.hear(beat) : undefined;
   const reply = {
-    // A node that is not understood sees by this why it has to wait.
+    // A node with an unsupported protocol sees from this number why it has to wait.
     protocol: PROTOCOL,
     brain,
     isRenewed: false,
@@ -336,12 +348,17 @@ export function answerBeat(beat: Beat, { fleet, withdrawals, brain, settings }: 
   return { ...reply, isRenewed: fleet.renew(node), withdraw: node.withdrawals };
 }
 
-/** As many as one round claims of a mailing. With less room it waits, because each commit costs as much as some dozen recipients. */
+/**
+ * The number of recipients that one round claims of a mailing. With less free capacity the next round waits, because each commit costs as
+ * much as some dozen recipients.
+ */
 const FULL_ROUND = 500;
 /** A round begins after this time, however little was reported. */
 const ROUND_MS = 300;
 
-/** When the worker begins its next round: at once while nodes take more than a round gives them, else when much was reported. */
+/**
+ * Decides when the worker begins its next round: at once while nodes take more than a round gives them, otherwise when much was reported.
+ */
 class NodePacing {
   readonly #room: () => number;
   #given = 0;
@@ -367,7 +384,7 @@ class NodePacing {
   async wait(): Promise<void> {
     const given = this.#given;
     this.#given = 0;
-    // Reads what nodes have sent meanwhile, also when rounds follow each other without a wait.
+    // Lets messages of nodes be read, even if rounds follow each other without a pause.
     await setImmediate();
     if (given >= FULL_ROUND && this.#room() >= FULL_ROUND) return;
     const timer = new AbortController();

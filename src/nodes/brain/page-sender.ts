@@ -1,4 +1,4 @@
-/** Brings pages and withdrawals to nodes. A page is sent until its node has confirmed it or has lost its lease. */
+/** Sends pages and withdrawals to nodes. A page is sent repeatedly until its node has confirmed it or lost its lease. */
 import { setTimeout } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Claim } from '../../delivery/queue/candidates.ts';
@@ -13,10 +13,10 @@ import {
 } from '../protocol.ts';
 import type { Contents } from './contents.ts';
 
-/** Recipients on a page, at most, and what their values may take together. */
+/** The maximum number of recipients on a page, and the maximum total length of their values. */
 const PAGE_ROWS = 100;
 const PAGE_CHARACTERS = 100_000;
-/** NATS takes 1 MiB in a message. The values of one recipient can be more: such a page is fetched in parts. */
+/** NATS allows 1 MiB per message. A single recipient's values can exceed that; such a page is fetched in parts. */
 const MAX_MESSAGE = 900 * 1024;
 /** How long a node may take to confirm. */
 const CONFIRM_MS = 2000;
@@ -30,12 +30,12 @@ export class PageSender {
     this.#contents = contents;
   }
 
-  /** To be called once there is a connection. */
+  /** Call it once there is a connection. */
   use(connection: NatsConnection): void {
     this.#connection = connection;
   }
 
-  /** Sends a page, again and again while `isOpen` and nobody has confirmed it: a node takes a page only once. */
+  /** Sends a page repeatedly while `isOpen()` is true and it is unconfirmed. A node takes each page only once. */
   send(
     run: string,
     brain: string,
@@ -55,7 +55,10 @@ export class PageSender {
     void this.#deliver(run, { brain, page }, isOpen);
   }
 
-  /** Tells a node what it must not begin any more; `onDone` gets the numbers once it has confirmed. If it does not, its next sign of life gets them. */
+  /**
+   * Sends withdrawals to a node. `onDone` gets their numbers once the node has confirmed. If it does not confirm, the reply to its next
+   * heartbeat contains them.
+   */
   withdraw(run: string, brain: string, withdrawals: Withdrawal[], onDone: (numbers: number[]) => void): void {
     const numbers = withdrawals.map(({ number }) => number);
     void this.#ask(run, encoded({ brain, withdraw: withdrawals })).then((isTaken) => {
@@ -95,7 +98,7 @@ function encoded(command: Command): Uint8Array {
   return Buffer.from(JSON.stringify(command));
 }
 
-/** The claims of a batch from a number on that go on one page. */
+/** The claims of a batch, starting at index `from`, that fit on one page. */
 export function pageOf({ claims, ready: { fields } }: Batch, from: number): Claim[] {
   let to = from;
   for (let characters = 0; to < claims.length && to - from < PAGE_ROWS; to++) {

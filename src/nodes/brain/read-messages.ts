@@ -1,4 +1,7 @@
-/** Validates messages of sender nodes completely before using any part. A node may run another release, have a bug, or be controlled by an attacker. */
+/**
+ * Validates messages of sender nodes completely before using any part of them. A node may run another release, have a bug, or be controlled
+ * by an attacker.
+ */
 import { type Beat, type Ended, isRunOf, MAX_ENDED, type RelayShare, type Report } from '../protocol.ts';
 
 /** The default limit of NATS for the size of a message. */
@@ -6,10 +9,10 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_NAME = 200;
 const MAX_WORD = 20;
 const MAX_VERSION = 100;
-/** More characters than are stored of a relay's reply. */
+/** More characters than are stored of an SMTP relay's reply. */
 const MAX_REPLY = 4000;
 const MAX_RELAYS = 1000;
-/** The most withdrawals or pages that a node has at a time. */
+/** The maximum number of withdrawals or pages that a node has at a time. */
 const MAX_LISTED = 100_000;
 
 /** The node's name in a subject. NATS permissions allow each node only the subjects with its own name. */

@@ -1,30 +1,30 @@
-/** When nodes that are not heard any more are given up: not before everything is taken that they can have reported. */
+/** Gives up nodes that are no longer heard, but only after all reports that they can have sent have been taken. */
 import type { Fleet, FleetNode } from './fleet.ts';
 
-/** A place in the stream of reports. */
+/** A position in the stream of reports. */
 export interface Place {
-  /** When the stream was made, by which one is told from another. */
+  /** When the stream was created, which distinguishes it from a later stream with the same name. */
   stream: string;
   sequence: number;
 }
 
 export class SilentNodes {
   readonly #fleet: Fleet;
-  /** By the run of a silent node: the newest report when it was first found silent. */
+  /** By run of a silent node: the newest report when the node was first found silent. */
   readonly #awaited = new Map<string, Place>();
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet;
   }
 
-  /** The runs of nodes that were not heard for so long that they begin nothing any more. */
+  /** The runs of nodes that have been silent for so long that they can start no more mails. */
   get runs(): string[] {
     return this.#fleet.all.filter((node) => this.#fleet.isSilent(node)).map(({ run }) => run);
   }
 
   /**
-   * Which of these runs to give up, if they are still silent. `last` is the newest report in the stream, and reports are taken up to
-   * `taken`.
+   * The nodes among these runs to give up, if they are still silent. `last` is the newest report in the stream, and reports up to `taken`
+   * have been taken.
    */
   due(runs: readonly string[], last: Place, taken: Place): FleetNode[] {
     const silent = this.runs;

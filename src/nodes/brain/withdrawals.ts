@@ -1,21 +1,21 @@
-/** What nodes are told not to begin any more, until they have confirmed it or cannot begin anything. */
+/** Withdrawals: mails that nodes must not start, kept until the node has confirmed or can no longer start anything. */
 import type { Claim } from '../../delivery/queue/candidates.ts';
 import type { OpenMailing } from '../../delivery/queue/mailing-state.ts';
 import type { Withdrawal } from '../protocol.ts';
 import type { Fleet, FleetNode } from './fleet.ts';
 
-/** A page that a node has, with the recipients it has not reported. */
+/** A page that a node has, with the recipients not reported yet. */
 export interface HeldPage {
   id: number;
   run: string;
   mailing: OpenMailing;
   claims: Map<number, Claim>;
-  /** Whether the node has confirmed that it begins none of it any more. */
+  /** Whether the node has confirmed that it starts nothing more on the page. */
   isWithdrawn: boolean;
 }
 
 interface WithdrawalsDeps {
-  /** Tells a node at once, and `onDone` the numbers when it has confirmed them. */
+  /** Sends withdrawals to a node at once; `onDone` gets their numbers when the node has confirmed them. */
   send(run: string, withdrawals: Withdrawal[], onDone: (numbers: number[]) => void): void;
   /** Called when a node has confirmed something. */
   onConfirmed(): void;
@@ -33,7 +33,7 @@ export class Withdrawals {
     this.#deps = deps;
   }
 
-  /** Notes that a node has carried out withdrawals. */
+  /** Records that a node has carried out withdrawals. */
   confirm(run: string, numbers: readonly number[]): void {
     const node = this.#fleet.find(run);
     if (node === undefined || numbers.length === 0) return;
@@ -49,7 +49,9 @@ export class Withdrawals {
     this.#deps.onConfirmed();
   }
 
-  /** Has nodes begin no mail to some recipients, as far as they have not; whether they may get it is decided at the next claim. */
+  /**
+   * Withdraws mails to the matching recipients that the nodes have not started; the next claim decides whether the recipients may get them.
+   */
   withdrawDeliveries(isMeant: (claim: Claim) => boolean): void {
     const theirs = new Map<string, { deliveries: number[]; upTo: number }>();
     for (const { id, run, claims } of this.#pages.values()) {
@@ -67,7 +69,7 @@ export class Withdrawals {
     }
   }
 
-  /** Has nodes begin no more of a mailing, or of any; true once none of them can. */
+  /** Withdraws a mailing, or all mailings, from every node. Returns true once no node can start any of it. */
   withdraw(mailing?: number): boolean {
     const open = [...this.#pages.values()].filter(
       (page) => !page.isWithdrawn && (mailing === undefined || page.mailing.id === mailing),
@@ -85,7 +87,7 @@ export class Withdrawals {
     return isDone;
   }
 
-  /** Adds a withdrawal that the node gets with its next sign of life. */
+  /** Adds a withdrawal that the node gets with the reply to its next heartbeat. */
   add(node: FleetNode, what: Omit<Withdrawal, 'number'>): void {
     node.withdrawals.push({ number: ++this.#number, ...what });
   }
@@ -96,7 +98,7 @@ export class Withdrawals {
   }
 }
 
-/** Whether a withdrawal is of whole mailings, not of one page or of some recipients. */
+/** Whether a withdrawal covers whole mailings rather than one page or some recipients. */
 function isWhole({ page, deliveries }: Withdrawal): boolean {
   return page === undefined && deliveries === undefined;
 }

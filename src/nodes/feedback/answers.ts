@@ -1,4 +1,4 @@
-/** Answers what nodes ask about one recipient or mailing. */
+/** Answers the questions of nodes about a single recipient or mailing. */
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
@@ -15,13 +15,13 @@ import type { Content } from './content.ts';
 type Answers = { [Name in keyof Questions]: (asked: Questions[Name]['asks']) => unknown };
 
 interface Asked {
-  /** Whether the database has every choice that was made. */
+  /** Whether the database has every choice made so far. */
   isCurrent(): Promise<boolean>;
-  /** Called for a question that cannot be understood. */
+  /** Called for a malformed question. */
   refused(subject: string): void;
 }
 
-/** Answers until the connection is closed. A question that cannot be understood is answered with null. */
+/** Answers questions until the connection is closed. A malformed question is answered with null. */
 export async function answerNodes(
   connection: NatsConnection,
   db: Db,
@@ -65,10 +65,10 @@ export async function answerNodes(
   }
 }
 
-/** NATS takes no larger message unless it is set up otherwise; the values of one person can be larger. */
+/** The default limit of NATS for a message; the values of one contact can be larger. */
 const MAX_ANSWER = 1024 * 1024;
 
-/** The answer in JSON; null where the question cannot be understood. */
+/** The answer as JSON; null if the question is malformed. */
 async function answer(answers: Answers, subject: string, asked: string): Promise<string | null> {
   const given = readQuestion(asked);
   if (given === null) return null;
@@ -101,7 +101,7 @@ interface AnyQuestion {
   picture: string;
 }
 
-/** What a node asks, with what this kind of question lacks as empty; null when it is malformed. */
+/** A node's question, with empty values for fields that this kind of question lacks; null if it is malformed. */
 function readQuestion(text: string): AnyQuestion | null {
   try {
     const given: unknown = JSON.parse(text);
@@ -115,8 +115,8 @@ function readQuestion(text: string): AnyQuestion | null {
 }
 
 /**
- * Lists that the person left by their own choice and JetStream knows of. Not those on which others put them: that they want it, too,
- * changes what undoing an import does.
+ * Lists that the contact left by their own choice and that JetStream has. Lists on which others put the address are not included, because
+ * the contact's own wish, too, affects how an import is undone.
  */
 const OWN_CHOICES = `
   SELECT list FROM (

@@ -1,4 +1,4 @@
-/** Carries out on the database what the stream of choices says. */
+/** Applies messages of the stream of choices to the database. */
 
 import { addressId, findErasedId } from '../../audience/contacts/address-rows.ts';
 import type { Address } from '../../audience/contacts/addresses.ts';
@@ -22,13 +22,13 @@ import {
   subjectParts,
 } from '../feedback-messages.ts';
 
-/** When an address was last put on a list, or its person refused to be measured. */
+/** When an address was last put on a suppression or unsubscribe list, or its contact refused tracking. */
 const LEFT_AT = `SELECT max(created_at) AS at FROM (
   SELECT created_at FROM suppressions WHERE address_id = @address AND @list = ${SUPPRESSED}
   UNION ALL SELECT created_at FROM consent_log WHERE address_id = @address
     AND @list = CASE action WHEN 'tracking_refused' THEN ${TRACKING} WHEN 'unsubscribed' THEN ifnull(unsubscribe_groups_id, 0) END)`;
 
-/** What is asked of the database for each message. */
+/** The database queries needed for each message. */
 function lookups({ $client }: Db) {
   const one = <Value>(sql: string) => $client.prepare<(number | string)[], Value>(sql).pluck();
   return {
@@ -43,8 +43,9 @@ function lookups({ $client }: Db) {
 }
 
 /**
- * Gives what carries out a message of the stream, within a transaction. `run` is this run of the brain. A person whom a restored database
- * does not know is added. What is malformed or belongs to another installation throws an Error without the address.
+ * Returns a function that applies a message of the stream inside a transaction. `run` is this run of the controller. A contact that a
+ * restored database lacks is added. Throws an Error that does not contain the address if the message is malformed or belongs to another
+ * installation.
  */
 export function consentApplier(
   db: Db,
@@ -55,7 +56,7 @@ export function consentApplier(
   const store = new PreferenceStore(db);
   const look = lookups(db);
 
-  /** A restored database still has the person; they are erased again after this transaction. */
+  /** A restored database still has the contact; they are erased again after this transaction. */
   const eraseAgain = (erased: ErasedPerson) => {
     const email = look.email.get(erased.account, erased.address);
     if (email !== undefined && personKey(tokens, erased.account, email) === erased.person)
@@ -81,20 +82,20 @@ export function consentApplier(
     const consent = decodeConsent(text);
     if (consent === null) throw new Error('the choice is malformed');
     const { token, email, form, isLeft, change } = consent;
-    // Taking somebody off a list is what every node can do for any recipient. A backup of before an upgrade cannot read the proofs of the file
-    // it takes the place of, and must not mail them again.
+    // Every node can resubscribe any recipient by a recipient's choice, but other resubscribes need the controller's proof. A backup from
+    // before an upgrade cannot verify the proofs of the database it replaces, and must not mail these contacts again.
     if (change !== undefined && !isLeft && !isProven(tokens, subject, text, proof))
       throw new Error('the change was not published by this installation');
-    // The clock of a node may be wrong, and no change of later may lose against this one.
+    // A node's clock may be wrong, and no later change may lose against this one.
     const at = Math.min(consent.at, clock.now().getTime());
-    // This file has it: it may even have been changed since.
+    // This database already has the change, and it may even have changed since.
     if (change?.run === run) return;
     const { account, person, list: listed } = subjectParts(subject);
-    // Erasing a person removes the messages whose subject has their name, so the name must be theirs.
+    // Erasing a contact removes the messages whose subject has the contact's hash, so the hash must belong to the address.
     if (listed !== String(consent.list) || !isPerson(tokens, account, email, person))
       throw new Error('the choice is of another person or list than its subject');
     const gone = findErasedId(db.$client, account, email);
-    // Made with an old link, so that the address is in the stream again.
+    // The choice was made with an old link, so the address is in the stream again.
     if (gone !== undefined) {
       recordWrite(db.$client, 'erase-choices', { account, address: gone, person } satisfies ErasedPerson);
       return;
@@ -102,15 +103,15 @@ export function consentApplier(
     const read = tokens.readRecipient('unsubscribe', token, email);
     if (read === null || read.user !== account) throw new Error('the choice is not of this installation');
     const isKnown = consent.list <= 0 || look.group.get(account, consent.list) !== undefined;
-    // Nothing is sent to a group that a restored database does not have. A click says more: no mail like this one.
+    // A group that a restored database lacks gets no mail. A recipient's choice still counts, as a wish for no more such mail.
     if (!isKnown && form !== null) return;
     const list = isKnown ? consent.list : 0;
-    // After a restore the person may have been added anew, under another id.
+    // After a restore the contact may have been added again under another id.
     const ids = { ...read, address: look.address.get(account, read.email) ?? read.address };
     const changedAt = look.changedAt.get(ids.address, list);
-    // What was changed in this file later and is not published yet stays; it will follow in the stream.
+    // A later change in this database that is not published yet stays; it will follow in the stream.
     if (changedAt !== undefined && (change === undefined ? changedAt > at : changedAt >= at)) return;
-    // Whoever can read the stream can publish an earlier change again. It must not subscribe somebody again who left later.
+    // Anyone who can read the stream can publish an earlier change again. That must not resubscribe a contact who unsubscribed later.
     const leftAt = change === undefined || isLeft ? null : look.leftAt.get({ address: ids.address, list })?.at;
     if (leftAt != null && Date.parse(leftAt) > at) return;
     carryOut(ids, list, { ...consent, at });

@@ -1,4 +1,4 @@
-/** Puts what nodes need for recipients' pages where they find it: content of mailings, pictures, and the secrets of links. */
+/** Publishes the data that nodes need for public pages: content of mailings, images, and the link secrets. */
 import { type KV, Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Db } from '../../database/open.ts';
@@ -12,14 +12,14 @@ const PICTURES_OF_MAILING = `
   SELECT p.public_id FROM picture_uses u JOIN pictures p ON p.id = u.picture_id
   WHERE u.kind = 'sent_mail' AND u.owner_id = ?`;
 
-/** Mails that verify a sender or ask whether somebody subscribes have no pages. */
+/** Mails that verify a sender or confirm a subscription have no public pages. */
 const IS_FOR_PAGES = "owner_kind NOT IN ('system', 'form')";
 
 export class Content {
   readonly #db: Db;
   readonly #publicUrl: () => string;
   readonly #values: Kvm;
-  /** The secrets as they were last put, as JSON. */
+  /** The secrets as last published, as JSON. */
   #links = '';
   /** Mailings with a higher id are new. */
   #newest: number | null = null;
@@ -30,13 +30,13 @@ export class Content {
     this.#publicUrl = publicUrl;
   }
 
-  /** To be called when NATS has lost what it kept: everything is new to the next `refresh`. */
+  /** Call it when NATS has lost its data: the next `refresh` publishes everything again. */
   forget(): void {
     this.#links = '';
     this.#newest = null;
   }
 
-  /** Puts what is new or has changed since the last call. */
+  /** Publishes what is new or has changed since the last call. */
   async refresh(): Promise<void> {
     const client = this.#db.$client;
     const links: LinkSecrets = { secrets: linkSecrets(client), publicUrl: this.#publicUrl() };
@@ -60,8 +60,8 @@ export class Content {
   }
 
   /**
-   * Puts the content of a mailing, unless it is there; false when there is no such mailing. Not that of mails with a link that proves whose
-   * mailbox it is: every node could open it.
+   * Publishes the content of a mailing, unless it is already published. Returns false if there is no such mailing. Mails whose link proves
+   * ownership of a mailbox are not published, because every node could open that link.
    */
   async putMailing(id: number): Promise<boolean> {
     const bucket = await this.#values.open(BUCKET.content);
@@ -73,7 +73,7 @@ export class Content {
       )
       .get(id);
     if (row === undefined) return false;
-    // Not what the content looks like: it may name any number of pictures that are not there.
+    // Uses the image ids recorded for the mailing rather than those in its HTML, which may contain any number of ids that do not exist.
     const pictures = this.#db.$client.prepare<[number], string>(PICTURES_OF_MAILING).pluck().all(id);
     for (const picture of pictures) await this.putPicture(picture);
     const ids = {
@@ -85,13 +85,13 @@ export class Content {
       email: '',
     };
     const { groups } = new PreferenceStore(this.#db).read(ids);
-    // The content is JSON already.
+    // The content is already JSON.
     const text = `{"user":${row.user_id},"groups":${JSON.stringify(groups)},"frozen":${row.content}}`;
     await putWhole(bucket, name, { bytes: new TextEncoder().encode(text), facts: {} });
     return true;
   }
 
-  /** Puts a picture, unless it is there; false when there is no such picture. */
+  /** Publishes an image, unless it is already published. Returns false if there is no such image. */
   async putPicture(publicId: string): Promise<boolean> {
     const client = this.#db.$client;
     const facts = client

@@ -9,9 +9,9 @@ import { withAnnouncedWrite } from '../../database/write-turns.ts';
 import { PROOF_HEADER } from '../change-proof.ts';
 import { findPlace, type Place, savePlace } from './place.ts';
 
-/** Messages read at a time. */
+/** The number of messages read at a time. */
 const BATCH = 200;
-/** How long the messages of one transaction take, together with the commit less than 20 ms: others want to write, too. */
+/** How long one transaction may work; with the commit it stays below 20 ms, because other writers wait. */
 const STRETCH_MS = 8;
 const RETRY_MS = 1000;
 const LOCK_WAIT_MS = 60_000;
@@ -22,26 +22,26 @@ interface Following {
   lock: WriteLock;
   stream: string;
   /**
-   * Applies one message within a transaction; may give what is to be done after it. `proof` came with the message, empty if none did. An
-   * error that it throws means that the message cannot be applied, unless it is one of the disk.
+   * Applies one message inside a transaction. May return a function to call after the commit. `proof` came with the message; empty if none
+   * did. A thrown error means that the message cannot be applied, unless it is a disk error.
    */
   apply(text: string, subject: string, proof: string): (() => void) | null;
-  /** Called before anything of a stream is applied that this database does not know, because it is new or was made anew. */
+  /** Called before anything is applied from a stream that this database does not know, because the stream is new or was created again. */
   begin?(): Promise<void>;
   /**
-   * Counts a message that cannot be applied and is left out, within the transaction that saves the place after it, so that each is counted
-   * exactly once; gives what is to be done after it.
+   * Counts a message that cannot be applied and is skipped, in the transaction that saves the position after it, so that each is counted
+   * exactly once. Returns a function to call after the commit.
    */
   refuse(fields: object): () => void;
   /** Called when everything up to this sequence is in the database. */
   applied(sequence: number): void;
-  /** Notes whether the stream could be read. */
+  /** Records for `/readyz` whether the stream could be read. */
   note(stream: string, hasWorked: boolean): void;
   log(fields: Record<string, unknown>, text: string): void;
   signal: AbortSignal;
 }
 
-/** Follows the stream until the signal is aborted. Never throws: whatever fails is tried again from the place in the database. */
+/** Follows the stream until the signal is aborted. Never rejects: whatever fails is retried from the position in the database. */
 export async function follow(following: Following): Promise<void> {
   const { connection, signal, log, note, stream } = following;
   const current: Current = { messages: null };
@@ -67,7 +67,7 @@ async function onReconnect(connection: NatsConnection, then: () => void): Promis
   for await (const { type } of connection.status()) if (type === 'reconnect') then();
 }
 
-/** Follows until something goes wrong or the connection is made anew, since the servers may have lost messages meanwhile. */
+/** Follows until something fails or the connection is re-established, because the servers may have lost messages meanwhile. */
 async function followOnce(following: Following, current: Current): Promise<void> {
   const { connection, stream, signal, applied, note } = following;
   const { last, ...place } = await currentPlace(following);
@@ -78,13 +78,13 @@ async function followOnce(following: Following, current: Current): Promise<void>
   });
   const { num_pending: pending } = await consumer.info();
   if (pending === 0) note(stream, true);
-  // What was removed at the end of the stream never comes.
+  // Messages deleted at the end of the stream never arrive.
   if (pending === 0 && place.sequence < last) {
     const { db, lock } = following;
     await lock.write(() => savePlace(db.$client, stream, { ...place, sequence: last }), LOCK_WAIT_MS);
     applied(last);
   }
-  // Ends with an error where the stream or its consumer is gone, so that it is followed anew.
+  // Ends with an error if the stream or its consumer is gone, so that it is followed again.
   const messages = await consumer.consume({ max_messages: 2 * BATCH, abort_on_missing_resource: true });
   current.messages = messages;
   try {
@@ -103,7 +103,10 @@ async function followOnce(following: Following, current: Current): Promise<void>
   }
 }
 
-/** Where to go on: the place in the database, unless the stream was made anew or has lost its end; and the last sequence of the stream. */
+/**
+ * The position to continue from: that in the database, unless the stream was created again or has lost its end. Also returns the stream's
+ * last sequence.
+ */
 async function currentPlace({ connection, db, lock, stream, begin }: Following): Promise<Place & { last: number }> {
   const manager = await jetstreamManager(connection);
   const { created, state } = await manager.streams.info(stream);
@@ -117,7 +120,7 @@ async function currentPlace({ connection, db, lock, stream, begin }: Following):
   return { ...place, last };
 }
 
-/** Applies messages in short transactions; one that cannot be applied is logged and left out. */
+/** Applies messages in short transactions. A message that cannot be applied is logged and skipped. */
 async function applyAll(following: Following, made: string, messages: readonly JsMsg[]): Promise<void> {
   const { db, lock, stream, apply, applied, refuse } = following;
   const write = async (from: number, most: number, use: Following['apply']) => {
@@ -148,7 +151,7 @@ async function applyAll(following: Following, made: string, messages: readonly J
     }
   }
 
-  /** The first of those that failed together: alone it may work, because another one was at fault. */
+  /** Applies the first of several messages that failed together, because alone it may succeed if another one was at fault. */
   async function applyOne(at: number): Promise<number> {
     try {
       return await write(at, at + 1, apply);
@@ -160,10 +163,10 @@ async function applyAll(following: Following, made: string, messages: readonly J
   }
 }
 
-/** Errors that a message causes by what it says. */
+/** Errors caused by the content of a message. */
 const OF_MESSAGE = /^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG|RANGE|ERROR)/;
 
-/** Whether a write failed for a reason that passes: a taken lock, a full or failing disk. */
+/** Whether a write failed for a temporary reason: a taken lock, a full or failing disk. */
 function isOfDisk(error: unknown): boolean {
   return error instanceof SqliteError && !OF_MESSAGE.test(error.code);
 }

@@ -1,4 +1,7 @@
-/** The brain's side of recipients' pages: publishes what nodes need, applies what they report, and keeps every choice in JetStream. */
+/**
+ * The controller's side of public pages on nodes: publishes what nodes need, applies what they report, and stores every choice in
+ * JetStream.
+ */
 import { randomUUID } from 'node:crypto';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
@@ -33,14 +36,14 @@ import { ChangePublisher } from './publish-changes.ts';
 
 const REFRESH_MS = 500;
 const PUBLISH_MS = 100;
-/** How often it is looked whether everything in JetStream is there. */
+/** How often to check that everything in JetStream is still there. */
 const KEEP_MS = 1000;
 const RETRY_MS = 1000;
-/** How long a choice waits for NATS, for example at the start. */
+/** How long a choice waits for NATS, for example at startup. */
 const READY_MS = 8000;
-/** How long a page waits until its choice, which is durable by then, is in the database. */
+/** How long a page waits until its choice, which is already durable, is in the database. */
 const APPLIED_MS = 20_000;
-/** How long an answer about what somebody chose waits for choices that are being carried out. */
+/** How long an answer about a contact's choices waits for choices that are being applied. */
 const CURRENT_MS = 500;
 
 interface FeedbackDeps {
@@ -51,17 +54,17 @@ interface FeedbackDeps {
   tokens: Tokens;
   publicUrl(): string;
   log(fields: Record<string, unknown>, text: string): void;
-  /** As `log`, for what somebody should look at. */
+  /** Like `log`, for messages that need an operator's attention. */
   warn(fields: object, text: string): void;
 }
 
 interface Feedback {
-  /** As `keepChoice` of `Deps`. */
+  /** The same as `keepChoice` of `Deps`. */
   keepChoice(token: string, ids: RecipientIds, choice: Choice): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts it. NATS need not be there: it is waited for, and choices are answered with 503 until then. */
+/** Starts the controller's side. NATS need not be available yet: until it is, choices are answered with 503. */
 export function startFeedback(deps: FeedbackDeps): Feedback {
   const { db, lock, config, clock, tokens, log } = deps;
   const ending = new AbortController();
@@ -71,7 +74,7 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
   const refusals = new Refusals(deps.warn);
   const failing = new FailingSteps(db.$client, 'node_pages', () => performance.now());
   const progress = new Progress();
-  /** Names this run, whose own changes come back in the stream. */
+  /** The name of this run, whose own changes come back in the stream. */
   const run = randomUUID();
   let connection: NatsConnection | null = null;
   let isCutOff = false;
@@ -86,7 +89,7 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
     ready.resolve(connected);
     const content = new Content(connected, db, deps.publicUrl);
     let made = await streamsMade(connected);
-    /** Makes again what somebody has deleted, and puts into it what nodes need. */
+    /** Creates deleted streams and buckets again, and publishes the data that nodes need. */
     const keepStreams = async () => {
       const found = await streamsMade(connected);
       const gone = EVERY_STREAM.filter((name) => !found.has(name));
@@ -143,7 +146,7 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
       repeat('failing steps', KEEP_MS, () => lock.write(() => failing.write(), APPLIED_MS)),
     ]);
   };
-  /** Notes for `/readyz` how a step went. Without NATS nothing works, which a restart of the service would not change. */
+  /** Records for `/readyz` whether a step worked. Without NATS nothing works, and a restart of the service would not help. */
   const note = (step: string, hasWorked: boolean) => {
     if (hasWorked || isCutOff) failing.worked(step);
     else failing.failed(step);
@@ -159,7 +162,7 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
     return () => refusals.say(kind, fields);
   };
   const writeRefusals = () => lock.write(() => refusals.flush(db.$client), APPLIED_MS);
-  /** Does something until it works once. */
+  /** Repeats a task until it succeeds. */
   const untilItWorks = async (task: () => Promise<void>) => {
     for (;;) {
       signal.throwIfAborted();
@@ -186,7 +189,7 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
       await setTimeout(said === '' ? everyMs : RETRY_MS, null, { signal }).catch(() => undefined);
     }
   };
-  /** Tries hits again whose mail was not recorded as accepted when they came. */
+  /** Retries hits whose mail was not recorded as accepted when they arrived. */
   const flushEarly = () => {
     try {
       hits.flush(clock.now().getTime());
@@ -194,7 +197,7 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
       if (!isBusy(error)) throw error;
     }
   };
-  /** Whether everything that the stream has by now is in the database, waiting a moment for it; false also while NATS does not answer. */
+  /** Whether everything in the stream up to now is in the database, waiting briefly for it; also false while NATS does not reply. */
   const isCurrent = async (connected: NatsConnection): Promise<boolean> => {
     try {
       const manager = await jetstreamManager(connected, { checkAPI: false, timeout: CURRENT_MS });
@@ -205,7 +208,7 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
     }
   };
   const running = work().catch((error: unknown) => {
-    // Ends the thread, which is started again.
+    // Ends the thread, which is then restarted.
     if (!signal.aborted) throw error;
   });
 
@@ -239,7 +242,7 @@ interface Erasing {
   clock: Clock;
 }
 
-/** Does what was noted since the last call. Throws while NATS or the database cannot do it; the note stays then. */
+/** Carries out the erasures recorded since the last call. Throws while NATS or the database cannot do it; the records then stay. */
 async function keepErased({ connection, db, lock, clock }: Erasing): Promise<void> {
   const client = db.$client;
   for (const { id, given } of recordedWrites(client, 'erase-again')) {
@@ -250,7 +253,7 @@ async function keepErased({ connection, db, lock, clock }: Erasing): Promise<voi
   for (const { id, given } of recordedWrites(client, 'erase-choices')) {
     const erased: ErasedPerson = JSON.parse(given);
     const manager = await jetstreamManager(connection, { checkAPI: false });
-    // The mark is first: a choice that is made meanwhile with an old link is removed when the brain reads it.
+    // The marker comes first: a choice made meanwhile with an old link is then removed when the controller reads it.
     const mark = JSON.stringify({ address: erased.address });
     const { seq } = await jetstream(connection).publish(erasedSubject(erased), mark);
     await manager.streams.purge(STREAM.consents, { filter: personSubjects(erased), seq });
@@ -262,7 +265,7 @@ const STEP_ROWS = 2000;
 const PUBLISHING_WAIT_MS = 60_000;
 
 const CREATED = "CAST(unixepoch(created_at, 'subsec') * 1000 AS INTEGER)";
-/** The name of the value that says that all was published with proofs. */
+/** The name of the stored value which says that everything was published with proofs. */
 const SIGNED = 'choices_published_with_proofs';
 const LISTS = [
   { table: 'unsubscribers', list: 'ifnull(unsubscribe_groups_id, 0)', at: CREATED, which: 'true' },
@@ -276,7 +279,7 @@ const LISTS = [
   },
 ] as const;
 
-/** Adds all entries to what is to be published, in short transactions. What waits already stays as it is. */
+/** Adds all list entries to those to be published, in short transactions. Entries that already wait stay as they are. */
 async function publishEverything(db: Db, lock: WriteLock): Promise<void> {
   for (const { table, list, at, which } of LISTS) {
     const step = db.$client.prepare(`
@@ -296,7 +299,10 @@ async function publishEverything(db: Db, lock: WriteLock): Promise<void> {
   }
 }
 
-/** Has everything published once by this release: what earlier ones published has no proof, so a restored backup does not take it over. */
+/**
+ * Publishes everything once with this release, because entries published by earlier releases have no proof, so a restored backup would
+ * ignore them.
+ */
 async function publishSigned(db: Db, lock: WriteLock): Promise<void> {
   if (findNamedValue(db.$client, SIGNED) !== null) return;
   await publishEverything(db, lock);

@@ -1,4 +1,4 @@
-/** Publishes what was changed on lists by other ways than recipients' pages: by API, dashboard, imports, complaints and bounces. */
+/** Publishes changes of lists that were not made on public pages: by API, dashboard, imports, complaints and bounces. */
 import {
   JetStreamApiCodes,
   JetStreamApiError,
@@ -20,7 +20,7 @@ import { type Change, type Consent, consentSubject, SUPPRESSED } from '../feedba
 import { STREAM } from '../streams.ts';
 import { findPlace } from './place.ts';
 
-/** Published at a time. */
+/** The number of changes published at a time. */
 const BATCH = 200;
 const TRACKING_LOGGED = TRACKING_ACTIONS.map((action) => `'${action}'`).join(', ');
 const PUBLISH_MS = 5000;
@@ -35,7 +35,7 @@ interface Unpublished {
   email: string;
 }
 
-/** Of the newest entry of the consent log. */
+/** Fields of the newest consent log entry. */
 interface Logged {
   source: Change['source'] | null;
   mailing_id: number | null;
@@ -46,7 +46,7 @@ interface PublisherDeps {
   db: Db;
   lock: WriteLock;
   tokens: Tokens;
-  /** This run of the brain. */
+  /** The name of this run of the controller. */
   run: string;
 }
 
@@ -67,14 +67,15 @@ export class ChangePublisher {
     this.#unpublished = $client.prepare(`
       SELECT u.id, u.user_id AS account, u.address_id AS address, u.list, u.changed_at AS at, a.normalized_email AS email
       FROM unpublished_choices u CROSS JOIN addresses a ON a.id = u.address_id ORDER BY u.id LIMIT ?`);
-    // Two forms of the list, for the two partial indexes.
+    // The list is compared in two ways, for the two partial indexes.
     this.#entry = $client.prepare(`
       SELECT id FROM unsubscribers WHERE address_id = @address AND @list = 0 AND unsubscribe_groups_id IS NULL
       UNION ALL SELECT id FROM unsubscribers WHERE address_id = @address AND unsubscribe_groups_id IS NOT NULL AND unsubscribe_groups_id = @list`);
     this.#logged = $client.prepare(`
       SELECT source, mailing_id FROM consent_log WHERE address_id = ? AND ifnull(unsubscribe_groups_id, 0) = ? AND action IN ('unsubscribed', 'resubscribed')
       ORDER BY id DESC LIMIT 1`);
-    // A choice of an import that was undone is published as refused: the stream knows no other way to say that nothing is allowed.
+    // The tracking choice of an undone import is published as refused, because the stream has no other way to express that nothing is
+    // allowed.
     this.#tracking = $client.prepare(`
       SELECT a.tracking_choice <> ${TRACKING_CHOICE.allowed} AS is_refused, l.source, l.mailing_id,
         iif(l.source = 'import', english(l.consent_text), l.consent_text) AS text
@@ -84,7 +85,7 @@ export class ChangePublisher {
     this.#published = $client.prepare('DELETE FROM unpublished_choices WHERE id IN (SELECT value FROM json_each(?))');
   }
 
-  /** Publishes everything that waits. Throws while NATS or the database cannot do it; what is not confirmed stays for the next call. */
+  /** Publishes all waiting changes. Throws while NATS or the database cannot do it; unconfirmed changes stay for the next call. */
   async publish(): Promise<void> {
     for (;;) {
       const manager = await jetstreamManager(this.#deps.connection, { checkAPI: false });
@@ -98,7 +99,7 @@ export class ChangePublisher {
     }
   }
 
-  /** What waits, as it is now, and the place in the stream that it is of. */
+  /** The waiting changes with their current state, and the stream position to which that state belongs. */
   #read(): { place: number; waiting: { id: number; subject: string; text: string }[] } {
     const { db } = this.#deps;
     const read = db.$client.transaction(() => ({
@@ -132,8 +133,8 @@ export class ChangePublisher {
   }
 
   /**
-   * Publishes a change unless the stream has a choice on the same list that is not in this file yet: that one is carried out first, so
-   * that the newest message is always how it is in the file.
+   * Publishes a change unless the stream has a choice for the same list that is not in this database yet: that one is applied first, so
+   * that the newest message always matches the database.
    */
   async #keep(manager: JetStreamManager, subject: string, text: string, place: number): Promise<boolean> {
     if (await this.#publishAfter(0, subject, text)) return true;
@@ -142,7 +143,7 @@ export class ChangePublisher {
     return sequence <= place && (await this.#publishAfter(sequence, subject, text));
   }
 
-  /** Publishes if the newest message of the subject has this sequence, 0: if there is none. */
+  /** Publishes if the newest message on the subject has this sequence; 0: if there is none. */
   async #publishAfter(lastSubjectSequence: number, subject: string, text: string): Promise<boolean> {
     try {
       const proof = headers();

@@ -1,4 +1,4 @@
-/** The content of mailings that this node sends, asked for once and kept in memory. */
+/** The content of the mailings that this node sends, requested once and kept in memory. */
 import type { NatsConnection } from '@nats-io/transport-node';
 import { createLinkTokens } from '../../delivery/links/tokens.ts';
 import { dkimKey } from '../../delivery/mime/dkim.ts';
@@ -18,7 +18,7 @@ export class NodeContents {
     this.#connection = connection;
   }
 
-  /** The mailing with this name, ready to render; null if the brain does not have it any more or does not answer. */
+  /** The named mailing, ready to render; null if the controller no longer has it or does not reply. */
   get(name: string): Promise<ReadyMailing | null> {
     const kept = this.#kept.get(name);
     if (kept !== undefined) return kept;
@@ -34,7 +34,7 @@ export class NodeContents {
     return asked;
   }
 
-  /** What has this name, in JSON; null if the brain does not have it any more. Throws when it does not answer. */
+  /** The named object, parsed from JSON; null if the controller no longer has it. Throws if the controller does not reply. */
   async read<T>(name: string): Promise<T | null> {
     const parts: Uint8Array[] = [];
     for (let from = 0; ; ) {
@@ -56,7 +56,7 @@ export class NodeContents {
     const tokens = createLinkTokens([tokenSecret], {
       findEmail: () => undefined,
       unsigned: { deliveries: 0, mailings: 0, addresses: 0 },
-      // So that the pages of any node can read the links.
+      // Lets the public pages of any node read the links.
       sealsAddress: true,
     });
     const signs = key && dkimKey(key.domain, key.selector, key.privateKey);

@@ -1,4 +1,4 @@
-/** The pages a node has, and which of their mails may begin: only under a lease, and nothing that the brain took back. */
+/** The pages of this node, and which of their mails may start: only while it has a lease, and only if not withdrawn. */
 import type { Claim } from '../../delivery/queue/candidates.ts';
 import type { OpenMailing } from '../../delivery/queue/mailing-state.ts';
 import type { ReadyMailing } from '../../delivery/queue/ready-mailing.ts';
@@ -6,20 +6,20 @@ import { CourierHandoffs } from '../../delivery/sending/courier-handoffs.ts';
 import type { Courier, Outcome } from '../../delivery/transport/courier.ts';
 import { type Ended, endedAs, type Page, type Withdrawal } from '../protocol.ts';
 
-/** So many numbers of pages are remembered, to take a page that is sent twice only once. */
+/** The number of page ids remembered, so that a page sent twice is taken once. */
 const MAX_REMEMBERED = 10_000;
-/** In place of a mailing: every one. */
+/** Used instead of a mailing id for all mailings. */
 const ALL = 0;
 
 interface HeldPage {
   id: number;
   mailing: OpenMailing;
   ready: ReadyMailing | null;
-  /** Those whose hand-off was not started. */
+  /** Claims whose sending has not started. */
   waiting: Claim[];
-  /** Those that were not reported. */
+  /** Ids of deliveries not reported yet. */
   open: Set<number>;
-  /** By delivery: that this node was given it. */
+  /** By delivery id: the proof that this node was given it. */
   proofs: Map<number, string>;
   isWithdrawn: boolean;
 }
@@ -27,9 +27,9 @@ interface HeldPage {
 export interface NodePagesDeps {
   courier: Courier;
   findContent(name: string): Promise<ReadyMailing | null>;
-  /** Whether mails may begin now. */
+  /** Whether mails may start now. */
   mayBegin(): boolean;
-  /** Takes what became of a recipient of a page whose mail goes over this relay. */
+  /** Receives the outcome for a recipient of a page whose mail goes over this SMTP relay. */
   onEnded(page: number, relayId: number | null, ended: Ended, outcome: Outcome | 'withdrawn'): void;
   log(fields: object, text: string): void;
 }
@@ -40,9 +40,9 @@ export class HeldPages {
   readonly #pages = new Map<number, HeldPage>();
   readonly #pageOf = new WeakMap<Claim, HeldPage>();
   readonly #seen = new Set<number>();
-  /** The newest page that may not begin, by mailing. */
+  /** The newest withdrawn page, by mailing. */
   readonly #withdrawn = new Map<number, number>();
-  /** The newest page on which they may not get their mail, by delivery. */
+  /** The newest page from which a delivery was withdrawn, by delivery id. */
   readonly #gone = new Map<number, number>();
   #isPumping = false;
 
@@ -56,12 +56,12 @@ export class HeldPages {
     });
   }
 
-  /** The recipients that are not reported, by page. */
+  /** The deliveries not reported yet, by page. */
   get open(): [page: number, number[]][] {
     return [...this.#pages].map(([id, { open }]) => [id, [...open]]);
   }
 
-  /** Takes a page, unless it had it before. */
+  /** Takes a page, unless it was taken before. */
   take(page: Page): void {
     if (this.#seen.has(page.id)) return;
     this.#seen.add(page.id);
@@ -93,7 +93,8 @@ export class HeldPages {
         contact_id: null,
         is_unmeasured: 0,
       };
-      // Set one by one in the same order for everybody, which makes objects that are read several times as fast as those of a list of pairs.
+      // Setting the fields one by one, always in the same order, yields objects that are read several times as fast as those built from a
+      // list of pairs.
       for (let at = 0; at < fields.length; at++) claim[fields[at] ?? ''] = values[at] ?? null;
       held.waiting.push(claim);
       held.open.add(delivery);
@@ -107,7 +108,7 @@ export class HeldPages {
     });
   }
 
-  /** Begins nothing more of what is named. What was not begun is reported at once. */
+  /** Starts nothing more of the withdrawn pages, mailings or deliveries. Mails that were not started are reported at once. */
   withdraw(withdrawals: readonly Withdrawal[]): void {
     for (const { mailing, upTo, page: id, deliveries } of withdrawals) {
       const names = deliveries ?? [];
@@ -122,12 +123,12 @@ export class HeldPages {
     }
   }
 
-  /** Begins nothing more of any page it has, or of those whose mail goes over such a relay. */
+  /** Starts nothing more of any page, or of those whose SMTP relay matches. */
   withdrawAll(isMeant: (relayId: number | null) => boolean = () => true): void {
     for (const page of [...this.#pages.values()]) if (isMeant(page.mailing.relay_id)) this.#withdrawPage(page);
   }
 
-  /** Starts as many hand-offs as the courier takes now, once in a turn of the event loop. */
+  /** Starts as many mails as the courier takes now, at most once per turn of the event loop. */
   pump(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
@@ -182,7 +183,7 @@ export class HeldPages {
   }
 }
 
-/** Keeps the largest number for a key, of the newest keys. */
+/** Keeps the largest number for a key; only the newest keys are kept. */
 function remember(numbers: Map<number, number>, key: number, number: number): void {
   const largest = Math.max(number, numbers.get(key) ?? 0);
   numbers.delete(key);

@@ -1,19 +1,19 @@
-/** The capacity of this node for each of its relays, and the relays that refuse its mail. */
+/** The capacity of this node for each of its SMTP relays, and the relays that reject its mail. */
 import type { Outcome } from '../../delivery/transport/courier.ts';
 import { isAboutNode } from '../about-node.ts';
 import type { RelayShare } from '../protocol.ts';
 
-/** After this time, a relay that refused this node gets one mail as a trial. */
+/** After this time, a relay that rejected this node gets one mail as a trial. */
 const TRIAL_AFTER_MS = 15_000;
 const MIN_CAPACITY = 200;
-/** In seconds. A node asks for as many mails as it sends in this time, so that it never waits for the brain. */
+/** In seconds. A node asks for as many mails as it sends in this time, so that it never waits for the controller. */
 const CAPACITY_SECONDS = 1;
 
 interface RelayUse {
   sent: number;
   /** Mails per second between the last two heartbeats. */
   rate: number;
-  /** The reply with which the relay refuses this node; '' if it does not. */
+  /** The reply with which the relay rejects this node; '' if it does not. */
   refusal: string;
   /** On the clock of `performance.now`. */
   refusedAt: number;
@@ -38,7 +38,7 @@ export class RelayShares {
     this.#uses.clear();
   }
 
-  /** Records an outcome. The result says whether the relay refuses this node, and whether it already did before. */
+  /** Records an outcome. Returns whether the relay rejects this node, and whether it already did before. */
   note(relayId: number | null, outcome: Outcome | 'withdrawn'): 'refused' | 'still refused' | null {
     if (outcome === 'withdrawn') return null;
     const use = this.#use(this.keyOf(relayId));
@@ -68,7 +68,7 @@ export class RelayShares {
     return [...this.#uses.values()].reduce((sum, { rate }) => sum + rate, 0);
   }
 
-  /** The number of recipients that this node takes at a time for mail over any relay, and the reply of the relay if it is refused. */
+  /** The number of recipients that this node takes at a time for mail over any relay, and the relay's reply if it rejects this node. */
   get general(): Omit<RelayShare, 'id'> {
     return this.#share(null);
   }

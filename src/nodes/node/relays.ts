@@ -1,4 +1,4 @@
-/** The courier of a node: to its own relays, or to those the brain names, which may change while it runs. */
+/** A node's courier: sends over its own SMTP relays, or over those that the controller names, which may change at runtime. */
 import type { Config } from '../../config.ts';
 import type { Courier, Handoff, Outcome } from '../../delivery/transport/courier.ts';
 import { FailingRelays, RELAY_FAILS, RELAY_WORKS } from '../../delivery/transport/relays/failing-relays.ts';
@@ -13,7 +13,7 @@ export class NodeRelays implements Courier {
   readonly #log: NodeLog;
   readonly #ending = new Set<Promise<void>>();
   #pool: SmtpPool | null = null;
-  /** The settings of the pool that the brain gave, as JSON. */
+  /** The pool settings received from the controller, as JSON. */
   #given = '';
   #helo = '';
 
@@ -26,12 +26,12 @@ export class NodeRelays implements Courier {
     });
   }
 
-  /** Whether the brain names the relays. */
+  /** Whether the controller names the relays. */
   get areGiven(): boolean {
     return this.#config.SMTP_URL === '';
   }
 
-  /** Whether the brain has named them, or need not: before that, none is no fault. */
+  /** Whether the relays are known: the controller has named them, or need not. Until then, the lack of a relay is not an error. */
   get areKnown(): boolean {
     return !this.areGiven || this.#given !== '';
   }
@@ -41,7 +41,7 @@ export class NodeRelays implements Courier {
     return this.#pool !== null;
   }
 
-  /** Takes over the relays that the brain names; false if it has them already. Mails in progress end where they are. */
+  /** Applies the relays that the controller names. Returns false if they are unchanged. Mails in progress finish on the old relays. */
   replace(settings: NodeSettings): boolean {
     const given = JSON.stringify(settings);
     if (given === this.#given) return false;

@@ -1,4 +1,4 @@
-/** Reports what became of recipients: on the stream, in order, repeated until NATS has it. */
+/** Reports the outcomes of mails: on the stream, in order, repeated until NATS has acknowledged them. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { type JetStreamClient, jetstream } from '@nats-io/jetstream';
@@ -6,22 +6,27 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { type Ended, MAX_ENDED, PROTOCOL, type Report } from '../protocol.ts';
 import { SUBJECT } from '../streams.ts';
 
-/** A report is sent this long after the first outcome in it, so that it holds many. It is sent within 50 ms of each, unless NATS is slow. */
+/**
+ * A report is sent this long after the first outcome in it, so that it collects many. Unless NATS is slow, every outcome is sent within 50
+ * ms.
+ */
 const GATHER_MS = 40;
-/** Replies in a report have so many characters at most, of up to three bytes each. NATS takes 1 MiB in a message. */
+/** The maximum total length of the replies in a report in characters of up to three bytes. NATS allows 1 MiB per message. */
 const MAX_CHARACTERS = 250_000;
 const PUBLISH_MS = 2000;
 const RETRY_MS = 200;
-/** While NATS has not taken an outcome for this long, no mail begins: what is not reported may be sent twice if the node is lost. */
+/**
+ * If NATS has not acknowledged an outcome for this long, no mail starts, because unreported mails may be sent twice if the node is lost.
+ */
 const BEHIND_MS = 1000;
 
-/** What only the first report after a change says. */
+/** Fields that only the first report after a change contains. */
 type Notice = Pick<Report, 'has' | 'isLast'>;
 
 interface Waiting {
   page: number;
   ended: Ended;
-  /** When it was known; monotonic milliseconds. */
+  /** When the outcome was known; monotonic milliseconds. */
   at: number;
 }
 
@@ -31,16 +36,16 @@ export class Reporter {
   readonly #name: string;
   readonly #onTaken: () => void;
   readonly #waiting: Waiting[] = [];
-  /** Of this process, so that its reports have ids of their own. */
+  /** Identifies this process, so that its reports have unique ids. */
   readonly #process = randomBytes(9).toString('base64url');
   readonly #notices: { run: string; brain: string; notice: () => Notice }[] = [];
   #number = 0;
   #brain = '';
   #sending: Promise<void> | null = null;
-  /** When the oldest outcome was known of the report that NATS has not taken; infinite when there is none. */
+  /** The time of the oldest outcome in the report that NATS has not acknowledged; infinite if there is none. */
   #unconfirmedAt = Number.POSITIVE_INFINITY;
 
-  /** `onTaken` is called after each report that NATS took. */
+  /** `onTaken` is called after each report that NATS acknowledged. */
   constructor(connection: NatsConnection, name: string, onTaken: () => void) {
     this.#connection = connection;
     this.#stream = jetstream(connection);
@@ -48,26 +53,26 @@ export class Reporter {
     this.#onTaken = onTaken;
   }
 
-  /** Whether NATS is slow to take reports, so that no mail may begin. */
+  /** Whether NATS is slow to acknowledge reports, so that no mail may start. */
   get isBehind(): boolean {
     const oldest = Math.min(this.#unconfirmedAt, this.#waiting[0]?.at ?? Number.POSITIVE_INFINITY);
     return performance.now() - oldest > BEHIND_MS;
   }
 
-  /** Adds what became of a recipient of a page. */
+  /** Adds the outcome of a recipient of a page. */
   add(page: number, ended: Ended): void {
     this.#waiting.push({ page, ended, at: performance.now() });
     this.#start();
   }
 
-  /** Adds a notice of a run of this node to a run of the brain; it follows everything that was added before. */
+  /** Adds a notice from a run of this node to a run of the controller; it follows everything added before. */
   notify(run: string, brain: string, notice: () => Notice): void {
     this.#brain = brain || this.#brain;
     this.#notices.push({ run, brain, notice });
     this.#start();
   }
 
-  /** Resolves once NATS has everything. */
+  /** Resolves once NATS has acknowledged everything. */
   async finished(): Promise<void> {
     while (this.#sending !== null) await this.#sending;
   }
@@ -97,7 +102,7 @@ export class Reporter {
     }
   }
 
-  /** Takes what the next report has room for, by page. */
+  /** Removes and returns the outcomes that fit into the next report, by page. */
   #gathered(): Report['ended'] {
     const ended = new Map<number, Ended[]>();
     let count = 0;
@@ -114,7 +119,7 @@ export class Reporter {
     return [...ended];
   }
 
-  /** Publishes until NATS confirms it, each time with the same id, so that it is stored once. */
+  /** Publishes until NATS acknowledges it, always with the same id, so that it is stored once. */
   async #publish(bytes: Uint8Array): Promise<void> {
     const msgID = `${this.#process}.${++this.#number}`;
     while (!this.#connection.isClosed()) {

@@ -1,4 +1,4 @@
-/** A sender node: takes pages from the brain for as long as its lease lasts, hands the mails over and reports what became of them. */
+/** A sender node: takes pages from the controller as long as its lease lasts, sends the mails and reports the outcomes. */
 
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -28,7 +28,7 @@ import type { NodeLog } from './reporter.ts';
 import { Reporter } from './reporter.ts';
 
 const BEAT_TIMEOUT_MS = 2000;
-/** The wait for the next sign of life while the brain does not know yet what this node has. */
+/** The wait before the next heartbeat while the controller does not know this node's pages yet. */
 const GREETING_MS = 100;
 const NO_RELAY = 'There is no relay.';
 const NEVER = { steady: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
@@ -47,7 +47,7 @@ export class SenderNode {
   #run = '';
   #brain = '';
   #commands: Subscription | null = null;
-  /** The moment from which the lease counts, by both clocks; milliseconds. */
+  /** When the lease began, by both clocks, in milliseconds. */
   #renewed = NEVER;
   #withdrawn: number[] = [];
   #settings = '';
@@ -75,7 +75,7 @@ export class SenderNode {
     this.#begin();
   }
 
-  /** Gives signs of life until `close` is called. */
+  /** Sends heartbeats until `close` is called. */
   async run(): Promise<void> {
     const { signal } = this.#ending;
     while (!signal.aborted) {
@@ -88,8 +88,8 @@ export class SenderNode {
   }
 
   /**
-   * Takes no more pages, finishes what is in flight, gives back the rest, and says good-bye once NATS has all reports. Until nothing is in
-   * flight it gives signs of life, so that nobody else is given what it still finishes.
+   * Takes no more pages, finishes mails in progress, returns the rest, and signs off once NATS has all reports. While mails are in progress
+   * it still sends heartbeats, so that their recipients are not given to another node.
    */
   async close(): Promise<void> {
     const graceMs = this.#config.SHUTDOWN_SECONDS * 1000;
@@ -102,11 +102,11 @@ export class SenderNode {
     await Promise.race([this.#reporter.finished(), setTimeout(graceMs, undefined, { ref: false })]);
   }
 
-  /** Starts as a new run, with nothing. */
+  /** Starts as a new run without pages. */
   #begin(): void {
     this.#commands?.unsubscribe();
     this.#pages.withdrawAll();
-    // Begins with the name, so that NATS can keep other nodes from taking what is for this one.
+    // Begins with the node's name, so that NATS permissions can keep other nodes from receiving this node's commands.
     this.#run = `${this.#name}.${randomBytes(12).toString('base64url')}`;
     this.#brain = '';
     this.#renewed = NEVER;
@@ -122,7 +122,7 @@ export class SenderNode {
     });
   }
 
-  /** Does what the brain says to a run; false if it is not the one this node works for, or cannot be understood. */
+  /** Carries out a command to a run. Returns false if the run is not the current one, or the command cannot be understood. */
   async #take(run: string, read: () => Command): Promise<boolean> {
     try {
       const { brain, page, pageIn, withdraw } = read();
@@ -140,7 +140,7 @@ export class SenderNode {
     }
   }
 
-  /** Gives one sign of life; whether the service knows what this node has, or does not answer. */
+  /** Sends one heartbeat. Returns true if the controller knows this node's pages, or does not reply. */
   async #beat(askedAt: number): Promise<boolean> {
     const brain = this.#brain;
     const wall = Date.now();
@@ -162,7 +162,7 @@ export class SenderNode {
       this.#reporter.notify(this.#run, reply.brain, () => ({ has: this.#pages.open }));
       return false;
     }
-    // Before the lease is renewed: until then nothing of it can have begun since the service stopped it.
+    // Done before the lease is renewed: without a lease, nothing withdrawn can have started since the controller stopped it.
     this.#pages.withdraw(reply.withdraw);
     this.#withdrawn = reply.withdraw.map(({ number }) => number);
     if (reply.isRenewed) this.#renewed = { steady: askedAt, wall };
@@ -203,15 +203,15 @@ export class SenderNode {
   }
 
   /**
-   * Whether it was renewed not long ago, by both clocks: the steady one stands still while a machine is suspended, and the other can be
-   * set back.
+   * Whether the lease was renewed recently, by both clocks: the monotonic clock stands still while a machine is suspended, and the wall
+   * clock can be set back.
    */
   #hasLease(): boolean {
     const { steady, wall } = this.#renewed;
     return performance.now() - steady < NODE_LEASE_MS && Date.now() - wall < NODE_LEASE_MS;
   }
 
-  /** Takes over relays that were changed, and gives back what waits for those there were. */
+  /** Switches to changed relays, and returns mails that wait for the old ones. */
   async #followSettings(version: string): Promise<void> {
     if (!this.#relays.areGiven || version === this.#settings) return;
     try {
@@ -222,11 +222,11 @@ export class SenderNode {
       this.#shares.replace(settings.relays.flatMap(({ id }) => id ?? []));
       this.#pages.withdrawAll();
     } catch {
-      // The next sign of life asks again.
+      // The next heartbeat asks again.
     }
   }
 
-  /** Gives the share of relays back that take no mail from this node. */
+  /** Returns the mails bound to relays that reject this node. */
   #note(relayId: number | null, outcome: Outcome | 'withdrawn'): void {
     const noted = this.#shares.note(relayId, outcome);
     if (noted === null || outcome === 'withdrawn') return;
@@ -241,7 +241,7 @@ export class SenderNode {
   }
 }
 
-/** NODE_NAME, or the name of the machine. It is part of subjects. */
+/** NODE_NAME, or the name of the machine. It is part of NATS subjects. */
 export function nodeName({ NODE_NAME }: Config): string {
   return (
     NODE_NAME ||

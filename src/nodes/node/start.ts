@@ -1,4 +1,4 @@
-/** Starts a sender node and stops it. */
+/** Starts and stops a sender node. */
 
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Config } from '../../config.ts';
@@ -11,13 +11,13 @@ import { nodeName, SenderNode } from './sender-node.ts';
 
 /** A running node. */
 interface RunningNode {
-  /** Finishes what is in flight, within SHUTDOWN_SECONDS, and gives back the rest. */
+  /** Finishes mails in progress, within SHUTDOWN_SECONDS, and returns the rest. */
   close(): Promise<void>;
 }
 
 /**
- * Connects to NATS, waiting for it if need be, and sends what the service gives. With `servesPages` it also answers the pages of recipients at HOST and
- * PORT, which within the service is done by the service itself.
+ * Connects to NATS, waiting for it if needed, and sends the mails that the controller assigns. With `servesPages` it also serves the public
+ * pages at HOST and PORT; inside the service, the service itself serves them.
  */
 export function startNode(config: Config, log: NodeLog, { servesPages }: { servesPages: boolean }): RunningNode {
   const ending = new AbortController();
@@ -44,7 +44,10 @@ export function startNode(config: Config, log: NodeLog, { servesPages }: { serve
   };
 }
 
-/** Serves the pages of recipients. Where that is not possible, such as on a port that is taken, it says so, and the node sends nevertheless. */
+/**
+ * Serves the public pages. If that is not possible, for example because the port is taken, it logs the reason, and the node still sends
+ * mail.
+ */
 async function servePages(
   config: Config,
   connection: NatsConnection,

@@ -8,12 +8,12 @@ import { SUBJECT } from '../streams.ts';
 
 const FLUSH_MS = 100;
 const ATTEMPT_MS = 5000;
-/** Hits beyond this number are dropped; so many gather only while NATS is away for long. */
+/** Hits beyond this number are dropped, which happens only if NATS is unavailable for long. */
 const MAX_WAITING = 200_000;
 
-/** As many opens, and as many clicks, of one mail count; more is not published. */
+/** The maximum number of opens, and of clicks, counted for one mail; further ones are not published. */
 const MAX_PER_MAIL = 100;
-/** For so many mails it is known how often they were opened and clicked here. */
+/** The number of mails for which this node remembers its opens and clicks. */
 const MAX_COUNTED = 50_000;
 
 export class PublishedHits {
@@ -23,7 +23,7 @@ export class PublishedHits {
   readonly #ending = new AbortController();
   readonly #running: Promise<void>;
   #waiting: Hit[] = [];
-  /** What still waits is lost. */
+  /** Set when hits still waiting are dropped. */
   #isClosed = false;
 
   constructor(client: JetStreamClient) {
@@ -40,7 +40,7 @@ export class PublishedHits {
     this.#waiting.push(hit);
   }
 
-  /** Publishes what waits and ends; what is not acknowledged after `graceMs` is lost. */
+  /** Publishes the waiting hits and ends. Hits not acknowledged within `graceMs` milliseconds are lost. */
   async close(graceMs: number): Promise<void> {
     this.#ending.abort();
     await Promise.race([this.#running, setTimeout(graceMs, null, { ref: false })]);
@@ -58,7 +58,7 @@ export class PublishedHits {
         continue;
       }
       try {
-        // Repeated under the same id, so that a lost acknowledgement counts nothing twice.
+        // Repeated with the same id, so that a lost acknowledgement does not lead to double counting.
         await this.#client.publish(SUBJECT.hits, encodeHits(batch), { msgID, timeout: ATTEMPT_MS });
         this.#waiting = this.#waiting.slice(batch.length);
         msgID = randomUUID();

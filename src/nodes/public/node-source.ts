@@ -1,4 +1,7 @@
-/** What the pages of recipients need, on a sender node: tokens by their own signature, content from its bucket, the rest from the brain. */
+/**
+ * The data for public pages on a sender node: tokens are verified by their signature, content comes from its bucket, the rest from the
+ * controller.
+ */
 import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { notKept, personKey } from '../../delivery/feedback/choice.ts';
@@ -15,10 +18,10 @@ import { BUCKET, STREAM, SUBJECT } from '../streams.ts';
 import type { PublishedHits } from './hits.ts';
 import { Objects } from './objects.ts';
 
-/** The brain answers within a few milliseconds, or is not there. */
+/** The controller replies within a few milliseconds, or is unavailable. */
 const ASK_MS = 1500;
 
-/** What is kept of a mailing: its content as bytes, since only another thread reads that. */
+/** The cached data of a mailing: its content as bytes, because only another thread parses it. */
 interface Mailing extends Omit<MailingObject, 'frozen'>, SenderValues {
   links: readonly string[];
   hasVariants: boolean;
@@ -28,7 +31,7 @@ interface Mailing extends Omit<MailingObject, 'frozen'>, SenderValues {
 interface NodeSourceDeps {
   connection: NatsConnection;
   hits: PublishedHits;
-  /** Reads and makes links with the newest secrets. Throws 503 before they are known. */
+  /** Reads and creates links with the newest secrets. Throws 503 before they are known. */
   tokens(): LinkTokens;
   publicUrl(): string;
 }
@@ -60,7 +63,7 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
     const mark = erasedSubject({ account, person: personKey(tokens(), account, email) });
     return (await within(findNewest(connection, STREAM.consents, mark), ASK_MS)) !== null;
   };
-  /** What can be said without the brain: the address, and the lists as they were when the mail was made. */
+  /** The preferences that are known without the controller: the address, and the lists as of when the mail was created. */
   const withoutBrain = async (ids: RecipientIds): Promise<Preferences> => {
     const mailing = await findMailing(ids).catch(() => null);
     const groups = mailing?.groups ?? [];
@@ -68,7 +71,7 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
       email: ids.email,
       sender: mailing?.sender_name ?? '',
       groups,
-      // The group of the mail, also where its name cannot be found out.
+      // The mail's group, also if its name is unknown.
       own: mailing === null || groups.some(({ id }) => id === ids.group) ? ids.group : 0,
       unsubscribed: new Map(),
       tracking: null,
@@ -80,9 +83,9 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
     publicUrl,
     async readLink(purpose, token) {
       const ids = tokens().readRecipient(purpose, token);
-      // The brain does not know them any more, and their address must not come back by an old link.
+      // The controller no longer has this contact, and their address must not come back through an old link.
       if (ids !== null && purpose === 'unsubscribe' && (await wasErased(ids))) return null;
-      // A token without its address can only be checked by the brain.
+      // A token without the address can only be checked by the controller.
       if (ids !== null || token.includes('~')) return ids;
       const known = await ask('link', { purpose, token });
       return known === null ? null : asIds(known.ids);
@@ -108,7 +111,7 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
     async readMail(ids, token) {
       const mailing = await findMailing(ids);
       if (mailing === null) return null;
-      // Only the brain knows who got which variant.
+      // Only the controller knows which recipient got which variant.
       const variant = mailing.hasVariants ? ((await ask('variant', { token })) ?? 0) : 0;
       return { frozen: mailing.frozen, variant };
     },
@@ -116,7 +119,7 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
     async readValues(ids, purpose, token) {
       const values = await ask('values', { purpose, token }).catch(() => null);
       if (values !== null) return values;
-      // Without the brain it is as for a person whose record was deleted: placeholders have their defaults.
+      // Without the controller, values are as for a deleted contact: placeholders have their defaults.
       const { sender_name = '', sender_address = '' } = (await findMailing(ids)) ?? {};
       return { sender_name, sender_address };
     },
@@ -133,7 +136,7 @@ function asMailing({ bytes }: Stored): Mailing {
     groups,
     sender_name,
     sender_address,
-    // The last variant has the links of all.
+    // The last variant has the links of all variants.
     links: (variants.at(-1)?.content ?? content).links,
     hasVariants: variants.length > 0,
     frozen: Buffer.from(JSON.stringify(frozen)),

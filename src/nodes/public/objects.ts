@@ -1,26 +1,29 @@
-/** Content of mailings and pictures, fetched from their bucket once and kept in memory up to a number of bytes. */
+/** Content of mailings and images, fetched once from their bucket and cached in memory up to a number of bytes. */
 import type { NatsConnection } from '@nats-io/transport-node';
 import { findWhole, type Stored, within } from '../bucket.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
-/** After this time a page says to try again; the object is kept when it comes later. */
+/** After this time a page asks the visitor to try again; the object is cached when it arrives later. */
 const FETCH_MS = 5000;
-/** How long an object that nobody has is not asked for again. */
+/** How long a missing object is not requested again. */
 const MISSING_MS = 10_000;
 const MAX_MISSING = 10_000;
 
-/** Objects of one bucket, turned into `T` when they are fetched. */
+/** Objects of one bucket, converted to `T` when they are fetched. */
 export class Objects<T> {
   readonly #load: (name: string) => Promise<Stored | null>;
   readonly #read: (object: Stored) => T;
   readonly #ask: (name: string) => Promise<boolean>;
-  /** In the order of their last use. */
+  /** In order of last use. */
   readonly #kept = new Map<string, { value: T; bytes: number }>();
   readonly #fetching = new Map<string, Promise<T | null>>();
   readonly #missing = new Map<string, number>();
   #bytes = 0;
 
-  /** `ask` has the brain put an object into the bucket; it gives whether there is one and throws where the brain does not answer. */
+  /**
+   * `ask` makes the controller publish an object in the bucket. It returns whether the object exists, and throws if the controller does not
+   * reply.
+   */
   constructor(
     connection: NatsConnection,
     bucket: string,
@@ -32,7 +35,7 @@ export class Objects<T> {
     this.#ask = ask;
   }
 
-  /** The object, or null when nobody has one of this name. Throws 503 when it cannot be fetched in time. */
+  /** The object, or null if there is none with this name. Throws 503 if it cannot be fetched in time. */
   async get(name: string): Promise<T | null> {
     const kept = this.#kept.get(name);
     if (kept !== undefined) {
@@ -48,7 +51,7 @@ export class Objects<T> {
   #fetch(name: string): Promise<T | null> {
     const fetching = this.#find(name).finally(() => this.#fetching.delete(name));
     this.#fetching.set(name, fetching);
-    // Whoever waits hears of it; nobody may wait any more.
+    // Waiting callers get the error; if there are none, it must not count as unhandled.
     fetching.catch(() => undefined);
     return fetching;
   }

@@ -1,4 +1,4 @@
-/** The public pages of a sender node: the same as the brain's, at this node's HOST and PORT. */
+/** The public pages of a sender node: the same as the controller's, at this node's HOST and PORT. */
 import type { AddressInfo } from 'node:net';
 import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -23,11 +23,11 @@ interface PublicDeps {
 
 export interface PublicPages {
   origin: string;
-  /** Answers open requests, publishes the last opens and clicks, and closes the server, each within SHUTDOWN_SECONDS. */
+  /** Finishes open requests, publishes the last opens and clicks, and closes the server, each within SHUTDOWN_SECONDS. */
   close(): Promise<void>;
 }
 
-/** Serves the pages. Throws if the server cannot listen on HOST and PORT. */
+/** Serves the public pages. Throws if the server cannot listen on HOST and PORT. */
 export async function servePublicPages(deps: PublicDeps): Promise<PublicPages> {
   const { connection, config } = deps;
   const hits = new PublishedHits(jetstream(connection));
@@ -60,7 +60,8 @@ async function buildPublicApp(
   installPageRules(app);
   const source = nodeSource({ connection, hits, tokens: links.tokens, publicUrl: links.publicUrl });
   await recipientPages(app, source, clock);
-  // For load balancers: `/readyz` fails without NATS, since the node then cannot store anything and another node should serve the visitors.
+  // For load balancers: `/readyz` fails without NATS, because the node then cannot store anything and another node should serve the
+  // visitors.
   app.get('/healthz', () => ({ alive: true }));
   let isConnected = true;
   void watchConnection(connection, (connected) => {

@@ -1,6 +1,6 @@
 /**
- * The outbox: the list of the mails that are kept here because no relay is configured, newest first, and one mail with its text, headers,
- * source and links, what may keep people from reading it, and what its recipient could do with it.
+ * The outbox: the list of stored mails, newest first, and the page of one mail with its text, headers, source, links, checks, and what its
+ * recipient could do with it.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
@@ -45,7 +45,7 @@ export async function outboxScreens(app: FastifyInstance, { db, config, clock }:
 }
 
 interface OutboxList {
-  /** One more than a page shows where there is a further page. */
+  /** One more than a page shows, if there is a further page. */
   mails: readonly ListedMail[];
   search: string;
   isLater: boolean;
@@ -111,7 +111,7 @@ function Outbox({ mails, search, isLater, leaves, now }: OutboxList) {
 const VIEWS = ['look', 'text', 'headers', 'source', 'links', 'check'] as const;
 type View = (typeof VIEWS)[number];
 
-/** Registers the page of a mail and the mail's HTML for the frame in it. */
+/** Registers the page of a mail, and the mail's HTML for its iframe. */
 async function mailScreen(app: FastifyInstance): Promise<void> {
   pageRoute<Call>(app, '/outbox/:id', async (request, reply) => {
     const viewer = viewerOf(request);
@@ -155,7 +155,7 @@ interface MailProps {
   mail: Mail;
   parts: MailParts;
   view: View;
-  /** Whether the tokens in its links were left out for this user. */
+  /** Whether the tokens in its links were removed for this user. */
   isHidden: boolean;
   isOpened: boolean;
   /** Where links of this service lead. */
@@ -371,9 +371,9 @@ function Checks({ parts }: { parts: MailParts }) {
   );
 }
 
-/** Takes a mail apart (RFC 5322, RFC 2045), its headers unfolded and in their order. */
+/** Parses a mail (RFC 5322, RFC 2045), with its headers unfolded and in order. */
 async function takeApart(raw: string): Promise<MailParts> {
-  // Imported only here, since a service with a relay never needs it.
+  // Imported only here, because a service with an SMTP relay never needs it.
   const { default: PostalMime } = await import('postal-mime');
   const { html, text, headerLines } = await PostalMime.parse(raw);
   const headers = headerLines.map(({ line }) => {

@@ -1,4 +1,4 @@
-/** The page that a confirmation mail links to. Only its button confirms, since mail scanners open links. */
+/** The page to which a confirmation mail links. Only its button confirms, because mail scanners open links. */
 import { eq } from 'drizzle-orm';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Fragment } from 'preact';
@@ -19,7 +19,7 @@ interface Link {
 }
 
 const GONE = 410;
-/** How long a confirmation waits for its turn to be written. */
+/** How long a confirmation waits for the write lock. */
 const PATIENCE_MS = 10_000;
 
 export async function confirmRoutes(app: FastifyInstance, { db, lock, clock, tokens, wake }: Deps): Promise<void> {
@@ -88,7 +88,7 @@ export async function confirmRoutes(app: FastifyInstance, { db, lock, clock, tok
     return statePage(reply.code(GONE), form, form.expired_text, toForm(form));
   }
 
-  /** Only whoever has the link from a mail to the address is told this. */
+  /** Shown only to a visitor with the link from the mail, which proves ownership of the address. */
   function suppressedText({ language, sender_id }: Form): string {
     const sender = db.select({ reply: senders.reply_to_email }).from(senders).where(eq(senders.id, sender_id)).get();
     return wordsIn(language).form.suppressed(sender?.reply ?? '');

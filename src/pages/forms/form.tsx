@@ -1,6 +1,6 @@
 /**
- * The page of a public form. The answer does not reveal whether an address is already known. The form works without scripts too, but only
- * for a few visitors per hour, since the proof of work needs a script.
+ * The page of a public form. The reply does not reveal whether an address is already known. The form also works without scripts, but only
+ * for a few visitors per hour, because the proof of work needs a script.
  */
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -61,7 +61,7 @@ export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void
     const filled = readFilled(readShown(db, form), body);
     if (flood.isExceeded(networkOf(request.ip)))
       return ask(reply.header('retry-after', MINUTE_S), form, filled.values, new Map(), 'busy');
-    // A bot filled the hidden trap field. It gets the same answer as an accepted form.
+    // A bot filled in the honeypot field. It gets the same reply as an accepted form.
     if (body[TRAP] !== undefined && body[TRAP] !== '') return reply.redirect(`/f/${token}/sent`, 303);
     if (filled.address === null || filled.faults.size > 0)
       return ask(reply, form, filled.values, filled.faults, 'faulty');
@@ -89,7 +89,7 @@ export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void
     return reply.send(JSON.stringify({ proof: await challenges.create(form.id, clock.now().getTime()) }));
   });
 
-  // The URL must not change, because websites refer to it.
+  // This URL must not change, because websites refer to it.
   let script: Buffer | null = null;
   app.get('/f/form.js', (_request, reply) => {
     script ??= builtFile('form');
@@ -151,10 +151,10 @@ export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void
 
 const WINDOW_MS = 60_000;
 const MAX_PER_WINDOW = 60;
-/** The most networks in memory; beyond that, the oldest is forgotten. */
+/** The maximum number of networks in memory; beyond it, the oldest is forgotten. */
 const MAX_NETWORKS = 10_000;
 
-/** Limits how many forms a network can submit per minute. It is checked before the costly steps: proof of work and database write. */
+/** Limits how many forms a network can submit per minute. Checked before the costly steps: proof of work and database write. */
 class FloodLimit {
   readonly #clock: Clock;
   readonly #seen = new Map<string, { times: number; since: number }>();
@@ -163,7 +163,7 @@ class FloodLimit {
     this.#clock = clock;
   }
 
-  /** Counts a form that a network submitted; returns true if the network submitted too many in the current minute. */
+  /** Counts a form that a network submitted. Returns true if the network has submitted too many in the current minute. */
   isExceeded(network: string): boolean {
     const now = this.#clock.monotonic();
     const seen = this.#seen.get(network);
@@ -178,13 +178,13 @@ class FloodLimit {
 
 const WRITE_MS = 2000;
 
-/** Counts the views of forms in memory and stores them every two seconds, since anyone can open a page any number of times. */
+/** Counts the views of forms in memory and stores them every two seconds, because anyone can open a page any number of times. */
 class ShownCounts {
   readonly #deps: Pick<Deps, 'db' | 'lock'>;
   #unwritten = new Map<number, number>();
   #isWaiting = false;
 
-  /** Counts that are not stored yet are stored while `app` closes. */
+  /** Counts not stored yet are stored while `app` closes. */
   constructor(app: FastifyInstance, deps: Pick<Deps, 'db' | 'lock'>) {
     this.#deps = deps;
     app.addHook('onClose', () => this.#write());

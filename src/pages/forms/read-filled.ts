@@ -1,4 +1,4 @@
-/** Reads what somebody filled in. Anyone can send anything, so every value is bounded and checked. */
+/** Reads a submitted form. Anyone can send anything, so every value is limited and checked. */
 import { type Address, parseAddress } from '../../audience/contacts/addresses.ts';
 import { valueFault } from '../../forms/fields.ts';
 import type { FilledForm } from '../../forms/requests.ts';
@@ -6,17 +6,17 @@ import type { ShownForm } from '../../forms/shown.ts';
 import type { Faults, Filled } from '../../http/pages/form-markup.tsx';
 import { type FormBody, textList } from '../../http/requests/form-fields.ts';
 
-/** Longer values are not shown again. */
+/** Longer values are not shown again in the form. */
 const MAX_SHOWN_CHARACTERS = 500;
 
 interface Read {
   values: Filled;
-  /** Null when it is not valid. */
+  /** Null if it is not valid. */
   address: Address | null;
   faults: Faults;
 }
 
-/** The values of a form, and what is wrong with them. Fields that the form does not ask for are ignored. */
+/** The submitted values of a form, and their errors. Fields that the form does not have are ignored. */
 export function readFilled({ fields }: ShownForm, body: FormBody): Read {
   const faults = new Map<string, 'required' | 'invalid' | 'long' | 'email' | 'consent'>();
   const email = typeof body.email === 'string' ? body.email.trim() : '';
@@ -41,7 +41,7 @@ export function readFilled({ fields }: ShownForm, body: FormBody): Read {
   };
 }
 
-/** What is taken of a form without faults. */
+/** The data to store from a form without errors. */
 export function filledForm(
   address: Address,
   { given, chosen, tracking }: Filled,

@@ -1,4 +1,4 @@
-/** The public address (addition), for operators: where recipients reach this service, where it is kept, and what was seen of it. */
+/** The public URL (addition), for operators: where recipients reach this service, its source, and the result of its last check. */
 import Type, { type Static } from 'typebox';
 import { parseOrigin } from '../../config.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -83,7 +83,7 @@ export const changePublicAddress = operation({
   },
 });
 
-/** The origin of an address as PUBLIC_URL takes it; null for any other text. */
+/** The origin of a URL as PUBLIC_URL accepts it; null for any other text. */
 function findOrigin(text: string): string | null {
   try {
     return parseOrigin(text);
@@ -92,7 +92,7 @@ function findOrigin(text: string): string | null {
   }
 }
 
-/** Whether an origin leads each reader to their own machine (RFC 6890): mails with such links would be of no use to anybody else. */
+/** Whether an origin leads each reader to their own machine (RFC 6890), so that links to it would be useless to others. */
 function isThisMachine(origin: string): boolean {
   if (origin === '') return false;
   const host = new URL(origin).hostname.replace(/^\[|\]$|\.$/g, '');

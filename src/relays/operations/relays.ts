@@ -1,4 +1,4 @@
-/** The relays kept in the file (addition), for operators: list, add, change, order, delete. A password is never given back. */
+/** The SMTP relays stored in the database (addition), for operators: list, add, change, order, delete. Passwords are never returned. */
 import { and, asc, count, eq, isNull } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import type { Db } from '../../database/open.ts';
@@ -186,7 +186,7 @@ export const deleteRelay = operation({
     }),
 });
 
-/** The ids of the senders whose mail goes over this relay alone. */
+/** The ids of the senders bound to this relay. */
 function sendersOf(db: Db, relayId: number): number[] {
   return db
     .select({ id: senders.id })

@@ -1,4 +1,4 @@
-/** The test of a relay kept in the file (addition), for operators: how far a mail would get, in the server's own words. */
+/** The test of a stored SMTP relay (addition), for operators: how far a mail would get, with the server's replies. */
 import { and, isNull } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { asciiAddress } from '../../audience/contacts/addresses.ts';

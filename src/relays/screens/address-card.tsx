@@ -1,4 +1,4 @@
-/** Where the links in mails lead: the form that says it, and what was seen of it from outside. */
+/** The card for the public URL: its form, and the result of its last check. */
 import { Button } from '../../dashboard/components/button.tsx';
 import { type Problems, TextField } from '../../dashboard/components/field.tsx';
 import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
@@ -10,12 +10,12 @@ const TONES = { ok: 'good', warn: 'warn', fail: 'bad' } as const;
 
 export interface AddressForm {
   address: PublicAddress;
-  /** What is in the field: what was typed, or what is stored, or else what is offered. */
+  /** The value of the field: the text typed, or else the stored or suggested URL. */
   value: string;
   problems: Problems;
 }
 
-/** The card; without an address its form comes with a reason, where there is one its check comes along. */
+/** The card. Without a public URL, the form is shown with an explanation; otherwise with the result of its check. */
 export function AddressCard({ address, value, problems, now }: AddressForm & { now: Date }) {
   const language = useLanguage();
   const { url, source } = address;
@@ -54,7 +54,7 @@ export function AddressCard({ address, value, problems, now }: AddressForm & { n
   );
 }
 
-/** What the last look found, and the button that looks again. */
+/** The result of the last check, and the button that repeats it. */
 function Seen({ seen, now }: { seen: PublicAddress['seen']; now: Date }) {
   const language = useLanguage();
   const at = recordTime(seen?.at ?? null);

@@ -1,4 +1,4 @@
-/** The pages of one relay: adding, changing, testing and deleting it. */
+/** The pages of one SMTP relay: add, change, test and delete. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Confirm } from '../../dashboard/components/confirm.tsx';
 import { form, SentForm } from '../../dashboard/components/form.tsx';
@@ -77,7 +77,7 @@ export async function relayForms(app: FastifyInstance): Promise<void> {
     return showOne(request, reply, id, { chosen, status: tested.status, problem: sentenceOf(tested) });
   });
 
-  /** `chosen` and `test`: from which sender it was tested, and what the test found. */
+  /** `chosen` and `test`: the sender used for the test, and its result. */
   async function showOne(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -108,7 +108,7 @@ export async function relayForms(app: FastifyInstance): Promise<void> {
   }
 }
 
-/** The form; `stored` is the relay that is changed, null for a new one. */
+/** The form; `stored` is the relay to change, null for a new one. */
 function RelayForm({ stored, ways, shown: { values, problems } }: { stored: Relay | null; ways: Ways; shown: Shown }) {
   const language = useLanguage();
   const startsNow = stored === null && ways.queued > 0 && ways.environment.length === 0;
@@ -133,7 +133,7 @@ function RelayForm({ stored, ways, shown: { values, problems } }: { stored: Rela
   );
 }
 
-/** The button that asks before it deletes; `next` is the relay that takes over, null where there is none. */
+/** The delete button with confirmation; `next` is the relay that takes over, or null. */
 function DeleteRelay({ relay, next, ways }: { relay: Relay; next: string | null; ways: Ways }) {
   const language = useLanguage();
   const { queued, environment } = ways;

@@ -1,7 +1,7 @@
-/** What was seen of a relay. */
+/** The last known state of an SMTP relay. */
 import type { Relay } from '../operations/relays.ts';
 
-/** What was seen last of a relay. One that took a mail or passed a test after a failure works again. */
+/** The latest state of a relay. A relay that accepted a mail or passed a test after a failure works again. */
 export function relayState({ accepted_at, answered_at, failed_at }: Relay): {
   state: 'untried' | 'answers' | 'works' | 'fails';
   at: string | null;
@@ -9,6 +9,6 @@ export function relayState({ accepted_at, answered_at, failed_at }: Relay): {
   const [accepted, answered, failed] = [accepted_at ?? '', answered_at ?? '', failed_at ?? ''];
   if (accepted + answered + failed === '') return { state: 'untried', at: null };
   if (failed > accepted && failed > answered) return { state: 'fails', at: failed };
-  // That it took a mail says more than that it would.
+  // An accepted mail proves more than a passed test.
   return accepted > failed ? { state: 'works', at: accepted } : { state: 'answers', at: answered };
 }

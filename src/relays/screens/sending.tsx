@@ -1,4 +1,4 @@
-/** The public address, and the relays in their order with what was seen of each. */
+/** The settings page with the public URL, and the SMTP relays in order with their states. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import type { Problems } from '../../dashboard/components/field.tsx';
@@ -21,7 +21,7 @@ import { relayState } from './relay-state.ts';
 
 const TONES = { untried: 'plain', answers: 'good', works: 'good', fails: 'bad' } as const;
 
-/** Registers the list of the relays, and the pages of one. */
+/** Registers the list of relays, and the pages of a single relay. */
 export async function sendingScreens(app: FastifyInstance): Promise<void> {
   const show = async (
     request: FastifyRequest,
@@ -35,7 +35,7 @@ export async function sendingScreens(app: FastifyInstance): Promise<void> {
     const value = typed ?? (address.url || offeredAddress(request));
     const now = app.deps.clock.now();
     const card = <AddressCard {...{ address, value, problems, now }} />;
-    // First what is missing; once it is there, the relays are what one comes for.
+    // Shows the missing public URL first; once it is set, the relays come first.
     const isMissing = address.source === 'none' || typed !== undefined;
     return sendSettings(
       request,
@@ -69,7 +69,7 @@ export async function sendingScreens(app: FastifyInstance): Promise<void> {
     return reply.redirect('/settings/sending#address', 303);
   });
 
-  /** Moves a relay one place forward. */
+  /** Moves a relay one position up. */
   app.post<{ Params: { id: string } }>('/settings/sending/:id/up', async (request, reply) => {
     requireOperator(request);
     const { relays } = await ask(request, readRelays, {});
@@ -82,7 +82,10 @@ export async function sendingScreens(app: FastifyInstance): Promise<void> {
   await relayForms(app);
 }
 
-/** The address that the browser has open, where others may reach it, too; else empty. A session travels there over https only. */
+/**
+ * The origin open in the browser, if others may reach it too; otherwise empty. https only, because otherwise a session would be sent
+ * unencrypted.
+ */
 function offeredAddress(request: FastifyRequest): string {
   return isLoopback(request) ? '' : `https://${request.host}`;
 }

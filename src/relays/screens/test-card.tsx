@@ -1,4 +1,4 @@
-/** The test of a relay: from which sender, how far it came, and what the server said. */
+/** The test of an SMTP relay: the sender used, the stage reached, and the server's replies. */
 
 import { Button } from '../../dashboard/components/button.tsx';
 import { SelectField } from '../../dashboard/components/field.tsx';
@@ -11,9 +11,9 @@ import type { RelayTest } from '../operations/test.ts';
 export interface TestForm {
   relay: Relay;
   senders: readonly Sender[];
-  /** The address of who is signed in. */
+  /** The signed-in user's address. */
   email: string;
-  /** The sender that was chosen, and what the test found; null before. */
+  /** The chosen sender, and the result of the test; null before. */
   chosen: string;
   test: RelayTest | null;
 }

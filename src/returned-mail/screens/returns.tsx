@@ -1,4 +1,7 @@
-/** Returned mail: the addresses at which it comes back and at which providers report events, and the mails to people about an address. */
+/**
+ * The settings page for returned mail: the return path's domain, the URLs at which providers report events, and kept mail to the role
+ * addresses.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button } from '../../dashboard/components/button.tsx';
 import { Confirm } from '../../dashboard/components/confirm.tsx';
@@ -26,7 +29,7 @@ import {
   type RoleMails,
 } from '../operations.ts';
 
-/** What was typed into the form, without the key, and what is wrong with it. */
+/** The values entered in the form, without the key, and their errors. */
 interface Typed {
   provider: string;
   problems: Problems;
@@ -109,10 +112,10 @@ function NewIntake({ provider, problems }: Typed) {
 }
 
 const TONES = { waits: 'plain', works: 'good', refuses: 'bad' } as const;
-/** The page looks for the first event by itself for this long after the address was made. */
+/** How long after its creation the page waits for an intake's first event by itself. */
 const WATCH_MS = 60 * 60_000;
 const WATCH_EVERY_MS = 5000;
-/** What to do at the provider, after the address was copied. */
+/** Instructions for the provider's settings, after the URL was copied. */
 const STEPS: Readonly<Record<MailProvider, readonly PlainKey[]>> = {
   ses: ['providers.step.ses.1', 'providers.step.ses.2', 'providers.step.ses.3'],
   mailgun: ['providers.step.mailgun.1', 'providers.step.mailgun.2'],
@@ -177,7 +180,7 @@ function IntakeCard({ intake, now }: { intake: Intake; now: Date }) {
   );
 }
 
-/** What is known of the address; the page replaces it by itself while the first event is awaited. */
+/** The state of an intake. The page replaces it by itself while the first event is awaited. */
 function State({ intake, now, isActive }: { intake: Intake; now: Date; isActive: boolean }) {
   const language = useLanguage();
   const state = intakeState(intake);
@@ -221,13 +224,13 @@ function State({ intake, now, isActive }: { intake: Intake; now: Date; isActive:
   );
 }
 
-/** What is known of an address: it waits for the first event, works, or refuses what arrived last. */
+/** Whether an intake waits for its first event, works, or refused the latest request. */
 function intakeState({ last_event_at: eventAt, last_refused_at: refusedAt }: Intake) {
   if (refusedAt !== null && (eventAt === null || refusedAt > eventAt)) return 'refuses';
   return eventAt === null ? 'waits' : 'works';
 }
 
-/** Registers the deletion of a mail. */
+/** Registers the deletion of a kept mail. */
 async function roleMailDeletion(app: FastifyInstance): Promise<void> {
   app.post<{ Params: { id: string } }>('/settings/returns/mails/:id/delete', async (request, reply) => {
     await ask(request, deleteRoleMail, request.params);
@@ -235,7 +238,7 @@ async function roleMailDeletion(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** The addresses to register, and the kept mails, each with a button to delete it. */
+/** The role addresses to register with providers, and the kept mails, each with a delete button. */
 function RoleMailsCard({ found: { addresses, mails }, now }: { found: RoleMails; now: Date }) {
   const language = useLanguage();
   return (

@@ -1,4 +1,4 @@
-/** How often and when mail leaves: the limits of mails per person, the days and hours, and whether bad results hold it. */
+/** The settings page for frequency caps, sending hours and auto-pause. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button } from '../../dashboard/components/button.tsx';
 import { CheckField, SelectField, TextField } from '../../dashboard/components/field.tsx';
@@ -15,20 +15,20 @@ import { changeAutoHold, changeCaps, changeWindow, type ResultLimits, readCaps, 
 
 const NUMBERS = Array.from({ length: MAX_CAPS }, (_, at) => at + 1);
 
-/** A limit as it is in the form. */
+/** A cap as entered in the form. */
 interface CapFields {
   mails: string;
   days: string;
 }
 
-/** What was typed and refused, and why. */
+/** The rejected input, and the reason. */
 interface Shown {
   caps?: readonly CapFields[];
   window?: WindowFields;
   problem?: string;
 }
 
-/** What the form offers where mail leaves at any time. */
+/** The values offered by the form if mail is sent at any time. */
 const NO_WINDOW = { days: [], opens: '08:00', closes: '20:00' };
 
 export async function timesScreen(app: FastifyInstance): Promise<void> {
@@ -108,14 +108,14 @@ function Caps({ caps }: { caps: readonly CapFields[] }) {
   );
 }
 
-/** The times as they are in the form. */
+/** The sending hours as entered in the form. */
 interface WindowFields {
   days: string[];
   opens: string;
   closes: string;
 }
 
-/** A Monday. */
+/** Any Monday, to name the weekdays. */
 const MONDAY = Date.UTC(2024, 0, 1);
 const DAY_MS = 86_400_000;
 const DAYS = [0, 1, 2, 3, 4, 5, 6];
@@ -166,7 +166,7 @@ function WindowCard({ given, zone }: { given: WindowFields; zone: string }) {
 const SEE_OTHER = 303;
 const THOUSAND = 1000;
 
-/** Registers the switch. It leads back to the single send that is being composed, where it stands too. */
+/** Registers the auto-pause switch. It redirects back to the single send being edited, whose page has the switch too. */
 export async function holdSwitch(app: FastifyInstance): Promise<void> {
   app.post('/settings/returns/hold', async (request, reply) => {
     const isOn = field(request, 'auto_hold') === '1';
@@ -181,7 +181,7 @@ export async function holdSwitch(app: FastifyInstance): Promise<void> {
 
 interface HoldCardProps {
   limits: ResultLimits;
-  /** Of the single send that is being composed. */
+  /** The single send being edited. */
   utr?: string;
   mayChange: boolean;
 }
@@ -217,12 +217,12 @@ export function HoldCard({ limits: { auto_hold, least_results, limits }, utr = '
   );
 }
 
-/** Whether the account limits how many mails a person gets. */
+/** Whether the account has frequency caps. */
 export async function readHasCaps(request: FastifyRequest): Promise<boolean> {
   return (await ask(request, readCaps, {})).caps.length > 0;
 }
 
-/** The choice; `kind` is what it is for. */
+/** The checkbox for ignoring the caps; `kind` is the kind of mail it is for. */
 export function CapField({ name, kind, value }: { name: string; kind: 'mailing' | 'automation'; value: string }) {
   const language = useLanguage();
   const isMailing = kind === 'mailing';

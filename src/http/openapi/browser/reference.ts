@@ -9,7 +9,7 @@ declare global {
   }
 }
 
-/** The clients for which no samples are shown. Samples remain for curl, JavaScript (fetch, undici) and Python (requests, http.client). */
+/** Clients for which no samples are shown. Samples remain for curl, JavaScript (fetch, undici) and Python (requests, http.client). */
 const HIDDEN_CLIENTS: Record<string, true | string[]> = {
   ...Object.fromEntries(
     'c clojure csharp dart fsharp go http java julia kotlin objc ocaml php powershell r ruby rust swift'
@@ -24,7 +24,7 @@ const HIDDEN_CLIENTS: Record<string, true | string[]> = {
 
 window.Scalar.createApiReference('#reference', {
   url: '/docs/openapi.json',
-  // Requests go to where the page was opened, since browsers let it ask no other server.
+  // Requests go to the origin of the page, because browsers do not let it call other servers.
   servers: [{ url: location.origin }],
   authentication: { preferredSecurityScheme: [['PublicKey', 'SecretKey']] },
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
@@ -32,7 +32,7 @@ window.Scalar.createApiReference('#reference', {
   hideClientButton: true,
   showDeveloperTools: 'never',
   documentDownloadType: 'json',
-  // Nothing is loaded from, or sent to, anybody else.
+  // Nothing is loaded from or sent to third parties.
   withDefaultFonts: false,
   telemetry: false,
   agent: { disabled: true },

@@ -1,4 +1,4 @@
-/** German: the pages that recipients open. */
+/** German texts of public pages. */
 import type { en } from './en.tsx';
 
 export const de: typeof en = {

@@ -1,11 +1,11 @@
-/** English: the pages that recipients open. */
+/** English texts of public pages. */
 
-/** What a page with a single message says. */
+/** The texts of a page with a single message. */
 export interface Message {
   title: string;
-  /** Where it is not the title. */
+  /** Set if it differs from the title. */
   heading?: string;
-  /** A paragraph each. */
+  /** One paragraph each. */
   text: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** The texts of the pages that recipients open, in the language of their browser. */
+/** The texts of public pages, in the language of the visitor's browser. */
 import type { FastifyReply } from 'fastify';
 import { acceptedLocales, type LanguageCode, preferredLanguage } from '../../../languages.ts';
 import { de } from './de.tsx';
@@ -11,13 +11,13 @@ const WORDS: Readonly<Record<LanguageCode, PageWords>> = {
   de: { ...de, language: 'de' },
 };
 
-/** Gives the texts in the language of the person who gets the reply. Says in the reply that it depends on the language asked for (RFC 9110, 12.5.5). */
+/** The texts in the visitor's language. Adds a Vary header, because the reply depends on the requested language (RFC 9110, 12.5.5). */
 export function chooseWords(reply: FastifyReply): PageWords {
   reply.header('vary', 'Accept-Language');
   return WORDS[preferredLanguage(acceptedLocales(reply.request.headers['accept-language']))];
 }
 
-/** The texts in one language, for pages whose owner has decided on it. */
+/** The texts in one language, for pages whose owner has chosen it. */
 export function wordsIn(language: LanguageCode): PageWords {
   return WORDS[language];
 }

@@ -1,11 +1,11 @@
 /**
- * Proves that a form is filled in by a browser and no cheap robot: solves the form's challenge while people type, on our own page and on
- * websites that embed a form. If that fails, the form is sent as it is, and the page that answers may ask once more.
+ * Makes automated submissions costly: solves the form's proof-of-work challenge while the visitor types, on our own page and on websites
+ * that embed a form. If that fails, the form is submitted without a solution, and the next page may ask again.
  */
 import { type Challenge, solveChallenge } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/web/pbkdf2';
 
-/** What is sent sooner after the challenge was made is taken for a robot's. */
+/** A submission sooner than this after the challenge was created counts as a bot's. */
 const SOONEST_MS = 2500;
 
 for (const form of document.querySelectorAll<HTMLFormElement>('form[data-sendlark]')) prove(form);
@@ -13,7 +13,7 @@ for (const form of document.querySelectorAll<HTMLFormElement>('form[data-sendlar
 function prove(form: HTMLFormElement): void {
   const proof = form.querySelector<HTMLInputElement>('input[name="proof"]') ?? addHidden(form);
   const status = form.querySelector<HTMLElement>('[data-working]');
-  /** A page of ours has its challenge from the start. */
+  /** Our own page contains its challenge from the start. */
   let challengedAt = performance.now();
   let proving: Promise<void> | null = null;
   let isProven = false;
@@ -29,7 +29,7 @@ function prove(form: HTMLFormElement): void {
     if (solution !== null) proof.value = btoa(JSON.stringify({ challenge, solution }));
   };
   const proveIt = async () => {
-    // Without a solution, the challenge alone is sent: a few people an hour need no more.
+    // Without a solution only the challenge is sent, which is accepted for a few visitors per hour.
     await solve().catch(() => undefined);
     await wait(SOONEST_MS - (performance.now() - challengedAt));
     isProven = true;
@@ -38,7 +38,7 @@ function prove(form: HTMLFormElement): void {
     proving ??= proveIt();
     return proving;
   };
-  // A browser that fills in the form by itself gives it no focus.
+  // A form filled in by the browser gets no focus event.
   for (const sign of ['focusin', 'input']) form.addEventListener(sign, () => void begin());
   form.addEventListener('submit', (event) => {
     if (isProven) return;
@@ -49,7 +49,7 @@ function prove(form: HTMLFormElement): void {
     if (status !== null) status.textContent = status.dataset.working ?? '';
     void begin().then(() => form.submit());
   });
-  // A page that comes back from the history has a proof that was used.
+  // A page restored from the browser history has a proof that was already used.
   addEventListener('pageshow', ({ persisted }) => {
     if (!persisted) return;
     proof.value = '';
