@@ -61,10 +61,16 @@ export async function openTab(
   return { page, outside, complaints, received };
 }
 
+/** Counts what the page itself loads. Chromium reports what the frames of mails load only where they share the page's process. */
 async function countBytes(session: CDPSession): Promise<() => number> {
   let bytes = 0;
-  session.on('Network.loadingFinished', ({ encodedDataLength }) => {
-    bytes += encodedDataLength;
+  const ofFrames = new Set<string>();
+  const { frameTree } = await session.send('Page.getFrameTree');
+  session.on('Network.requestWillBeSent', ({ requestId, frameId }) => {
+    if (frameId !== undefined && frameId !== frameTree.frame.id) ofFrames.add(requestId);
+  });
+  session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    if (!ofFrames.has(requestId)) bytes += encodedDataLength;
   });
   await session.send('Network.enable');
   return () => bytes;
