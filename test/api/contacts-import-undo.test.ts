@@ -177,7 +177,9 @@ t.test('whoever subscribed with a form since the import is kept', async (t) => {
 
 t.test('after 30 days an import cannot be undone, and what undoing needs is gone', async (t) => {
   const app = await withPeople(t);
-  const id = await upload(app, SECOND);
+  const id = await upload(app, `${SECOND}nonsense,Graz,7,Other\n`);
+  const refused = { line: 402, field: 'email', text: 'The email must be a valid email address.' };
+  t.strictSame((await details(app, id)).errors, [{ ...refused, value: 'nonsense' }]);
   app.clock.advance(30 * DAY_MS + 2000);
   await app.background();
   app.clock.advance(-30 * DAY_MS - 2000);
@@ -196,6 +198,11 @@ t.test('after 30 days an import cannot be undone, and what undoing needs is gone
   for (const table of ['import_changes', 'import_added'])
     t.equal(app.db.prepare(`SELECT count(*) FROM ${table}`).pluck().get(), 0, table);
   t.match(await details(app, id), { undo_until: null, is_undoable: 0, state: 'done' });
+  t.strictSame(
+    (await details(app, id)).errors,
+    [{ ...refused, value: null }],
+    'the cells of refused rows are gone, too',
+  );
 });
 
 t.test('another account neither undoes an import nor sees whom its undo kept', async (t) => {

@@ -140,11 +140,11 @@ t.test('a file without a valid row imports nothing and says why', async (t) => {
   await app.one.call('POST', '/contacts/imports/start', {
     json: { upload_id: id, contact_type_id: 1, mapping: ['email'] },
   });
-  const errors = [{ line: 2, field: 'email', text: 'The email must be a valid email address.' }];
+  const errors = [{ line: 2, field: 'email', text: 'The email must be a valid email address.', value: 'nonsense' }];
   const { state, import_id, failed, ...upload } = await imported(app, id);
   t.strictSame([state, import_id, failed, upload.errors], ['failed', null, 1, errors]);
   const download = async (query: object) => app.one.call('GET', '/contacts/imports/errors', { query: { ...query } });
-  t.match((await download({ upload_id: id })).text, /2,email,The email must be a valid email address\./);
+  t.match((await download({ upload_id: id })).text, /2,email,nonsense,The email must be a valid email address\./);
   t.equal((await download({ upload_id: 'x' })).status, 404);
   const other = await app.two.call('GET', '/contacts/imports/errors', { query: { upload_id: id } });
   t.equal(other.status, 404);
@@ -161,10 +161,16 @@ t.test('where more rows failed than are kept, the file and the page say how many
   const errors = await app.one.call('GET', '/contacts/imports/errors', { query: { id: import_id } });
   const lines = errors.text.trim().split('\r\n');
   t.equal(lines.length, 1 + 1000 + 1);
-  t.equal(lines.at(-1), ',,These are the first 1000 of 1200 rows that failed. More are not kept.');
+  t.equal(lines.at(-1), ',,,These are the first 1000 of 1200 rows that failed. More are not kept.');
   const cookie = cookieOf(app, addPerson(app));
-  const page = await app.page('GET', `/contacts/import/${id}`, { headers: { ...FROM_PAGE, cookie } });
-  t.match(page.text, 'Shown here: the first 100 of 1,200.');
-  t.match(page.text, 'In the file to download: the first 1,000 of 1,200.');
-  t.match(page.text, /<th scope="row">3<\/th><td data-label="Cell">E-mail<\/td>/);
+  for (const page of [id, import_id]) {
+    const { text } = await app.page('GET', `/contacts/import/${page}`, { headers: { ...FROM_PAGE, cookie } });
+    t.match(text, 'Shown here: the first 100 of 1,200.');
+    t.match(text, 'In the file to download: the first 1,000 of 1,200.');
+    t.match(
+      text,
+      /<th scope="row">3<\/th><td data-label="Column">E-mail<\/td><td data-label="Value"><bdi>nonsense<\/bdi>/,
+      'on the page of the upload and on that of the import, which stays',
+    );
+  }
 });

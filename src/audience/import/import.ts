@@ -69,7 +69,9 @@ export async function importContacts(
     const refuse = (errors: readonly RowError[]) => {
       if (errors.length === 0) return;
       report.failed += errors.length;
-      report.errors = [...report.errors, ...errors].slice(0, Math.max(MAX_ERRORS, report.errors.length));
+      // Somebody was erased since the file was read, and a cell that was refused may name them.
+      const known = report.errors.map(({ value: _cell, ...error }) => error);
+      report.errors = [...known, ...errors].slice(0, Math.max(MAX_ERRORS, known.length));
       const { failed, errors: all } = report;
       db.update(contactImports).set({ failed, errors: all }).where(eq(contactImports.id, id)).run();
     };

@@ -15,6 +15,8 @@ export interface RowError {
   field: string;
   /** In its stored form. */
   text: string;
+  /** The cell, or its beginning. Absent for a whole row, an empty cell and an erased address. */
+  value?: string;
 }
 
 /**
@@ -32,6 +34,8 @@ interface Header {
 }
 
 const MAX_LENGTH = 255;
+/** So many characters of a cell are kept with what is wrong with it. */
+const MAX_SHOWN = 100;
 /**
  * The column with the choice whether a contact's opens and clicks may be recorded. It is not a field of contacts, because the
  * choice belongs to the address.
@@ -128,7 +132,7 @@ export class RowReader {
         continue;
       }
       const problem = value === '' ? null : this.#problem(field, value);
-      if (problem !== null) errors.push({ line, field, text: problem });
+      if (problem !== null) errors.push({ line, field, ...problem });
       row.push(this.#stored(field, value));
     }
     const normalized = parseAddress(email)?.normalized;
@@ -136,7 +140,7 @@ export class RowReader {
       errors.push({
         line,
         field: 'email',
-        text: stored(email === '' ? messages.required('email') : messages.email('email')),
+        ...(email === '' ? { text: stored(messages.required('email')) } : refusal(messages.email('email'), email)),
       });
     } else if (this.#isErased(normalized)) {
       errors.push({ line, field: 'email', text: stored(messages.erased('email')) });
@@ -159,15 +163,15 @@ export class RowReader {
       .join(' ');
   }
 
-  #problem(field: string, value: string): string | null {
+  #problem(field: string, value: string): Pick<RowError, 'text' | 'value'> | null {
     if (field === 'alt_email') {
       const normalized = parseAddress(value)?.normalized;
-      if (normalized === undefined) return stored(messages.email(field));
-      return this.#isErased(normalized) ? stored(messages.erased(field)) : null;
+      if (normalized === undefined) return refusal(messages.email(field), value);
+      return this.#isErased(normalized) ? { text: stored(messages.erased(field)) } : null;
     }
-    if (field === 'country') return this.#countryId(value) === null ? stored(messages.selected(field)) : null;
-    if (value.length > MAX_LENGTH) return stored(messages.maximum(field, MAX_LENGTH));
-    return CONTROL.test(value) ? stored(messages.oneLine(field)) : null;
+    if (field === 'country') return this.#countryId(value) === null ? refusal(messages.selected(field), value) : null;
+    if (value.length > MAX_LENGTH) return refusal(messages.maximum(field, MAX_LENGTH), value);
+    return CONTROL.test(value) ? refusal(messages.oneLine(field), value) : null;
   }
 
   #stored(field: string, value: string): string | number | null {
@@ -182,7 +186,7 @@ export class RowReader {
       const value = (cells[at] ?? '').trim();
       if (value !== '' && !isValidValue(custom.field_type, value)) {
         const field = custom.field_name.toLowerCase();
-        errors.push({ line, field, text: stored(messages.selected(field)) });
+        errors.push({ line, field, ...refusal(messages.selected(field), value) });
       }
       if (value === '' && this.#emptyCells === 'keep') continue;
       json += (json === '' ? '' : ',') + key + (value === '' ? 'null' : JSON.stringify(value));
@@ -195,7 +199,7 @@ export class RowReader {
     if (value === '') return null;
     const choice = Object.hasOwn(TRACKING_CELLS, value) ? TRACKING_CELLS[value] : undefined;
     if (choice === undefined)
-      errors.push({ line, field: TRACKING_COLUMN, text: stored(messages.selected(TRACKING_COLUMN)) });
+      errors.push({ line, field: TRACKING_COLUMN, ...refusal(messages.selected(TRACKING_COLUMN), value) });
     return choice ?? null;
   }
 
@@ -207,6 +211,12 @@ export class RowReader {
     this.#countries.set(given, id);
     return id;
   }
+}
+
+/** What is wrong with a cell, and the cell. A long one ends with a whole word, so that no part of an address stays when that is erased. */
+function refusal(problem: Parameters<typeof stored>[0], cell: string): Pick<RowError, 'text' | 'value'> {
+  const value = cell.length > MAX_SHOWN ? `${cell.slice(0, MAX_SHOWN).replace(/\S*$/, '')}…` : cell;
+  return { text: stored(problem), value: value.toWellFormed() };
 }
 
 interface GuessedColumn {

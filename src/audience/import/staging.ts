@@ -8,6 +8,7 @@ import type { Db } from '../../database/open.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { stored } from '../../errors/stored.ts';
 import { countErasedAddresses, erasedTest } from '../contacts/address-rows.ts';
+import { addressesIn } from '../contacts/addresses.ts';
 import { readCsv } from './csv.ts';
 import { DEFAULT_OPTIONS, type ImportJob, type ImportProgress } from './import-job.ts';
 import { plannedFields } from './make-lists.ts';
@@ -69,7 +70,8 @@ async function read(db: Db, job: ImportJob, progress: ImportProgress | undefined
     notes.push(...header.unknown.map((name) => stored(sentence('column_unknown', { name }))));
   const erased = countErasedAddresses(client, job.accountId);
   const { emptyCells } = job.options ?? DEFAULT_OPTIONS;
-  const reader = new RowReader(header, erasedTest(client, job.accountId), emptyCells);
+  const isErased = erasedTest(client, job.accountId);
+  const reader = new RowReader(header, isErased, emptyCells);
   const found: StagedFile = {
     columns: reader.columns,
     fields: reader.fields,
@@ -85,7 +87,9 @@ async function read(db: Db, job: ImportJob, progress: ImportProgress | undefined
   const insert = client.prepare<StagedRow>(`INSERT INTO staged VALUES (?, ${columns.map(() => '?').join(', ')})`);
   const refuse = (errors: readonly RowError[]) => {
     found.failed++;
-    if (found.errors.length < MAX_ERRORS) found.errors.push(...errors);
+    if (found.errors.length >= MAX_ERRORS) return;
+    for (const { value, ...error } of errors)
+      found.errors.push(value === undefined || addressesIn(value).some(isErased) ? error : { ...error, value });
   };
   client.exec('BEGIN');
   try {

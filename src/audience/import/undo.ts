@@ -159,7 +159,12 @@ function removeExpired(db: Db, clock: Clock): boolean {
     ).run(id);
     if (changes > 0) return true;
   }
-  prepared(db.$client, 'UPDATE contact_imports SET undo_until = NULL WHERE id = ?').run(id);
+  // What is wrong with rows stays; their cells go with the rest.
+  prepared(
+    db.$client,
+    `UPDATE contact_imports SET undo_until = NULL,
+       errors = (SELECT json_group_array(json_remove(value, '$.value')) FROM json_each(errors)) WHERE id = ?`,
+  ).run(id);
   return true;
 }
 

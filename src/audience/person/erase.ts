@@ -88,6 +88,7 @@ const STEPPED_TABLES = [
   { table: 'import_changes', ids: 2000, remover: secondAddressEraser('import_changes') },
   { table: 'webhook_events', ids: 1000, remover: secondAddressEraser('webhook_events') },
   { table: 'webhook_events', ids: 1000, remover: webhookEraser },
+  { table: 'contact_imports', ids: 2, remover: failedRowsEraser },
   { table: 'mailings', ids: 250, remover: deliveryEraser },
 ] as const;
 
@@ -120,6 +121,21 @@ function secondAddressEraser(table: keyof typeof SECOND_ADDRESSES): (client: Dat
       for (const { id } of found) remove.run(table === 'contacts' ? { id, at } : { id });
       if (table === 'webhook_events') eraseReplies(found);
     };
+  };
+}
+
+/** Returns a function that removes the cells of refused rows that contain the address, also within other text. */
+function failedRowsEraser(client: Database): Eraser {
+  const naming = client.prepare<[Record<string, number | string>], { id: number; errors: string }>(`
+    SELECT id, errors FROM contact_imports WHERE id > @after AND id <= @to AND user_id = @account
+      AND EXISTS (SELECT 1 FROM json_each(@spellings) s WHERE instr(fold(errors), s.value) > 0)`);
+  const keep = client.prepare('UPDATE contact_imports SET errors = @errors WHERE id = @id');
+  return ({ account, email, after, to }) => {
+    for (const { id, errors } of naming.all({ account, after, to, spellings: JSON.stringify(spellings(email)) })) {
+      const unnamed = (key: string, cell: unknown) =>
+        key === 'value' && typeof cell === 'string' && replaceAddress(cell, email, '') !== cell ? undefined : cell;
+      keep.run({ id, errors: JSON.stringify(JSON.parse(errors), unnamed) });
+    }
   };
 }
 

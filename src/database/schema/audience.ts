@@ -100,7 +100,7 @@ export const contactImports = sqliteTable(
     updated: count(),
     failed: count(),
     notes: text({ mode: 'json' }).$type<string[]>().notNull(),
-    errors: text({ mode: 'json' }).$type<{ line: number; field: string; text: string }[]>().notNull(),
+    errors: text({ mode: 'json' }).$type<{ line: number; field: string; text: string; value?: string }[]>().notNull(),
     /** The `created_at` or `updated_at` of the contacts that the import wrote; empty for imports of earlier releases. */
     written_at: line(),
     /** writing → done → undoing → undone. After a kill the state stays writing, and what was written can be undone. */

@@ -32,6 +32,13 @@ t.test('erasing a person removes every address they ever had from the bytes of t
     select_operator: ['is', 'is not', 'is not'],
     value: [second.toUpperCase(), `joe-${first}`, `'${second}'`],
   });
+  const file = { filename: 'a.csv', content: `email\nAnn <${first}>\nnobody <other@old.example>\nzoe@old.example\n` };
+  await app.one.call('POST', '/contacts/upload-csv', {
+    multipart: [
+      ['contact_type_id', '1'],
+      ['file', file],
+    ],
+  });
   await app.background();
   await correct(last);
   // Somebody else has the second contact's earlier address now.
@@ -64,7 +71,21 @@ t.test('erasing a person removes every address they ever had from the bytes of t
     bytes.split(`joe-${first}`).length,
     'only the longer address of the rule is there',
   );
-  t.equal((await personOf(3)).email, 'taken@new.example', 'the address of somebody else stays');
+  t.equal((await personOf(4)).email, 'taken@new.example', 'the address of somebody else stays');
+  await app.one.call('POST', '/contacts/upload-csv', {
+    multipart: [
+      ['contact_type_id', '1'],
+      ['file', file],
+    ],
+  });
+  for (const id of [1, 2]) {
+    const imported = (await app.one.call('GET', '/contacts/imports/details', { query: { id } })).body.message.import;
+    t.strictSame(
+      imported.errors.map(({ value }: { value: string | null }) => value),
+      [null, 'nobody <other@old.example>'],
+      'cells of rows that an import refused, before and after',
+    );
+  }
   const { segment } = (await app.one.call('GET', '/segment/details', { query: { segment_id: 1 } })).body.message;
   t.match(segment.value, [/^erased:/, `joe-${first}`, /^'erased:[\da-f]+'$/]);
   for (const email of [first, second, last]) {

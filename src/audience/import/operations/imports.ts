@@ -19,6 +19,7 @@ import {
 } from '../../../http/requests/schemas.ts';
 import { type Context, listOperation, operation, recordOperation } from '../../../operations/operation.ts';
 import { isoTimestamp } from '../../../time/clock.ts';
+import type { RowError } from '../rows.ts';
 import { isUndoable, undoImport } from '../undo.ts';
 
 /** Why a row of a file was not imported. */
@@ -26,6 +27,10 @@ export const RowProblem = Type.Object({
   line: integer(),
   field: Type.String({ description: 'Name of the invalid field.' }),
   text: said(),
+  value: nullable(
+    Type.String(),
+    'The cell, or its beginning, for 30 days; null for a whole row, an empty cell and an erased address.',
+  ),
 });
 export type RowProblem = Static<typeof RowProblem>;
 
@@ -73,7 +78,7 @@ const ById = { id: identifier('The import.') };
 const recordOf = ({ clock }: Context) =>
   recordObject(Import, contactImports, {
     notes: sql`json((SELECT json_group_array(english(value)) FROM json_each(${contactImports.notes})))`,
-    errors: sql`json((SELECT json_group_array(json_set(value, '$.text', english(value ->> 'text'))) FROM json_each(${contactImports.errors})))`,
+    errors: sql`json((SELECT json_group_array(json_set(value, '$.text', english(value ->> 'text'), '$.value', value ->> 'value')) FROM json_each(${contactImports.errors})))`,
     is_undoable: sql.raw(isUndoable(`'${isoTimestamp(clock.now())}'`)),
   });
 
@@ -129,8 +134,8 @@ export const readImportReport = operation({
 });
 
 /** Returns the reason why a row was not imported, from its stored form. */
-export function readProblem(problem: { line: number; field: string; text: string }): RowProblem {
-  return { ...problem, text: readStored(problem.text) };
+export function readProblem({ value, ...problem }: RowError): RowProblem {
+  return { ...problem, text: readStored(problem.text), value: value ?? null };
 }
 
 export const takeBackImport = operation({

@@ -293,11 +293,11 @@ export const failedRowsCsv = operation({
   run(context, { id, upload_id }): Readable {
     const report = upload_id === undefined ? null : requireUpload(context, upload_id).report;
     const { failed, errors } = report?.id === 0 ? report : requireReport(context, report?.id ?? id);
-    const csv = csvWriter(['line', 'field', 'text']);
-    for (const { line, field, text } of errors) csv.write([line, field, english(text)]);
+    const csv = csvWriter(['line', 'field', 'value', 'text']);
+    for (const { line, field, value, text } of errors) csv.write([line, field, value ?? '', english(text)]);
     const kept = new Set(errors.map(({ line }) => line)).size;
     if (kept < failed)
-      csv.write([null, '', `These are the first ${kept} of ${failed} rows that failed. More are not kept.`]);
+      csv.write([null, '', '', `These are the first ${kept} of ${failed} rows that failed. More are not kept.`]);
     csv.end();
     return csv;
   },

@@ -75,11 +75,7 @@ export function ImportProgress({ upload, report }: { upload: Upload; report: Imp
         {!isRunning && (
           <div class="buttons">
             {report && <UndoImport past={report} />}
-            {failed > 0 && (
-              <LinkButton look="plain" href={`/contacts/import/${upload.id}/errors`}>
-                {language.say('import.errors')}
-              </LinkButton>
-            )}
+            {failed > 0 && <DownloadFailed id={upload.id} />}
             <LinkButton look="plain" href="/contacts/import">
               {language.say('import.other')}
             </LinkButton>
@@ -122,13 +118,24 @@ export function PastImport({ past, kept }: { past: Import; kept: readonly KeptCo
         <UndoUntil past={past} />
         <div class="buttons">
           <UndoImport past={past} />
+          {past.failed > 0 && <DownloadFailed id={past.id} />}
           <LinkButton look="quiet" href="/contacts/recent">
             {language.say('contacts.recent')}
           </LinkButton>
         </div>
       </Card>
       {kept.length > 0 && <Kept kept={kept} whole={past.kept} />}
+      {past.failed > 0 && <FailedRows errors={past.errors} failed={past.failed} />}
     </LivePart>
+  );
+}
+
+function DownloadFailed({ id }: { id: number | string }) {
+  const language = useLanguage();
+  return (
+    <LinkButton look="plain" href={`/people/import/${id}/errors`}>
+      {language.say('import.errors')}
+    </LinkButton>
   );
 }
 
@@ -200,6 +207,7 @@ export function FailedRows({ errors, failed }: { errors: readonly RowProblem[]; 
             heading: language.say('import.rows.cell'),
             cell: ({ field }) => (field === '' ? language.say('import.rows.whole') : fieldLabel(language, field)),
           },
+          { heading: language.say('import.rows.value'), cell: ({ value }) => <bdi>{value ?? '–'}</bdi> },
           { heading: language.say('import.rows.reason'), cell: ({ text }) => language.sentence(text) },
         ]}
       />
