@@ -66,10 +66,10 @@ t.test('a column of an import becomes a new field where one is asked for', async
       (one: { field_name: string }) => one.field_name,
     );
   await app.one.call('POST', '/custom-fields/save', { form: { field_name: 'e_mail', field_type: 'text' } });
-  const refused = await send({ column2: 'new:' });
+  const refused = await send({ column2: 'new:text' });
   t.equal(refused.status, 422, 'a field that there is already is not made again');
   t.match(refused.text, 'has already been taken');
-  t.equal((await send({ column1: 'new:' })).status, 303);
+  t.equal((await send({ column1: 'new:text' })).status, 303);
   t.strictSame(await fields(), ['e_mail', 'strasse_privat']);
   await reached(app, path, 'looked');
   t.equal((await app.page('POST', `${path}/start`, { headers })).status, 303);
@@ -147,6 +147,91 @@ t.test(
     );
   },
 );
+
+t.test('a new field of an import is proposed with the type of its values', async (t) => {
+  const app = await startApp(t);
+  const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  const rows = [
+    'zoe@example.org,7,2026-01-31,08010,',
+    'ada@example.org,-12.5,,1010,',
+    'ivo@example.org,,2026-02-01T10:00,1,',
+  ];
+  const content = ['email,points,joined,postal,empty', ...rows].join('\n');
+  const file = { filename: 'readers.csv', content };
+  const looked = await app.page('POST', '/contacts/import', { headers, multipart: [['file', file]] });
+  const path = String(looked.headers.location);
+  const { text } = await app.page('GET', path, { headers });
+  const proposed = (name: string) => new RegExp(`>New field: ${name} \\((\\w+)`).exec(text)?.[1];
+  t.strictSame(['points', 'joined', 'postal', 'empty'].map(proposed), ['Number', 'Date', 'Text', 'Text']);
+  const form = { column0: 'email', column1: 'new:number', column2: 'new:datetime-local', column3: 'new:text' };
+  t.equal((await app.page('POST', path, { headers, form: { contact_type_id: '1', ...form } })).status, 303);
+  const { customFields } = (await app.one.call('GET', '/custom-fields')).body.message;
+  t.strictSame(
+    customFields.map((one: { field_name: string; field_type: string }) => [one.field_name, one.field_type]),
+    [
+      ['points', 'number'],
+      ['joined', 'datetime-local'],
+      ['postal', 'text'],
+    ],
+  );
+});
+
+t.test('an import questions misspelt domains, and corrects those that are ticked and no others', async (t) => {
+  const app = await startApp(t);
+  const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  const addresses = [
+    'Zoe@gmial.com',
+    'ada@gmial.com',
+    'ivo@hotmail.con',
+    'mia@gmail.com',
+    'leo@mail.com',
+    'eva@yahoo.es',
+  ];
+  const file = { filename: 'readers.csv', content: ['email', ...addresses].join('\n') };
+  const looked = await app.page('POST', '/contacts/import', { headers, multipart: [['file', file]] });
+  const path = String(looked.headers.location);
+  await app.page('POST', path, { headers, form: { contact_type_id: '1', column0: 'email' } });
+  await reached(app, path, 'looked');
+  const questioned = async () => {
+    const { text } = await app.page('GET', path, { headers });
+    const found = text.matchAll(
+      /checkbox" name="correct_domains" value="([^"]*)"( checked)?[^>]*>.*?<span>(.*?)<\/span>.*?>(\d) rows?</gs,
+    );
+    return {
+      text,
+      domains: [...found].map(([, domain, ticked, label, rows]) => [domain, ticked !== undefined, label, rows]),
+    };
+  };
+  const first = await questioned();
+  t.match(first.text, '3 addresses with a domain that looks misspelt');
+  t.strictSame(first.domains, [
+    ['gmial.com', false, 'gmial.com → gmail.com', '2'],
+    ['hotmail.con', false, 'hotmail.con → hotmail.com', '1'],
+  ]);
+  await app.page('POST', `${path}/preview`, { headers, form: { correct_domains: 'gmial.com' } });
+  await reached(app, path, 'looked');
+  const second = await questioned();
+  t.strictSame(
+    second.domains.map(([domain, ticked]) => [domain, ticked]),
+    [
+      ['gmial.com', true],
+      ['hotmail.con', false],
+    ],
+  );
+  t.match(second.text, 'Zoe@gmail.com');
+  await app.page('POST', `${path}/start`, { headers, form: { correct_domains: 'gmial.com' } });
+  await reached(app, path, 'done');
+  t.strictSame(app.db.prepare('SELECT email FROM contacts ORDER BY email').pluck().all(), [
+    'Zoe@gmail.com',
+    'ada@gmail.com',
+    'eva@yahoo.es',
+    'ivo@hotmail.con',
+    'leo@mail.com',
+    'mia@gmail.com',
+  ]);
+});
 
 t.test('the page before an import has the first 20 rows with every column, old values beside new ones', async (t) => {
   const app = await startApp(t);

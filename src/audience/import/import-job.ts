@@ -15,6 +15,8 @@ export interface ImportOptions {
   startsAutomations: boolean;
   /** What all contacts of the file are unsubscribed from: nothing, all mail, or the group with this id. */
   unsubscribe: 'nothing' | 'all' | number;
+  /** The domains of addresses that are corrected to the one that they look misspelt from (`meantDomain`). */
+  correctedDomains: readonly string[];
 }
 
 export interface ImportJob {
@@ -55,6 +57,7 @@ export const DEFAULT_OPTIONS: ImportOptions = {
   segmentId: null,
   startsAutomations: true,
   unsubscribe: 'nothing',
+  correctedDomains: [],
 };
 
 /** The columns whose empty value is null. In other columns it is an empty text. */

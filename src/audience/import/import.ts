@@ -55,7 +55,7 @@ export async function importContacts(
     const staged = await stage(db, job, told);
     const leaving = await stageLeavers(db, job);
     staged.notes.push(...leavingNotes(leaving));
-    const { columns, hasTracking, erased, ...found } = staged;
+    const { columns, hasTracking, erased, fields: _fields, misspelt: _misspelt, ...found } = staged;
     Object.assign(report, found);
     const hasPeople = report.rows > report.failed;
     if (!hasPeople && leaving.length === 0) return report;

@@ -7,6 +7,7 @@ import { CsvError } from './csv-parse.ts';
 import {
   DEFAULT_OPTIONS,
   type ImportJob,
+  type ImportOptions,
   type ImportProgress,
   type LeavingCount,
   sharedProgress,
@@ -58,6 +59,8 @@ export interface ImportPreview {
   counts: Record<PreviewKind, number>;
   /** How many values of contacts would be cleared. */
   removed: number;
+  /** The domains that look misspelt, the most frequent first. */
+  misspelt: MisspeltDomain[];
   /** The automations that contacts would enter. */
   automations: StartingAutomation[];
   /** How many contacts would get another value in each field. */
@@ -101,6 +104,7 @@ export async function previewImport(db: Db, job: ImportJob, progress?: ImportPro
     errors: [],
     counts: perKind(() => 0),
     removed: 0,
+    misspelt: [],
     automations: [],
     fields: [],
     leaving: [],
@@ -112,7 +116,8 @@ export async function previewImport(db: Db, job: ImportJob, progress?: ImportPro
     const { rows, failed, notes, errors } = staged;
     const leaving = await stageLeavers(db, job);
     const is_possible = rows > failed || leaving.length > 0 ? 1 : 0;
-    Object.assign(preview, { rows, failed, notes, errors, leaving, is_possible });
+    const misspelt = misspeltIn(staged, job.options ?? DEFAULT_OPTIONS);
+    Object.assign(preview, { rows, failed, notes, errors, leaving, is_possible, misspelt });
     if (rows > failed) await compare(db, job, staged, preview, told);
     return preview;
   } catch (error) {
@@ -121,6 +126,26 @@ export async function previewImport(db: Db, job: ImportJob, progress?: ImportPro
   } finally {
     dropStaged(db.$client);
   }
+}
+
+/** A domain of addresses that looks misspelt. */
+interface MisspeltDomain {
+  domain: string;
+  /** The domain that it seems to be meant for. */
+  meant: string;
+  /** How many rows have it. */
+  rows: number;
+  is_corrected: 0 | 1;
+}
+
+function misspeltIn({ misspelt }: StagedFile, { correctedDomains }: ImportOptions): MisspeltDomain[] {
+  return [...misspelt]
+    .map(([domain, found]) => ({
+      domain,
+      ...found,
+      is_corrected: correctedDomains.includes(domain) ? (1 as const) : (0 as const),
+    }))
+    .sort((one, other) => other.rows - one.rows);
 }
 
 async function compare(

@@ -3,9 +3,16 @@ import { createReadStream } from 'node:fs';
 import { TRACKING_CHOICE } from '../../database/schema/index.ts';
 import { messages } from '../../errors/field-errors.ts';
 import { stored } from '../../errors/stored.ts';
-import { parseAddress } from '../contacts/addresses.ts';
-import { type CustomField, isValidValue, RESERVED_FIELDS, reservedField } from '../contacts/contact-fields.ts';
+import { type Address, parseAddress } from '../contacts/addresses.ts';
+import {
+  type CustomField,
+  type FieldType,
+  isValidValue,
+  RESERVED_FIELDS,
+  reservedField,
+} from '../contacts/contact-fields.ts';
 import { countryId } from '../contacts/countries.ts';
+import { meantDomain } from '../contacts/misspelt-domains.ts';
 import { readCsv } from './csv.ts';
 import type { ImportOptions } from './import-job.ts';
 
@@ -52,6 +59,10 @@ const TRACKING_CELLS: Readonly<Record<string, number>> = {
   no: TRACKING_CHOICE.refused,
   nein: TRACKING_CHOICE.refused,
 };
+/** The maximum number of domains listed as misspelt. */
+export const MAX_MISSPELT = 100;
+/** The maximum number of domains of a file for which the result of `meantDomain` is cached. */
+const MAX_KNOWN_DOMAINS = 10_000;
 /** The fields that are parts of a postal address. */
 const ADDRESS_FIELDS: ReadonlySet<string> = new Set(RESERVED_FIELDS.filter((name) => reservedField(name)?.isOfAddress));
 const LINE_BREAKS = /[\r\n\u2028\u2029]+/;
@@ -94,12 +105,21 @@ export class RowReader {
   readonly #custom: { at: number; custom: CustomField; key: string }[] = [];
   readonly #isErased: (normalized: string) => boolean;
   readonly #emptyCells: ImportOptions['emptyCells'];
+  readonly #corrected: ReadonlySet<string>;
+  /** The domains that look misspelt, with the likely correct domain and the number of rows, whether corrected or not. */
+  readonly misspelt = new Map<string, { meant: string; rows: number }>();
+  readonly #meant = new Map<string, string | null>();
   readonly #countries = new Map<string, number | null>();
 
   /** `isErased` tells whether a normalized address was erased. */
-  constructor({ columns }: Header, isErased: (normalized: string) => boolean, emptyCells: ImportOptions['emptyCells']) {
+  constructor(
+    { columns }: Header,
+    isErased: (normalized: string) => boolean,
+    { emptyCells, correctedDomains }: Pick<ImportOptions, 'emptyCells' | 'correctedDomains'>,
+  ) {
     this.#isErased = isErased;
     this.#emptyCells = emptyCells;
+    this.#corrected = new Set(correctedDomains);
     this.#trackingAt = columns.findIndex((column) => column?.custom === null && column.field === TRACKING_COLUMN);
     this.hasTracking = this.#trackingAt >= 0;
     columns.forEach((column, at) => {
@@ -135,8 +155,9 @@ export class RowReader {
       if (problem !== null) errors.push({ line, field, ...problem });
       row.push(this.#stored(field, value));
     }
-    const normalized = parseAddress(email)?.normalized;
-    if (normalized === undefined) {
+    const address = this.#address(email);
+    const normalized = address?.normalized;
+    if (address === null || normalized === undefined) {
       errors.push({
         line,
         field: 'email',
@@ -146,11 +167,32 @@ export class RowReader {
       errors.push({ line, field: 'email', text: stored(messages.erased('email')) });
     } else {
       row[1] = normalized;
-      if (normalized === email) row[emailAt] = null;
+      row[emailAt] = address.address === normalized ? null : address.address;
     }
     if (this.#custom.length > 0) row.push(this.#customValues(line, cells, errors));
     if (this.hasTracking) row.push(this.#tracking(line, cells, errors));
     return errors.length > 0 ? { row: null, errors } : { row, errors };
+  }
+
+  /** Returns the address of a cell, with a misspelt domain corrected if that was chosen; null if the cell is not an address. */
+  #address(cell: string): Address | null {
+    const given = parseAddress(cell);
+    const meant = given && this.#meantDomain(given.domain);
+    if (given === null || meant === null) return given;
+    const found = this.misspelt.get(given.domain);
+    if (found !== undefined) found.rows++;
+    else if (this.misspelt.size < MAX_MISSPELT) this.misspelt.set(given.domain, { meant, rows: 1 });
+    if (!this.#corrected.has(given.domain)) return given;
+    return parseAddress(given.address.slice(0, given.address.lastIndexOf('@') + 1) + meant);
+  }
+
+  /** Returns the result of `meantDomain`, cached for most domains of a file. */
+  #meantDomain(domain: string): string | null {
+    const known = this.#meant.get(domain);
+    if (known !== undefined) return known;
+    const meant = meantDomain(domain);
+    if (this.#meant.size < MAX_KNOWN_DOMAINS) this.#meant.set(domain, meant);
+    return meant;
   }
 
   /** Returns a cell's value. A postal address in several lines becomes one line, as in the contact. */
@@ -226,6 +268,8 @@ interface GuessedColumn {
   field: string | null;
   /** Its cells in the first rows. */
   samples: string[];
+  /** The type that a new field for it would have, by the cells that were read. */
+  type: FieldType;
 }
 
 export interface GuessedColumns {
@@ -234,6 +278,9 @@ export interface GuessedColumns {
 }
 
 const SAMPLES = 3;
+/** The maximum numbers of rows and of cells that are read to guess the types of new fields. */
+const TYPE_ROWS = 1000;
+const TYPE_CELLS = 20_000;
 const SAMPLE_CHARACTERS = 100;
 /** The maximum number of columns that are offered for mapping; no table of contacts has that many. */
 export const MAX_MAPPED_COLUMNS = 500;
@@ -247,19 +294,32 @@ const FIELD_OF = new Map(
 /** Guesses the field of each column from its name and reads the first rows. Throws a `CsvError` if the file is not a table. */
 export async function guessColumns(path: string, customFields: readonly CustomField[]): Promise<GuessedColumns> {
   const csv = await readCsv(() => createReadStream(path));
+  const cells = csv.header.slice(0, MAX_MAPPED_COLUMNS);
+  const most = Math.max(SAMPLES, Math.min(TYPE_ROWS, Math.floor(TYPE_CELLS / cells.length)));
   const rows: string[][] = [];
   for await (const batch of csv.batches()) {
-    rows.push(...batch.rows.filter((cells) => cells.some((cell) => cell !== '')).slice(0, SAMPLES - rows.length));
-    if (rows.length >= SAMPLES) break;
+    rows.push(...batch.rows.filter((cells) => cells.some((cell) => cell !== '')).slice(0, most - rows.length));
+    if (rows.length >= most) break;
   }
-  const cells = csv.header.slice(0, MAX_MAPPED_COLUMNS);
   const guessed = guessFields(cells, customFields);
   const columns = cells.map((name, at) => ({
     name: name.trim().slice(0, SAMPLE_CHARACTERS),
     field: guessed[at] ?? null,
-    samples: rows.map((row) => (row[at] ?? '').slice(0, SAMPLE_CHARACTERS).toWellFormed()),
+    samples: rows.slice(0, SAMPLES).map((row) => (row[at] ?? '').slice(0, SAMPLE_CHARACTERS).toWellFormed()),
+    type: guessType(rows.map((row) => (row[at] ?? '').trim())),
   }));
   return { columns, notes: csv.notes };
+}
+
+/** A number that is not a code: postal codes and telephone numbers begin with 0 or +, which a number would lose. */
+const AMOUNT = /^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?$/;
+
+/** Returns the type of a field that accepts all these cells; text if none has a value. */
+function guessType(cells: readonly string[]): FieldType {
+  const values = cells.filter((cell) => cell !== '');
+  if (values.length === 0) return 'text';
+  if (values.every((value) => AMOUNT.test(value) && isValidValue('number', value))) return 'number';
+  return values.every((value) => isValidValue('datetime-local', value)) ? 'datetime-local' : 'text';
 }
 
 /** Returns the field of each cell of a header row. A field's own name takes precedence over other headings for the same field. */

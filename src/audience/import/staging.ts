@@ -20,6 +20,8 @@ export interface StagedFile {
   columns: string[];
   /** The fields of contacts that the file has, in the order of its columns. */
   fields: string[];
+  /** The domains that look misspelt, with the likely correct domain and the number of rows, whether corrected or not. */
+  misspelt: ReadonlyMap<string, { meant: string; rows: number }>;
   /** True if the file has choices about the recording of opens and clicks. They are in the column `tracking` of temp.sorted. */
   hasTracking: boolean;
   /** How many addresses of the account were erased when the file was read. None of these is in temp.sorted. */
@@ -69,12 +71,12 @@ async function read(db: Db, job: ImportJob, progress: ImportProgress | undefined
   if (job.mapping === undefined)
     notes.push(...header.unknown.map((name) => stored(sentence('column_unknown', { name }))));
   const erased = countErasedAddresses(client, job.accountId);
-  const { emptyCells } = job.options ?? DEFAULT_OPTIONS;
   const isErased = erasedTest(client, job.accountId);
-  const reader = new RowReader(header, isErased, emptyCells);
+  const reader = new RowReader(header, isErased, job.options ?? DEFAULT_OPTIONS);
   const found: StagedFile = {
     columns: reader.columns,
     fields: reader.fields,
+    misspelt: reader.misspelt,
     hasTracking: reader.hasTracking,
     erased,
     rows: 0,

@@ -17,7 +17,7 @@ export const imports: Translation<typeof english> = {
   'import.field': 'Wird zu',
   'import.fieldOf': 'Feld für die Spalte {name}',
   'import.unnamed': 'Spalte {number}',
-  'import.newField': 'Neues Feld: {name}',
+  'import.newField': 'Neues Feld: {name} ({type})',
   'import.skip': 'Weglassen',
   'import.type.both':
     'Wählen Sie oben „Ein neuer Kontakttyp“, um in diesen zu importieren, oder lassen Sie das Feld leer, um in den gewählten zu importieren.',
@@ -55,6 +55,13 @@ export const imports: Translation<typeof english> = {
   'import.preview.field': 'Feld',
   'import.preview.changes': 'Was sich ändert',
   'import.preview.empty': 'leer',
+  'import.misspelt': {
+    one: '{count} Adresse mit einer Domain, die nach einem Tippfehler aussieht',
+    other: '{count} Adressen mit einer Domain, die nach einem Tippfehler aussieht',
+  },
+  'import.misspelt.about': 'Geändert wird nur, was Sie ankreuzen. Alles andere wird importiert, wie es ist.',
+  'import.misspelt.rows': { one: '{count} Zeile', other: '{count} Zeilen' },
+  'import.misspelt.correct': 'Angekreuztes korrigieren',
   'import.sample': { one: 'Die erste Zeile', other: 'Die ersten {count} Zeilen' },
   'import.sample.kind': 'Was geschieht',
   'import.sample.new': 'Neu',

@@ -15,7 +15,7 @@ export const imports = {
   'import.field': 'Becomes',
   'import.fieldOf': 'Field for the column {name}',
   'import.unnamed': 'Column {number}',
-  'import.newField': 'New field: {name}',
+  'import.newField': 'New field: {name} ({type})',
   'import.skip': 'Leave out',
   'import.type.both':
     'Choose “A new contact type” above to import into this one, or leave this empty to import into the one that is chosen.',
@@ -52,6 +52,13 @@ export const imports = {
   'import.preview.field': 'Field',
   'import.preview.changes': 'What changes',
   'import.preview.empty': 'empty',
+  'import.misspelt': {
+    one: '{count} address with a domain that looks misspelt',
+    other: '{count} addresses with a domain that looks misspelt',
+  },
+  'import.misspelt.about': 'Nothing is changed unless you tick it. What is not ticked is imported as it is.',
+  'import.misspelt.rows': { one: '{count} row', other: '{count} rows' },
+  'import.misspelt.correct': 'Correct what is ticked',
   'import.sample': { one: 'The first row', other: 'The first {count} rows' },
   'import.sample.kind': 'What happens',
   'import.sample.new': 'New',

@@ -109,8 +109,8 @@ async function read(db: Db, job: ExportJob): Promise<ReadExport> {
     return {
       path,
       columns: [
-        { name: 'email', field: 'email', samples: [] },
-        ...columns.map(({ column, field, samples }) => ({ name: column, field, samples })),
+        { name: 'email', field: 'email', samples: [], type: 'text' },
+        ...columns.map(({ column, field, samples, type }) => ({ name: column, field, samples, type })),
       ],
       notes: [
         ...(people > 0 && leaving === 0 ? [stored(sentence('export_nobody_left', { name: title }))] : []),

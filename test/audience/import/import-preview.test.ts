@@ -32,6 +32,7 @@ const anyOptions: fc.Arbitrary<ImportOptions> = fc.record({
   segmentId: fc.constantFrom(null, 1, 2),
   startsAutomations: fc.boolean(),
   unsubscribe: fc.constantFrom<ImportOptions['unsubscribe'][]>('nothing', 'all', 1),
+  correctedDomains: fc.constant([]),
 });
 type File = typeof anyFile extends fc.Arbitrary<infer T> ? T : never;
 

@@ -42,13 +42,15 @@ import type { ImportReport } from '../import.ts';
 import { DEFAULT_OPTIONS, LEAVING_KINDS } from '../import-job.ts';
 import { plannedFields } from '../make-lists.ts';
 import { MAX_PREVIEWED, PREVIEW_KINDS, type PreviewKind } from '../preview.ts';
-import { guessColumns, MAX_MAPPED_COLUMNS, parseHeader } from '../rows.ts';
+import { guessColumns, MAX_MAPPED_COLUMNS, MAX_MISSPELT, parseHeader } from '../rows.ts';
 import { makeUploadFolder, type PlannedImport, type UploadedFile } from '../uploads.ts';
 import { RowProblem, readProblem } from './imports.ts';
 
 const EMPTY_CELLS = 'keep (default): a contact keeps its value where the cell is empty; clear: the value is removed.';
 const START_AUTOMATIONS =
   'Addition: 1 (default): people who join the target of a live automation by the import enter it; 0: nobody does, and later neither, unless they leave the target and join it again.';
+const CORRECTED =
+  'Domains that the preview names as misspelt and that are corrected to what they seem to be meant for; none by default.';
 const existing = {
   ...choice('update', 'keep'),
   description: 'update (default): contacts that are there already are changed; keep: they stay as they are.',
@@ -74,6 +76,7 @@ const GivenPlan = Type.Object({
     ),
   ),
   unsubscribe_groups_id: optionalReference(),
+  correct_domains: Type.Optional(stringList({ maxItems: MAX_MISSPELT, description: CORRECTED })),
 });
 type GivenPlan = Static<typeof GivenPlan>;
 
@@ -87,6 +90,7 @@ const Plan = Type.Object({
   start_automations: zeroOrOne(START_AUTOMATIONS),
   unsubscribe: zeroOrOne('1: everybody in the file is marked as unsubscribed.'),
   unsubscribe_groups_id: nullable(integer()),
+  correct_domains: Type.Array(Type.String(), { description: CORRECTED }),
 });
 export type Plan = Static<typeof Plan>;
 
@@ -118,6 +122,7 @@ const Upload = Type.Object({
       name: Type.String(),
       field: nullable(Type.String(), 'The field that the column seems to be; null when none has its name.'),
       samples: Type.Array(Type.String(), { description: 'Its cells in the first rows.' }),
+      type: { ...choice(...FIELD_TYPES), description: 'The type of a field that takes the cells of its first rows.' },
     }),
     { description: 'The columns of the file.' },
   ),
@@ -168,6 +173,15 @@ const Preview = Type.Object({
   removed: integer({
     description: 'How many values of contacts would be removed, because their cell is empty.',
   }),
+  misspelt: Type.Array(
+    Type.Object({
+      domain: Type.String({ description: 'A domain of addresses of the file, such as gmial.com.' }),
+      meant: Type.String({ description: 'The domain of a large provider that it seems to be meant for.' }),
+      rows: integer({ description: 'How many rows have it.' }),
+      is_corrected: zeroOrOne('1: it would be corrected, because of `correct_domains`; 0: it stays.'),
+    }),
+    { description: `Domains that look misspelt, at most ${MAX_MISSPELT}.` },
+  ),
   automations: Type.Array(
     Type.Object({
       utr: Type.String({ description: 'UUID of the automation.' }),
@@ -360,12 +374,13 @@ function plannedImport(given: GivenPlan): PlannedImport {
       segmentId: given.to_segment_id || null,
       startsAutomations: given.start_automations !== 0,
       unsubscribe: given.unsubscribe === 1 ? given.unsubscribe_groups_id || 'all' : 'nothing',
+      correctedDomains: given.correct_domains ?? [],
     },
   };
 }
 
 function planRecord({ typeId, mapping, options }: PlannedImport): Plan {
-  const { existing, emptyCells, segmentId, startsAutomations, unsubscribe } = options;
+  const { existing, emptyCells, segmentId, startsAutomations, unsubscribe, correctedDomains } = options;
   return {
     contact_type_id: typeId,
     mapping,
@@ -375,6 +390,7 @@ function planRecord({ typeId, mapping, options }: PlannedImport): Plan {
     start_automations: startsAutomations ? 1 : 0,
     unsubscribe: unsubscribe === 'nothing' ? 0 : 1,
     unsubscribe_groups_id: typeof unsubscribe === 'number' ? unsubscribe : null,
+    correct_domains: [...correctedDomains],
   };
 }
 

@@ -15,7 +15,7 @@ import { sendCsv } from '../../../http/list-response.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { installMultipart } from '../../../http/requests/forms.ts';
 import { addContactType } from '../../contact-types/operations.ts';
-import { fieldNameFor } from '../../contacts/contact-fields.ts';
+import { FIELD_TYPES, fieldNameFor } from '../../contacts/contact-fields.ts';
 import { type Choices, readChoices } from '../../contacts/screens/filter.tsx';
 import { addField } from '../../fields/operations.ts';
 import type { VendorName } from '../../migrate/vendors/index.ts';
@@ -202,7 +202,7 @@ function ChooseFile({ beginning, problem }: { beginning: Beginning; problem: str
 
 /** The choice of a contact type that is made with the import. */
 const NEW_TYPE = 'new';
-/** What a column becomes when a field is to be made for it. */
+/** What a column becomes when a field is to be made for it, before the type of the field. */
 const NEW_FIELD = 'new:';
 
 /** What was filled in. */
@@ -244,9 +244,10 @@ async function previewColumns(
 ): Promise<{ refusal: Refusal; given: GivenColumns } | null> {
   const mapping = [...given.mapping];
   for (const [at, { name }] of columns.entries()) {
-    if (mapping[at] !== NEW_FIELD) continue;
+    const field_type = mapping[at]?.startsWith(NEW_FIELD) ? mapping[at].slice(NEW_FIELD.length) : null;
+    if (field_type === null) continue;
     const field_name = fieldNameFor(name, at + 1);
-    const added = await attempt(request, addField, { field_name, field_type: 'text' });
+    const added = await attempt(request, addField, { field_name, field_type });
     // The refusal of a field's name is shown as one of the mapping, above it.
     if ('problems' in added)
       return { refusal: { ...added, problems: { mapping: [sentenceOf(added)] } }, given: { ...given, mapping } };
@@ -282,14 +283,18 @@ function Mapping({ upload, choices, type = '', newType, problems }: ColumnsForm)
   // No field of contacts, so the API does not list it among them.
   const names = [...new Set([...fields, TRACKING_COLUMN])];
   const known = names.map((name) => ({ value: name, label: fieldLabel(language, name) }));
-  const fieldsFor = (column: string, number: number) => {
+  const fieldsFor = ({ name: column, type: proposed }: Upload['columns'][number], number: number) => {
     const name = fieldNameFor(column, number);
+    const types = [proposed, ...FIELD_TYPES.filter((one) => one !== proposed)];
     return [
       { value: '', label: language.say('import.skip') },
       ...known,
       ...(known.some(({ value }) => value.toLowerCase() === name)
         ? []
-        : [{ value: NEW_FIELD, label: language.say('import.newField', { name }) }]),
+        : types.map((one) => ({
+            value: `${NEW_FIELD}${one}`,
+            label: language.say('import.newField', { name, type: language.say(`fields.kind.${one}`) }),
+          }))),
     ];
   };
   return (
@@ -326,7 +331,7 @@ function Mapping({ upload, choices, type = '', newType, problems }: ColumnsForm)
                 <td data-label={language.say('import.samples')}>{column.samples.filter(Boolean).join(' · ')}</td>
                 <td data-label={language.say('import.field')}>
                   <select name={`column${at}`} aria-label={language.say('import.fieldOf', { name: column.name })}>
-                    {fieldsFor(column.name, at + 1).map(({ value, label }) => (
+                    {fieldsFor(column, at + 1).map(({ value, label }) => (
                       <option key={value} value={value} selected={value === (column.field ?? '')}>
                         {label}
                       </option>

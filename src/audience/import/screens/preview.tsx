@@ -1,7 +1,7 @@
 /** What an import will do, in numbers and samples, before it does it, and the options that change that. */
 import type { FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
-import { SelectField } from '../../../dashboard/components/field.tsx';
+import { CheckField, SelectField } from '../../../dashboard/components/field.tsx';
 import { Facts, Meter, Stats } from '../../../dashboard/components/figures.tsx';
 import { Card, Notice } from '../../../dashboard/components/surface.tsx';
 import { numberColumn, Table } from '../../../dashboard/components/table.tsx';
@@ -68,6 +68,7 @@ export function PreviewPage({
         ))}
         {!isMaking && <Start upload={upload} plan={plan} preview={preview} />}
       </Card>
+      {!isMaking && preview && <Misspelt upload={upload} plan={plan} misspelt={preview.misspelt} />}
       {!isMaking && preview && <Leaving leaving={preview.leaving} />}
       {!isMaking && upload.migration && <MigrationFacts migration={upload.migration} />}
       {!isMaking && preview && <Samples preview={preview} people={people} />}
@@ -135,6 +136,34 @@ function whatHappens(language: Language, plan: Plan, { counts, removed, leaving 
   ]
     .filter((part) => part !== false)
     .join(', ');
+}
+
+/** The domains that look misspelt, each to be corrected or left. */
+function Misspelt({ upload, plan, misspelt }: { upload: Upload; plan: Plan; misspelt: Preview['misspelt'] }) {
+  const language = useLanguage();
+  if (misspelt.length === 0) return null;
+  const count = misspelt.reduce((sum, { rows }) => sum + rows, 0);
+  return (
+    <Card title={language.say('import.misspelt', { count })}>
+      <p>{language.say('import.misspelt.about')}</p>
+      <form method="post" action={`/contacts/import/${upload.id}/preview`}>
+        {eachOption(plan).map(hiddenInput)}
+        {misspelt.map(({ domain, meant, rows, is_corrected }) => (
+          <CheckField
+            key={domain}
+            name={CORRECTED}
+            value={domain}
+            label={`${domain} → ${meant}`}
+            hint={language.say('import.misspelt.rows', { count: rows })}
+            checked={is_corrected === 1}
+          />
+        ))}
+        <div class="buttons">
+          <Button look="plain">{language.say('import.misspelt.correct')}</Button>
+        </div>
+      </form>
+    </Card>
+  );
 }
 
 const LEAVING = {
@@ -292,6 +321,9 @@ function People({ kind, whole, people }: { kind: ShownKind; whole: number; peopl
   );
 }
 
+/** The parameter for the domains that are corrected. */
+const CORRECTED = 'correct_domains';
+
 /** From which mail everybody is marked as unsubscribed, where it is no group. */
 const ALL_MAIL = 'all';
 
@@ -316,11 +348,16 @@ const OPTION_LABELS = {
 } as const satisfies Record<OptionName, PlainKey>;
 
 /** The parameters that the options of a form mean. */
-export function optionParameters(given: unknown): Record<string, string> {
+export function optionParameters(given: unknown): Record<string, string | string[]> {
   const values: Record<string, unknown> = Object.assign(Object.create(null), given);
   const chosen = Object.keys(OPTION_LABELS).map((name) => [name, texts(values[name])[0]]);
   const { unsubscribe: from = '', ...options } = Object.fromEntries(chosen.filter(([, value]) => value !== undefined));
-  return { ...options, unsubscribe: from === '' ? '0' : '1', unsubscribe_groups_id: from === ALL_MAIL ? '' : from };
+  return {
+    ...options,
+    unsubscribe: from === '' ? '0' : '1',
+    unsubscribe_groups_id: from === ALL_MAIL ? '' : from,
+    [CORRECTED]: texts(values[CORRECTED]),
+  };
 }
 
 /** The form that shows what other options would do. */
@@ -349,6 +386,7 @@ function ImportOptions({ action, plan, choices }: { action: string; plan: Plan; 
   return (
     <Card title={language.say('import.options')}>
       <form method="post" action={action}>
+        {correctedIn(plan).map(hiddenInput)}
         {eachOption(plan).map(([name, value]) => (
           <SelectField
             key={name}
@@ -368,14 +406,14 @@ function ImportOptions({ action, plan, choices }: { action: string; plan: Plan; 
 
 /** The same options within the form that starts the import. */
 function HiddenOptions({ plan }: { plan: Plan }) {
-  return (
-    <>
-      {eachOption(plan).map(([name, value]) => (
-        <input key={name} type="hidden" name={name} value={value} />
-      ))}
-    </>
-  );
+  return <>{[...eachOption(plan), ...correctedIn(plan)].map(hiddenInput)}</>;
 }
+
+const hiddenInput = ([name, value]: readonly [string, string]) => (
+  <input key={`${name} ${value}`} type="hidden" name={name} value={value} />
+);
+
+const correctedIn = ({ correct_domains }: Plan) => correct_domains.map((domain) => [CORRECTED, domain] as const);
 
 function eachOption(plan: Plan) {
   return Object.entries(chosenIn(plan)) as [OptionName, string][];

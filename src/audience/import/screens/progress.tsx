@@ -133,7 +133,7 @@ export function PastImport({ past, kept }: { past: Import; kept: readonly KeptCo
 function DownloadFailed({ id }: { id: number | string }) {
   const language = useLanguage();
   return (
-    <LinkButton look="plain" href={`/people/import/${id}/errors`}>
+    <LinkButton look="plain" href={`/contacts/import/${id}/errors`}>
       {language.say('import.errors')}
     </LinkButton>
   );

@@ -1,0 +1,57 @@
+/** Finds domains of addresses that look like a large mail provider's, misspelt, such as gmial.com. */
+import { isNear } from '../../edit-distance.ts';
+
+/** The domains with the most mailboxes whose first label is long enough for one wrong letter to be a slip and not another name. */
+const LARGE = [
+  'gmail.com',
+  'googlemail.com',
+  'yahoo.com',
+  'yahoo.co.uk',
+  'yahoo.de',
+  'yahoo.fr',
+  'hotmail.com',
+  'hotmail.co.uk',
+  'hotmail.de',
+  'hotmail.fr',
+  'outlook.com',
+  'outlook.de',
+  'icloud.com',
+  'protonmail.com',
+  'fastmail.com',
+  't-online.de',
+  'freenet.de',
+  'orange.fr',
+  'wanadoo.fr',
+  'libero.it',
+].map((domain) => ({ domain, ...parts(domain) }));
+/** Providers of their own, one letter from a larger one. */
+const OWN = new Set(['email.com', 'mail.com', 'ymail.com', 'cloud.com']);
+
+/**
+ * Returns the large provider's domain of which a domain, in ASCII form and lower case, looks like a misspelling: one slip of a letter in
+ * the first label, as in hotmial.com, or in the ending .com, as in gmail.con. Null if the domain is a provider's own or resembles none.
+ */
+export function meantDomain(domain: string): string | null {
+  if (OWN.has(domain)) return null;
+  const { label, ending } = parts(domain);
+  const isSlip = (one: string, other: string) => one !== other && isNear(one, other, 1);
+  let meant: string | null = null;
+  for (const large of LARGE) {
+    if (domain === large.domain) return null;
+    if (
+      ending === large.ending
+        ? isSlip(label, large.label)
+        : label === large.label && isCom(large) && isSlip(ending, 'com')
+    )
+      meant ??= large.domain;
+  }
+  return meant;
+}
+
+/** Other endings are often a provider's own in another country. */
+const isCom = ({ ending }: { ending: string }) => ending === 'com';
+
+function parts(domain: string): { label: string; ending: string } {
+  const dot = domain.indexOf('.');
+  return { label: domain.slice(0, dot), ending: domain.slice(dot + 1) };
+}

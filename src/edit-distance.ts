@@ -1,0 +1,29 @@
+/** How alike two names are. */
+
+/** True if at most `most` letters differ. Most names differ by more in length alone, which is cheap to see. */
+export function isNear(one: string, other: string, most: number): boolean {
+  return Math.abs(one.length - other.length) <= most && editDistance(one, other) <= most;
+}
+
+/**
+ * Returns how many letters must be inserted, removed, replaced or swapped with their neighbour to turn one text into the other (the optimal string
+ * alignment distance). It takes time in proportion to the product of the lengths.
+ */
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
+      let least = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + cost);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        least = Math.min(least, (beforeLast[j - 2] ?? 0) + 1);
+      }
+      row.push(least);
+    }
+    beforeLast = last;
+    last = row;
+  }
+  return last[b.length] ?? 0;
+}
