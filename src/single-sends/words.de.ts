@@ -359,7 +359,6 @@ export const campaigns: Translation<typeof english> = {
   'compose.check.colours': 'Farben',
   'compose.check.dark.about':
     'So zeigen es Programme, die sich nach den dunklen Farben der Mail richten, etwa Apple Mail. Andere ändern Farben selbst.',
-  'compose.check.checks': 'Prüfungen',
   'compose.check.missing': 'Was noch fehlt',
   'compose.check.complete': 'Es fehlt nichts.',
   'compose.missing.sender': 'Ein Absender',
@@ -368,6 +367,15 @@ export const campaigns: Translation<typeof english> = {
   'compose.missing.subject': 'Ein Betreff',
   'compose.missing.preheader': 'Ein Vorschautext',
   'compose.missing.content': 'Die Mail selbst',
+  'compose.check.toMend': { one: '{count} Punkt zum Ansehen', other: '{count} Punkte zum Ansehen' },
+  'compose.check.allGood': 'Alle Prüfungen bestanden',
+  'compose.check.passed': { one: '{count} Prüfung bestanden', other: '{count} Prüfungen bestanden' },
+  'compose.check.next': 'Überprüfen und senden',
+  'compose.check.sample.good': 'Es ist kein Beispieltext unserer Vorlagen übrig.',
+  'compose.check.sample.bad': {
+    one: 'Beispieltext übrig: {count} Stelle',
+    other: 'Beispieltext übrig: {count} Stellen',
+  },
   'compose.check.urls.good': 'Jeder Link führt zu einer Web- oder E-Mail-Adresse oder einer Telefonnummer.',
   'compose.check.urls.bad': {
     one: '{count} Link führt nirgendwohin oder nur auf diesen Rechner: {names}',

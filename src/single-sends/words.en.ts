@@ -340,7 +340,6 @@ export const campaigns = {
   'compose.check.colours': 'Colours',
   'compose.check.dark.about':
     'As programs show it that do what the mail says about dark colours, such as Apple Mail. Others change colours by themselves.',
-  'compose.check.checks': 'Checks',
   'compose.check.missing': 'What is still missing',
   'compose.check.complete': 'Nothing is missing.',
   'compose.missing.sender': 'A sender',
@@ -349,6 +348,12 @@ export const campaigns = {
   'compose.missing.subject': 'A subject',
   'compose.missing.preheader': 'A preview text',
   'compose.missing.content': 'The mail itself',
+  'compose.check.toMend': { one: '{count} thing to look at', other: '{count} things to look at' },
+  'compose.check.allGood': 'All checks passed',
+  'compose.check.passed': { one: '{count} check passed', other: '{count} checks passed' },
+  'compose.check.next': 'Review and send',
+  'compose.check.sample.good': 'No sample text of our templates is left.',
+  'compose.check.sample.bad': { one: 'Sample text left: {count} place', other: 'Sample text left: {count} places' },
   'compose.check.urls.good': 'Every link leads to a web address, a mail address or a phone number.',
   'compose.check.urls.bad': {
     one: '{count} link leads nowhere or to this machine only: {names}',

@@ -100,6 +100,10 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
     await designer.getByText('Saved').waitFor();
     await page.getByRole('link', { name: 'Back to the content' }).click();
     await page.getByText('It is your own design.').waitFor();
+    await page.getByRole('link', { name: 'Check' }).click();
+    await page.getByRole('link', { name: 'P.S. If you are in the neighbourhood' }).click();
+    const found = designer.locator('#part-list [aria-current]');
+    t.match(await found.textContent(), 'P.S. If you are', 'the designer has the text chosen');
     t.strictSame(complaints, []);
   });
 

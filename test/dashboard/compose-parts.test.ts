@@ -1,4 +1,5 @@
 /** What composing says of a subject and of a mail, without a service. */
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { type CheckContext, checkContent } from '../../src/delivery/checks/content-checks.ts';
 import { inDark } from '../../src/delivery/shown/mail-frame.ts';
@@ -55,7 +56,7 @@ t.test('the checks name links that lead nowhere, unknown placeholders and what i
   ]);
   const links = (urls: string[]) => MAIL.html + urls.map((url) => `<a href="${url}">x</a>`).join('');
   const good = [
-    'https://example.com/a?b=1',
+    'https://example.org/a?b=1',
     'http://shop.example.co.uk',
     'mailto:a@example.com',
     'tel:+49 40 123',
@@ -65,6 +66,35 @@ t.test('the checks name links that lead nowhere, unknown placeholders and what i
   const bad = ['example.com', '#', 'http://localhost/a', 'https://', 'javascript:alert(1)'];
   t.strictSame(wrongOf({ html: links(bad) }), [['urls', bad.join(', ')]]);
   t.equal(wrongOf({ html: links(Array.from({ length: 50 }, () => 'y'.repeat(500))) })[0]?.[1]?.length, 5 * 82 - 2);
+});
+
+const templateHtml = (name: string) =>
+  readFileSync(new URL(`../../data/templates/${name}.html`, import.meta.url), 'utf8');
+const samplesIn = (html: string) => wrongOf({ html }).filter(([check]) => check === 'sample')[0]?.[1] ?? '';
+
+t.test('text of a built-in template that was left in a mail is named, with its links', async (t) => {
+  const left = samplesIn(templateHtml('promotion'));
+  for (const text of ['One week only', 'until Sunday at midnight', 'SPRING20', 'https://example.com/sale'])
+    t.match(left, text);
+  t.notMatch(left, /mailing list|Hello|Start shopping/, 'what is meant to stay is none');
+  for (const name of ['newsletter', 'letter', 'welcome', 'announcement', 'event', 'product', 'notice'])
+    t.not(samplesIn(templateHtml(name)), '', name);
+  t.equal(samplesIn(templateHtml('blank')), '');
+});
+
+t.test('what somebody wrote is no sample text, even where a template has a few of its words', async (t) => {
+  t.equal(samplesIn('<p>One week only</p><p>Our lamps are half price until Sunday.</p>'), '');
+  t.equal(samplesIn('<p>Behind the scenes</p><p>Our oven is two years old today.</p>'), '');
+  t.equal(samplesIn('<p>20% off</p><a href="https://shop.example/sale">Start shopping</a>'), '');
+  t.equal(
+    samplesIn('<p>Everything in the shop, until Sunday at midnight.</p>'),
+    '',
+    'a text that was changed is not ours',
+  );
+  t.equal(
+    samplesIn('<p>One week <b>only</b></p><p>Your code: <b>SUMMER</b></p><td>SPRING20</td>'),
+    'One week only, SPRING20',
+  );
 });
 
 t.test('in dark colours the rules of the mail for them hold, and no others', async (t) => {

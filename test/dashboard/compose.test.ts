@@ -218,6 +218,22 @@ t.test('an account without an unsubscribe group makes the first one on the way',
   t.equal((await sendDetails(app, utr)).unsubscribe_group_id, 1);
 });
 
+t.test('the check says first what is to be mended, folds away what is good, and leads to the review', async (t) => {
+  const { app } = await readyToSend(t);
+  const ada = writer(app);
+  const utr = await begin(t, ada);
+  const step = (name: string) => `/campaigns/${utr}/edit/${name}`;
+  await app.one.call('POST', '/single/send/save', { form: { utr, ...CONTENT, template_id: 7 } });
+  const check = await ada.get(step('check'));
+  t.match(check, /Sample text left: 15 places.*One week only.*<details class="passed">.*Every placeholder is known/s);
+  t.match(check, `href="${step('design')}?find=One+week+only"`);
+  t.match(await ada.get(`${step('design')}?find=One+week+only`), /src="\/design\/[^"]+&amp;find=One\+week\+only"/);
+  const primary = [...check.matchAll(/class="(?:button )?primary"[^>]*>([^<]*)/g)].map(([, text]) => text);
+  t.strictSame(primary, ['Review and send'], 'one way forward');
+  await app.one.call('POST', '/single/send/save', { form: { utr, template_html: '<p>Our own words</p>' } });
+  t.notMatch(await ada.get(step('check')), 'Sample text left');
+});
+
 t.test('of a mail of 2 MB the pages show a bounded part, and the checks find the same as in a small one', async (t) => {
   const { app, body } = await readyToSend(t);
   const ada = writer(app);
@@ -237,7 +253,7 @@ t.test('of a mail of 2 MB the pages show a bounded part, and the checks find the
       .filter((item) => !item.includes('Gmail'));
   const usual = await ada.get(`/campaigns/${await utrOf(small)}/edit/check`);
   t.strictSame(checks(check), checks(usual));
-  t.equal(checks(check).length, 11);
+  t.equal(checks(check).length, 12);
   t.match(
     check,
     /does not exist, so nothing is put in its place: frist_name.*This merge tag belongs.*: \*\|FNAME\|\*/s,

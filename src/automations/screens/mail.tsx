@@ -76,6 +76,7 @@ function composedMail(request: FastifyRequest, series: Series, mail: SeriesMail)
     test: (given) => attempt(request, testAutomationMail, { utr: mail.utr, ...given }),
     address,
     missing: async () => (mail.content === 'none' ? <NoContent /> : null),
+    next: null,
     readDesignUrl: async () => mail.design_url,
     send: (request, reply, { step, content, problem }) =>
       sendMailPage(request, reply, { series, mail, step, content, problem }),

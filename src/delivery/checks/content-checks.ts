@@ -3,6 +3,7 @@
 import { placeholderNames, scan } from '../content/merge.ts';
 import { type MjmlNode, parseMjml } from '../content/mjml.ts';
 import { checkMail, type Finding } from './mail-checks.ts';
+import { findSampleText } from './sample-text.ts';
 
 /** The number of items found, and the names of the first few. */
 export interface Named {
@@ -12,7 +13,7 @@ export interface Named {
 
 /** The result of a check that only unsent mail gets. `names` are inserted into the sentence that describes the result. */
 export interface ContentFinding {
-  check: 'urls' | 'leave' | 'address' | 'addressLacks' | 'unknown' | 'foreign' | 'values';
+  check: 'urls' | 'leave' | 'address' | 'addressLacks' | 'unknown' | 'foreign' | 'values' | 'sample';
   isGood: boolean;
   values: Named;
 }
@@ -37,6 +38,8 @@ export interface CheckContext {
 const PREFERENCES_PREVIEW = '/u/preview';
 const MAX_NAMES = 5;
 const MAX_NAME = 80;
+/** So many places with sample text are named, since each is a link to where it stands. */
+const MAX_PLACES = 20;
 
 /** The checks that a mail in the outbox gets, too. */
 export type SharedFinding = Finding & { check: Exclude<Finding['check'], 'unsubscribe'> };
@@ -46,7 +49,7 @@ export function checkContent(
   { html, text }: { html: string; text: string },
   { withoutValue, known, unknown, foreign, address, lacking, template }: CheckContext,
 ): { shared: SharedFinding[]; own: ContentFinding[] } {
-  const { links, findings } = checkMail({ html, text, headers: [] });
+  const { findings, ...content } = checkMail({ html, text, headers: [] });
   const finding = (check: ContentFinding['check'], { count, names }: Named): ContentFinding => ({
     check,
     isGood: count === 0,
@@ -63,16 +66,17 @@ export function checkContent(
       isIn && lacking.length > 0
         ? finding('addressLacks', named(lacking))
         : finding('address', { count: isIn ? 0 : 1, names: [] }),
-      finding('urls', named(links.map(({ url }) => url.trim()).filter((url) => !isReachable(url)))),
+      finding('urls', named(content.links.map(({ url }) => url.trim()).filter((url) => !isReachable(url)))),
       finding('unknown', unknown),
       finding('foreign', foreign),
       finding('values', named(withoutValue.filter((name) => known.includes(name)))),
+      finding('sample', named(findSampleText(content), MAX_PLACES)),
     ],
   };
 }
 
-function named(all: readonly string[]): Named {
-  return { count: all.length, names: all.slice(0, MAX_NAMES).map((name) => name.slice(0, MAX_NAME) || '–') };
+function named(all: readonly string[], most = MAX_NAMES): Named {
+  return { count: all.length, names: all.slice(0, most).map((name) => name.slice(0, MAX_NAME) || '–') };
 }
 
 /** Also counts the design's images without an alternative text: MJML writes an empty one into the HTML, as if the image were decorative. */

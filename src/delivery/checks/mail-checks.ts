@@ -36,9 +36,45 @@ interface Open {
   isHidden: boolean;
 }
 
-/** Returns the links in the HTML of a mail, and the findings about its texts. */
-function readHtml(html: string) {
+/** Elements within a text; all others end it. */
+const WITHIN_TEXT = new Set([
+  'a',
+  'abbr',
+  'b',
+  'code',
+  'em',
+  'font',
+  'i',
+  's',
+  'small',
+  'span',
+  'strong',
+  'sub',
+  'sup',
+  'u',
+]);
+
+/** What is in the HTML of a mail. */
+export interface MailContent {
+  links: MailLink[];
+  /** Its visible texts, each from one element that ends a text to the next, such as a paragraph or a cell, with single spaces. */
+  blocks: string[];
+  hasLanguage: boolean;
+  /** How many images have no alternative text, and how many texts too little contrast. */
+  bareImages: number;
+  weakTexts: number;
+}
+
+/** Reads the HTML of a mail. */
+export function readHtml(html: string): MailContent {
   const links: MailLink[] = [];
+  const blocks: string[] = [];
+  let block = '';
+  const endBlock = () => {
+    const text = block.replaceAll(/\s+/g, ' ').trim();
+    if (text !== '') blocks.push(text);
+    block = '';
+  };
   const stack: Open[] = [{ colour: null, ground: null, isHidden: false }];
   let link: MailLink | null = null;
   let hasLanguage = false;
@@ -46,6 +82,7 @@ function readHtml(html: string) {
   let weakTexts = 0;
   const parser = new Parser({
     onopentag(name, attributes) {
+      if (!WITHIN_TEXT.has(name)) endBlock();
       const above = stack.at(-1) ?? { colour: null, ground: null, isHidden: false };
       const style = attributes.style ?? '';
       const isHidden = above.isHidden || INVISIBLE.has(name) || /display\s*:\s*none/i.test(style);
@@ -68,22 +105,33 @@ function readHtml(html: string) {
     },
     ontext(text) {
       const { colour, ground, isHidden } = stack.at(-1) ?? { colour: null, ground: null, isHidden: true };
-      if (text.trim() === '' || isHidden) return;
+      if (isHidden) return;
+      block += text;
+      if (text.trim() === '') return;
       if (link !== null) link.text += text;
       if (colour !== null && ground !== null && contrast(colour, ground) < MIN_CONTRAST) weakTexts++;
     },
     onclosetag(name) {
+      if (!WITHIN_TEXT.has(name)) endBlock();
       if (!VOID.has(name) && stack.length > 1) stack.pop();
       if (name === 'a') link = null;
     },
   });
   parser.end(html);
-  return { links: links.map(({ url, text }) => ({ url, text: text.trim() })), hasLanguage, bareImages, weakTexts };
+  endBlock();
+  return {
+    links: links.map(({ url, text }) => ({ url, text: text.trim() })),
+    blocks,
+    hasLanguage,
+    bareImages,
+    weakTexts,
+  };
 }
 
-/** Returns the links of a mail and one finding for each check. */
-export function checkMail({ html, text, headers }: MailParts): { links: MailLink[]; findings: Finding[] } {
-  const { links, hasLanguage, bareImages, weakTexts } = readHtml(html ?? '');
+/** Returns what is in the HTML of a mail and one finding for each check. */
+export function checkMail({ html, text, headers }: MailParts): MailContent & { findings: Finding[] } {
+  const content = readHtml(html ?? '');
+  const { links, hasLanguage, bareImages, weakTexts } = content;
   const bytes = Buffer.byteLength(html ?? '');
   const silentLinks = links.filter((link) => link.text === '').length;
   const canLeave = headers.some(({ name }) => name.toLowerCase() === 'list-unsubscribe');
@@ -93,7 +141,7 @@ export function checkMail({ html, text, headers }: MailParts): { links: MailLink
     values: { count, limit },
   });
   return {
-    links,
+    ...content,
     findings: [
       finding('size', bytes <= GMAIL_BYTES, bytes, GMAIL_BYTES),
       finding('unsubscribe', canLeave),

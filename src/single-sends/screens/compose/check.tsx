@@ -1,7 +1,7 @@
 /** The third step: the mail as a person of the audience sees it, what may keep them from reading it, and a test mail. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import { Button } from '../../../dashboard/components/button.tsx';
+import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../dashboard/components/field.tsx';
 import { MailFrames, PlainText } from '../../../dashboard/components/mail-frames.tsx';
 import { Badge, Card, Notice } from '../../../dashboard/components/surface.tsx';
@@ -11,6 +11,7 @@ import { sentenceOf } from '../../../dashboard/operations.ts';
 import { languageOf } from '../../../dashboard/page.tsx';
 import { field, texts } from '../../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../../dashboard/signed-in.ts';
+import { withQuery } from '../../../dashboard/with-query.ts';
 import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
 import { variantName } from '../../../delivery/queue/variant-groups.ts';
 import { isTestMode } from '../../../delivery/transport/relays/in-use.ts';
@@ -77,7 +78,12 @@ export async function checkStep(
     const content = (
       <div class="stack">
         {missing}
-        {mail !== null && mail.problem === null && <Checks findings={mail.findings} />}
+        {mail !== null && mail.problem === null && <Checks composed={composed} findings={mail.findings} />}
+        {composed.next !== null && (
+          <div class="buttons">
+            <ToReview href={composed.next} />
+          </div>
+        )}
         <Look {...{ composed, mail, problems, email, variant }} isDark={query.colours === 'dark'} />
         <TestMail composed={composed} variant={variant} {...test} />
       </div>
@@ -155,21 +161,63 @@ function Look({ composed, mail, problems, email, variant, isDark }: LookProps) {
   );
 }
 
-function Checks({ findings }: { findings: readonly Found[] }) {
+function ToReview({ href }: { href: string }) {
+  return <LinkButton href={href}>{useLanguage().say('compose.check.next')}</LinkButton>;
+}
+
+/** What is to be looked at, each with where it is mended, and folded away what is good. */
+function Checks({ composed, findings }: { composed: Composed; findings: readonly Found[] }) {
   const language = useLanguage();
+  const [good, bad] = [1, 0].map((is) => findings.filter(({ is_good }) => is_good === is));
   return (
-    <Card title={language.say('compose.check.checks')}>
-      <ul class="checks">
-        {findings.map((found) => (
-          <li key={found.check}>
-            <Badge tone={found.is_good ? 'good' : 'warn'}>
-              {language.say(found.is_good ? 'outbox.check.good' : 'outbox.check.look')}
-            </Badge>
-            <span>{findingText(found, language)}</span>
-          </li>
-        ))}
-      </ul>
+    <Card
+      title={
+        bad?.length
+          ? language.say('compose.check.toMend', { count: bad.length })
+          : language.say('compose.check.allGood')
+      }
+    >
+      {bad !== undefined && bad.length > 0 && (
+        <ul class="checks">
+          {bad.map((found) => (
+            <li key={found.check}>
+              <Badge tone="warn">{language.say('outbox.check.look')}</Badge>
+              <div>
+                {findingText(found, language)}
+                {found.check === 'sample' && <SampleText composed={composed} names={found.names} />}
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
+      {good !== undefined && good.length > 0 && (
+        <details class="passed">
+          <summary>{language.say('compose.check.passed', { count: good.length })}</summary>
+          <ul class="checks">
+            {good.map((found) => (
+              <li key={found.check}>
+                <Badge tone="good">{language.say('outbox.check.good')}</Badge>
+                <span>{findingText(found, language)}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
     </Card>
+  );
+}
+
+/** The places with sample text, each a link to where it stands in the designer, or to the code of a mail that has only that. */
+function SampleText({ composed, names }: { composed: Composed; names: readonly string[] }) {
+  const isCode = composed.content === 'html';
+  return (
+    <ul class="samples small">
+      {names.map((name) => (
+        <li key={name}>
+          <a href={isCode ? composed.address('html') : withQuery(composed.address('design'), { find: name })}>{name}</a>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -7,8 +7,9 @@ import { TemplatePicture } from '../../../dashboard/components/mail-frames.tsx';
 import { Notice } from '../../../dashboard/components/surface.tsx';
 import { type Attempt, ask, attempt, type Refusal, sentenceOf } from '../../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../../dashboard/page.tsx';
-import { field } from '../../../dashboard/sign-in/fields.ts';
+import { field, texts } from '../../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../../dashboard/signed-in.ts';
+import { withQuery } from '../../../dashboard/with-query.ts';
 import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
 import { pageRoute } from '../../../http/pages/layout.ts';
 import { MAX_FORM_BYTES } from '../../../http/requests/forms.ts';
@@ -52,6 +53,8 @@ export interface Composed
   address(step: string): string;
   /** What it still lacks before it can be sent, as a part of the page. */
   missing(): Promise<VNode | null>;
+  /** The address of the page that follows its check; null where none does. */
+  next: string | null;
   /** The link to its designer. */
   readDesignUrl(): Promise<string>;
   /** Sends one of its pages. `problem` is what went wrong with the form that was sent. */
@@ -102,6 +105,7 @@ export function composedCampaign(request: FastifyRequest, draft: Draft): Compose
       const { audience } = await ask(request, countAudience, { utr });
       return <MissingParts utr={utr} missing={missingParts(draft, audience)} />;
     },
+    next: stepPath(utr, 'schedule'),
     readDesignUrl: () => ask(request, readDesignUrl, { utr }),
     send: (request, reply, { step, content, problem }) =>
       sendStep(request, reply, draft, step === 'check' ? 'check' : 'content', content, problem),
@@ -109,16 +113,28 @@ export function composedCampaign(request: FastifyRequest, draft: Draft): Compose
 }
 
 export async function designScreen(app: FastifyInstance, kind: ComposedKind): Promise<void> {
-  pageRoute<{ Params: ComposedParams }>(app, `${kind.route}/design`, async (request, reply) => {
-    const viewer = viewerOf(request);
-    const mail = await kind.read(request, request.params);
-    // The page may be open at another address than the one in links.
-    const token = (await mail.readDesignUrl()).split('/').at(-1) ?? '';
-    const language = languageOf(request, viewer);
-    const title = language.say('compose.design.title');
-    const frame = { title, section: kind.section, action: <Back href={mail.address('content')} /> } as const;
-    return sendPage(request, reply, viewer, frame, <Designer source={`/design/${token}?lang=${language.code}`} />);
-  });
+  pageRoute<{ Params: ComposedParams; Querystring: { find?: string } }>(
+    app,
+    `${kind.route}/design`,
+    async (request, reply) => {
+      const viewer = viewerOf(request);
+      const mail = await kind.read(request, request.params);
+      // The page may be open at another address than the one in links.
+      const token = (await mail.readDesignUrl()).split('/').at(-1) ?? '';
+      const language = languageOf(request, viewer);
+      const title = language.say('compose.design.title');
+      const frame = { title, section: kind.section, action: <Back href={mail.address('content')} /> } as const;
+      return sendPage(
+        request,
+        reply,
+        viewer,
+        frame,
+        <Designer
+          source={withQuery(`/design/${token}`, { lang: language.code, find: texts(request.query.find)[0] })}
+        />,
+      );
+    },
+  );
 }
 
 function Back({ href }: { href: string }) {

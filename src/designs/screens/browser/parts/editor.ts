@@ -2,6 +2,7 @@
 import type { ComponentView, Editor, EditorConfig, Plugin } from 'grapesjs';
 import { type Block, listBlocks } from './blocks.ts';
 import { type Brand, type BrandChoice, completeBrand } from './brand.ts';
+import { chooseFound } from './find.ts';
 import { insertAfterChosen, keepForeignParts } from './insert.ts';
 import { openOutline } from './outline.ts';
 import { element, isLocked, say, showProgress, tell } from './page.ts';
@@ -74,6 +75,7 @@ export async function openEditor(
     void showKept(editor);
     offerFonts(editor, brand);
     keepFieldsNamed();
+    chooseFound(editor);
     document.body.dataset.ready = 'yes';
   });
   window.editor = editor;

@@ -1,0 +1,63 @@
+/**
+ * Finds text of the built-in templates that was left in a mail. The samples are read from the templates themselves. What several of them
+ * share is no sample, nor what has merge tags, a line that ends with a comma, or the footer: those are meant to stay.
+ */
+import { readFileSync } from 'node:fs';
+import { listTemplates, templateFile } from '../../database/seed.ts';
+import { type MailContent, readHtml } from './mail-checks.ts';
+
+interface Samples {
+  /** Which template has each text. */
+  texts: ReadonlyMap<string, number>;
+  /** The hosts of the templates' links. */
+  hosts: ReadonlySet<string>;
+}
+
+const MIN_WORDS = 3;
+/** A shorter text, such as “Behind the scenes”, may be somebody's own: it counts only beside another one of its template. */
+const SURE_WORDS = 6;
+/** A word of letters and digits, such as a code for a discount. */
+const CODE = /^(?=.*\p{L})(?=.*\d)[\p{L}\d]{5,}$/u;
+/** The footer begins with it. */
+const ADDRESS = '((sender_address))';
+
+let samples: Samples | undefined;
+
+/** The places of a mail that still say what a template says, each once: the text, or the address of a link. */
+export function findSampleText({ blocks, links }: Pick<MailContent, 'blocks' | 'links'>): string[] {
+  samples ??= readSamples();
+  const { texts, hosts } = samples;
+  const left = [...new Set(blocks)].filter((block) => texts.has(block));
+  const isOurs = (text: string) =>
+    isSure(text) || left.some((other) => other !== text && texts.get(other) === texts.get(text));
+  const leading = links.map(({ url }) => url).filter((url) => hosts.has(hostOf(url)));
+  return [...left.filter(isOurs), ...new Set(leading)];
+}
+
+function readSamples(): Samples {
+  const templates = listTemplates().map((template) => readHtml(readFileSync(templateFile(template, 'html'), 'utf8')));
+  const owners = new Map<string, Set<number>>();
+  for (const [template, { blocks }] of templates.entries()) {
+    const footer = blocks.indexOf(ADDRESS);
+    for (const text of blocks.slice(0, footer < 0 ? undefined : footer))
+      owners.set(text, (owners.get(text) ?? new Set()).add(template));
+  }
+  const own = [...owners].flatMap(([text, [template = 0, ...others]]) =>
+    others.length === 0 && isTelling(text) ? [[text, template] as const] : [],
+  );
+  const hosts = templates.flatMap(({ links }) => links.map(({ url }) => hostOf(url))).filter(Boolean);
+  return { texts: new Map(own), hosts: new Set(hosts) };
+}
+
+function isTelling(text: string): boolean {
+  return !/\(\(|,$/.test(text) && (words(text) >= MIN_WORDS || CODE.test(text));
+}
+
+const isSure = (text: string) => words(text) >= SURE_WORDS || CODE.test(text);
+
+const words = (text: string) => text.split(' ').length;
+
+/** The host of a web address; empty for anything else. */
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname : '';
+}
