@@ -6,7 +6,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { MAIL_PROVIDERS, type MailProvider } from '../database/schema/index.ts';
 import { eventWithoutEffect, readSes, readSns, SnsCertificates } from '../delivery/feedback/providers/amazon.ts';
-import { readBrevo } from '../delivery/feedback/providers/brevo.ts';
+import { EVENT_BYTES, PROVIDERS } from '../delivery/feedback/providers/index.ts';
 import {
   findIntake,
   type Intake,
@@ -15,11 +15,7 @@ import {
   openIntakeSecret,
   RefusedRequests,
 } from '../delivery/feedback/providers/intakes.ts';
-import { readMailgun } from '../delivery/feedback/providers/mailgun.ts';
-import { readPostmark } from '../delivery/feedback/providers/postmark.ts';
 import { type ProviderEvent, type ReceivedRequest, Refusal } from '../delivery/feedback/providers/provider-event.ts';
-import { readSendgrid } from '../delivery/feedback/providers/sendgrid.ts';
-import { readSparkpost } from '../delivery/feedback/providers/sparkpost.ts';
 import { readAll, takeIn } from '../delivery/feedback/providers/take-in.ts';
 import { Failure } from '../errors/failure.ts';
 import { failedBody, frameworkText, refusing } from '../http/errors.ts';
@@ -31,30 +27,6 @@ interface Addressed {
   Body: Buffer | undefined;
 }
 
-/**
- * Larger than any provider sends. Batches are read one event at a time; a signature covers the whole body, so it is checked without a
- * pause.
- */
-const BATCH_BYTES = 16 * 1024 * 1024;
-const SIGNED_BATCH_BYTES = 4 * 1024 * 1024;
-const EVENT_BYTES = 256 * 1024;
-const BODY_BYTES: Readonly<Record<MailProvider, number>> = {
-  ses: EVENT_BYTES,
-  mailgun: EVENT_BYTES,
-  postmark: EVENT_BYTES,
-  sendgrid: SIGNED_BATCH_BYTES,
-  brevo: BATCH_BYTES,
-  sparkpost: BATCH_BYTES,
-};
-/** Those that sign nothing; a password may be asked for besides the token. */
-const READERS = {
-  mailgun: readMailgun,
-  postmark: readPostmark,
-  sendgrid: readSendgrid,
-  brevo: readBrevo,
-  sparkpost: readSparkpost,
-};
-const UNSIGNED = new Set<MailProvider>(['postmark', 'brevo', 'sparkpost']);
 const STATUSES = { signature: 403, expired: 403, topic: 403, login: 401, malformed: 400 };
 const TOO_MANY_REQUESTS = 429;
 
@@ -81,9 +53,10 @@ export async function providerEventRoutes(app: FastifyInstance, deps: Deps): Pro
     return answer(reply, 500, 'Internal error');
   });
 
-  for (const provider of MAIL_PROVIDERS)
+  for (const provider of MAIL_PROVIDERS) {
+    const { maxBytes, isSigned } = provider === 'ses' ? { maxBytes: EVENT_BYTES, isSigned: true } : PROVIDERS[provider];
     app.post<Addressed>(`/hooks/in/${provider}/:token`, {
-      bodyLimit: BODY_BYTES[provider],
+      bodyLimit: maxBytes,
       // Checked before the body is read, so that a request without a token costs next to nothing.
       onRequest: async (request, reply) => {
         const intake = findByToken(request.params.token, provider);
@@ -98,7 +71,7 @@ export async function providerEventRoutes(app: FastifyInstance, deps: Deps): Pro
         }
         const secret = openIntakeSecret(client, intake);
         intakes.set(request, { intake, secret });
-        const needsPassword = UNSIGNED.has(provider) && intake.sealed_secret !== null;
+        const needsPassword = !isSigned && intake.sealed_secret !== null;
         if (needsPassword && !isPassword(request.headers.authorization, secret)) throw new Refusal('login');
       },
       handler: async (request) => {
@@ -112,6 +85,7 @@ export async function providerEventRoutes(app: FastifyInstance, deps: Deps): Pro
         return { status: 'success', message: 'Recorded Successfully' };
       },
     });
+  }
 
   function findByToken(token: string, provider: MailProvider): Intake | undefined {
     const text = tokens.read('provider-events', token);
@@ -120,7 +94,7 @@ export async function providerEventRoutes(app: FastifyInstance, deps: Deps): Pro
   }
 
   async function readEvents({ id, provider }: Intake, received: ReceivedRequest): Promise<Iterable<ProviderEvent>> {
-    if (provider !== 'ses') return READERS[provider](received);
+    if (provider !== 'ses') return PROVIDERS[provider].read(received);
     const message = await readSns(received, certificates);
     // SNS signs for anyone who has a topic, so only the first confirmed topic is accepted for this intake.
     if (message.type === 'SubscriptionConfirmation') {

@@ -98,7 +98,7 @@ t.test('a failed file is named with the command that runs just that one', async 
 
 t.test('a file that ends its process fails, and the files after it still run', async (t) => {
   const file = fileWith(t, "t.test('a', async (t) => { t.pass(); process.exit(0); });");
-  const { status, stdout } = run([file, 'test/reply-kind.test.ts']);
+  const { status, stdout } = run([file, 'test/database/functions/reply-kind.test.ts']);
   t.equal(status, 1);
   t.match(stdout, `✗ ${file}: `);
   t.match(stdout, /^\d+ of 2 files in /m);
@@ -134,7 +134,11 @@ t.test('a change runs the tests nearest to it, and says how many it leaves out',
   const chosen = (file: string) => chosenFor([file], 1, () => 1000);
   const own = 'test/nodes/leaving.test.ts';
   t.strictSame(chosen(own), { tests: [own], left: 0 }, 'a changed test, whatever it needs');
-  t.equal(chosen('src/database/functions/reply-kind.ts').tests[0], 'test/reply-kind.test.ts', 'what imports it first');
+  t.equal(
+    chosen('src/database/functions/reply-kind.ts').tests[0],
+    'test/database/functions/reply-kind.test.ts',
+    'what imports it first',
+  );
   t.equal(chosen('src/api/segments.ts').tests[0], 'test/api/segments.test.ts', 'what has its name');
   t.ok(chosen('src/archive/operations.ts').tests.includes('test/archive/archive.test.ts'), 'wherever that is');
   t.ok(chosen('docs/guarantees.md').tests.includes('test/structure.test.ts'), 'what mentions it');

@@ -1,22 +1,22 @@
 /** Reasons in the database: their codes and values are shown in any language, and outlast a change of their English. */
 import t from 'tap';
-import { personTimeline } from '../src/audience/person/timeline.ts';
-import { findSuppressionReason, suppressAddress } from '../src/audience/suppressions.ts';
-import { storeTrackingChoices } from '../src/audience/tracking-choice.ts';
-import { Language } from '../src/dashboard/words/index.ts';
-import { reasonKind } from '../src/database/functions/reply-kind.ts';
-import { connect } from '../src/database/open.ts';
-import { auditLog, mailings } from '../src/database/schema/index.ts';
-import { holdForSettings, holdSending, sendingHeldReason } from '../src/delivery/queue/holds.ts';
-import { requeueFailed } from '../src/delivery/queue/ledger/ended.ts';
-import { reasonCounter } from '../src/delivery/queue/ledger/reasons.ts';
-import { mailingReport } from '../src/delivery/reporting/mailing-report.ts';
-import { findRecipients } from '../src/delivery/reporting/recipients.ts';
-import { type Said, SENTENCES, type SentenceCode, sentence } from '../src/errors/sentences.ts';
-import { readStored, stored } from '../src/errors/stored.ts';
-import { keptFinding, readFinding } from '../src/health-checks/finding.ts';
-import { lastFailure } from '../src/webhooks/log.ts';
-import { startApp, type TestApp } from './support/app.ts';
+import { personTimeline } from '../../src/audience/person/timeline.ts';
+import { findSuppressionReason, suppressAddress } from '../../src/audience/suppressions.ts';
+import { storeTrackingChoices } from '../../src/audience/tracking-choice.ts';
+import { Language } from '../../src/dashboard/words/index.ts';
+import { reasonKind } from '../../src/database/functions/reply-kind.ts';
+import { connect } from '../../src/database/open.ts';
+import { auditLog, mailings } from '../../src/database/schema/index.ts';
+import { holdForSettings, holdSending, sendingHeldReason } from '../../src/delivery/queue/holds.ts';
+import { requeueFailed } from '../../src/delivery/queue/ledger/ended.ts';
+import { reasonCounter } from '../../src/delivery/queue/ledger/reasons.ts';
+import { mailingReport } from '../../src/delivery/reporting/mailing-report.ts';
+import { findRecipients } from '../../src/delivery/reporting/recipients.ts';
+import { type Said, SENTENCES, type SentenceCode, sentence } from '../../src/errors/sentences.ts';
+import { readStored, stored } from '../../src/errors/stored.ts';
+import { keptFinding, readFinding } from '../../src/health-checks/finding.ts';
+import { lastFailure } from '../../src/webhooks/log.ts';
+import { startApp, type TestApp } from '../support/app.ts';
 
 /** A language whose words are the codes, with the values in brackets. */
 const THIRD = new Language('en', 'en', 'UTC', {

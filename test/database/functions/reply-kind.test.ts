@@ -1,7 +1,7 @@
 /** Which replies of relays say the same thing. */
 import fc from 'fast-check';
 import t from 'tap';
-import { replyKind } from '../src/database/functions/reply-kind.ts';
+import { replyKind } from '../../../src/database/functions/reply-kind.ts';
 
 t.test('codes and words of a reply stay; addresses, ids, hosts with digits and amounts go', async (t) => {
   const kinds: [reply: string, kind: string][] = [
