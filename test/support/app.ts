@@ -22,6 +22,7 @@ import { publicAddress } from '../../src/delivery/links/public-address.ts';
 import { openTokens, type Tokens } from '../../src/delivery/links/tokens.ts';
 import type { Courier } from '../../src/delivery/transport/courier.ts';
 import { OutboxCourier } from '../../src/delivery/transport/outbox.ts';
+import { SENTENCES } from '../../src/errors/sentences.ts';
 import { logOptions } from '../../src/http/server-options.ts';
 import type { Deps } from '../../src/operations/deps.ts';
 import { Background } from '../../src/threads/background.ts';
@@ -112,6 +113,8 @@ const KEYS = { PUBLIC_KEY: '', SECRET_KEY: '' };
 const PUBLIC_URL = 'http://mail.example.com';
 /** A port of this machine at which nobody answers. */
 const NO_DNS = '127.0.0.1:1';
+/** A reason in its stored form, which no answer, page or file may show. */
+const STORED_REASON = new RegExp(`:(?:${Object.keys(SENTENCES).join('|')})(?:[{"&<\\\\]|$)`, 'm');
 
 /**
  * A database of this release with its seed, made once per run of the suite and copied from then on. Its name holds the number of
@@ -255,6 +258,8 @@ export function callerWith(fastify: FastifyInstance, prefix: string, headers: Re
       });
       const isJson = String(response.headers['content-type']).includes('json');
       const { statusCode: status, payload: text } = response;
+      const shown = STORED_REASON.exec(text)?.[0];
+      if (shown !== undefined) throw new Error(`${method} ${path} shows a reason in its stored form: ${shown}`);
       return { status, headers: response.headers, text, body: isJson && text !== '' ? JSON.parse(text) : undefined };
     },
   };

@@ -180,6 +180,9 @@ export interface Plan {
   until_volume: number;
 }
 
+/** What a plan has unless its owner says otherwise; docs/sending-well.md says why. */
+export const USUAL_PLAN = { volume: 50, growth: 50 };
+
 /**
  * The progress of a plan: `step` is the number of past days that used at least half of their volume, and `mails` is the number sent today.
  */

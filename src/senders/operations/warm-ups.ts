@@ -8,6 +8,7 @@ import {
   listWarmUps,
   removeWarmUp,
   saveWarmUp,
+  USUAL_PLAN,
   WARM_UP_STATES,
 } from '../../delivery/warm-up/plans.ts';
 import { invalid, notFound } from '../../errors/failure.ts';
@@ -17,9 +18,6 @@ import { operation } from '../../operations/operation.ts';
 import { auditBy } from '../../users/audit.ts';
 import { listSenderDomains } from '../domains.ts';
 
-/** docs/sending-well.md says why. */
-const DEFAULT_VOLUME = 50;
-const DEFAULT_GROWTH = 50;
 const YEAR = 365;
 
 const fields = {
@@ -72,17 +70,16 @@ export const readWarmUps = operation({
 
 export const changeWarmUp = operation({
   name: 'Warm a sender domain up, or change how (addition)',
-  description:
-    'No more mail leaves from it on a day than the plan has; 50 mails on the first day and 50 % more on each next one, unless it is said. Days that were used stay used.',
+  description: `No more mail leaves from it on a day than the plan has; ${USUAL_PLAN.volume} mails on the first day and ${USUAL_PLAN.growth} % more on each next one, unless it is said. Days that were used stay used.`,
   role: 'owner',
   input: Type.Object({
     domain,
     starts_on: Type.Optional(fields.starts_on()),
-    volume: Type.Optional(Type.Unsafe<number>({ ...fields.volume(), empty: DEFAULT_VOLUME })),
-    growth: Type.Optional(Type.Unsafe<number>({ ...fields.growth(), empty: DEFAULT_GROWTH })),
+    volume: Type.Optional(Type.Unsafe<number>({ ...fields.volume(), empty: USUAL_PLAN.volume })),
+    growth: Type.Optional(Type.Unsafe<number>({ ...fields.growth(), empty: USUAL_PLAN.growth })),
     until_volume: fields.until_volume(),
   }),
-  run(context, { volume = DEFAULT_VOLUME, growth = DEFAULT_GROWTH, until_volume, ...given }) {
+  run(context, { volume = USUAL_PLAN.volume, growth = USUAL_PLAN.growth, until_volume, ...given }) {
     const { db, config, clock, accountId } = context;
     const today = dayOf(clock.now());
     const starts_on = given.starts_on || today;

@@ -8,6 +8,7 @@ import { attempt, sentenceOf } from '../../dashboard/operations.ts';
 import { backTo } from '../../dashboard/screens/settings/frame.tsx';
 import { field } from '../../dashboard/sign-in/fields.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
+import { USUAL_PLAN } from '../../delivery/warm-up/plans.ts';
 import { changeWarmUp, stopWarmUp, type WarmUp } from '../operations/warm-ups.ts';
 
 const PLAN = form(changeWarmUp.input, [
@@ -62,7 +63,7 @@ export function WarmUps({
         <SentForm
           form={PLAN}
           action="/settings/senders/warm-up"
-          values={{ volume: 50, growth: 50, starts_on: today, ...typed }}
+          values={{ ...USUAL_PLAN, starts_on: today, ...typed }}
           options={{ domain: domains.map((domain) => ({ value: domain, label: domain })) }}
           submit={language.say('warmUp.save')}
         />
