@@ -1,4 +1,6 @@
-/** Automations and their mails as records: moving an automation between draft and live, the mailings of its mails, and removing a mail. */
+/**
+ * Automations and their mails as records: moving an automation between draft and live, the mailings of its mails, and removing a mail.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { and, asc, desc, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
@@ -22,12 +24,12 @@ import { verificationRequired } from '../delivery/transport/relays/in-use.ts';
 import { conflict, invalid, notFound } from '../errors/failure.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
-import { moveOrNote, movesTo, nextPosition, untilMoved } from './places.ts';
+import { moveOrStore, movesTo, nextPosition, untilMovesDone } from './places.ts';
 import { markLive } from './status.ts';
 
 export type Automation = typeof automations.$inferSelect;
 export type Schedule = typeof automationSchedules.$inferSelect;
-/** A schedule without its code, which can be megabytes; each of the two is as long as it is, in bytes. */
+/** A schedule without its code, which can have megabytes. Both sizes are in bytes. */
 export type ListedSchedule = Omit<Schedule, 'template_json' | 'template_html'> & {
   json_size: number;
   html_size: number;
@@ -43,7 +45,7 @@ interface AutomationActionDeps extends AutomationDeps {
   wake(): void;
 }
 
-/** The account's automation with this utr; throws 404. */
+/** Returns the account's automation with this utr. Throws 404. */
 export function requireAutomation(db: Db, accountId: number, utr: unknown): Automation {
   const where = and(ownedBy(automations, accountId), eq(automations.utr, recordUtr(utr)));
   const automation = db.select().from(automations).where(where).get();
@@ -51,7 +53,7 @@ export function requireAutomation(db: Db, accountId: number, utr: unknown): Auto
   return automation;
 }
 
-/** The account's mail of an automation with this utr, and the automation; throws 404. */
+/** Returns the account's mail of an automation with this utr, and the automation. Throws 404. */
 export function requireMail(db: Db, accountId: number, utr: unknown): { schedule: Schedule; automation: Automation } {
   const found = db
     .select()
@@ -69,7 +71,7 @@ const SIZES = {
   html_size: sql<number>`octet_length(${template_html})`,
 };
 
-/** The schedules of an automation, one for each of its mails, in their order, without their code. */
+/** Returns the schedules of an automation, one for each of its mails, in their order and without their code. */
 export function listSchedules(db: Db, automationId: number): ListedSchedule[] {
   return db
     .select({ ...LISTED, ...SIZES })
@@ -79,7 +81,7 @@ export function listSchedules(db: Db, automationId: number): ListedSchedule[] {
     .all();
 }
 
-/** The schedules of an automation like `listSchedules`, with their code: for what needs it of all mails at once. */
+/** Like `listSchedules`, but with the code, for work that needs the code of all mails at once. */
 export function listWholeSchedules(db: Db, automationId: number): Schedule[] {
   return db
     .select()
@@ -89,10 +91,13 @@ export function listWholeSchedules(db: Db, automationId: number): Schedule[] {
     .all();
 }
 
-/** More mails than a series of years has, and few enough that each page and each change has all of them at hand. */
+/**
+ * The maximum number of mails of an automation: more than a series over years needs, and few enough that each page and each
+ * change can handle all of them.
+ */
 const MAX_MAILS = 100;
 
-/** Throws 422 when an automation has as many mails as it may. Call inside the transaction that adds one. */
+/** Throws 422 if an automation has the maximum number of mails. Call inside the transaction that adds one. */
 export function requireRoomForMail({ $client: client }: Db, automationId: number): void {
   const mails = client
     .prepare<[number], number>('SELECT count(*) FROM automation_schedules WHERE automation_id = ?')
@@ -101,28 +106,31 @@ export function requireRoomForMail({ $client: client }: Db, automationId: number
   if ((mails ?? 0) >= MAX_MAILS) throw invalid('utr', sentence('mails_most', { count: MAX_MAILS }));
 }
 
-/** Stores a mail at the end of its automation; gives its id and its position. Call inside a transaction. */
+/** Stores a mail at the end of its automation. Returns its id and position. Call inside a transaction. */
 export function insertSchedule(
   db: Db,
   columns: typeof automationSchedules.$inferInsert,
 ): Pick<Schedule, 'id' | 'position'> {
   const behind = nextPosition(db.$client, columns.automation_id);
   const { id } = db.insert(automationSchedules).values(columns).returning({ id: automationSchedules.id }).get();
-  // Ids are never used again and grow, so this is behind every mail there ever was; mails that were moved have higher positions.
+  // Ids ascend and are never used again, so the new id is a position after every mail; moved mails can have higher positions.
   const position = Math.max(id, behind);
   db.update(automationSchedules).set({ position }).where(eq(automationSchedules.id, id)).run();
   return { id, position };
 }
 
-/** Sets a draft live and freezes its mails. Throws 409 with what the owner must fix first. A live automation stays as it is. */
+/**
+ * Moves a draft to live and freezes its mails. Throws 409 with the problem that the owner must fix first. Does not change a
+ * live automation.
+ */
 export async function setLive(deps: AutomationActionDeps, accountId: number, utr: unknown): Promise<void> {
-  // Freezing takes a while. If the automation, a mail or a sender changed in the meantime, freeze again, so that what goes live is
-  // what the owner sees.
+  // Freezing takes a while. If the automation, a mail or a sender was changed meanwhile, freeze again, so that the live content
+  // is what the owner sees.
   for (let isLive = false; !isLive; ) isLive = await trySetLive(deps, accountId, utr);
   deps.wake();
 }
 
-/** The automation and its mails, with their senders. Throws 409 when it cannot go live for any reason other than their content. */
+/** Returns the automation and its mails, with their senders. Throws 409 if it cannot go live for a reason other than its content. */
 function requireReadiness(db: Db, accountId: number, utr: unknown) {
   const automation = requireAutomation(db, accountId, utr);
   if (automation.unsubscribe_group_id === '0') throw conflict(sentence('live_no_group'));
@@ -137,7 +145,7 @@ function requireReadiness(db: Db, accountId: number, utr: unknown) {
   return { automation, mails };
 }
 
-/** Gives false when something changed while the mails were being frozen. */
+/** Returns false if something changed while the mails were being frozen. */
 async function trySetLive(deps: AutomationActionDeps, accountId: number, utr: unknown): Promise<boolean> {
   const { db, clock } = deps;
   if (requireAutomation(db, accountId, utr).status === AUTOMATION_STATUS.live) return true;
@@ -161,7 +169,7 @@ async function trySetLive(deps: AutomationActionDeps, accountId: number, utr: un
   });
 }
 
-/** The frozen content of an automation's mail, or the problem that the owner must fix first. */
+/** Returns the frozen content of an automation's mail, or the problem that the owner must fix first. */
 export async function freezeSchedule(
   { db, config }: AutomationDeps,
   schedule: Schedule,
@@ -183,13 +191,13 @@ function targetExists(db: Db, { user_id, automation_for, automation_for_table }:
   );
 }
 
-/** The mailings of an automation in this state. */
+/** Returns the mailings of an automation in this state. */
 export function listMailings(db: Db, automationId: number, state: 'sending' | 'paused' | 'held'): { id: number }[] {
   const where = and(eq(mailings.automation_id, automationId), eq(mailings.state, state));
   return db.select({ id: mailings.id }).from(mailings).where(where).all();
 }
 
-/** The newest mailing of a schedule, or null. */
+/** Returns the newest mailing of a schedule, or null. */
 export function findScheduleMailing(
   db: Db,
   scheduleId: number,
@@ -211,7 +219,10 @@ export function findScheduleMailing(
   );
 }
 
-/** Creates a mailing with the frozen content of a schedule, unless the newest one has the same content, sender and group. Call inside a transaction. */
+/**
+ * Creates a mailing with the frozen content of a schedule, unless the newest one has the same content, sender and group. Call
+ * inside a transaction.
+ */
 export function createScheduleMailing(
   db: Db,
   automation: Automation,
@@ -232,19 +243,19 @@ export function createScheduleMailing(
     revision: (newest?.revision ?? 0) + 1,
     unsubscribe_group_id: group,
     sender_id: schedule.sender_id,
-    // People who are already queued get the new design. It keeps the key of the Message-ID, since an earlier attempt may have used it.
+    // Recipients who are already queued get the new content. The key of the Message-ID stays, because an earlier attempt may have used it.
     content: JSON.stringify({ ...frozen, message_key: before?.message_key ?? frozen.message_key }),
     created_at: now,
   };
   createMailing(db, mailing, urls);
 }
 
-/** Compares content without the sender's details, since every mail gets them as they are when it is sent. */
+/** Compares content without the sender's details, because every mail gets the sender's current details when it is sent. */
 function sameContent(a: FrozenContent, b: FrozenContent): boolean {
   return JSON.stringify(a.content) === JSON.stringify(b.content);
 }
 
-/** Deletes the account's schedule with this utr; throws 404. When it resolves, no further delivery of it starts. */
+/** Deletes the account's schedule with this utr. Throws 404. When it resolves, no further delivery of the schedule starts. */
 export async function deleteMail(deps: { db: Db; wake(): void }, accountId: number, utr: unknown): Promise<void> {
   const { db } = deps;
   const present = () => {
@@ -254,17 +265,20 @@ export async function deleteMail(deps: { db: Db; wake(): void }, accountId: numb
     return schedule;
   };
   const { automation_id } = present();
-  await untilMoved(db.$client, automation_id);
+  await untilMovesDone(db.$client, automation_id);
   const cancelled = inTransaction(db, () => {
     const removed = removeSchedule(db, present());
-    moveOrNote(db.$client, automation_id, removed.moves);
+    moveOrStore(db.$client, automation_id, removed.moves);
     return removed.cancelled;
   });
   await cancelDeletedMail(deps, cancelled);
-  await untilMoved(db.$client, automation_id);
+  await untilMovesDone(db.$client, automation_id);
 }
 
-/** Removes a schedule; gives the moves of who waited for it, and the mailings that are cancelled by it. Call inside a transaction. */
+/**
+ * Removes a schedule. Returns the moves of the enrolments that waited for it, and the mailings that are cancelled. Call inside
+ * a transaction.
+ */
 export function removeSchedule(
   db: Db,
   { id, automation_id, position }: Schedule,
@@ -280,7 +294,7 @@ export function removeSchedule(
   return { moves: { ...movesTo(db.$client, automation_id, position), isRemoval: true }, cancelled };
 }
 
-/** When it resolves, no further delivery of these cancelled mailings starts. */
+/** Cancels these mailings of deleted mails. When it resolves, no further delivery of them starts. */
 export async function cancelDeletedMail(
   { db, wake }: { db: Db; wake(): void },
   cancelled: readonly number[],

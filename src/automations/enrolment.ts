@@ -1,6 +1,6 @@
 /**
- * People in automations: entering, waiting, getting the next mail, and leaving. Entering and sending handle one page of rows each, found
- * through an index, in one short transaction, so that a hundred thousand people who enter at once do not delay anything else.
+ * Enrolments in automations: entering, waiting, getting the next mail, and exiting. Entering and sending process one page of rows,
+ * found through an index, in one short transaction, so that a hundred thousand contacts who enter at once delay nothing else.
  */
 
 import type { Database } from 'better-sqlite3';
@@ -43,17 +43,17 @@ interface Change {
   happened_at: number;
 }
 
-/** A page of the recorded changes that have not been applied yet, oldest first. */
+/** SQL: a page of recorded changes that have not been applied, oldest first. */
 export const MEMBERSHIP_CHANGES_PAGE = `
   SELECT m.id, m.automation_id, m.address_id, m.contact_id, m.change, m.happened_at FROM membership_changes m ORDER BY m.id LIMIT ${PAGE_ROWS}`;
 
 /**
- * Applies the next page of recorded changes in their order: enrols people who joined and ends the enrolments of people who left.
- * Gives how many changes were applied. A join is recorded only while the automation is live, so it still counts when the automation
- * has been paused since.
+ * Applies the next page of recorded changes in their order: enrols contacts who joined and ends the enrolments of contacts who
+ * left. Returns how many changes were applied. A join is recorded only while the automation is live, so it still counts if the
+ * automation was paused since.
  */
 export function applyMembershipChanges(client: Database): number {
-  // Looked up first, because an immediate transaction takes the write lock from requests even when there is nothing to do.
+  // Checked first, because an immediate transaction takes the write lock from requests even if there is nothing to do.
   if (prepared(client, 'SELECT 1 FROM membership_changes LIMIT 1').get() === undefined) return 0;
   return client
     .transaction(() => {
@@ -71,22 +71,22 @@ export function applyMembershipChanges(client: Database): number {
     .immediate();
 }
 
-/** Whether everybody in an automation is where they belong: until then their due times may be those from before a change of its mails. */
-const NOBODY_IS_MOVED = 'NOT EXISTS (SELECT 1 FROM automation_moves v WHERE v.automation_id = automations.id)';
+/** SQL: true if no enrolment of the automation is still to be moved. Until then due times may be from before a change of its mails. */
+const NO_MOVES_PENDING = 'NOT EXISTS (SELECT 1 FROM automation_moves v WHERE v.automation_id = automations.id)';
 
 interface DueSchedule {
   automation_id: number;
   schedule_id: number | null;
 }
 
-/** The next schedule of the first due person; `schedule_id` is null after the last mail. */
+/** SQL: the next schedule of the first due enrolment; `schedule_id` is null after the last mail. */
 export const FIRST_DUE = `
   SELECT e.automation_id, ${NEXT_SCHEDULE} AS schedule_id FROM enrolments e INDEXED BY enrolments_due
   WHERE e.automation_id = ? AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= ? ORDER BY e.due_at LIMIT 1`;
 
 /**
- * Enqueues the next mail of people who are due, a page for each automation; gives how many people there were. An automation that
- * fails goes back to draft with a reason, and the others continue. Throws when the disk fails.
+ * Enqueues the next mail of due enrolments, a page for each automation. Returns the number of enrolments. An automation that
+ * fails becomes a draft with a reason, and the others continue. Throws if the disk fails.
  */
 export async function enqueueDueMails(
   deps: AutomationDeps & { log(fields: object, text: string): void },
@@ -97,7 +97,7 @@ export async function enqueueDueMails(
   let moved = 0;
   const live = prepared<[], { id: number }>(
     client,
-    `SELECT id FROM automations WHERE status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL AND ${NOBODY_IS_MOVED}`,
+    `SELECT id FROM automations WHERE status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL AND ${NO_MOVES_PENDING}`,
   ).all();
   const due = prepared<[number, number], DueSchedule>(client, FIRST_DUE);
   for (const { id } of live) {
@@ -127,7 +127,10 @@ async function sendSchedule(
   return mailing === null ? 0 : enqueueScheduleMail(db.$client, automationId, scheduleId, mailing.id, now);
 }
 
-/** Creates the mailing of a schedule that was added while live. If its content cannot be sent, the automation goes to draft. */
+/**
+ * Creates the mailing of a schedule that was added while the automation was live. If its content cannot be sent, the automation
+ * becomes a draft.
+ */
 async function createMissingMailing(deps: AutomationDeps, automationId: number, scheduleId: number) {
   const { db, clock } = deps;
   const schedule = db.select().from(automationSchedules).where(eq(automationSchedules.id, scheduleId)).get();
@@ -156,8 +159,8 @@ async function createMissingMailing(deps: AutomationDeps, automationId: number, 
 }
 
 /**
- * The joins that find the person of enrolment `e`: `c` is the contact they entered as, in whichever contact type it is now; `k` is
- * their contact in the targeted contact type, for example after another import; `r` is their row in the targeted segment.
+ * SQL joins that find the contact of enrolment `e`: `c` is the contact that entered, in whichever contact type it is now; `k` is the
+ * contact with the same address in the targeted contact type, for example after another import; `r` is its row in the targeted segment.
  */
 export const ENROLLED_PERSON = `
   LEFT JOIN contacts c ON c.id = e.contact_id AND c.address_id = e.address_id AND ${isLiveContact('c')}
@@ -166,13 +169,15 @@ export const ENROLLED_PERSON = `
   LEFT JOIN segment_recipients r ON au.automation_for_table = 'segments' AND r.segment_id = au.automation_for
     AND r.address_id = e.address_id AND r.is_removed = 0`;
 
-/** The contact whose values the mail gets, after the joins of `ENROLLED_PERSON`; null for a person who is no contact. */
+/** SQL: the contact whose values the mail gets, after the joins of `ENROLLED_PERSON`; null for a recipient who is not a contact. */
 const CONTACT = 'coalesce(c.id, k.id, r.contact_id)';
 
-/** Why the person would not get the next mail, not counting that they left the target; null if they would. Needs `ENROLLED_PERSON`. */
+/**
+ * SQL: why the recipient would not get the next mail, except for leaving the target; null if nothing prevents it. Needs `ENROLLED_PERSON`.
+ */
 export const OBSTACLE = `ifnull(${ineligibilityReason('e', 'm.unsubscribe_group_id')}, iif(${CONTACT} IS NULL AND r.id IS NULL, ${storedSql('contact_deleted')}, NULL))`;
 
-/** Enqueues the mail for a page of people who are due, and ends the enrolments of those who may not get it, in one transaction. */
+/** Enqueues the mail for a page of due enrolments, and ends the enrolments of recipients who may not get it, in one transaction. */
 function enqueueScheduleMail(
   client: Database,
   automationId: number,
@@ -183,11 +188,11 @@ function enqueueScheduleMail(
   const bounds = { automation: automationId, schedule: scheduleId, mailing: mailingId, now };
   return client
     .transaction(() => {
-      // A newer revision may just have replaced this mailing. Deliveries added to a finished mailing would never be sent.
+      // A newer revision may have replaced this mailing. Deliveries added to a finished mailing would never be sent.
       const isLive = client
         .prepare(`
           SELECT 1 FROM automations WHERE id = @automation AND status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL
-            AND EXISTS (SELECT 1 FROM mailings WHERE id = @mailing AND finished_at IS NULL) AND ${NOBODY_IS_MOVED}`)
+            AND EXISTS (SELECT 1 FROM mailings WHERE id = @mailing AND finished_at IS NULL) AND ${NO_MOVES_PENDING}`)
         .get({ automation: automationId, mailing: mailingId });
       if (isLive === undefined) return 0;
       const page = client
@@ -229,7 +234,7 @@ function enqueueScheduleMail(
           ? deliver({ mailing_id: mailingId, address_id, contact_id, segment_recipient_id })
           : null;
         if (delivery === null) {
-          // This person has had the mail already, for example at another address.
+          // The contact has got the mail already, for example at another address.
           skip.run({ id, now });
           continue;
         }

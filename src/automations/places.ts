@@ -21,14 +21,14 @@ import {
   moveEnrolments,
 } from '../delivery/queue/enrolment-state.ts';
 
-/** So many people are moved at once, a few milliseconds. */
+/** The number of enrolments that are moved at once, which takes a few milliseconds. */
 const AT_ONCE = 300;
 const POLL_MS = 5;
-/** The background is busy with other work, or there is none, when it has moved nobody in this time. */
+/** If the background thread has moved no enrolment in this time, it does not run or is busy with other work. */
 const IDLE_MS = 100;
 
-/** Whether the people of an automation, whatever their state, are few enough to be moved in one transaction. */
-export function areFew(client: Database, automationId: number): boolean {
+/** Returns true if an automation has so few enrolments, in any state, that they can be moved in one transaction. */
+export function hasFewEnrolments(client: Database, automationId: number): boolean {
   const people = prepared<[number], { people: number }>(
     client,
     'SELECT ifnull(sum(people), 0) AS people FROM enrolment_counts WHERE automation_id = ?',
@@ -36,7 +36,7 @@ export function areFew(client: Database, automationId: number): boolean {
   return (people?.people ?? 0) <= AT_ONCE;
 }
 
-/** The next enrolments in order of their addresses, at most `limit`; null after the last. */
+/** Returns the next enrolments in the order of their addresses, at most `limit`; null after the last. */
 export function nextRange(client: Database, automation: number, after: number, limit: number): AddressRange | null {
   const found = prepared<[number, number, number], { last: number | null }>(
     client,
@@ -46,14 +46,14 @@ export function nextRange(client: Database, automation: number, after: number, l
   return found?.last ? { automation, after, to: found.last } : null;
 }
 
-/** Every enrolment of an automation. */
+/** Returns the range of every enrolment of an automation. */
 export function wholeRange(automation: number): AddressRange {
   return { automation, after: 0, to: Number.MAX_SAFE_INTEGER };
 }
 
-/** Moves people, or stores that the background is to do it where they are many. Call inside the transaction of the change. */
-export function moveOrNote(client: Database, automation: number, moves: Moves): void {
-  if (areFew(client, automation)) {
+/** Moves enrolments, or stores the moves for the background thread if there are many. Call inside the transaction of the change. */
+export function moveOrStore(client: Database, automation: number, moves: Moves): void {
+  if (hasFewEnrolments(client, automation)) {
     moveEnrolments(client, wholeRange(automation), moves);
     endMoves(client, automation);
     return;
@@ -63,7 +63,7 @@ export function moveOrNote(client: Database, automation: number, moves: Moves): 
     .run(automation, moves.places?.low ?? null, moves.places?.high ?? null, moves.isRemoval ? 1 : 0);
 }
 
-interface Noted {
+interface StoredMoves {
   automation_id: number;
   low: number | null;
   high: number | null;
@@ -71,51 +71,51 @@ interface Noted {
   moved_to_address: number;
 }
 
-const movesOf = ({ low, high, is_removal }: Noted): Moves => ({
+const movesOf = ({ low, high, is_removal }: StoredMoves): Moves => ({
   places: low === null || high === null ? null : { low, high },
   isRemoval: is_removal === 1,
 });
 
-const NOTE = 'SELECT * FROM automation_moves WHERE automation_id = ?';
+const FIND_MOVES = 'SELECT * FROM automation_moves WHERE automation_id = ?';
 
-/** Moves people as long as `mayContinue`; gives whether some are left. It is for the background. */
+/** Carries out stored moves while `mayContinue` returns true. Returns true if some are left. For the background thread. */
 export async function continueMoves(client: Database, mayContinue: () => boolean): Promise<boolean> {
-  const notes = prepared<[], Noted>(client, 'SELECT * FROM automation_moves');
-  for (const { automation_id } of notes.all()) await moveSome(client, automation_id, mayContinue);
-  return notes.get() !== undefined;
+  const pending = prepared<[], StoredMoves>(client, 'SELECT * FROM automation_moves');
+  for (const { automation_id } of pending.all()) await moveSome(client, automation_id, mayContinue);
+  return pending.get() !== undefined;
 }
 
-/** Moves people of an automation in short transactions, each of which stores how far it came, so that several threads may do it. */
+/** Moves enrolments of an automation in short transactions. Each stores the progress, so that several threads can do it. */
 async function moveSome(client: Database, automation: number, mayContinue: () => boolean): Promise<void> {
-  const note = prepared<[number], Noted>(client, NOTE);
-  const keep = prepared<[number, number]>(
+  const find = prepared<[number], StoredMoves>(client, FIND_MOVES);
+  const storeProgress = prepared<[number, number]>(
     client,
     'UPDATE automation_moves SET moved_to_address = ? WHERE automation_id = ?',
   );
   const write = (rows: number) => {
-    const noted = note.get(automation);
-    if (noted === undefined) return false;
-    const range = nextRange(client, automation, noted.moved_to_address, rows);
+    const stored = find.get(automation);
+    if (stored === undefined) return false;
+    const range = nextRange(client, automation, stored.moved_to_address, rows);
     if (range === null) {
       endMoves(client, automation);
       return false;
     }
-    moveEnrolments(client, range, movesOf(noted));
-    keep.run(range.to, automation);
+    moveEnrolments(client, range, movesOf(stored));
+    storeProgress.run(range.to, automation);
     return mayContinue();
   };
   await inChunks(client, write, Number.POSITIVE_INFINITY);
 }
 
-/** Moves the enrolments of these addresses at once, where they are still to be moved, so that they can be compared with others. */
+/** Moves the enrolments of these addresses at once if they are still to be moved, so that they can be compared with others. */
 function moveAhead(client: Database, accountId: number, addressIds: readonly number[]): void {
-  const notes = prepared<[number], Noted>(
+  const pending = prepared<[number], StoredMoves>(
     client,
     'SELECT v.* FROM automation_moves v CROSS JOIN automations au ON au.id = v.automation_id WHERE au.user_id = ?',
   ).all(accountId);
-  for (const note of notes)
+  for (const moves of pending)
     for (const address of addressIds)
-      moveEnrolments(client, { automation: note.automation_id, after: address - 1, to: address }, movesOf(note));
+      moveEnrolments(client, { automation: moves.automation_id, after: address - 1, to: address }, movesOf(moves));
 }
 
 function endMoves(client: Database, automationId: number): void {
@@ -127,36 +127,40 @@ function endMoves(client: Database, automationId: number): void {
     prepared<[number]>(client, text).run(automationId);
 }
 
-/** Whether people of an automation are still to be moved. */
+/** Returns true if enrolments of an automation are still to be moved. */
 export function isMoving(client: Database, automationId: number): boolean {
-  return prepared<[number]>(client, NOTE).get(automationId) !== undefined;
+  return prepared<[number]>(client, FIND_MOVES).get(automationId) !== undefined;
 }
 
 /**
- * Waits until the people of an automation are where they belong, and moves them itself while nobody else does. It is for requests that
- * have announced a write.
+ * Waits until no enrolment of the automation is still to be moved, and moves them itself if no other thread does. For requests
+ * that have announced a write.
  */
-export async function untilMoved(client: Database, automationId: number): Promise<void> {
-  const note = prepared<[number], Noted>(client, NOTE);
+export async function untilMovesDone(client: Database, automationId: number): Promise<void> {
+  const find = prepared<[number], StoredMoves>(client, FIND_MOVES);
   if (!isMoving(client, automationId)) return;
-  await withWriteWithdrawn(() => waitOrMove(client, automationId, note));
+  await withWriteWithdrawn(() => waitOrMove(client, automationId, find));
 }
 
-async function waitOrMove(client: Database, automationId: number, note: Statement<[number], Noted>): Promise<void> {
+async function waitOrMove(
+  client: Database,
+  automationId: number,
+  find: Statement<[number], StoredMoves>,
+): Promise<void> {
   let seen = -1;
   for (let idle = 0; ; idle += POLL_MS) {
-    const noted = note.get(automationId);
-    if (noted === undefined) return;
-    if (noted.moved_to_address !== seen) idle = 0;
-    seen = noted.moved_to_address;
+    const stored = find.get(automationId);
+    if (stored === undefined) return;
+    if (stored.moved_to_address !== seen) idle = 0;
+    seen = stored.moved_to_address;
     if (idle >= IDLE_MS) await moveSome(client, automationId, () => true);
     else await setTimeout(POLL_MS);
   }
 }
 
 /**
- * The moves after a mail was added at the end or the wait before it was changed. The wait of an enrolment counts from the time of its
- * last mail. Call inside the transaction of the change.
+ * Returns the moves after a mail was added at the end or the wait before it was changed. The wait of an enrolment counts from
+ * the time of its last mail. Call inside the transaction of the change.
  */
 export function movesTo(client: Database, automationId: number, position: number): Moves {
   const before = client
@@ -168,7 +172,7 @@ export function movesTo(client: Database, automationId: number, position: number
   return { places: { low: before ?? 0, high: position }, isRemoval: false };
 }
 
-/** A position after all mails of an automation, including removed ones, and after the positions of all its enrolments. */
+/** Returns a position after all mails of an automation, including removed ones, and after the positions of all its enrolments. */
 export function nextPosition(client: Database, automationId: number): number {
   const last = client
     .prepare<Record<string, number>, number | null>(`
@@ -185,9 +189,9 @@ interface PositionedMail {
 }
 
 /**
- * Puts the mails of an automation in this order of ids; returns the moves of its enrolments. An enrolment continues at the first mail, in the
- * new order, that was still to come for it, and gets no mail twice. `added` is the id of a newly inserted mail. Only enrolments get it that
- * wait for the mail after it or for an earlier one. Call inside the transaction of the change.
+ * Puts the mails of an automation in this order of ids. Returns the moves of its enrolments. An enrolment continues at the first
+ * mail, in the new order, that was still to come for it, and gets no mail twice. `added` is the id of a newly inserted mail; only
+ * enrolments that wait for the mail after it or for an earlier one get it. Call inside the transaction of the change.
  */
 export function orderMails(client: Database, automationId: number, order: readonly number[], added?: number): Moves {
   const before = client
@@ -195,13 +199,13 @@ export function orderMails(client: Database, automationId: number, order: readon
       'SELECT id, position FROM automation_schedules WHERE automation_id = ? ORDER BY position',
     )
     .all(automationId);
-  // The new positions are higher than all positions until now. So a position tells whether its enrolment has been moved already.
+  // The new positions are higher than all earlier positions, so the position of an enrolment tells whether it has been moved.
   const end = nextPosition(client, automationId);
   const after = order.map((id, at) => ({ id, position: end + 1 + at }));
   const move = client.prepare('UPDATE automation_schedules SET position = ? WHERE id = ?');
   for (const { id, position } of after) move.run(position, id);
   const old = before.filter(({ id }) => id !== added);
-  const keep = client.prepare(
+  const insertMove = client.prepare(
     'INSERT INTO moved_mails (automation_id, position, schedule_id, landing) VALUES (?, ?, ?, ?)',
   );
   for (const [at, { id: mail, position }] of old.entries()) {
@@ -209,14 +213,14 @@ export function orderMails(client: Database, automationId: number, order: readon
     const first = after.find(
       ({ id }, index) => ahead.has(id) || (id === added && ahead.has(after[index + 1]?.id ?? 0)),
     );
-    keep.run(automationId, position, mail, (first?.position ?? 0) - 1);
+    insertMove.run(automationId, position, mail, (first?.position ?? 0) - 1);
   }
   const last = end + after.length;
-  keep.run(automationId, end, 0, added !== undefined && order.at(-1) === added ? last - 1 : last);
+  insertMove.run(automationId, end, 0, added !== undefined && order.at(-1) === added ? last - 1 : last);
   return { places: null, isRemoval: false };
 }
 
-/** Changes a contact like `updateContact`, and moves its person's enrolments in the same transaction. */
+/** Changes a contact like `updateContact`, and moves its enrolments in the same transaction. */
 export function updateContactKeepingPlaces(
   db: Db,
   accountId: number,
@@ -232,7 +236,7 @@ export function updateContactKeepingPlaces(
 
 function movePlaces(client: Database, accountId: number, { contact, from, to }: AddressChange): void {
   moveAhead(client, accountId, [from, to]);
-  // If the old address is still in the target, through another contact or by hand, it belongs to another person, who stays enrolled.
+  // If the old address is still in the target, through another contact or by hand, it belongs to another person, whose enrolment stays.
   const places = client
     .prepare<Record<string, number>, Enrolment>(`
       SELECT e.* FROM automations au CROSS JOIN enrolments e ON e.automation_id = au.id AND e.address_id = @from
@@ -250,8 +254,8 @@ function movePlaces(client: Database, accountId: number, { contact, from, to }: 
 }
 
 /**
- * Moves the enrolment to the new address and leaves a row for the old one that has left the automation. The enrolment keeps its
- * contact: another contact with the new address gets the next mail only if it is in the target when the mail is claimed.
+ * Moves the enrolment to the new address and leaves a row for the old one with the state of a contact that has exited. The enrolment
+ * keeps its contact: another contact with the new address gets the next mail only if it is in the target when the mail is claimed.
  */
 function movePlace(client: Database, place: Enrolment, to: number): void {
   client.prepare('UPDATE enrolments SET address_id = ? WHERE id = ?').run(to, place.id);
@@ -259,13 +263,13 @@ function movePlace(client: Database, place: Enrolment, to: number): void {
 }
 
 /**
- * Joins two enrolments when the new address has been in the automation too: from now on both are one person, at the place of the one
- * further on, so that no mail that reached one goes to the other as well. A mail queued for the enrolment given up is not sent.
+ * Merges two enrolments if the new address has been in the automation too: from now on both are one person, at the later place
+ * of the two, so that a mail that reached one is not sent to the other. A mail queued for the enrolment that ends is not sent.
  */
 function joinPlaces(client: Database, place: Enrolment, other: Enrolment, contact: number): void {
   const further = place.position >= other.position ? place : other;
   const behind = further === place ? other : place;
-  // If the same mail is queued for both, the new address keeps its own.
+  // If the same mail is queued for both, the delivery of the new address stays.
   const isSame = place.position === other.position && other.delivery_id !== null;
   const [kept, dropped] = isSame ? [other, place] : [further, behind];
   const isActive = further.state === 'active' || (further.state === 'left' && behind.state === 'active');

@@ -1,4 +1,4 @@
-/** The API of automations and their mails. */
+/** The API for automations and their mails. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';

@@ -1,4 +1,4 @@
-/** Creates automations and moves their status; no other file does. A held automation is a draft with the reason. */
+/** Creates automations and changes their status. No other file does. A held automation is a draft with a reason. */
 import { and, eq, isNull, type SQL } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { AUTOMATION_STATUS, automations } from '../database/schema/index.ts';
@@ -11,7 +11,7 @@ type Columns = Omit<typeof automations.$inferInsert, 'id' | 'status' | 'live_at'
 
 const DRAFT = { status: AUTOMATION_STATUS.draft, live_at: null };
 
-/** Stores a new automation, which is a draft; gives its id. */
+/** Stores a new automation, which is a draft. Returns its id. */
 export function insertDraft(db: Db, columns: Columns): number {
   const { id } = db
     .insert(automations)

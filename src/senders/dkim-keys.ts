@@ -1,16 +1,16 @@
-/** The DKIM keys of sender domains: made, put to use and deleted. All accounts with a sender of a domain share its keys. */
+/** The DKIM keys of sender domains: creating, activating and deleting them. All accounts with a sender of a domain share its keys. */
 import { and, asc, eq, inArray } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { dkimKeys } from '../database/schema/index.ts';
 import { isoTimestamp } from '../time/clock.ts';
 
-/** signing: mail is signed with it; waiting: once its record was seen in the DNS; former: not any more. */
+/** signing: mail is signed with it; waiting: signs once its DNS record has been seen; former: no longer signs. */
 export const DKIM_KEY_STATES = ['signing', 'waiting', 'former'] as const;
 export type DkimKeyState = (typeof DKIM_KEY_STATES)[number];
 
 export type DkimKey = typeof dkimKeys.$inferSelect & { state: DkimKeyState };
 
-/** The keys of a domain, or of all domains, the oldest first. */
+/** Returns the keys of a domain, or of all domains, oldest first. */
 export function listDkimKeys(db: Db, domain?: string): DkimKey[] {
   const where = domain === undefined ? undefined : eq(dkimKeys.domain, domain);
   const rows = db.select().from(dkimKeys).where(where).orderBy(asc(dkimKeys.id)).all();
@@ -22,7 +22,7 @@ export function listDkimKeys(db: Db, domain?: string): DkimKey[] {
   return rows.map((key) => ({ ...key, state: stateOf(key) }));
 }
 
-/** Keeps a new key; `awaitsRecord`: it signs once its record was seen. */
+/** Stores a new key. With `awaitsRecord` it signs only once its DNS record has been seen. */
 export function insertDkimKey(
   db: Db,
   key: { domain: string; selector: string; privateKey: string; awaitsRecord: boolean },
@@ -39,7 +39,7 @@ export function insertDkimKey(
     .run();
 }
 
-/** Has the keys with these ids sign that waited for their records. */
+/** Activates the keys with these ids, which waited for their DNS records. */
 export function useDkimKeys(db: Db, ids: readonly number[]): void {
   if (ids.length === 0) return;
   db.update(dkimKeys)
@@ -48,7 +48,9 @@ export function useDkimKeys(db: Db, ids: readonly number[]): void {
     .run();
 }
 
-/** Deletes a key for good. Where only a key that waits is left, that one signs: without it no mail of the domain would be signed. */
+/**
+ * Deletes a key permanently. If only a waiting key remains, it is activated, because otherwise mail of the domain would not be signed.
+ */
 export function deleteDkimKey(db: Db, { id, domain }: Pick<DkimKey, 'id' | 'domain'>): void {
   db.delete(dkimKeys).where(eq(dkimKeys.id, id)).run();
   const left = listDkimKeys(db, domain);

@@ -1,4 +1,4 @@
-/** The domains that senders write from, with their keys and return paths. */
+/** The domains of senders, with their DKIM keys and return paths. */
 import { and, eq, isNull } from 'drizzle-orm';
 import { asciiDomain } from '../audience/contacts/addresses.ts';
 import type { Config } from '../config.ts';
@@ -18,18 +18,18 @@ interface SenderDomainKey {
 
 export interface SenderDomain {
   domain: string;
-  /** The domain of the envelope sender, whose SPF record counts. */
+  /** The domain of the envelope sender, for which SPF is checked. */
   returnPath: string;
-  /** Its DKIM keys, the oldest first, with the record that publishes each: also as a line of a zone file. */
+  /** Its DKIM keys, oldest first, each with its DNS record, also as a line of a zone file. */
   keys: SenderDomainKey[];
 }
 
-/** The domain of a sender's address in ASCII form; null where it is not one. */
+/** Returns the domain of a sender's address in ASCII form; null if the address is not valid. */
 export function senderDomain(email: string): string | null {
   return asciiDomain(email.slice(email.lastIndexOf('@') + 1));
 }
 
-/** Whether an account has a sender of a domain (ASCII form) whose address is verified. */
+/** Returns true if an account has a sender of a domain (ASCII form) with a verified address. */
 export function hasVerifiedSender(db: Db, accountId: number, domain: string): boolean {
   const rows = db
     .select({ from_email: senders.from_email })
@@ -39,7 +39,7 @@ export function hasVerifiedSender(db: Db, accountId: number, domain: string): bo
   return rows.some(({ from_email }) => senderDomain(from_email) === domain);
 }
 
-/** Each domain of a sender that is not deleted, once, in order; of one account where its id is given. */
+/** Returns each domain of the senders that are not deleted once, in order; only those of one account if its id is given. */
 export function listSenderDomains(db: Db, config: Config, accountId?: number): SenderDomain[] {
   const rows = db
     .select({ from_email: senders.from_email })

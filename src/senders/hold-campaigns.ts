@@ -1,4 +1,4 @@
-/** Holds campaigns when their target is deleted, or a custom field that the rules of their segment need. */
+/** Holds campaigns if their target is deleted, or a custom field that the rules of their segment need. */
 import { or, sql } from 'drizzle-orm';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
 import { holdAutomations } from '../automations/status.ts';
@@ -10,9 +10,9 @@ import { holdQueuedSends } from '../single-sends/status.ts';
 const NAMES = { contacts: 'type', segments: 'segment' } as const;
 
 /**
- * Holds the campaigns that use a deleted target: queued single sends with it as a recipient or exclusion and live automations for it
- * become drafts, with a reason. After a contact type was deleted this includes campaigns for its segments, which are empty now. Call
- * inside the transaction of the deletion. `now` is an ISO timestamp.
+ * Holds the campaigns that use a deleted target. Queued single sends that include or exclude it, and live automations for it,
+ * become drafts with a reason. After a contact type was deleted, this includes campaigns for its segments, which are now empty.
+ * Call inside the transaction of the deletion. `now` is an ISO timestamp.
  */
 export function holdCampaignsUsingTarget(db: Db, table: Target['table'], id: number, now: string): void {
   hold(
@@ -39,7 +39,7 @@ export function holdCampaignsUsingTarget(db: Db, table: Target['table'], id: num
   }
 }
 
-/** The same for segments whose rules can no longer be evaluated. Call inside the transaction that deletes their custom field. */
+/** Does the same for segments whose rules can no longer be evaluated. Call inside the transaction that deletes their custom field. */
 export function holdCampaignsUsingSegments(db: Db, segmentIds: readonly number[], now: string): void {
   for (const id of segmentIds) {
     const problem = segmentProblem(db, id) ?? '';

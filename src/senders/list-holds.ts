@@ -1,4 +1,4 @@
-/** What is held right now and why, for the log and for /metrics. It reads the rows, so it does not matter which code held them. */
+/** Lists what is held now and why, for the log and for /metrics. Reads the rows, so it does not matter which code held them. */
 import type { Database } from 'better-sqlite3';
 import { AUTOMATION_STATUS, type HeldCode, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { sendingHeldReason } from '../delivery/queue/holds.ts';
@@ -14,7 +14,7 @@ interface Hold {
   reason: string;
 }
 
-/** Everything that is held. Copies and cancelled sends are not included, since their owner stopped them. */
+/** Returns everything that is held. Copies and cancelled sends are not included, because a user stopped them. */
 function listHolds(client: Database): Hold[] {
   const records = client
     .prepare<[], Hold>(`
@@ -31,7 +31,7 @@ function listHolds(client: Database): Hold[] {
     : [...records, { what: 'sending', id: 0, code: 'sending_held', reason: String(reason) }];
 }
 
-/** How many records are held, by the code of the reason. */
+/** Returns how many records are held, by the code of the reason. */
 export function countHeld(client: Database): { what: string; reason: string; count: number }[] {
   return [...Map.groupBy(listHolds(client), ({ what, code }) => `${what} ${code}`).values()].flatMap((holds) => {
     const [first] = holds;
@@ -42,7 +42,7 @@ export function countHeld(client: Database): { what: string; reason: string; cou
 /** The reasons of holds, by kind and id of the record. */
 export type KnownHolds = ReadonlyMap<string, string>;
 
-/** Logs each hold once, with its reason. Holds that are known at the start are not logged again: those that exist, unless others are given. */
+/** Logs each hold once, with its reason. Does not log the holds in `known` again, which by default are those that exist at the start. */
 export class HoldLog {
   readonly #client: Database;
   readonly #log: (fields: object, text: string) => void;
@@ -54,7 +54,7 @@ export class HoldLog {
     this.#known = known;
   }
 
-  /** The current holds that need no more logging. */
+  /** Returns the present holds, which need not be logged again. */
   get known(): KnownHolds {
     return this.#known;
   }

@@ -1,22 +1,27 @@
-/** Mails of the service's own that ask somebody to confirm something with one button, for light and dark mode; among them the one about a sender. */
+/**
+ * The service's own mails that ask the recipient to confirm something with one button, in light and dark mode, such as the
+ * verification mail of a sender.
+ */
 import { randomBytes } from 'node:crypto';
 import { escapeHtml } from '../delivery/content/merge.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 
-/** What it says, as text. */
+/** The texts of the mail. */
 interface Question {
   language: string;
   title: string;
   heading: string;
   paragraphs: readonly string[];
   button: string;
-  /** What the link is good for, and that nothing happens without it. */
+  /** A note on what the link does, and that nothing happens without it. */
   note: string;
-  /** Leads to the address of the button, where a mail program does not show it. */
+  /** Introduces the URL of the button, for mail programs that do not show the button. */
   fallback: string;
 }
 
-/** The content of such a mail. It has no pixel and no counted links, and stays one piece even if a text contains `((`. */
+/**
+ * Returns the content of such a mail. It has no pixel and no tracked links, and is not split into pieces even if a text contains `((`.
+ */
 export function questionContent(
   mail: { subject: string; html: string; text: string },
   from: { email: string; name: string },
@@ -31,7 +36,7 @@ export function questionContent(
   };
 }
 
-/** The HTML of the mail, whose button opens `url`. */
+/** Returns the HTML of the mail, whose button opens `url`. */
 export function questionHtml(question: Question, url: string): string {
   const { language, title, heading, paragraphs, button, note, fallback } = question;
   const text = paragraphs
@@ -64,7 +69,9 @@ ${text}
 `;
 }
 
-/** The content of the mail to `email`, whose button opens `url`. The text says that the link works for `days` days. */
+/**
+ * Returns the content of the verification mail to `email`, whose button opens `url`. The text says that the link works for `days` days.
+ */
 export function verificationContent(email: string, url: string, days: number): FrozenContent {
   const asked = {
     language: 'en',

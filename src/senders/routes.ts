@@ -1,4 +1,4 @@
-/** The API of senders, the DNS and the DKIM keys of their domains, and warming those up. */
+/** The API for senders, for the DNS records, DKIM keys and warm-ups of their domains. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';

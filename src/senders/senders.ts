@@ -1,4 +1,4 @@
-/** The verification of senders, and what verifying or deleting one does to the campaigns that use it. */
+/** The verification of senders, and the effects of verifying or deleting a sender on campaigns that use it. */
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import { addressId } from '../audience/contacts/address-rows.ts';
 import { parseAddress } from '../audience/contacts/addresses.ts';
@@ -23,7 +23,7 @@ const PURPOSE = 'verify-sender';
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** How many days the link in a verification mail works. */
 const LINK_DAYS = 7;
-/** An account can send a verification mail to the same address once in this time. */
+/** The minimum time between two verification mails of an account to the same address. */
 const RESEND_MS = 5 * 60 * 1000;
 
 /** The newest verification mail to an address, and the state of its delivery. */
@@ -34,15 +34,15 @@ interface Verification {
   held_reason: Said | null;
   state: number;
   attempts: number;
-  /** The relay's answer, or why the mail was not sent. */
+  /** The relay's reply, or why the mail was not sent. */
   reply: Said | null;
 }
 
 type StoredVerification = Omit<Verification, 'reply' | 'held_reason'> & Record<'reply' | 'held_reason', string | null>;
 
 /**
- * The newest verification mail of the account to the address of this sender, whichever of its senders asked for it; undefined
- * when there was none.
+ * Returns the newest verification mail of the account to the address of this sender, whichever of its senders requested it;
+ * undefined if there was none.
  */
 export function findLastVerification(db: Db, sender: Sender): Verification | undefined {
   const row = db.$client
@@ -57,7 +57,7 @@ export function findLastVerification(db: Db, sender: Sender): Verification | und
   return row && verificationOf(row);
 }
 
-/** The newest verification mail of the account to each address that one of its senders has or had, by normalized e-mail. */
+/** Returns the newest verification mail of the account to each address that one of its senders has or had, by normalized e-mail. */
 export function listLastVerifications(db: Db, accountId: number): Map<string, Verification> {
   const rows = db.$client
     .prepare<[number], StoredVerification & { normalized_email: string }>(`
@@ -76,9 +76,9 @@ function verificationOf(row: StoredVerification): Verification {
 }
 
 /**
- * When another verification mail may go to the address of this one; null when it may go now. It is too soon for some minutes after
- * the last, and for a day while the last is still queued. A mail that was not sent because the address is unsubscribed or suppressed
- * does not count, nor does one with a time in the future, from when the clock was wrong.
+ * Returns when another verification mail may be sent to the address; null if it may be sent now. It must wait some minutes
+ * after the last one, and a day while the last one is still queued. A mail that was not sent because the address is
+ * unsubscribed or suppressed does not count, and neither does one with a time in the future, sent while the clock was wrong.
  */
 export function resendAllowedAt(last: Verification | undefined, now: Date): Date | null {
   if (last === undefined || last.state === DELIVERY_STATE.suppressed) return null;
@@ -89,8 +89,8 @@ export function resendAllowedAt(last: Verification | undefined, now: Date): Date
 }
 
 /**
- * Queues the verification mail and sets `send_at`, unless the address got one a few minutes ago, so that nobody can use Sendlark to
- * flood a stranger's mailbox. Call inside the transaction of the change that requires the verification.
+ * Queues the verification mail and sets `send_at`, unless the address got one a few minutes ago, so that Sendlark cannot be
+ * used to flood a stranger's mailbox. Call inside the transaction of the change that requires the verification.
  */
 export function sendVerification(
   deps: { db: Db; tokens: Tokens; publicUrl(): string },
@@ -121,7 +121,10 @@ export function sendVerification(
     .run();
 }
 
-/** The sender of a verification link; null if the link is forged or expired, or the sender was deleted or has another address now. */
+/**
+ * Returns the sender of a verification link; null if the link is forged or expired, or if the sender was deleted or has another
+ * address now.
+ */
 export function findSenderByLink(db: Db, tokens: Tokens, token: string, now: Date): Sender | null {
   const text = tokens.read(PURPOSE, token);
   if (text === null) return null;
@@ -133,9 +136,9 @@ export function findSenderByLink(db: Db, tokens: Tokens, token: string, now: Dat
 }
 
 /**
- * Marks a sender as verified, and with it the account's other senders with the same address, since they share the verification mail.
+ * Marks a sender as verified, and the account's other senders with the same address, because they share the verification mail.
  * Then releases the single sends and mailings that waited for them. A scheduled single send that missed its time by more than
- * `graceMinutes` stays held, with that as the reason. One transaction. `address` is the network address of whoever opened the link.
+ * `graceMinutes` stays held for that reason. One transaction. `address` is the network address of the person who opened the link.
  */
 export function verifySender(db: Db, sender: Sender, address: string, now: Date, graceMinutes: number): void {
   const stamp = isoTimestamp(now);
@@ -158,7 +161,7 @@ export function verifySender(db: Db, sender: Sender, address: string, now: Date,
 
 /**
  * Holds the campaigns that use a deleted sender: queued single sends become drafts, running ones are held, and live automations
- * go back to draft, each with the reason. Call inside the transaction of the deletion. Gives the ids of the sender's unfinished
+ * become drafts, each with the reason. Call inside the transaction of the deletion. Returns the ids of the sender's unfinished
  * mailings: once the worker has acknowledged their state, no more mail is sent from this sender.
  */
 export function holdCampaignsUsingSender(db: Db, senderId: number, now: string): number[] {

@@ -1,4 +1,6 @@
-/** Launches single sends that are due: checks them, freezes their content with its variants and creates their mailing, or holds them with a reason. */
+/**
+ * Launches due single sends: checks them, freezes their content with its variants and creates their mailing, or holds them with a reason.
+ */
 import { and, asc, eq, lte, or, sql } from 'drizzle-orm';
 import { targetProblem } from '../audience/segments/broken-rules.ts';
 import { isRecomputing, markForRecompute } from '../audience/segments/recompute.ts';
@@ -32,13 +34,13 @@ import { launchesAt } from './schedule.ts';
 import { holdQueuedSends, startSend } from './status.ts';
 
 const MINUTE_MS = 60_000;
-/** More than the clocks of two zones can differ: from UTC-12 to UTC+14, and a change of the clock. */
+/** More than the largest difference between two time zones, which is from UTC-12 to UTC+14, and a clock change. */
 export const MAX_LEAD_MS = 28 * 60 * MINUTE_MS;
 
 type SingleSend = typeof singleSends.$inferSelect;
-/** A single send that is due. `updated_at` tells later whether it was changed in the meantime. */
+/** A due single send. `updated_at` later tells whether it was changed meanwhile. */
 type DueSend = Pick<SingleSend, 'id' | 'updated_at'>;
-/** A single send that may be due; those that go by their recipients' clocks are launched before `starts_at`. */
+/** A single send that may be due. Those in the recipients' own time zones are launched before `starts_at`. */
 type WaitingSend = Pick<
   SingleSend,
   'id' | 'updated_at' | 'starts_at' | 'local_time' | 'schedule_date' | 'schedule_time'
@@ -86,8 +88,8 @@ export class Launcher {
   }
 
   /**
-   * Launches or holds the single sends that are due, one after the other until `shouldContinue` is false. Gives how many of them
-   * changed. A send to segments first waits until they are recomputed. A send that fails is held; throws when the disk fails.
+   * Launches or holds the due single sends, one after the other, until `shouldContinue` returns false. Returns how many of them
+   * changed. A send to segments first waits until they are recomputed. A send that fails is held. Throws if the disk fails.
    */
   async launchDue(shouldContinue: () => boolean): Promise<number> {
     const due = this.#dueNow(this.#deps.clock.now().getTime());
@@ -100,7 +102,7 @@ export class Launcher {
     return moved;
   }
 
-  /** Gives false while the send waits for its segments. */
+  /** Returns false while the send waits for its segments. */
   async #launchOne(dueSend: DueSend): Promise<boolean> {
     try {
       const send = this.#deps.db.select().from(singleSends).where(eq(singleSends.id, dueSend.id)).get();
@@ -122,7 +124,7 @@ export class Launcher {
     return true;
   }
 
-  /** Marks the segments of a send to be recomputed, once for each version of the send. Gives whether it marked them now. */
+  /** Marks the segments of a send to be recomputed, once for each version of the send. Returns true if it marked them now. */
   #markOnce({ id, updated_at }: DueSend, segments: readonly number[]): boolean {
     if (segments.length === 0 || this.#marked.get(id) === updated_at) return false;
     markForRecompute(this.#deps.db, sql`id IN ${segments} AND recompute_after IS NULL`);
@@ -131,7 +133,7 @@ export class Launcher {
   }
 }
 
-/** Gives why the send cannot be launched; null when it was launched, or was changed in the meantime. */
+/** Returns why the send cannot be launched; null if it was launched, or was changed meanwhile. */
 async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Promise<Held | null> {
   const lateMinutes = (clock.now().getTime() - send.starts_at) / MINUTE_MS;
   if (send.schedule_type === 1 && lateMinutes > config.SCHEDULE_GRACE_MINUTES) {
@@ -162,7 +164,7 @@ async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Prom
   return null;
 }
 
-/** Moves the send from queued to running and creates its mailing, unless it was changed or cancelled while it was prepared. */
+/** Moves the send from queued to running and creates its mailing, unless it was changed or cancelled while it was being prepared. */
 function start(
   db: Db,
   send: SingleSend,
@@ -192,13 +194,13 @@ function start(
   });
 }
 
-/** Moves the send from queued to draft with a reason, unless it was changed in the meantime. */
+/** Moves the send from queued to draft with a reason, unless it was changed meanwhile. */
 function hold({ db, clock }: LaunchDeps, { id, updated_at }: DueSend, reason: Held): void {
   const isUnchanged = and(eq(singleSends.id, id), eq(singleSends.updated_at, updated_at));
   holdQueuedSends(db, isUnchanged, reason, isoTimestamp(clock.now()));
 }
 
-/** All variants of a mail as they are sent, A first, which is the only one without a test. */
+/** Returns all variants of a mail as they are sent, A first. Without a test there is only A. */
 export function allVariants(
   { subject, preheader }: Pick<SingleSend, 'subject' | 'preheader'>,
   test: AbTest | null,
@@ -215,8 +217,8 @@ export function allVariants(
 }
 
 /**
- * A single send as its variant with this number has it, 0 being A; an empty `sender_name` is that of the sender. A template is copied as it is
- * now. Throws 422 when there is no such variant.
+ * Returns a single send with the content of its variant with this number, where 0 is A. An empty `sender_name` means the
+ * sender's own name. The present code of a template is copied. Throws 422 if there is no such variant.
  */
 export function asVariant(db: Db, send: SingleSend, number: number): SingleSend & Pick<Variant, 'sender_name'> {
   const variant = allVariants(send, send.ab_test)[number];
@@ -228,7 +230,7 @@ export function asVariant(db: Db, send: SingleSend, number: number): SingleSend 
   return { ...send, ...own, template_json: null, template_html: null, ...copied };
 }
 
-/** The frozen content of a single send with its variants, if it has an A/B test; or what its owner must fix first. */
+/** Freezes the content of a single send and its variants. Returns it, or the problem that its owner must fix first. */
 async function freezeSend(
   db: Db,
   config: Config,

@@ -1,4 +1,4 @@
-/** The API of single sends. */
+/** The API for single sends. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { Database } from 'better-sqlite3';
 import type { FastifyReply } from 'fastify';
@@ -103,9 +103,12 @@ export const singleSendVariantRoutes: FastifyPluginAsyncTypebox<Deps> = async (a
 };
 
 const INTERVAL_MS = 1000;
-/** A comment that keeps proxies from closing a connection on which nothing changes. */
+/** Seconds after which a comment is sent, so that proxies do not close an idle connection. */
 const STILL_HERE_AFTER = 15;
-/** Browsers open six connections to one host, so that more than a few windows of one user would block each other anyway. */
+/**
+ * The maximum number of open streams of an account. Browsers open six connections to one host, so more than a few windows of
+ * one user would block each other anyway.
+ */
 const MAX_PER_ACCOUNT = 20;
 const TOO_MANY_REQUESTS = 429;
 /** The rate is measured over this many seconds. */
@@ -199,7 +202,7 @@ export const progressRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db,
           request.requireCaller();
           tell();
         } catch (error) {
-          // The keys or the session have ended, or the disk failed: thrown from a timer, it would end the process.
+          // The keys or the session have ended, or the disk failed. An error thrown in a timer would end the process.
           request.log.debug({ err: error }, 'a progress is followed no longer');
           close(stream);
         }
@@ -211,7 +214,7 @@ export const progressRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db,
   );
 };
 
-/** Reads how far a single send is. */
+/** Returns the progress of a single send. */
 function findProgress(client: Database, sendId: number): Progress | undefined {
   return client
     .prepare<[number], Progress>(`
@@ -221,7 +224,7 @@ function findProgress(client: Database, sendId: number): Progress | undefined {
     .get(sendId);
 }
 
-/** Recipients finished a second over the last seconds, and the seconds left at that rate; null while nothing moves. */
+/** Returns the recipients finished per second over the last seconds, and the seconds left at that rate; null while nothing changes. */
 function forecast({ recipients, finished }: Progress, samples: readonly { at: number; finished: number }[]) {
   const [first] = samples;
   const last = samples.at(-1);

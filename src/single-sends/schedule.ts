@@ -1,4 +1,4 @@
-/** The local date and time of a schedule, and when a single send with one begins to leave. */
+/** Parses the local date and time of a schedule, and computes when a scheduled single send is launched. */
 import type { singleSends } from '../database/schema/index.ts';
 import { FIRST_ZONE } from '../delivery/timing/local-times.ts';
 import { toUtc } from '../time/zones.ts';
@@ -9,8 +9,9 @@ type Scheduled = Pick<
 >;
 
 /**
- * When a queued single send is launched, epoch milliseconds. One that goes by its recipients' clocks is launched when the first zone reaches
- * its time; where that is over, it rests first, since some of it leaves at once.
+ * Returns when a queued single send is launched, epoch milliseconds. One in the recipients' own time zones is launched when the
+ * first zone reaches its time. If that is already past, it waits for `restMs` first, so that the send can still be undone,
+ * because some of its mails leave at once.
  */
 export function launchesAt(send: Scheduled, restMs: number): number {
   if (send.local_time === 0) return send.starts_at;
@@ -18,7 +19,7 @@ export function launchesAt(send: Scheduled, restMs: number): number {
   return Math.max(first, Date.parse(send.updated_at) + restMs);
 }
 
-/** Parses `2026-03-01` or the short form `26-3-1` (a year of this century); gives `YYYY-MM-DD`, or null if there is no such date. */
+/** Parses `2026-03-01` or the short form `26-3-1` (a year of this century). Returns `YYYY-MM-DD`, or null if there is no such date. */
 export function parseScheduleDate(text: string): string | null {
   const [, year, month, day] = /^(?!0000)(\d{4}|\d{2})-(\d{1,2})-(\d{1,2})$/.exec(text) ?? [];
   if (year === undefined || month === undefined || day === undefined) return null;
@@ -27,7 +28,7 @@ export function parseScheduleDate(text: string): string | null {
   return !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(date) ? date : null;
 }
 
-/** Parses `HH:MM` or `HH:MM:SS`; gives `HH:MM:SS`, or null if there is no such time of day. */
+/** Parses `HH:MM` or `HH:MM:SS`. Returns `HH:MM:SS`, or null if there is no such time of day. */
 export function parseScheduleTime(text: string): string | null {
   const [, hourAndMinute, seconds = ':00'] = /^((?:[01]\d|2[0-3]):[0-5]\d)(:[0-5]\d)?$/.exec(text) ?? [];
   return hourAndMinute === undefined ? null : hourAndMinute + seconds;

@@ -1,4 +1,4 @@
-/** The mail of a single send or an automation as its owner looks at it: merged for one person, its links marked with their numbers. */
+/** The preview of a mail of a single send or an automation: merged for one contact, with its links numbered. */
 import { eq } from 'drizzle-orm';
 import { findAddressId } from '../audience/contacts/address-rows.ts';
 import type { Address } from '../audience/contacts/addresses.ts';
@@ -37,7 +37,7 @@ export type ShownSource = Pick<
   | 'tracking'
 > & {
   single_send: SingleSend | null;
-  /** The variant of an A/B test that is shown: its number, and its sender name if it has its own. */
+  /** The variant of an A/B test in the preview: its number, and its sender name if it has its own. */
   variant?: number;
   sender_name?: string;
 };
@@ -47,20 +47,20 @@ export interface ShowDeps {
   config: Config;
   publicUrl(): string;
   drafts: CompiledDrafts;
-  /** Runs the compiling of a template; throws where too much of the account is under way. */
+  /** Runs the compiling of a template. Throws if the account has too much work running. */
   compile<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** A mail that is shown. */
+/** A preview. */
 interface ShownMail extends Shown {
-  /** The contact whose values are in it; null when it has nobody's. */
+  /** The contact whose values are filled in; null if there is none. */
   contact_id: number | null;
 }
 
 /**
- * The mail as it was or would be sent to the person of its audience with this address, or with null to anybody of it; or why it cannot be
- * shown. Tracked links have their destination as `href` and their number as `data-link`, and act for nobody. Throws 422 when nobody of
- * the audience has the address.
+ * Returns the mail as it was or would be sent to the recipient with this address, or with null to any recipient; or why there
+ * is no preview. Tracked links have their destination as `href` and their number as `data-link`, and no link acts for a
+ * recipient. Throws 422 if no recipient has the address.
  */
 export async function showMail(
   deps: ShowDeps,
@@ -74,7 +74,7 @@ export async function showMail(
   });
 }
 
-/** The HTML of that mail; empty where it cannot be shown. Throws as `showMail` does. */
+/** Returns the HTML of that mail; empty if there is no preview. Throws as `showMail` does. */
 export async function showMailHtml(deps: ShowDeps, send: ShownSource, address: Address | null): Promise<string> {
   const html = await orProblem(async () =>
     showHtml(send.user_id, { ...(await mergeable(deps, send, address)), hasHtml: true }),
@@ -82,7 +82,7 @@ export async function showMailHtml(deps: ShowDeps, send: ShownSource, address: A
   return typeof html === 'string' ? html : '';
 }
 
-/** What the checks say of that mail, and its beginning; or why it cannot be shown. Throws as `showMail` does. */
+/** Returns the findings of the checks on that mail, and its beginning; or why there is no preview. Throws as `showMail` does. */
 export async function checkShownMail(
   deps: ShowDeps,
   send: ShownSource,
@@ -104,7 +104,10 @@ export async function checkShownMail(
   });
 }
 
-/** What a letter to the address of a sender would lack. The second line may have the place, so nothing is said of it then. */
+/**
+ * Returns the missing parts of a sender's postal address. If the second address line is used, it may contain the place, so
+ * nothing counts as missing.
+ */
 function lackingParts(sender: typeof senders.$inferSelect): ('zip_code' | 'city_id' | 'country_id')[] {
   const place = sender.company_address2 === '' ? (['zip_code', 'city_id'] as const) : [];
   return [...place, 'country_id' as const].filter((part) => !sender[part]);
@@ -119,7 +122,7 @@ async function orProblem<T>(work: () => Promise<T>): Promise<T | { problem: Said
   }
 }
 
-/** The content of the mail and the values of the person who is shown it. Throws ContentError where there is none. */
+/** Returns the content of the mail and the values of the recipient in the preview. Throws ContentError if there is no content. */
 async function mergeable(deps: ShowDeps, send: ShownSource, address: Address | null) {
   const { db, publicUrl } = deps;
   const found = await contentOf(deps, send);
@@ -140,7 +143,7 @@ async function mergeable(deps: ShowDeps, send: ShownSource, address: Address | n
   return { contact_id, ...found, values };
 }
 
-/** What the mailing froze, as JSON, or before the launch what would be frozen now. */
+/** Returns the frozen content of the mailing as JSON, or before the launch what would be frozen now. */
 async function contentOf(
   { db, config, drafts, compile }: ShowDeps,
   send: ShownSource,
@@ -163,10 +166,10 @@ async function contentOf(
   return 'problem' in made ? made : { frozen: made.frozen, variant: 0 };
 }
 
-/** The most that is kept of what it was made from: about ten large mails, or some hundred usual ones. */
+/** The maximum length of the sources of kept content: about ten large mails, or some hundred usual ones. */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 
-/** A text, a number or nothing of what content is made from. */
+/** A text, a number or null that content is made from. */
 type Part = string | number | null;
 
 interface Kept<Content> {
@@ -180,11 +183,13 @@ interface UnderWay<Content> {
 }
 
 export class CompiledDrafts<Content extends object = FrozenText> {
-  /** The one used last at the end. Compared by their sources: a hash of a large one takes longer. */
+  /** In the order of use, the most recent one last. Sources are compared directly, because hashing a large one takes longer. */
   #kept: readonly Kept<Content>[] = [];
   #underWay: readonly UnderWay<Content>[] = [];
 
-  /** What `make` makes from `source`: made once while it is kept, and once for all who ask at the same time. A problem is not kept. */
+  /**
+   * Returns what `make` makes from `source`. It is made once while it is kept, and once for all concurrent callers. A problem is not kept.
+   */
   async get(
     source: readonly Part[],
     make: () => Promise<Content | { problem: Said }>,
@@ -209,7 +214,7 @@ export class CompiledDrafts<Content extends object = FrozenText> {
     }
   }
 
-  /** Compiled content is about as long as its source. */
+  /** Keeps the newest content. Only sources are measured, because compiled content is about as long as its source. */
   #keep(newest: Kept<Content>): void {
     const kept = [...this.#kept, newest];
     let characters = 0;

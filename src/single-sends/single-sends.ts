@@ -1,4 +1,6 @@
-/** Single sends as records: what may be in one, creating and changing one, and whom it would reach. launch.ts moves them on when they are due. */
+/**
+ * Single sends as records: validating, creating and changing them, and counting their audience. launch.ts launches them when they are due.
+ */
 import { randomUUID } from 'node:crypto';
 import { and, eq } from 'drizzle-orm';
 import { recomputeAndWait } from '../audience/segments/recompute.ts';
@@ -66,11 +68,11 @@ export interface SingleSendActionDeps extends SingleSendDeps {
   wake(): void;
 }
 
-/** The schedule of a send without one. */
+/** The date of a single send without a schedule. */
 export const NO_DATE = '0000-00-00';
 export const NO_TIME_OF_DAY = '00:00:00';
 
-/** The field errors that the schema cannot find: references, template code and schedule. */
+/** Returns the field errors that the schema cannot find: references, template code and schedule. */
 export function singleSendErrors(
   deps: SingleSendDeps,
   accountId: number,
@@ -93,7 +95,7 @@ export function singleSendErrors(
   return [...errors, ...templateErrors(input), ...scheduleErrors(deps, input)];
 }
 
-/** The field errors of template code, which is MJML as JSON, or HTML, but not both. */
+/** Returns the field errors of template code, which is either MJML as JSON or HTML, not both. */
 export function templateErrors(input: { template_json?: string; template_html?: string }): [string, Said][] {
   const { template_json, template_html } = input;
   if (template_json && template_html)
@@ -105,8 +107,8 @@ export function templateErrors(input: { template_json?: string; template_html?: 
 }
 
 /**
- * Throws 422 for a single send that goes by its recipients' clocks and begins with a first part or an A/B test: those wait for results before
- * the rest goes, which would be too late for some.
+ * Throws 422 for a single send in the recipients' own time zones with a canary or an A/B test. Both wait for results before the
+ * rest is sent, which would be too late for some recipients.
  */
 export function requireOneClock(
   send: Partial<Pick<typeof singleSends.$inferSelect, 'local_time' | 'canary_percent' | 'ab_test'>>,
@@ -131,7 +133,7 @@ function scheduleErrors({ clock, config }: SingleSendDeps, input: Partial<Single
   return errors;
 }
 
-/** Stores a validated single send and queues it; gives its utr. `userId`: who makes it, null for a program. */
+/** Stores a validated single send and queues it. Returns its utr. `userId`: who creates it, null for a program. */
 export function createSingleSend(
   deps: SingleSendDeps,
   accountId: number,
@@ -164,7 +166,7 @@ export function targetNames(targets: readonly Target[]): string[] {
   return targets.map(({ id, table }) => `${table}_${id}`);
 }
 
-/** The account's single send with this utr; throws 404. */
+/** Returns the account's single send with this utr. Throws 404. */
 export function requireSingleSend(db: Db, accountId: number, utr: unknown): SingleSend {
   const where = and(ownedBy(singleSends, accountId), eq(singleSends.utr, recordUtr(utr)));
   const send = db.select().from(singleSends).where(where).get();
@@ -172,7 +174,7 @@ export function requireSingleSend(db: Db, accountId: number, utr: unknown): Sing
   return send;
 }
 
-/** The mailing of a single send, or null before it is launched. */
+/** Returns the mailing of a single send, or null before it is launched. */
 export function findSingleSendMailing(
   db: Db,
   send: SingleSend,
@@ -189,8 +191,8 @@ export function findSingleSendMailing(
 }
 
 /**
- * The account's single send with this utr, to be changed in the same transaction. Throws 404, and 409 when it is running or completed, or
- * when its `updated_at` is another than the given one.
+ * Returns the account's single send with this utr, to be changed in the same transaction. Throws 404, and 409 if it is running
+ * or completed, or if its `updated_at` differs from the given one.
  */
 export function requireChangeable(
   db: Db,
@@ -204,7 +206,7 @@ export function requireChangeable(
   return send;
 }
 
-/** The field of a change that makes a test impossible. */
+/** The field of a change that makes an A/B test impossible. */
 const FIELD_OF_PROBLEM = {
   ab_canary: 'canary_percent',
   local_time_ab: 'local_time',
@@ -212,8 +214,8 @@ const FIELD_OF_PROBLEM = {
 } as const;
 
 /**
- * Throws 422 for a change after which the A/B test of a single send is not possible any more, since it would be held at its launch. Where the
- * test is not possible already, such as after the account has changed its tracking, the rest of the send can be changed.
+ * Throws 422 for a change that makes the A/B test of a single send impossible, because the send would be held at its launch. If
+ * the test was impossible before, for example because the account has changed its tracking, other fields can be changed.
  */
 export function requireStillTestable(
   { db, config }: Pick<SingleSendDeps, 'db' | 'config'>,
@@ -225,14 +227,16 @@ export function requireStillTestable(
     throw invalid(FIELD_OF_PROBLEM[problem], sentence(problem));
 }
 
-/** The limits per person that a single send of the account would have now; null without any, and for one that ignores them. */
+/**
+ * Returns the frequency caps that would apply to a single send of the account now; null without any, and for a send that ignores them.
+ */
 function findCapPeriods({ db, clock, config }: SingleSendDeps, account: number, ignoresCaps: 0 | 1): CapPeriods | null {
   const caps = ignoresCaps === 1 ? [] : readMailCaps(db, account);
   if (caps.length === 0) return null;
   return capPeriods(caps, clock.now().getTime(), config.TIME_ZONE);
 }
 
-/** The columns of a single send that name its sender; empty for sender 0, which is none. */
+/** Returns the columns of a single send for its sender; empty for sender 0, which means none. */
 export function senderColumns(db: Db, accountId: number, senderId: number) {
   const sender = db
     .select()
@@ -248,7 +252,7 @@ export function senderColumns(db: Db, accountId: number, senderId: number) {
   };
 }
 
-/** The columns of a single send that a request gives all of. */
+/** Returns the columns of a single send from a request that has all of its fields. */
 export function singleSendColumns({ db, clock, config }: SingleSendDeps, accountId: number, input: SingleSendInput) {
   const date = parseScheduleDate(input.schedule_date ?? '');
   const time = parseScheduleTime(input.schedule_time ?? '');
@@ -280,7 +284,7 @@ export function singleSendColumns({ db, clock, config }: SingleSendDeps, account
   };
 }
 
-/** The name of the user who last changed a single send or something else; null where it was a program or the service, or the user is gone. */
+/** Returns the name of the user who last changed a record; null if it was a program or the service, or if the user was removed. */
 export function changerName(
   db: Db,
   { user_id, changed_by }: Pick<SingleSend, 'user_id' | 'changed_by'>,
@@ -290,7 +294,7 @@ export function changerName(
   return user === undefined ? null : user.name || user.email;
 }
 
-/** Where the content of a single send or a mail of an automation comes from: code of its own, its built-in template, or nowhere yet. */
+/** Returns where the content of a mail comes from: its own code, its built-in template, or nowhere yet. */
 export function contentSource(
   db: Db,
   { template_id, template_json, template_html }: Pick<SingleSend, 'template_id' | 'template_json' | 'template_html'>,
@@ -299,7 +303,7 @@ export function contentSource(
   return template_html ? 'html' : templateSource(db, template_id);
 }
 
-/** Where the content of a mail without code of its own comes from. */
+/** Returns where the content of a mail without its own code comes from. */
 export function templateSource(db: Db, template_id: number): 'template' | 'none' {
   const template = db
     .select({ is_blank: designTemplates.is_blank })
@@ -309,7 +313,10 @@ export function templateSource(db: Db, template_id: number): 'template' | 'none'
   return template === undefined || template.is_blank === 1 ? 'none' : 'template';
 }
 
-/** Counts exactly how many people a single send would go to now, and how many not, by reason. Its segments are recomputed first. */
+/**
+ * Counts exactly how many recipients a single send would have now, and how many contacts it would exclude, by reason. Its
+ * segments are recomputed first.
+ */
 export async function countDraftAudience(
   deps: SingleSendDeps,
   send: Pick<

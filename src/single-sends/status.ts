@@ -1,4 +1,4 @@
-/** Creates single sends and moves their status; no other file does. A held send is a draft with the reason. */
+/** Creates single sends and changes their status. No other file does. A held send is a draft with a reason. */
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import { publishSent } from '../archive/archive.ts';
 import type { Db } from '../database/open.ts';
@@ -10,8 +10,8 @@ import { sentence } from '../errors/sentences.ts';
 import { type Clock, isoTimestamp, plainTimestamp } from '../time/clock.ts';
 
 const MINUTE_MS = 60_000;
-/** The change was none of a user to what is in the send. */
-const BY_NOBODY = { changed_by: null };
+/** For changes that were not made to the content by a user. */
+const NOT_BY_USER = { changed_by: null };
 
 type SingleSend = typeof singleSends.$inferSelect;
 /** The columns of a single send other than those that this file sets. */
@@ -19,17 +19,17 @@ type Columns = Omit<typeof singleSends.$inferInsert, 'id' | 'status' | 'held_cod
 /** What is new, or going to be sent, is on the list of campaigns. */
 const LISTED = { hidden_at: null };
 
-/** Stores a new single send, which is queued. */
+/** Stores a new single send with the status queued. */
 export function insertQueued(db: Db, columns: Columns): void {
   db.insert(singleSends)
     .values({ ...columns, status: SINGLE_SEND_STATUS.queued, ...NOT_HELD })
     .run();
 }
 
-/** Stores a copy of a single send, which is a draft. */
+/** Stores a copy of a single send as a draft. */
 export function insertCopy(db: Db, columns: Columns): void {
   db.insert(singleSends)
-    .values({ ...columns, status: SINGLE_SEND_STATUS.draft, ...held('copy'), ...LISTED, ...BY_NOBODY })
+    .values({ ...columns, status: SINGLE_SEND_STATUS.draft, ...held('copy'), ...LISTED, ...NOT_BY_USER })
     .run();
 }
 
@@ -40,7 +40,7 @@ export function insertDraft(db: Db, columns: Columns): void {
     .run();
 }
 
-/** Changes a single send that is a draft or queued, and leaves it what it is. */
+/** Changes a single send that is a draft or queued, without changing its status. */
 export function changeUnsent(db: Db, id: number, columns: Partial<Columns>): void {
   db.update(singleSends).set(columns).where(eq(singleSends.id, id)).run();
 }
@@ -56,12 +56,12 @@ export function requeue(db: Db, id: number, columns: Partial<Columns>): void {
 /** Moves the queued sends that match `which` to draft, with the reason. `now` is an ISO timestamp. */
 export function holdQueuedSends(db: Db, which: SQL | undefined, reason: Held, now: string): void {
   db.update(singleSends)
-    .set({ status: SINGLE_SEND_STATUS.draft, ...reason, ...BY_NOBODY, updated_at: now })
+    .set({ status: SINGLE_SEND_STATUS.draft, ...reason, ...NOT_BY_USER, updated_at: now })
     .where(and(eq(singleSends.status, SINGLE_SEND_STATUS.queued), which))
     .run();
 }
 
-/** Moves a completed send back to running, because recipients were queued again. `now` is an ISO timestamp. */
+/** Moves a completed send back to running because recipients were queued again. `now` is an ISO timestamp. */
 export function runAgain(db: Db, id: number, now: string): void {
   db.update(singleSends)
     .set({ status: SINGLE_SEND_STATUS.running, ...LISTED, updated_at: now })
@@ -91,18 +91,18 @@ export function draftsAmong(db: Db, ids: readonly number[]): number[] {
     .all(JSON.stringify(ids));
 }
 
-/** Cancels a send that is queued or waits for its sender's verification; false when it is neither. `now` is an ISO timestamp. */
+/** Cancels a send that is queued or waits for its sender's verification. Returns false if it is neither. `now` is an ISO timestamp. */
 export function cancelBeforeStart(db: Db, id: number, now: string): boolean {
   const isWaiting = sql`(${singleSends.status} = ${SINGLE_SEND_STATUS.queued} OR ${singleSends.held_code} = 'sender_unverified')`;
   const { changes } = db
     .update(singleSends)
-    .set({ status: SINGLE_SEND_STATUS.draft, ...held('cancelled'), ...BY_NOBODY, updated_at: now })
+    .set({ status: SINGLE_SEND_STATUS.draft, ...held('cancelled'), ...NOT_BY_USER, updated_at: now })
     .where(and(eq(singleSends.id, id), isWaiting))
     .run();
   return changes > 0;
 }
 
-/** Moves a send from queued to running with the sender it goes out with; false when it was changed or cancelled since it was read. */
+/** Moves a send from queued to running with the sender that it uses. Returns false if it was changed or cancelled since it was read. */
 export function startSend(
   db: Db,
   { id, updated_at }: Pick<SingleSend, 'id' | 'updated_at'>,
@@ -133,7 +133,7 @@ export function startSend(
 export function completeFinishedSends({ db, clock }: { db: Db; clock: Clock }): void {
   const isFinished = `status = ${SINGLE_SEND_STATUS.running} AND EXISTS (SELECT 1 FROM mailings
     WHERE owner_kind = 'single' AND owner_id = single_sends.id AND finished_at IS NOT NULL)`;
-  // Looked up first, because an UPDATE takes the write lock from requests even when it changes nothing.
+  // Checked first, because an UPDATE takes the write lock from requests even if it changes nothing.
   if (prepared(db.$client, `SELECT 1 FROM single_sends WHERE ${isFinished} LIMIT 1`).get() === undefined) return;
   const complete = () => {
     const completed = db.$client
@@ -148,8 +148,8 @@ export function completeFinishedSends({ db, clock }: { db: Db; clock: Clock }): 
 }
 
 /**
- * Queues the sends that waited until one of these senders was verified. A scheduled one that missed its time by more than
- * `graceMinutes` stays held, with that as the reason.
+ * Queues the sends that waited until one of these senders was verified. A scheduled send that missed its time by more than
+ * `graceMinutes` stays held for that reason.
  */
 export function releaseSendsOfSenders(db: Db, senderIds: readonly number[], now: Date, graceMinutes: number): void {
   const waiting = db
@@ -174,7 +174,7 @@ export function releaseSendsOfSenders(db: Db, senderIds: readonly number[], now:
           ? { held_code: 'missed_time', held_reason: sentence('held_missed_time', { minutes, cause }) }
           : { status: SINGLE_SEND_STATUS.queued, ...NOT_HELD }),
         starts_at: isScheduled ? starts_at : Math.max(starts_at, now.getTime()),
-        ...BY_NOBODY,
+        ...NOT_BY_USER,
         updated_at: isoTimestamp(now),
       })
       .where(eq(singleSends.id, id))
@@ -197,16 +197,16 @@ export const SHOWN_STATES = [
 ] as const;
 
 /**
- * Whether a single send (its alias or table) that is not queued is held, as SQL. Copies and cancelled sends have a code as well, but
- * nobody needs to be told, since it was their owner who stopped them.
+ * SQL: true if a single send (its alias or table) that is not queued is held. Copies and cancelled sends have a code as well,
+ * but do not count, because a user stopped them.
  */
 export function isHeld(send: string): string {
   return `${send}.held_code NOT IN ('copy', 'cancelled')`;
 }
 
 /**
- * The state as SQL, of a single send `s` and its mailing `m`, which may be missing (LEFT JOIN). `cancelling` lasts until every recipient
- * has a final state; `kept` is a mailing that ended and all of whose mails the outbox took, so that nobody got it.
+ * SQL: the state of a single send `s` and its mailing `m`, which may be missing (LEFT JOIN). `cancelling` lasts until every
+ * recipient has a final state. `kept` is a finished mailing of which the outbox took all mails, so that no recipient got it.
  */
 export const SHOWN_STATE = `CASE
   WHEN m.id IS NULL AND s.status = ${SINGLE_SEND_STATUS.queued} THEN 'scheduled'
@@ -217,5 +217,5 @@ export const SHOWN_STATE = `CASE
   WHEN m.state = 'done' AND m.delivered > 0 AND ${keptMails('m')} >= m.delivered THEN 'kept'
   ELSE m.state END`;
 
-/** How many recipients of a mailing `m` have their final state, as SQL. */
+/** SQL: how many recipients of a mailing `m` have their final state. */
 export const FINISHED = '(m.delivered + m.bounces + m.failed + m.suppressed + m.cancelled)';

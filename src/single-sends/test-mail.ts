@@ -34,14 +34,14 @@ interface TestMailSource {
   subject: string;
   preheader: string;
   tracking: number;
-  /** In place of the sender's name, unless it is empty. */
+  /** Replaces the sender's name, unless empty. */
   sender_name?: string;
 }
 
 /**
- * Queues a mail to each address, merged with the values of the contact that has this address, if there is one. Either all addresses
- * get the test or none does. Throws 409 with what the owner must fix first, and 422 when an address is unsubscribed or suppressed,
- * since otherwise its owner would wait for a mail that never comes.
+ * Queues a mail to each address, merged with the values of the contact with this address, if there is one. Either all addresses
+ * get the test or none. Throws 409 with the problem that the owner must fix first, and 422 if an address is unsubscribed or
+ * suppressed, because otherwise the user would wait for a mail that never comes.
  */
 export async function queueTestMail(
   deps: SingleSendActionDeps,
@@ -57,7 +57,7 @@ export async function queueTestMail(
   const facts = { has_own_sender_name: Boolean(tested.sender_name) };
   const result = await freezeText(db, config, tested, shown, facts);
   if ('problem' in result) throw conflict(result.problem);
-  // Others are answered before a large mail is written.
+  // Other requests are answered before a large mail is written.
   await setImmediate();
   inTransaction(db, () => {
     const mailing = {
@@ -91,12 +91,12 @@ export async function queueTestMail(
   wake();
 }
 
-/** What the API answers to a test mail that was queued. */
+/** Returns the API's message about a queued test mail. */
 export function testMailMessage(client: Database, config: Config): string {
   return isTestMode(client, config) ? 'Test Mail Kept in the Test Outbox' : 'Test Mail Sent Successfully';
 }
 
-/** The recipients of a mailing who may not get mail, and why, by the same rule as when deliveries are claimed. */
+/** Returns the recipients of a mailing who may not get mail, and why, by the same rule as when deliveries are claimed. */
 function listIneligible(db: Db, mailingId: number): { email: string; reason: string }[] {
   return db.$client
     .prepare<[number], { email: string; reason: string }>(`

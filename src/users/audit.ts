@@ -1,4 +1,6 @@
-/** The audit log: sign-ins, failed ones, and changes of users, keys and settings. Strangers cannot make it grow without bound. */
+/**
+ * The audit log: successful and failed sign-ins, and changes of users, keys and settings. Strangers cannot make it grow without limit.
+ */
 import { and, desc, eq, gt, lte, sql } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { accounts, auditLog } from '../database/schema/index.ts';
@@ -6,7 +8,7 @@ import { inTransaction } from '../database/transaction.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
 
-/** What the log records, by name. */
+/** The recorded actions, by name. */
 export const AUDIT_ACTIONS = [
   'signed_in',
   'sign_in_failed',
@@ -72,10 +74,10 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** Who does something: a person, or a key pair or the command line, which have no id. */
+/** Who acts: a user, or a key pair or the command line, which have no id. */
 export interface Actor {
   userId: number | null;
-  /** The person's e-mail address, the public key, or `command line`. */
+  /** The user's e-mail address, the public key, or `command line`. */
   name: Said;
   address: string;
 }
@@ -90,14 +92,14 @@ interface Entry {
   subject?: Said;
 }
 
-/** Failed sign-ins of one user from one address within this time are one row, and so are all beyond MAX_PER_HOUR. */
+/** Failed sign-ins of one user from one address within this time are counted in one row, and so are all beyond MAX_PER_HOUR. */
 const SAME_MS = 15 * 60_000;
 const HOUR_MS = 60 * 60_000;
 const MAX_PER_HOUR = 100;
-/** The most failed sign-ins kept for an account; older ones are removed. */
+/** The maximum number of failed sign-ins stored for an account; older ones are removed. */
 const MAX_FAILURES = 10_000;
 
-/** Writes one entry. To be called within the transaction of what it records. */
+/** Writes one entry. Call inside the transaction of the recorded change. */
 export function audit(db: Db, { accountId, actor, action, subject = '' }: Entry, now: Date): void {
   db.insert(auditLog)
     .values({
@@ -112,7 +114,7 @@ export function audit(db: Db, { accountId, actor, action, subject = '' }: Entry,
     .run();
 }
 
-/** The same for what the caller of an operation does in their account. */
+/** Writes an entry for the caller of an operation, in the caller's account. */
 export function auditBy(
   { db, clock, accountId, actor }: { db: Db; clock: Clock; accountId: number; actor: Actor },
   action: AuditAction,
@@ -122,8 +124,8 @@ export function auditBy(
 }
 
 /**
- * Records a failed sign-in of a user, or of nobody known (null), which goes to the first account. What a stranger typed is not kept:
- * people type passwords into the wrong field. Does the same work in both cases.
+ * Records a failed sign-in of a user, or of an unknown person (null), which belongs to the first account. The typed text is not
+ * stored, because people type passwords into the wrong field. Does the same work in both cases, so that timing reveals nothing.
  */
 export function auditFailedSignIn(
   db: Db,
@@ -171,7 +173,7 @@ export function auditFailedSignIn(
   });
 }
 
-/** Whether a user has signed in from an address before. */
+/** Returns true if a user has signed in from this network address before. */
 export function hasSignedInFrom(db: Db, userId: number, address: string): boolean {
   const found = db
     .select({ id: auditLog.id })

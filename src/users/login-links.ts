@@ -1,4 +1,6 @@
-/** One-time links by which a person chooses a password: the first owner of an account, somebody invited, or who forgot theirs. */
+/**
+ * One-time links for choosing a password: for the first owner of an account, for an invited user, or for a user who forgot the password.
+ */
 import { and, eq, gt, isNull, lte, or } from 'drizzle-orm';
 import type { Address } from '../audience/contacts/addresses.ts';
 import type { Db } from '../database/open.ts';
@@ -16,13 +18,13 @@ const LINK_MS = 30 * 60_000;
 
 export interface NewLink {
   accountId: number;
-  /** Null: the link makes the first owner of the account. */
+  /** Null: the link creates the first owner of the account. */
   user: User | null;
-  /** Whether following the link also switches the person's second factor off and removes their passkeys. */
+  /** True if using the link also switches two-factor authentication off and removes the user's passkeys. */
   resetsSecondFactor?: boolean;
 }
 
-/** What a usable link is for. */
+/** The account and user of a valid link. */
 export interface LoginLink {
   id: number;
   accountId: number;
@@ -30,7 +32,7 @@ export interface LoginLink {
   resetsSecondFactor: boolean;
 }
 
-/** Makes a link that can be used once within 30 minutes and gives its secret. Earlier links for the same person stop working. */
+/** Creates a link that can be used once within 30 minutes. Returns its secret. Earlier links for the same user stop working. */
 export function createLoginLink(
   db: Db,
   { accountId, user, resetsSecondFactor = false }: NewLink,
@@ -60,14 +62,14 @@ export function createLoginLink(
   return { secret, expiresAt };
 }
 
-/** The path of the page for a link. The secret is in the fragment, which browsers do not send, so that no log can hold it. */
+/** Returns the path of the page for a link. The secret is in the fragment, which browsers do not send, so that no log can contain it. */
 export function loginLinkPath(secret: string): string {
   return `/welcome#${secret}`;
 }
 
 /**
- * What a link is for, or null when it is unknown, used or too old. A link for the first owner also ends when somebody became owner in
- * another way.
+ * Returns the account and user of a link; null if the link is unknown, used or expired. A link for the first owner also ends
+ * when the account has got an owner in another way.
  */
 export function findLoginLink(db: Db, secret: string, now: Date): LoginLink | null {
   const row = db
@@ -88,7 +90,7 @@ export function findLoginLink(db: Db, secret: string, now: Date): LoginLink | nu
   return { id: link.id, accountId: link.account_id, user, resetsSecondFactor: link.resets_second_factor === 1 };
 }
 
-/** What a person chose on the page of a link. An invited person keeps the address they were invited with. */
+/** The input on the page of a link. An invited user keeps the invited address. */
 export interface Choice {
   address: Address;
   name: string;
@@ -96,8 +98,8 @@ export interface Choice {
 }
 
 /**
- * Uses a link, once: makes the first owner, or gives the user a new password and ends their sessions. Gives the user, or null when the
- * link was used up in the meantime. `address` is the network address of the caller.
+ * Uses a link once: creates the first owner, or sets the user's new password and ends the user's sessions. Returns the user, or
+ * null if the link was used meanwhile. `address` is the network address of the caller.
  */
 export function useLoginLink(db: Db, secret: string, choice: Choice, address: string, now: Date): User | null {
   return inTransaction(db, (tx) => {
@@ -126,7 +128,7 @@ export function useLoginLink(db: Db, secret: string, choice: Choice, address: st
   });
 }
 
-/** Switches the second factor of a user off and removes their passkeys. To be called within a transaction. */
+/** Switches a user's two-factor authentication off and removes the passkeys. Call inside a transaction. */
 function takeOffSecondFactor(db: Db, user: User, actor: Actor, now: Date): void {
   const accountId = user.account_id;
   if (user.totp_secret !== null) switchOffSecondFactor(db, user, actor, now);

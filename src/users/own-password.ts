@@ -1,4 +1,4 @@
-/** A person's change of their own password. */
+/** Changes a user's own password. */
 import { eq } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { users } from '../database/schema/index.ts';

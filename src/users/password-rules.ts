@@ -1,16 +1,15 @@
 /**
- * Which passwords are accepted: at least 12 characters, and none that guessing programs try first. The rules and the words are our
- * own, not a list of leaked passwords: once the words that everybody uses, runs on the keyboard, years and repetitions are taken out,
- * something must be left.
+ * Which passwords are accepted: at least 12 characters, and none that guessing programs try first. The rules and words are our
+ * own, not a list of leaked passwords: after removing common words, keyboard runs, years and repetitions, enough must be left.
  */
 
 const MIN_CHARACTERS = 12;
 const MAX_CHARACTERS = 256;
-/** With fewer different characters it is a pattern, such as abababababab. */
+/** A password with fewer different characters is a pattern, such as abababababab. */
 const MIN_DIFFERENT = 5;
-/** How much must be left: a letter counts one, a digit or sign half. */
+/** How much must be left. A letter counts one, a digit or sign half. */
 const MIN_LEFT = 6;
-/** From this length on, neighbours in one of the rows are a run. */
+/** The length from which neighbours in a keyboard row are a run. */
 const MIN_RUN = 4;
 
 const ROWS = [
@@ -27,7 +26,7 @@ const ROWS = [
 ];
 const BOTH_WAYS = ROWS.flatMap((row) => [row, [...row].reverse().join('')]);
 
-/** In English and German. */
+/** Common words in English and German. */
 const WORDS = `
   password passwort kennwort passphrase secret geheim admin administrator root user login logon welcome willkommen letmein iloveyou
   ichliebedich monkey dragon master sunshine princess football baseball superman batman trustno starwars shadow michael jennifer
@@ -52,7 +51,9 @@ const LOOKALIKES: Record<string, string> = {
 
 export type PasswordFault = 'short' | 'long' | 'common' | 'personal';
 
-/** Why a new password is not accepted, or null. `person` are texts it must not consist of, such as the name and the address. */
+/**
+ * Returns why a new password is not accepted, or null. `person` has texts that it must not consist of, such as the name and the address.
+ */
 export function passwordFault(password: string, person: readonly string[]): PasswordFault | null {
   const text = password.normalize('NFKC').toLowerCase();
   const { length } = [...text];
@@ -63,7 +64,9 @@ export function passwordFault(password: string, person: readonly string[]): Pass
   return left(text, [...WORDS, ...own]) < MIN_LEFT ? 'personal' : null;
 }
 
-/** How much of a text is left without `words`, runs, years and repetitions, read as it stands or with digits that stand for letters. */
+/**
+ * Returns how much of a text is left without `words`, runs, years and repetitions, read literally or with digits that stand for letters.
+ */
 function left(text: string, words: readonly string[]): number {
   const unit = /^(.+?)\1+$/su.exec(text)?.[1] ?? text;
   const spelled = unit.replace(/[013457@$!]/g, (character) => LOOKALIKES[character] ?? character);
@@ -91,7 +94,7 @@ function withoutRuns(text: string): string {
   return rest;
 }
 
-/** How many characters from `at` on are neighbours in a row, in either direction. */
+/** Returns how many characters from `at` on are neighbours in a row, in either direction. */
 function runLength(text: string, at: number): number {
   let length = 1;
   while (at + length < text.length && BOTH_WAYS.some((row) => row.includes(text.slice(at, at + length + 1)))) length++;

@@ -10,23 +10,23 @@ interface Cost {
   p: number;
 }
 
-/** OWASP's recommendation for scrypt: 128 MiB and about a third of a second for each hash. */
+/** OWASP's recommendation for scrypt, which takes 128 MiB and about a third of a second for each hash. */
 const COST: Cost = { logN: 17, r: 8, p: 1 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
-/** Each hash takes 128 MiB while it is made, so few are made at once, and only so many wait. */
+/** The maximum number of concurrent hashes, because each takes 128 MiB, and of waiting ones. */
 const MAX_AT_ONCE = 2;
 const MAX_WAITING = 20;
 const TOO_MANY = 503;
 
-/** How soon a hash is made when others wait: `first` is for people we know, who must not wait behind strangers. */
+/** The place in the queue of hashes: `first` is for known users, who must not wait behind strangers. */
 export type Turn = 'first' | 'last';
 
 const waiting: (() => void)[] = [];
 let running = 0;
 
-/** Gives the text to store for a password. Throws 503 when too many hashes are waited for. */
+/** Returns the text to store for a password. Throws 503 if too many hashes wait. */
 export async function hashPassword(password: string, turn: Turn = 'first'): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const hash = await inTurn(turn, () => derive(password, salt, COST));
@@ -34,8 +34,8 @@ export async function hashPassword(password: string, turn: Turn = 'first'): Prom
 }
 
 /**
- * Whether a password is the one of a stored text. Without a stored text the answer is false after the same time, so that time does
- * not tell whether somebody has a password. Throws 503 when too many hashes are waited for.
+ * Returns true if a password matches a stored text. Without a stored text it returns false after the same time, so that timing
+ * does not reveal whether a user has a password. Throws 503 if too many hashes wait.
  */
 export async function verifyPassword(password: string, stored: string | null, turn: Turn): Promise<boolean> {
   const { cost, salt, hash } = stored === null ? NOBODYS : parse(stored);
@@ -43,7 +43,7 @@ export async function verifyPassword(password: string, stored: string | null, tu
   return timingSafeEqual(given, hash) && stored !== null;
 }
 
-/** Whether a stored text was made with weaker parameters than today's. */
+/** Returns true if a stored text was made with weaker parameters than the present ones. */
 export function isWeaklyHashed(stored: string): boolean {
   const { logN, r, p } = parse(stored).cost;
   return logN < COST.logN || r < COST.r || p < COST.p;
@@ -65,7 +65,7 @@ function parse(stored: string): typeof NOBODYS {
 function derive(password: string, salt: Buffer, { logN, r, p }: Cost): Promise<Buffer> {
   const N = 2 ** logN;
   const options: ScryptOptions = { N, r, p, maxmem: 128 * N * r + 1024 * 1024 };
-  // The same password typed on different systems may come as different sequences of code points (NIST SP 800-63B 5.1.1.2).
+  // The same password typed on different systems can be different sequences of code points (NIST SP 800-63B 5.1.1.2).
   const text = password.normalize('NFKC');
   return new Promise((resolve, reject) => {
     scrypt(text, salt, HASH_BYTES, options, (error, hash) => (error ? reject(error) : resolve(hash)));
@@ -77,7 +77,7 @@ async function inTurn<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
   else {
     if (waiting.length >= (turn === 'first' ? 2 * MAX_WAITING : MAX_WAITING))
       throw new Failure(TOO_MANY, sentence('too_many_sign_ins'));
-    // A hash that ends starts this one in its place, so `running` stays the same.
+    // The hash that ends starts this one, so `running` stays the same.
     await new Promise<void>((resolve) => (turn === 'first' ? waiting.unshift(resolve) : waiting.push(resolve)));
   }
   try {

@@ -1,4 +1,4 @@
-/** The API of users, their sessions and passkeys, of key pairs, and of the audit log. */
+/** The API for users, their sessions and passkeys, for key pairs, and for the audit log. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';

@@ -1,4 +1,4 @@
-/** The second factor of a user: codes of an authenticator app, and recovery codes for the day the phone is lost. */
+/** Two-factor authentication of a user: codes of an authenticator app, and recovery codes for a lost phone. */
 import { randomBytes } from 'node:crypto';
 import { and, eq, lt } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
@@ -12,12 +12,12 @@ import { base32, matchTotp } from './totp.ts';
 import type { User } from './users.ts';
 
 const RECOVERY_CODES = 10;
-/** 80 bits: too many to guess, also for somebody who has the hashes. */
+/** 80 bits are too many to guess, even with the stored hashes. */
 const RECOVERY_BYTES = 10;
 
 /**
- * Switches the second factor on with a secret whose code the person could give, and gives their recovery codes, which are shown once.
- * Null when the code is wrong.
+ * Switches two-factor authentication on, with a secret for which the user has typed a right code. Returns the recovery codes,
+ * which are shown once. Returns null if the code is wrong.
  */
 export function switchOnSecondFactor(
   db: Db,
@@ -36,14 +36,14 @@ export function switchOnSecondFactor(
   return codes;
 }
 
-/** Switches the second factor off. */
+/** Switches two-factor authentication off. */
 export function switchOffSecondFactor(db: Db, user: User, actor: Actor, now: Date): void {
   write(db, user, { totp_secret: null, recovery_hashes: [] }, now, () =>
     audit(db, { accountId: user.account_id, actor, action: 'second_factor_off' }, now),
   );
 }
 
-/** Gives new recovery codes, which are shown once; the earlier ones stop working. */
+/** Returns new recovery codes, which are shown once. The earlier ones stop working. */
 export function renewRecoveryCodes(db: Db, user: User, actor: Actor, now: Date): string[] {
   const codes = newRecoveryCodes();
   write(db, user, { recovery_hashes: codes.map(hashCode) }, now, () =>
@@ -52,7 +52,7 @@ export function renewRecoveryCodes(db: Db, user: User, actor: Actor, now: Date):
   return codes;
 }
 
-/** Whether a code of the app or a recovery code is right. It is used up by that: no code is accepted twice. */
+/** Returns true if a code of the app or a recovery code is right. A right code is used up, so that no code is accepted twice. */
 export function useCode(db: Db, user: User, code: string, actor: Actor, now: Date): boolean {
   const step = user.totp_secret === null ? null : matchTotp(user.totp_secret, code, user.totp_last_step, now);
   if (step !== null) {
@@ -85,7 +85,7 @@ function write(db: Db, user: User, change: Partial<User>, now: Date, record: () 
   });
 }
 
-/** Sixteen letters and digits in four groups. */
+/** Returns sixteen letters and digits in four groups. */
 function newRecoveryCodes(): string[] {
   return Array.from({ length: RECOVERY_CODES }, () => {
     const code = base32(randomBytes(RECOVERY_BYTES)).toLowerCase();
@@ -93,7 +93,7 @@ function newRecoveryCodes(): string[] {
   });
 }
 
-/** Spaces, hyphens and case do not matter. */
+/** Returns the hash of a code. Ignores spaces, hyphens and case. */
 function hashCode(code: string): string {
   return hashSecret(code.toLowerCase().replace(/[^a-z2-7]/g, ''));
 }

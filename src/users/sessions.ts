@@ -1,4 +1,7 @@
-/** Sessions of people who signed in: one ends after 12 hours without a request, and after 30 days at the latest. Only a hash of its secret is stored. */
+/**
+ * Sessions of signed-in users: a session ends after 12 hours without a request, and after 30 days at the latest. Only a hash of
+ * its secret is stored.
+ */
 import { and, eq, gt, lte, or } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { type ColourScheme, type Role, sessions, users } from '../database/schema/index.ts';
@@ -9,15 +12,15 @@ import { hashSecret, newSecret } from './secrets.ts';
 
 const HOUR_MS = 3_600_000;
 const IDLE_MS = 12 * HOUR_MS;
-/** The longest that a session lasts, in milliseconds. */
+/** The maximum duration of a session, in milliseconds. */
 export const SESSION_MS = 30 * 24 * HOUR_MS;
-/** `last_seen_at` is rewritten only when older than this, since each write waits for the disk. */
+/** `last_seen_at` is updated only if it is older than this, because each write waits for the disk. */
 const SEEN_MS = 5 * 60_000;
-/** The most sessions of one user; with more, those unused for longest end. */
+/** The maximum number of sessions of one user. A new one ends those unused for longest. */
 const MAX_SESSIONS = 50;
 const MAX_USER_AGENT = 255;
 
-/** A person who has signed in, as far as every request needs to know them. */
+/** A signed-in user, with what every request needs. */
 export interface SignedInUser {
   id: number;
   accountId: number;
@@ -34,13 +37,13 @@ export interface Session {
   user: SignedInUser;
 }
 
-/** Where a request comes from: network address and the browser's User-Agent. */
+/** The origin of a request: network address and the browser's User-Agent. */
 export interface Caller {
   address: string;
   userAgent: string;
 }
 
-/** Makes a session and gives its secret, which goes into the cookie. Removes sessions of the user that have ended. */
+/** Creates a session. Returns its secret, which goes into the cookie. Removes expired sessions of the user. */
 export function createSession(db: Db, userId: number, { address, userAgent }: Caller, now: Date): string {
   const secret = newSecret();
   const stamp = isoTimestamp(now);
@@ -70,7 +73,7 @@ export function createSession(db: Db, userId: number, { address, userAgent }: Ca
   return secret;
 }
 
-/** The session of a secret and its user, or null when it has ended or never was. With `isInUse`, remembers that it was used. */
+/** Returns the session with a secret and its user, or null if there is no valid session. With `isInUse`, records that it was used. */
 export function findSession(db: Db, secret: string, now: Date, isInUse = true): Session | null {
   const row = db
     .select({ session: sessions, user: users })
@@ -97,7 +100,7 @@ export function findSession(db: Db, secret: string, now: Date, isInUse = true): 
   };
 }
 
-/** Ends a session, at once. False when it had ended already. */
+/** Ends a session at once. Returns false if it had ended already. */
 export function endSession(db: Db, id: number): boolean {
   return db.delete(sessions).where(eq(sessions.id, id)).run().changes > 0;
 }
@@ -107,7 +110,7 @@ export function endSessionsOf(db: Db, userId: number): void {
   db.delete(sessions).where(eq(sessions.user_id, userId)).run();
 }
 
-/** The condition for sessions that have not ended by themselves. */
+/** Returns the condition for sessions that have not expired. */
 export function isAlive(now: Date) {
   return and(gt(sessions.last_seen_at, before(now, IDLE_MS)), gt(sessions.created_at, before(now, SESSION_MS)));
 }
@@ -120,7 +123,7 @@ function before(now: Date, ms: number): string {
   return isoTimestamp(new Date(now.getTime() - ms));
 }
 
-/** Remembers that the session was used. Skipped while the lock is taken; a later request writes it. */
+/** Records that the session was used. Skipped while the lock is taken; a later request records it. */
 function touch(db: Db, id: number, now: Date): void {
   try {
     db.update(sessions)

@@ -1,6 +1,6 @@
 /**
- * Signing in with a password and, where the user has one, a second factor, or with a passkey, which is both. Time and answer do not tell
- * whether a user exists.
+ * Signing in with a password and, if the user has one, a second factor, or with a passkey, which counts as both. Time and
+ * answer do not reveal whether a user exists.
  */
 import { eq } from 'drizzle-orm';
 import { parseAddress } from '../audience/contacts/addresses.ts';
@@ -22,18 +22,18 @@ import { type Attempt, Throttle } from './throttle.ts';
 import { findUserByEmail, type User } from './users.ts';
 
 const SECOND_FACTOR = 'second-factor';
-/** The time for typing a code after the password was right. */
+/** How long a code can be typed after the password was right. */
 const PENDING_MS = 5 * 60_000;
 
-/** What became of an attempt to sign in. */
+/** The result of an attempt to sign in. */
 export type SignInResult =
   | { outcome: 'signed-in'; user: User; secret: string }
-  /** The password was right; `pending` proves it for five minutes, for `withCode`. */
+  /** The password was right; `pending` proves this to `withCode` for five minutes. */
   | { outcome: 'second-factor'; pending: string }
   | { outcome: 'refused' }
   | { outcome: 'wait'; seconds: number };
 
-/** The sign-ins of an installation, with what they remember of earlier attempts. */
+/** Handles the sign-ins of an installation, and remembers earlier attempts. */
 export class SignIns {
   readonly #db: Db;
   readonly #clock: Clock;
@@ -49,7 +49,7 @@ export class SignIns {
     this.challenges = new PasskeyChallenges(clock);
   }
 
-  /** Tries an e-mail address and a password. Throws 503 when too many people sign in at once. */
+  /** Checks an e-mail address and a password. Throws 503 if too many users sign in at once. */
   async withPassword(email: string, password: string, caller: Caller): Promise<SignInResult> {
     const address = parseAddress(email);
     const user = address === null ? undefined : findUserByEmail(this.#db, address);
@@ -64,7 +64,7 @@ export class SignIns {
     return this.afterPassword(user, caller);
   }
 
-  /** Goes on for a user whose password was right or has just been chosen: signs in, or asks for the second factor. */
+  /** Continues for a user whose password was right or has just been chosen: signs in, or asks for the second factor. */
   afterPassword(user: User, caller: Caller): SignInResult & { outcome: 'signed-in' | 'second-factor' } {
     if (user.totp_secret === null) return this.signIn(user, caller);
     const until = this.#clock.now().getTime() + PENDING_MS;
@@ -72,7 +72,7 @@ export class SignIns {
     return { outcome: 'second-factor', pending };
   }
 
-  /** Tries a code of the second factor after `withPassword`. A `pending` that is too old is refused. */
+  /** Checks a code of the second factor after `withPassword`. Refuses an expired `pending`. */
   async withCode(pending: string, code: string, caller: Caller): Promise<SignInResult> {
     const [id, until, print] = this.#tokens.read(SECOND_FACTOR, pending)?.split(':') ?? [];
     const now = this.#clock.now();
@@ -90,8 +90,8 @@ export class SignIns {
   }
 
   /**
-   * Tries a browser's answer to a request for a passkey; `browser` is what its challenge was made for. Throws 503 when too many people
-   * sign in at once.
+   * Checks a browser's answer to a passkey request. `browser` identifies the browser that the challenge was made for. Throws
+   * 503 if too many users sign in at once.
    */
   async withPasskey(json: string, party: RelyingParty, browser: string, caller: Caller): Promise<SignInResult> {
     const answer = readPasskeyAnswer(json);
@@ -107,7 +107,10 @@ export class SignIns {
     return this.signIn(found.user, caller, `passkey ${found.passkey.name}`);
   }
 
-  /** Whether a user who is signed in gives their own password, asked for again before something important is changed. */
+  /**
+   * Returns true if a signed-in user gives the right password, which is asked for again before important changes. Returns the
+   * time to wait after too many attempts.
+   */
   async confirmPassword(user: User, password: string, caller: Caller): Promise<boolean | { waitSeconds: number }> {
     const tried = await this.#judge(user, user.normalized_email, caller, (turn) =>
       verifyPassword(password, user.password_hash, turn),
@@ -116,7 +119,7 @@ export class SignIns {
     return tried.outcome === 'wait' ? { waitSeconds: tried.seconds } : false;
   }
 
-  /** Makes a session for a user whose identity was proved, and records it; `subject` says how, unless by the password. */
+  /** Creates and records a session for a user whose identity was proved. `subject` is the method, if it was not the password. */
   signIn(user: User, caller: Caller, subject = ''): SignInResult & { outcome: 'signed-in' } {
     const now = this.#clock.now();
     const secret = inTransaction(this.#db, () => {
@@ -126,7 +129,7 @@ export class SignIns {
     return { outcome: 'signed-in', user, secret };
   }
 
-  /** Runs one check within the limits on guessing, and records when it fails. */
+  /** Runs one check within the limits on guessing, and records a failure. */
   async #judge(
     user: User | undefined,
     name: string,
@@ -147,7 +150,7 @@ export class SignIns {
   }
 }
 
-/** Ends the session of a browser that signs out, or in as somebody else, and records it. */
+/** Ends and records the session of a browser that signs out or signs in as another user. */
 export function signOut(db: Db, { id, user }: Session, address: string, now: Date): void {
   const actor: Actor = { userId: user.id, name: user.email, address };
   inTransaction(db, () => {
@@ -155,12 +158,12 @@ export function signOut(db: Db, { id, user }: Session, address: string, now: Dat
   });
 }
 
-/** A user as the one who acts, for the audit log. */
+/** Returns a user as the actor for the audit log. */
 export function actorOf(user: User, { address }: Caller): Actor {
   return { userId: user.id, name: user.email, address };
 }
 
-/** Changes with the password, so that a proof of the earlier one ends. */
+/** Returns a text that changes with the password, so that a proof of the earlier password becomes invalid. */
 function fingerprint(user: User): string {
   return hashSecret(user.password_hash ?? '').slice(0, 16);
 }

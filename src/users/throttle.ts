@@ -1,18 +1,18 @@
 /**
- * Slows guessing down: after some attempts, the next one must wait, longer each time. Nobody is locked out. Attempts are counted by
- * network address and by user. A user at an address from which they signed in before has a count of their own, so that strangers who
- * guess at them do not keep them waiting.
+ * Slows guessing down: after some attempts, the next one must wait, longer each time. Nobody is locked out. Attempts are
+ * counted by network address and by user. A user at an address from which the user signed in before has a separate count, so
+ * that strangers who guess do not make the user wait.
  */
 import { isIPv6 } from 'node:net';
 import type { Clock } from '../time/clock.ts';
 
 const FREE_ATTEMPTS = 5;
-/** The longest wait. It is short where a stranger could impose it on somebody else. */
+/** The longest waits. They are short for counts that a stranger could raise for another user. */
 const LONGEST_MS = { address: 15 * 60_000, user: 60_000, known: 60_000 };
 type Kind = keyof typeof LONGEST_MS;
-/** A count is forgotten when nothing was tried for this long. */
+/** A count is forgotten if there was no attempt for this time. */
 const FORGET_MS = 60 * 60_000;
-/** The most counts kept of each kind; beyond that, those unused for longest are forgotten. */
+/** The maximum number of counts of each kind; beyond it, those unused for longest are forgotten. */
 const MAX_COUNTS = 10_000;
 
 interface Count {
@@ -21,10 +21,10 @@ interface Count {
   waitUntil: number;
 }
 
-/** Who tries, and whether this user has signed in from this address before. */
+/** Who makes an attempt, and whether this user has signed in from this address before. */
 export interface Attempt {
   address: string;
-  /** The normalized e-mail address given, whether a user has it or not. */
+  /** The given e-mail address, normalized, whether a user has it or not. */
   user: string;
   isKnown: boolean;
 }
@@ -38,8 +38,8 @@ export class Throttle {
   }
 
   /**
-   * Counts an attempt before it is judged, so that many at once are counted too. Gives 0 when it may go on, otherwise the
-   * milliseconds to wait; an attempt that must wait is not counted.
+   * Counts an attempt before it is checked, so that concurrent attempts are counted too. Returns 0 if it may continue,
+   * otherwise the milliseconds to wait. An attempt that must wait is not counted.
    */
   begin(attempt: Attempt): number {
     const now = this.#clock.monotonic();
@@ -50,7 +50,7 @@ export class Throttle {
     return 0;
   }
 
-  /** Forgets the counts of an attempt that was right. */
+  /** Forgets the counts of a successful attempt. */
   succeed(attempt: Attempt): void {
     for (const [kind, key] of keysOf(attempt)) this.#counts[kind].delete(key);
   }
@@ -64,7 +64,7 @@ export class Throttle {
     const counts = this.#counts[kind];
     const attempts = (this.#current(kind, key, now)?.attempts ?? 0) + 1;
     const wait = attempts < FREE_ATTEMPTS ? 0 : Math.min(1000 * 2 ** (attempts - FREE_ATTEMPTS), LONGEST_MS[kind]);
-    // Inserted anew, so that the first key of the map is the one unused for longest.
+    // Inserted again, so that the first key of the map is the one unused for longest.
     counts.delete(key);
     counts.set(key, { attempts, lastAt: now, waitUntil: now + wait });
     const [oldest] = counts.keys();
@@ -81,7 +81,7 @@ function keysOf({ address, user, isKnown }: Attempt): [Kind, string][] {
   ];
 }
 
-/** An IPv4 address, or the first 64 bits of an IPv6 address, which is what one customer has (RFC 6177). */
+/** Returns an IPv4 address, or the first 64 bits of an IPv6 address, which one customer has (RFC 6177). */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);

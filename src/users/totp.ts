@@ -1,31 +1,31 @@
-/** Time-based one-time passwords (RFC 6238) with the parameters every authenticator app uses: SHA-1, six digits, 30 seconds. */
+/** Time-based one-time passwords (RFC 6238) with the parameters of every authenticator app: SHA-1, six digits, 30 seconds. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const STEP_MS = 30_000;
 const DIGITS = 6;
 /** RFC 4226 recommends 160 bits. */
 const SECRET_BYTES = 20;
-/** Codes of so many steps before and after now are accepted, because clocks differ. */
+/** Codes of this number of steps before and after the present one are accepted, because clocks differ. */
 const TOLERANCE = 1;
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** A new secret in base32 (RFC 4648). */
+/** Returns a new secret in base32 (RFC 4648). */
 export function newTotpSecret(): string {
   return base32(randomBytes(SECRET_BYTES));
 }
 
-/** Whether a text is a secret as `newTotpSecret` makes them. */
+/** Returns true if a text has the form of a secret from `newTotpSecret`. */
 export function isTotpSecret(text: string): boolean {
   return /^[A-Z2-7]{32}$/.test(text);
 }
 
-/** The address that authenticator apps read from a QR code. */
+/** Returns the URL that authenticator apps read from a QR code. */
 export function totpUrl(secret: string, email: string, issuer: string): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(email)}`;
   return `otpauth://totp/${label}?secret=${secret}&issuer=${encodeURIComponent(issuer)}`;
 }
 
-/** The step whose code this is, if it is later than `lastStep`, so that no code is accepted twice; otherwise null. */
+/** Returns the step whose code this is, if it is later than `lastStep`, so that no code is accepted twice; otherwise null. */
 export function matchTotp(secret: string, code: string, lastStep: number, now: Date): number | null {
   const given = code.replaceAll(' ', '');
   if (!/^\d{6}$/.test(given)) return null;
@@ -36,7 +36,7 @@ export function matchTotp(secret: string, code: string, lastStep: number, now: D
   return null;
 }
 
-/** The code of a step, which is the number of 30-second periods since 1970. */
+/** Returns the code of a step, which is the number of 30-second periods since 1970. */
 export function totpCode(secret: string, step: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
@@ -47,7 +47,7 @@ export function totpCode(secret: string, step: number): string {
   return String(value % 10 ** DIGITS).padStart(DIGITS, '0');
 }
 
-/** Bytes in base32 without padding. */
+/** Encodes bytes in base32 without padding. */
 export function base32(bytes: Buffer): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   return (bits.match(/.{1,5}/g) ?? []).map((five) => ALPHABET[Number.parseInt(five.padEnd(5, '0'), 2)]).join('');

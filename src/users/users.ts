@@ -16,11 +16,11 @@ export interface NewUser {
   address: Address;
   name: string;
   role: Role;
-  /** Null for a person who is invited and has not chosen a password yet. */
+  /** Null for an invited user who has not chosen a password yet. */
   passwordHash: string | null;
 }
 
-/** Adds a user. To be called within a transaction, after it was checked that nobody has the address. */
+/** Adds a user. Call inside a transaction, after checking that no user has the address. */
 export function addUser(db: Db, given: NewUser, actor: Actor, now: Date): User {
   const stamp = isoTimestamp(now);
   const user = db
@@ -41,12 +41,12 @@ export function addUser(db: Db, given: NewUser, actor: Actor, now: Date): User {
   return user;
 }
 
-/** The user with this e-mail address, in any spelling, or undefined. */
+/** Returns the user with this e-mail address, in any spelling, or undefined. */
 export function findUserByEmail(db: Db, address: Address): User | undefined {
   return db.select().from(users).where(eq(users.normalized_email, address.normalized)).get();
 }
 
-/** The user with this identifier in an account, or undefined. */
+/** Returns the user with this identifier in an account, or undefined. */
 export function findUser(db: Db, accountId: number, given: unknown): User | undefined {
   return db
     .select()
@@ -55,7 +55,7 @@ export function findUser(db: Db, accountId: number, given: unknown): User | unde
     .get();
 }
 
-/** Whether the account has an owner who can sign in. */
+/** Returns true if the account has an owner who can sign in. */
 export function hasOwner(db: Db, accountId: number, exceptId = 0): boolean {
   const isOwner = and(eq(users.account_id, accountId), eq(users.role, 'owner'), isNotNull(users.password_hash));
   return (
@@ -68,7 +68,7 @@ export function hasOwner(db: Db, accountId: number, exceptId = 0): boolean {
   );
 }
 
-/** Changes a user's name and role. To be called within a transaction. Throws 409 when the account would lose its last owner. */
+/** Changes a user's name and role. Call inside a transaction. Throws 409 if the account would lose its last owner. */
 export function changeUser(db: Db, user: User, given: { name: string; role: Role }, actor: Actor, now: Date): void {
   if (given.role !== 'owner') requireOtherOwner(db, user);
   db.update(users)
@@ -80,8 +80,8 @@ export function changeUser(db: Db, user: User, given: { name: string; role: Role
 }
 
 /**
- * Removes a user with their sessions, links and passkeys; entries of the audit log stay. To be called within a transaction. Throws
- * 409 when the account would lose its last owner.
+ * Removes a user with the user's sessions, links and passkeys; entries of the audit log stay. Call inside a transaction. Throws
+ * 409 if the account would lose its last owner.
  */
 export function removeUser(db: Db, user: User, actor: Actor, now: Date): void {
   requireOtherOwner(db, user);

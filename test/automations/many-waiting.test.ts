@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm';
 import t from 'tap';
 import { removeSchedule } from '../../src/automations/automations.ts';
 import { applyMembershipChanges, enqueueDueMails } from '../../src/automations/enrolment.ts';
-import { continueMoves, moveOrNote, movesTo, orderMails } from '../../src/automations/places.ts';
+import { continueMoves, moveOrStore, movesTo, orderMails } from '../../src/automations/places.ts';
 import { readConfig } from '../../src/config.ts';
 import { connect, type Db } from '../../src/database/open.ts';
 import { automationSchedules } from '../../src/database/schema/index.ts';
@@ -39,7 +39,7 @@ async function withMany(t: Parameters<typeof withWelcomeSeries>[0]) {
   /** Writes a change as a request does that is killed at once; a background moves some people and is killed too; the next does the rest. */
   const killedAfter = async (change: (db: Db) => Moves) => {
     const killed = connect(app.db.name);
-    killed.$client.transaction(() => moveOrNote(killed.$client, 1, change(killed))).immediate();
+    killed.$client.transaction(() => moveOrStore(killed.$client, 1, change(killed))).immediate();
     t.equal(await continueMoves(killed.$client, () => false), true, 'some are left');
     const deps = { db: killed, clock: app.clock, config: readConfig({}), log: () => undefined };
     t.equal(await enqueueDueMails(deps), 0, 'no mail is enqueued for whoever is due');

@@ -1,4 +1,7 @@
-/** Automations as the contract has them, and one as it is composed: who enters, its mails in their order, and who is in it now. */
+/**
+ * Operations for automations in the form of the contract, and for one automation as its screen composes it: its trigger, its
+ * mails in order, and its enrolments.
+ */
 import { randomUUID } from 'node:crypto';
 import { and, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
@@ -72,9 +75,9 @@ const ListedAutomation = Type.Object({
   automation_schedule_count: integer({ description: 'Number of its mails.' }),
 });
 
-/** What a waiting time is counted in. */
+/** The units of a waiting time. */
 export const WAITING_TYPES = ['instantly', 'days', 'hours'] as const;
-/** How the target of an automation is named. */
+/** The format of an automation's target. */
 export const TARGET = 'contacts_<contact type id> or segments_<segment id>';
 /** Which automation is meant. */
 export const ByUtr = Type.Object({ utr: identifier('The automation.') });
@@ -107,7 +110,7 @@ export const listAutomations = listOperation({
   }),
 });
 
-/** Adds the errors of the target and the group of an automation. */
+/** Adds the field errors of an automation's target and group. */
 export function checkAutomation(
   { db, accountId }: Context,
   { automation_for, unsubscribe_group_id: group }: { automation_for?: string; unsubscribe_group_id?: number },
@@ -234,7 +237,9 @@ export const deleteAutomations = operation({
   },
 });
 
-/** Moves automations to draft and pauses their mails, or deletes them with what is queued. When it resolves, no further delivery starts. */
+/**
+ * Moves automations to draft and pauses their mails, or deletes them with their queued mails. When it resolves, no further delivery starts.
+ */
 async function stop(
   { db, clock, wake }: Context,
   given: readonly Automation[],
@@ -320,7 +325,7 @@ export const readSeries = operation({
   },
 });
 
-/** A mail without its template: where its content comes from, and who changed it. */
+/** Returns a mail without its template: where its content comes from, and who changed it. */
 function shown(db: Db, schedule: ListedSchedule): Omit<SeriesMail, 'design_url'> {
   const { json_size, html_size, template_id, tracking } = schedule;
   const ownCode = json_size > 0 ? 'json' : html_size > 0 ? 'html' : null;
@@ -332,7 +337,9 @@ function shown(db: Db, schedule: ListedSchedule): Omit<SeriesMail, 'design_url'>
   };
 }
 
-/** The people in an automation: those who wait, how many of them are due at `now`, and for how many a mail is queued. */
+/**
+ * Returns the numbers of enrolments in an automation: those that wait, those of them that are due at `now`, and those with a queued mail.
+ */
 function peopleInSeries(db: Db, { id }: Automation, now: Date) {
   const row = db.$client
     .prepare<Record<string, number>, { waiting: number; due_now: number; queued: number }>(`

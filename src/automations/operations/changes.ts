@@ -1,4 +1,7 @@
-/** Changing automations and their mails, before and while they are live (additions). Each change can be asked about first. */
+/**
+ * Operations that change automations and their mails, as drafts or live (additions to the contract). Each change can first be
+ * made as a dry run.
+ */
 import { randomUUID } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import Type from 'typebox';
@@ -40,10 +43,10 @@ import {
 } from '../automations.ts';
 import { movesTo, orderMails } from '../places.ts';
 import { ByUtr, checkAutomation, TARGET, WAITING_TYPES } from './automations.ts';
-import { Effects, type Given, withEffects } from './effects.ts';
+import { type ChangeResult, Effects, withEffects } from './effects.ts';
 import { ByMail, checkMail, MAX_WAITING_PERIOD } from './mails.ts';
 
-/** How each change is made: only if nothing has changed since, and perhaps only asked about. */
+/** The options of each change: only if nothing has changed since, and as a dry run. */
 const how = {
   unchanged_since: unchangedSince(),
   dry_run: Type.Optional(
@@ -151,7 +154,7 @@ export const addMail = operation({
       updated_at: stamp,
     };
     const frozen = dry_run === 1 ? null : await freezeSchedule(context, { ...columns, id: 0, position: 0 });
-    const { result, effects } = await changed(context, automation_id, dry_run, (now, isTaken) => {
+    const { result, effects } = await changed(context, automation_id, dry_run, (now, isRolledBack) => {
       const automation = requireAutomation(db, accountId, utr);
       requireUnchanged(automation, unchanged_since);
       requireRoomForMail(db, automation_id);
@@ -164,7 +167,7 @@ export const addMail = operation({
         at < order.length
           ? orderMails(db.$client, automation_id, [...order.slice(0, at), id, ...order.slice(at)], id)
           : movesTo(db.$client, automation_id, position);
-      if (!isTaken) publish(db, automation, { ...columns, id, position }, frozen, now);
+      if (!isRolledBack) publish(db, automation, { ...columns, id, position }, frozen, now);
       touch(context, automation, now);
       return { result: columns.utr, moves };
     });
@@ -193,7 +196,7 @@ export const changeMail = operation({
     const { template_json, template_html, ...plain } = withTemplateCopied(db, accountId, given);
     const columns = {
       ...plain,
-      // A new MJML or HTML template replaces whichever of the two was there.
+      // A new MJML or HTML template replaces the stored one of either kind.
       ...((template_json !== undefined || template_html !== undefined) && {
         template_json: template_json ?? '',
         template_html: template_html ?? '',
@@ -201,20 +204,20 @@ export const changeMail = operation({
     };
     const { schedule: seen } = requireMail(db, accountId, utr);
     const frozen = dry_run === 1 ? null : await freezeSchedule(context, { ...seen, ...columns });
-    const { result: updated_at, effects } = await changed(context, seen.automation_id, dry_run, (now, isTaken) => {
+    const { result: updated_at, effects } = await changed(context, seen.automation_id, dry_run, (now, isRolledBack) => {
       const { schedule: before, automation } = requireMail(db, accountId, utr);
       requireUnchanged(before, unchanged_since);
-      // What was frozen must be what is stored.
+      // The stored mail must be the one that was frozen.
       if (dry_run !== 1 && before.updated_at !== seen.updated_at) throw conflict(sentence('changed_meanwhile'));
       const after = { ...before, ...columns, changed_by: actor.userId, updated_at: now };
-      // Choosing a template replaces everything, so what was there before is kept.
+      // Choosing a template replaces everything, so the present content is kept as a version.
       if (given.template_id !== undefined) closeVersion(db, 'automation_mail', before.id);
       db.update(automationSchedules)
         .set({ ...columns, changed_by: actor.userId, updated_at: now })
         .where(eq(automationSchedules.id, before.id))
         .run();
       const hasOtherWait = after.waiting_type !== before.waiting_type || after.waiting_period !== before.waiting_period;
-      if (!isTaken) publish(db, automation, after, frozen, now);
+      if (!isRolledBack) publish(db, automation, after, frozen, now);
       return { result: now, moves: hasOtherWait ? movesTo(db.$client, automation.id, before.position) : null };
     });
     return { updated_at, effects };
@@ -275,27 +278,29 @@ export const removeMail = operation({
   },
 });
 
-/** Makes a change and wakes the background, or, with a dry run, only finds out what it would do. `change` is given the time as a stamp. */
+/**
+ * Makes a change and wakes the background thread, or, in a dry run, only finds out its effects. `change` gets the time as an ISO timestamp.
+ */
 async function changed<Result>(
   context: Context,
   automationId: number,
   dryRun: 0 | 1 | undefined,
-  change: (now: string, isTaken: boolean) => Given<Result>,
+  change: (now: string, isRolledBack: boolean) => ChangeResult<Result>,
 ): Promise<{ result: Result | null; effects: Effects }> {
   const now = context.clock.now();
   const isOnlyAsked = dryRun === 1;
   const asked = { automationId, isOnlyAsked, now };
-  const result = await withEffects(context, asked, (isTaken) => change(isoTimestamp(now), isTaken));
+  const result = await withEffects(context, asked, (isRolledBack) => change(isoTimestamp(now), isRolledBack));
   if (!isOnlyAsked) context.wake();
   return result;
 }
 
-/** The utrs of the mails of an automation. Throws 404. */
+/** Returns the utrs of the mails of an automation. Throws 404. */
 function utrsOf({ db, accountId }: Context, utr: unknown): Set<string> {
   return new Set(listSchedules(db, requireAutomation(db, accountId, utr).id).map((schedule) => schedule.utr));
 }
 
-/** Whether a list has each of these utrs once. */
+/** Returns true if a list contains each of these utrs once. */
 function isOrderOf(utrs: ReadonlySet<string>, given: readonly string[]): boolean {
   const named = new Set(given.map(recordUtr));
   return given.length === utrs.size && named.size === utrs.size && [...named].every((one) => utrs.has(one));
@@ -305,12 +310,12 @@ function requireUnchanged({ updated_at }: { updated_at: string }, unchangedSince
   if (unchangedSince && unchangedSince !== updated_at) throw conflict(sentence('changed_meanwhile'));
 }
 
-/** Notes who changed the series. */
+/** Records who changed the automation. */
 function touch({ db, actor }: Context, { id }: Automation, updated_at: string): void {
   db.update(automations).set({ changed_by: actor.userId, updated_at }).where(eq(automations.id, id)).run();
 }
 
-/** Prepares a changed mail for sending if its automation is live; throws 409 when it cannot be sent. */
+/** Prepares a changed mail for sending if its automation is live. Throws 409 if the mail cannot be sent. */
 function publish(
   db: Db,
   automation: Automation,

@@ -1,4 +1,4 @@
-/** What a change of an automation does to the people who are in it, found by making the change and comparing. */
+/** The effects of a change of an automation on its enrolments, found by making the change and comparing. */
 
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
@@ -14,9 +14,12 @@ import {
 } from '../../delivery/queue/enrolment-state.ts';
 import { integer, isoTimestampSchema, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import { areFew, isMoving, moveOrNote, nextRange, untilMoved, wholeRange } from '../places.ts';
+import { hasFewEnrolments, isMoving, moveOrStore, nextRange, untilMovesDone, wholeRange } from '../places.ts';
 
-/** What a change does, as the API says it: of those who waited for one mail before it and wait for one after it, how many there are. */
+/**
+ * The effects of a change in the form of the API: for each mail waited for before the change and each waited for after it, the
+ * number of enrolments.
+ */
 export const Effects = Type.Object({
   people: Type.Array(
     Type.Object({
@@ -43,97 +46,101 @@ interface Placed {
   position: number;
 }
 
-/** The people who wait at the place of the counts `c` and whose mail is not queued, as SQL after FROM. */
+/** SQL after FROM: the enrolments that wait at the place of the counts `c` and have no queued mail. */
 const WAITING_THERE = `enrolments e INDEXED BY enrolments_place
   WHERE e.automation_id = c.automation_id AND e.position = c.position AND e.state = 'active' AND e.delivery_id IS NULL`;
 
-/** How many people a change is tried for at once, and how long that may take. */
+/** The number of enrolments for which a change is tried at once, and how long that may take. */
 const SLICE_ROWS = 200;
 const MAX_SLICE_ROWS = 1500;
 const SLICE_MS = 6;
-/** How long a try waits while another connection writes, before the request is answered 503. */
+/** How long a trial waits while another connection writes, before the request is answered with 503. */
 const LOCK_WAIT_MS = 1500;
 
-/** What a change gives, and whose places it moves; null: nobody's. */
-export interface Given<Result> {
+/** The result of a change, and the enrolments that it moves; null: none. */
+export interface ChangeResult<Result> {
   result: Result;
   moves: Moves | null;
 }
 
-/** Whom a change concerns. */
-interface Looked {
+/** The state before and after a change, for some enrolments. */
+interface TriedChange {
   before: readonly Placed[];
   after: readonly Placed[];
   people: MovedPeople[];
   leaving: number;
-  /** Whether other people of the automation may be concerned too. */
+  /** True if the change may affect further enrolments. */
   hasMore: boolean;
 }
 
 /**
- * Makes a change in one transaction, unless `isOnlyAsked`: then everything is as before. Gives what the change gave, null if it was only
- * asked, and what it does to people at `now`. Where there are many, the change is tried for some hundreds at a time first, so that other
- * requests are answered in between; `change` is told when it is taken back again. When it resolves, everybody is where they belong.
+ * Makes a change in one transaction. Returns its result and its effects on enrolments at `now`. With `isOnlyAsked` (a dry run) the change
+ * is rolled back and the result is null. If there are many enrolments, the change is first tried for some hundreds at a time, so that
+ * other requests are answered in between; `change` is told when it will be rolled back. When it resolves, all enrolments have been moved.
  */
 export async function withEffects<Result>(
   { db: { $client: client }, wake }: { db: Db; wake(): void },
   { automationId: id, isOnlyAsked, now }: { automationId: number; isOnlyAsked: boolean; now: Date },
-  change: (isTaken: boolean) => Given<Result>,
+  change: (isRolledBack: boolean) => ChangeResult<Result>,
 ): Promise<{ result: Result | null; effects: Effects }> {
   const at = now.getTime();
-  await untilMoved(client, id);
-  const look = (before: readonly Placed[], { moves }: Given<Result>, range: AddressRange): Looked => {
+  await untilMovesDone(client, id);
+  const placesAndMoves = (
+    before: readonly Placed[],
+    { moves }: ChangeResult<Result>,
+    range: AddressRange,
+  ): TriedChange => {
     const mayLeave = endsOutsideTarget(client, id);
     return {
       before,
       after: listPlaces(client, id),
-      people: moves === null ? presentPeople(client, id, at) : plannedMoves(client, range, moves, at),
+      people: moves === null ? unmovedPeople(client, id, at) : plannedMoves(client, range, moves, at),
       leaving: mayLeave ? countLeaving(client, range) : 0,
       hasMore: moves !== null || mayLeave,
     };
   };
-  const tried = (range: AddressRange) =>
-    takenBack(client, () => {
+  const tryChange = (range: AddressRange) =>
+    rolledBack(client, () => {
       const before = listPlaces(client, id);
-      return look(before, change(true), range);
+      return placesAndMoves(before, change(true), range);
     });
-  if (areFew(client, id)) {
-    if (isOnlyAsked) return { result: null, effects: compare([await tried(wholeRange(id))], at) };
+  if (hasFewEnrolments(client, id)) {
+    if (isOnlyAsked) return { result: null, effects: compare([await tryChange(wholeRange(id))], at) };
     return client
       .transaction(() => {
         const before = listPlaces(client, id);
         const given = change(false);
-        const effects = compare([look(before, given, wholeRange(id))], at);
-        if (given.moves !== null) moveOrNote(client, id, given.moves);
+        const effects = compare([placesAndMoves(before, given, wholeRange(id))], at);
+        if (given.moves !== null) moveOrStore(client, id, given.moves);
         return { result: given.result, effects };
       })
       .immediate();
   }
-  const effects = compare(await triedInSlices(client, id, tried), at);
+  const effects = compare(await tryInSlices(client, id, tryChange), at);
   if (isOnlyAsked) return { result: null, effects };
-  const result = await written(client, id, () => {
+  const result = await writeWithoutMoves(client, id, () => {
     const given = change(false);
-    if (given.moves !== null) moveOrNote(client, id, given.moves);
+    if (given.moves !== null) moveOrStore(client, id, given.moves);
     return given.result;
   });
   wake();
-  await untilMoved(client, id);
+  await untilMovesDone(client, id);
   return { result, effects };
 }
 
-/** Tries a change for the people of an automation, so many at a time that each part takes some milliseconds. */
-async function triedInSlices(
+/** Tries a change for all enrolments of an automation, in slices that take some milliseconds each. */
+async function tryInSlices(
   client: Database,
   id: number,
-  tried: (range: AddressRange) => Promise<Looked>,
-): Promise<Looked[]> {
-  const found: Looked[] = [];
+  tryChange: (range: AddressRange) => Promise<TriedChange>,
+): Promise<TriedChange[]> {
+  const found: TriedChange[] = [];
   let rows = SLICE_ROWS;
   for (let range = nextRange(client, id, 0, rows); range !== null; range = nextRange(client, id, range.to, rows)) {
     const started = performance.now();
-    const looked = await tried(range);
-    found.push(found.length > 0 && !looked.hasMore ? { ...looked, people: [] } : looked);
-    if (!looked.hasMore) break;
+    const slice = await tryChange(range);
+    found.push(found.length > 0 && !slice.hasMore ? { ...slice, people: [] } : slice);
+    if (!slice.hasMore) break;
     const took = performance.now() - started;
     rows = Math.round(Math.min(MAX_SLICE_ROWS, Math.max(SLICE_ROWS, rows * Math.min(2, SLICE_MS / took))));
     // The lock stays free for as long as it was held.
@@ -142,11 +149,13 @@ async function triedInSlices(
   return found;
 }
 
-/** Runs a write in a transaction once nobody is being moved. It waits for the lock here: a request that has tried is not run again. */
-async function written<Result>(client: Database, id: number, write: () => Result): Promise<Result> {
+/**
+ * Runs a write in a transaction while no moves are pending. Waits for the lock here, because the request is not repeated after its trials.
+ */
+async function writeWithoutMoves<Result>(client: Database, id: number, write: () => Result): Promise<Result> {
   let found: { value: Result } | undefined;
   while (found === undefined) {
-    await untilMoved(client, id);
+    await untilMovesDone(client, id);
     const attempt = () => {
       if (!isMoving(client, id)) found = { value: write() };
       return false;
@@ -156,25 +165,27 @@ async function written<Result>(client: Database, id: number, write: () => Result
   return found.value;
 }
 
-/** Runs a write in a transaction that is taken back; gives what it gave. While another connection writes, other requests are answered. */
-async function takenBack<Found>(client: Database, write: () => Found): Promise<Found> {
+/**
+ * Runs a write in a transaction that is rolled back, and returns its result. While another connection writes, other requests are answered.
+ */
+async function rolledBack<Found>(client: Database, write: () => Found): Promise<Found> {
   let found: { value: Found } | undefined;
-  const back = new Error('taken back');
+  const rollback = new Error('rolled back');
   try {
     const attempt = () => {
       found = { value: write() };
-      throw back;
+      throw rollback;
     };
     await inChunks(client, attempt, LOCK_WAIT_MS);
   } catch (error) {
-    if (error !== back || found === undefined) throw error;
+    if (error !== rollback || found === undefined) throw error;
   }
-  if (found === undefined) throw back;
+  if (found === undefined) throw rollback;
   return found.value;
 }
 
-/** The people of an automation by their places, after a change that moved nobody. */
-function presentPeople(client: Database, automation: number, now: number): MovedPeople[] {
+/** Returns the enrolments of an automation by their places, after a change that moved none. */
+function unmovedPeople(client: Database, automation: number, now: number): MovedPeople[] {
   return client
     .prepare<Record<string, number>, MovedPeople>(`
       SELECT position AS before, position AS after, is_queued, people, 0 AS shifted,
@@ -184,12 +195,12 @@ function presentPeople(client: Database, automation: number, now: number): Moved
     .all({ automation, now });
 }
 
-/** Whether whoever is outside the target leaves the automation. */
+/** Returns true if contacts outside the target exit the automation. */
 function endsOutsideTarget(client: Database, automation: number): boolean {
   return client.prepare('SELECT 1 FROM automations WHERE id = ? AND exit_criteria = 1').get(automation) !== undefined;
 }
 
-/** How many of those who wait are outside the target. */
+/** Returns how many active enrolments are outside the target. */
 function countLeaving(client: Database, range: AddressRange): number {
   const leaving = client
     .prepare<[AddressRange], number>(`
@@ -209,13 +220,13 @@ function listPlaces(client: Database, automationId: number): Placed[] {
     .all(automationId);
 }
 
-function compare(looked: readonly Looked[], now: number): Effects {
+function compare(slices: readonly TriedChange[], now: number): Effects {
   const next = (mails: readonly Placed[], at: number) => mails.find(({ position }) => position > at)?.utr ?? null;
-  const rows = looked.flatMap(({ people }) => people);
+  const rows = slices.flatMap(({ people }) => people);
   rows.sort((a, b) => a.after - b.after || a.before - b.before || a.is_queued - b.is_queued);
   const people = new Map<string, Effect & { first: number; last: number }>();
   for (const row of rows) {
-    const [from, to] = [next(looked[0]?.before ?? [], row.before), next(looked[0]?.after ?? [], row.after)];
+    const [from, to] = [next(slices[0]?.before ?? [], row.before), next(slices[0]?.after ?? [], row.after)];
     const isDue = to !== null && row.is_queued === 0;
     const key = `${from} ${to} ${row.is_queued}`;
     const known = people.get(key);
@@ -238,6 +249,6 @@ function compare(looked: readonly Looked[], now: number): Effects {
       const isDue = effect.to !== null && effect.is_queued === 0;
       return { ...effect, first_due_at: isDue ? moment(first) : null, last_due_at: isDue ? moment(last) : null };
     }),
-    leaving: looked.reduce((sum, { leaving }) => sum + leaving, 0),
+    leaving: slices.reduce((sum, { leaving }) => sum + leaving, 0),
   };
 }

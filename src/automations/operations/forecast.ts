@@ -1,4 +1,4 @@
-/** Forecasts which mails of an automation a person will get and when, or why they will get no more. */
+/** Forecasts which mails of an automation a contact will get and when, or why the contact will get no more. */
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
@@ -30,9 +30,9 @@ const Forecast = Type.Object({
   ),
 });
 /**
- * What one person gets and when. waiting: enrolled, with mails to come; finished and left: no more mails; outside: never entered. The reason
- * is why they left, will leave at the next mail, or are outside; null when they will get the next mail. A mail has no time if it will not
- * be sent, or while the automation is not live.
+ * What one contact gets and when. waiting: enrolled, with mails to come; finished and left: no more mails; outside: never
+ * entered. The reason is why the contact exited, will exit at the next mail, or is outside; null if the contact will get the
+ * next mail. A mail has no time if it will not be sent, or while the automation is not live.
  */
 export type Forecast = Static<typeof Forecast>;
 
@@ -45,22 +45,22 @@ interface Enrolment {
   position: number;
   waiting_since: number;
   contact_id: number | null;
-  /** The recorded join that the background has not applied yet; 0 for a stored enrolment. */
+  /** The recorded join that the background thread has not applied yet; 0 for a stored enrolment. */
   change_id: number;
 }
 
 /**
- * The forecast for the person with this address, or for anybody where it is null. For someone who never entered: what would come if they
- * joined at `now`. `isTakenAsLive`: as if the automation went live at `now`.
+ * Returns the forecast for this address, or for any contact if it is null. For an address that never entered: what it would get
+ * if it joined at `now`. `asIfLive`: as if the automation went live at `now`.
  */
 function forecastFor(
   db: Db,
   automation: Automation,
   email: string | null,
-  { now, isTakenAsLive }: { now: number; isTakenAsLive: boolean },
+  { now, asIfLive }: { now: number; asIfLive: boolean },
 ): Omit<Forecast, 'reason_code'> {
   const client = db.$client;
-  const isLive = isTakenAsLive || automation.status === AUTOMATION_STATUS.live;
+  const isLive = asIfLive || automation.status === AUTOMATION_STATUS.live;
   const addressId = client
     .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?')
     .pluck()
@@ -102,7 +102,7 @@ function findEnrolment(client: Database, { id }: Automation, addressId: number):
     .get(id, addressId);
 }
 
-/** The enrolment that will result from a recorded join that the background has not applied yet. */
+/** Returns the enrolment that will result from a recorded join that the background thread has not applied yet. */
 function findPendingJoin(client: Database, { id }: Automation, addressId: number): Enrolment | undefined {
   return client
     .prepare<[number, number], Enrolment>(`
@@ -112,7 +112,10 @@ function findPendingJoin(client: Database, { id }: Automation, addressId: number
     .get(id, addressId);
 }
 
-/** Whether a leave after their join has been recorded that the background has not applied yet. They may have come back since. */
+/**
+ * Returns true if a leave after the join has been recorded that the background thread has not applied yet. The contact may have
+ * joined again since.
+ */
 function hasPendingLeave(client: Database, { id }: Automation, addressId: number, { change_id }: Enrolment): boolean {
   return (
     client
@@ -127,7 +130,10 @@ function dueAt({ waiting_since, position: place }: Enrolment, schedules: readonl
   return waiting_since + waitMs(schedules.find(({ position }) => position > place));
 }
 
-/** Mails up to the position `passed` with their progress; the later ones due from `due` on, each after the wait of its schedule. */
+/**
+ * Returns the mails up to the position `passed` with their progress, and the later ones, due from `due` on, each after the wait
+ * of its schedule.
+ */
 function planMails(
   schedules: readonly ListedSchedule[],
   passed: number,
@@ -137,7 +143,7 @@ function planMails(
   let next = due;
   return schedules.map((schedule, at) => {
     const mail = progress.get(schedule.id);
-    // A mail that they have had may be ahead of them after mails were moved.
+    // After mails were moved, a mail that the contact has got may come after its place.
     const isAhead = schedule.position > passed && (mail === undefined || mail.due_at !== null);
     const dueAt = isAhead ? next : (mail?.due_at ?? null);
     const following = schedules.slice(at + 1).find(({ id }) => progress.get(id) === undefined);
@@ -154,7 +160,10 @@ interface MailProgress {
   due_at: number | null;
 }
 
-/** The mails of an enrolment so far: `sent_at` once the relay has accepted it, even if it bounced later; `due_at` while it is queued. */
+/**
+ * Returns the mails of an enrolment so far: `sent_at` once the relay has accepted it, even if it bounced later; `due_at` while
+ * it is queued.
+ */
 function mailProgress(client: Database, enrolmentId: number): Map<number, MailProgress> {
   const steps = client
     .prepare<[number], MailProgress>(`
@@ -165,7 +174,7 @@ function mailProgress(client: Database, enrolmentId: number): Map<number, MailPr
   return new Map(steps.map((progress) => [progress.schedule_id, progress]));
 }
 
-/** Why the person would not get the next mail, not counting that they left the target; null if they would. */
+/** Returns why the contact would not get the next mail, except for leaving the target; null if nothing prevents it. */
 function findObstacle(
   client: Database,
   automation: Automation,
@@ -217,7 +226,7 @@ export const previewAutomation = operation({
   output: Type.Object({ preview: Forecast }),
   run({ db, clock, accountId }, { utr, email = null, if_live }) {
     const automation = requireAutomation(db, accountId, utr);
-    const forecast = forecastFor(db, automation, email, { now: clock.now().getTime(), isTakenAsLive: if_live === 1 });
+    const forecast = forecastFor(db, automation, email, { now: clock.now().getTime(), asIfLive: if_live === 1 });
     return { preview: { ...forecast, reason_code: codeOf(forecast.reason) } };
   },
 });

@@ -1,4 +1,7 @@
-/** The mails of automations, which the contract calls schedules: the people who wait for each, and each as its owner looks at it, with its checks and tests. */
+/**
+ * Operations for the mails of automations, which the contract calls schedules: the enrolments that wait for each, its preview,
+ * its checks and its test mails.
+ */
 import { randomUUID } from 'node:crypto';
 import { eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
@@ -43,13 +46,16 @@ import { queueTestMail, testMailMessage } from '../../single-sends/test-mail.ts'
 import { hasTemplate, withTemplateCopied } from '../../templates/mail-content.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { deleteMail, insertSchedule, requireAutomation, requireMail, requireRoomForMail } from '../automations.ts';
-import { moveOrNote, movesTo, untilMoved } from '../places.ts';
+import { moveOrStore, movesTo, untilMovesDone } from '../places.ts';
 import { ByUtr, WAITING_TYPES } from './automations.ts';
 
 export const MAX_WAITING_PERIOD = 10_000;
 
 const DEFAULT_ROWS = 50;
-/** Enrolments looked at for a page, some milliseconds: a page of people who wait for a late mail of many is shorter than its limit. */
+/**
+ * The maximum number of enrolments examined for a page, which takes some milliseconds. If many mails come before a mail, a page
+ * of the contacts who wait for it can be shorter than its limit.
+ */
 const MAX_EXAMINED = 20_000;
 
 /** Which mail of an automation is meant. */
@@ -73,7 +79,7 @@ const Schedule = Type.Object({
   image: Type.String(),
 });
 
-/** Adds the SQL function by which the list of mails has the links to their design pages. */
+/** Adds the SQL function with which the list of mails makes the links to their design pages. */
 export function addDesignToken({ db, tokens, clock }: Pick<Deps, 'db' | 'tokens' | 'clock'>): void {
   db.$client.function('design_token', (utr, user) =>
     designToken(tokens, 'schedule', String(utr), Number(user), clock.now()),
@@ -105,7 +111,7 @@ export const listSchedules = listOperation({
   },
 });
 
-/** Adds the errors of the sender, the template and the code of a mail. */
+/** Adds the field errors of a mail's sender, template and code. */
 export function checkMail(
   { db, accountId }: Context,
   given: { sender_id?: number; template_id?: number; template_json?: string; template_html?: string },
@@ -140,7 +146,7 @@ export const addSchedule = operation({
   async run({ db, clock, accountId, actor, wake }, { utr, ...given }) {
     const automation_id = requireAutomation(db, accountId, utr).id;
     const now = isoTimestamp(clock.now());
-    await untilMoved(db.$client, automation_id);
+    await untilMovesDone(db.$client, automation_id);
     const columns = {
       template_json: '',
       template_html: '',
@@ -155,10 +161,10 @@ export const addSchedule = operation({
     inTransaction(db, () => {
       requireRoomForMail(db, automation_id);
       const { position } = insertSchedule(db, columns);
-      moveOrNote(db.$client, automation_id, movesTo(db.$client, automation_id, position));
+      moveOrStore(db.$client, automation_id, movesTo(db.$client, automation_id, position));
     });
     wake();
-    await untilMoved(db.$client, automation_id);
+    await untilMovesDone(db.$client, automation_id);
   },
 });
 
@@ -177,7 +183,7 @@ const Waiting = Type.Object({
   due_at: isoTimestampSchema(),
   is_queued: zeroOrOne('1: it is queued for them.'),
 });
-/** Somebody who waits for a mail. */
+/** An enrolment that waits for a mail. */
 export type Waiting = Static<typeof Waiting>;
 
 export const listWaiting = operation({

@@ -1,4 +1,6 @@
-/** What automations achieve: the state of each with its people and results as light rows, and the report of one, mail by mail. */
+/**
+ * Operations for the results of automations: a list with the state, enrolments and results of each, and the report of one, mail by mail.
+ */
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
 import { fold } from '../../database/functions/fold.ts';
@@ -23,7 +25,7 @@ import { isoTimestamp } from '../../time/clock.ts';
 import { type Automation, requireAutomation } from '../automations.ts';
 import { ByUtr } from './automations.ts';
 
-/** Every state. A paused automation was live; a held one stands still because of Sendlark, not of its owner. */
+/** Every state. A paused automation was live and was stopped by a user; Sendlark itself stops a held one. */
 export const AUTOMATION_STATES = ['draft', 'live', 'paused', 'held'] as const;
 const HeldCode = nullable(choice(...HELD_CODES, ...COMMON_HELD_CODES));
 
@@ -54,29 +56,32 @@ const Summary = Type.Object({
   bounces: integer(),
   unsubscribes: integer(),
 });
-/** An automation with its people and results. With the code `mail_waits` it is live, and its mail waits for a sender node. */
+/** An automation with its enrolments and results. With the code `mail_waits` it is live, and its mail waits for a sender node. */
 export type Summary = Static<typeof Summary>;
 
-/** Which automations; without `states` and `search`, all. */
+/** The filter of automations; all without `states` and `search`. */
 interface Filter {
   accountId: number;
-  /** Only this one. */
+  /** Only the automation with this id. */
   id?: number | undefined;
   states?: readonly Summary['state'][] | undefined;
-  /** Text in the name, in any case. */
+  /** Only automations whose name contains this text, in any case. */
   search?: string | undefined;
-  /** Only those with a lower id. */
+  /** Only automations with a lower id. */
   beforeId?: number | undefined;
   limit: number;
 }
 
 const DEFAULT_ROWS = 50;
-/** Automations looked at for a page of a filtered list. The page may be cut by this, so the answer says where to go on. */
+/**
+ * The maximum number of automations examined for a page of a filtered list. Because this can shorten a page, the answer says
+ * where to continue.
+ */
 const MAX_EXAMINED = 1000;
 
 /**
- * Reads the automations of the page and all their figures in one statement: the people from the counts that the enrolments keep, the
- * mails from the counters of their mailings.
+ * SQL: the automations of the page with all their figures in one statement: enrolments from their counts, mails from the
+ * counters of their mailings.
  */
 const PAGE = `
   WITH page AS MATERIALIZED (
@@ -115,7 +120,7 @@ const PAGE = `
       AND (@states IS NULL OR state IN (SELECT value FROM json_each(@states))) AS is_wanted
   FROM rows ORDER BY id DESC`;
 
-/** A page of the automations, the newest first, and where the next page goes on; null where this is the last. */
+/** Returns a page of automations, newest first, and where the next page continues; null after the last page. */
 export function listAutomationSummaries(
   client: Database,
   { accountId, id, states, search = '', beforeId, limit }: Filter,
@@ -168,7 +173,7 @@ export const listSummaries = operation({
   },
 });
 
-/** For the page of an automation. */
+/** For the screen of an automation. */
 export const readSummary = operation({
   name: 'Read an automation with its people and results',
   role: 'viewer',
@@ -215,15 +220,15 @@ const Report = Type.Object({
   ),
 });
 /**
- * The report of an automation. The hold is why Sendlark moved it back to draft, or why one of its mails or all sending is held. A deleted
- * mail has no utr, tracking and wait, but the counters of what it sent. `next_due_at` is when the first of those who wait, and for whom the
- * mail is not queued yet, gets it; null while the automation is not live.
+ * The report of an automation. `hold` is why Sendlark moved it back to draft, or why one of its mails or all sending is held. A
+ * deleted mail has no utr, tracking and wait, but has the counters of what it sent. `next_due_at` is when the first waiting
+ * enrolment without a queued mail gets its mail; null while the automation is not live.
  */
 export type Report = Static<typeof Report>;
 /** A mail in a report. */
 export type ReportedMail = Report['mails'][number];
 
-/** The report of an automation. The counters of each mail, deleted ones included, are summed over all its revisions. */
+/** Returns the report of an automation. The counters of each mail, deleted ones included, are summed over all its revisions. */
 function automationReport(db: Db, automation: Automation): Report {
   const places = db.$client
     .prepare<[number], Place>(`
@@ -286,19 +291,21 @@ interface ReportedPlace {
   position: number | null;
 }
 
-/** How many people of the same state and reason are at the same place. */
+/** The number of enrolments with the same state and reason at the same place. */
 interface Place {
   state: string;
   /** In its stored form. */
   reason: string | null;
-  /** Mails with a higher position are ahead of them. */
+  /** Mails with a higher position are still to come. */
   position: number;
   count: number;
-  /** When the first of those who wait there is due, epoch milliseconds; null where nobody waits, or for all of them a mail is queued. */
+  /**
+   * When the first waiting enrolment at this place is due, epoch milliseconds; null if none waits, or if all of them have a queued mail.
+   */
   due: number | null;
 }
 
-/** The people by state and reason, whichever mail they had last. */
+/** Counts enrolments by state and reason, whichever mail they got last. */
 function countPeople(places: readonly Place[]): Report['people'] {
   const byReason = Map.groupBy(places, ({ state, reason }) => `${state} ${reason ?? ''}`).values();
   return [...byReason].flatMap((some) => {

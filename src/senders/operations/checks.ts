@@ -1,4 +1,7 @@
-/** What the senders of an account still need for sending (additions): verification, and the DNS records of their domains. */
+/**
+ * Operations that check what the senders of an account still need for sending (additions to the contract): verification, and
+ * the DNS records of their domains.
+ */
 import Type, { type Static } from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { ownedBy } from '../../database/ownership.ts';
@@ -74,10 +77,10 @@ const Checks = Type.Object({
   verifications: Type.Array(SenderVerification, { description: 'The last verification mail of each sender.' }),
   domains: Type.Array(Domain, { description: 'The domains of the senders.' }),
 });
-/** What the DNS has not answered by then counts as no answer. */
+/** How long the DNS is waited for; later answers count as no answer. */
 const PATIENCE_MS = 8000;
 
-/** What the DNS is being asked. Whoever asks the same meanwhile gets the same answers. */
+/** The running DNS queries. Concurrent callers get the same answers. */
 const asking = new WeakMap<Context['db'], Map<string, Promise<void>>>();
 
 export type Checks = Static<typeof Checks>;
@@ -161,11 +164,14 @@ function read(context: Context): Checks {
   return { verifications, domains };
 }
 
-/** Asks the DNS about domains, keeps the answers and uses the keys that are published now. Within the patience, whatever the DNS does. */
+/**
+ * Queries the DNS for domains, stores the answers and activates keys whose records are published. Ends within `PATIENCE_MS`,
+ * even if the DNS does not answer.
+ */
 async function askDns({ db, config, clock, resolver }: Context, domains: readonly SenderDomain[]): Promise<void> {
   const dns = resolver();
   const until = clock.monotonic() + PATIENCE_MS;
-  // Later questions follow from earlier answers, so those are cancelled too.
+  // Later queries follow from earlier answers, so those are cancelled too.
   const timer = setInterval(() => clock.monotonic() > until && dns.cancel(), 250);
   try {
     const now = clock.now().getTime();

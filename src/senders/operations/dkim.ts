@@ -1,4 +1,7 @@
-/** The DKIM keys of sender domains (additions): made by owners, changed and deleted by operators, since accounts share a domain's keys. */
+/**
+ * Operations for the DKIM keys of sender domains (additions to the contract): owners create them, and operators change and
+ * delete them, because accounts share a domain's keys.
+ */
 import Type from 'typebox';
 import { asciiDomain } from '../../audience/contacts/addresses.ts';
 import { recordId } from '../../database/ownership.ts';
@@ -66,7 +69,10 @@ export const deleteDkimKey = operation({
   },
 });
 
-/** Makes a key; `check` throws where the keys of the domain do not allow another one, before the work and again when it is kept. */
+/**
+ * Creates a key. `check` throws if the domain may not get another key; it is called before the key is generated and again when
+ * it is stored.
+ */
 async function makeKey(
   context: Context,
   domain: string,
@@ -74,7 +80,7 @@ async function makeKey(
   check: (keys: readonly DkimKey[]) => void,
 ): Promise<void> {
   const { db, clock } = context;
-  // A key takes a core for a moment: an account makes one after the other, so that asking often at once makes no more of them.
+  // Generating a key takes a core for a moment. Each account generates one key at a time, so that concurrent requests do not generate more.
   await inTurn(context.accountId, async () => {
     check(listDkimKeys(db, domain));
     const privateKey = await createDkimKeyInThreadPool();
@@ -90,7 +96,7 @@ async function makeKey(
   });
 }
 
-/** A selector that the domain has not: resolvers may remember the record of an earlier key. */
+/** Returns a selector that the domain has not used, because resolvers may cache the record of an earlier key. */
 function newSelector(keys: readonly DkimKey[], now: Date): string {
   const selector = `s${now.toISOString().replaceAll(/\D/g, '').slice(0, 14)}`;
   return keys.some((key) => key.selector === selector) ? `${selector}b` : selector;

@@ -1,4 +1,4 @@
-/** Senders: adding and changing them, their verification mail, and what deleting one stops. */
+/** Operations for senders: adding and changing them, their verification mail, and the effects of deleting one. */
 import { randomUUID } from 'node:crypto';
 import { eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
@@ -62,7 +62,7 @@ const Sender = Type.Object({
   send_at: Type.String(),
   ...softStamps,
 });
-/** What an owner says about a sender. */
+/** The fields of a sender that a user enters. */
 const About = {
   from_name: line(),
   from_email: email(),
@@ -74,11 +74,11 @@ const About = {
   company_address: line(),
   company_address2: Type.Optional(line()),
   nickname: line(),
-  /** Addition. */
+  /** Addition to the contract. */
   relay_id: optionalReference(),
 };
 const ById = { sender_id: identifier('The sender.') };
-/** Addition: the state of the verification mail, which the contract's record of a sender does not have. */
+/** Addition to the contract: the state of the verification mail, which the contract's record of a sender does not have. */
 export const Verification = Type.Object({
   is_verified: zeroOrOne(),
   sent_at: nullable(isoTimestampSchema()),
@@ -88,7 +88,7 @@ export const Verification = Type.Object({
   held_code: nullable(choice(...HELD_CODES)),
   held_reason: nullable(said()),
 });
-/** What deleting a sender stops. */
+/** The campaigns and mailings that deleting a sender would stop. */
 const Usage = Type.Object(
   {
     queued: integer({ description: 'Single sends that wait for their time: they become drafts.' }),
@@ -243,7 +243,7 @@ export const readSenderUsage = operation({
   run: (context, { sender_id }) => ({ usage: usageOf(context, requireSender(context, sender_id).id) }),
 });
 
-/** The sender of the caller's account with this id. Throws 404. */
+/** Returns the sender of the caller's account with this id. Throws 404. */
 function requireSender({ db, accountId }: Context, id: unknown) {
   const sender = db
     .select()
@@ -267,8 +267,9 @@ function checkPlaces(
 }
 
 /**
- * The column to store for the one relay that a sender's mail may go over, which operators alone choose; 0: any relay. Nothing where none
- * was given, or where somebody who sees no relays gives 0. Throws 422 for others who name one, and for a relay that does not exist.
+ * Returns the column for the only relay that a sender's mail may use; 0: any relay. Only operators may choose one. Returns
+ * nothing if none was given, or if a caller who is not an operator gives 0. Throws 422 if another caller names a relay, and for
+ * a relay that does not exist.
  */
 function chosenRelay(context: Context, given: number | undefined): { relay_id?: number | null } {
   const isOperator = isOperatorsSession(context);
@@ -280,7 +281,7 @@ function chosenRelay(context: Context, given: number | undefined): { relay_id?: 
   return { relay_id: relay.id };
 }
 
-/** How many campaigns and mailings of its account use a sender. */
+/** Counts the campaigns and mailings of the account that use a sender. */
 function usageOf({ db, accountId }: Context, senderId: number): Usage {
   return db.get(sql`
     SELECT coalesce(sum(status = ${SINGLE_SEND_STATUS.queued}), 0) AS queued,

@@ -1,4 +1,7 @@
-/** Warming sender domains up (additions): so many mails a day, more each day, until a volume is reached. */
+/**
+ * Operations for warming up sender domains (additions to the contract): a limited number of mails per day that grows daily
+ * until a volume is reached.
+ */
 import Type, { type Static } from 'typebox';
 import { asciiDomain } from '../../audience/contacts/addresses.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -47,7 +50,7 @@ const WarmUp = Type.Object({
   ends_on: Type.String({ description: 'The day on which it is over if each day before has all of its mails.' }),
 });
 
-/** Of a report: why people wait for another day. */
+/** The part of a report about recipients who wait for another day. */
 export const WarmUpWait = Type.Object({
   domain: Type.String({ description: 'The domain of the sender, which is being warmed up.' }),
   today: integer({ description: 'How many mails may leave from it today, UTC.' }),

@@ -1,4 +1,7 @@
-/** What is done with a single send as a whole: duplicating, deleting, cancelling, pausing, resuming, retrying what failed, and sending it again to those who did not open it. */
+/**
+ * Operations on a single send as a whole: duplicating, deleting, cancelling, pausing, resuming, retrying failed deliveries, and
+ * sending it again to contacts who did not open it.
+ */
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
@@ -81,7 +84,7 @@ async function deleteAll({ db, wake }: Context, sends: readonly SingleSend[]): P
   for (const id of stopped) await waitForAcknowledgement(db.$client, id);
 }
 
-/** The single sends with these numeric ids or utrs. Throws 404 unless all of them belong to the account. */
+/** Returns the single sends with these numeric ids or utrs. Throws 404 unless all of them belong to the account. */
 function requireSingleSends({ db, accountId }: Context, given: readonly unknown[] = []): SingleSend[] {
   const found = new Map<number, SingleSend>();
   for (const id of given) {
@@ -180,7 +183,7 @@ export const pauseSingleSend = operation({
   },
 });
 
-/** To resume one that was held because of its results, or that waits after its canary, lets all of it go. */
+/** Resumes a paused or held single send. If it was held because of its results, or waits after its canary, all of it is released. */
 export const resumeSingleSend = operation({
   name: 'Resume a single send',
   role: 'editor',
@@ -206,8 +209,8 @@ function isDeletedSender(db: Db, id: number): boolean {
 }
 
 /**
- * It is the same mail with the same Message-ID, so that a server which did take it the first time can recognise it. Bounced recipients
- * stay out: their address is suppressed. After a kill in the middle, the rest are still failed.
+ * Retries failed deliveries. The mail has the same Message-ID, so a server that did accept it the first time can recognize it. Bounced
+ * recipients are excluded, because their address is suppressed. After a kill in the middle, the other deliveries are still failed.
  */
 export const retryFailed = operation({
   name: 'Send a completed single send again to those for whom it failed (addition)',
@@ -224,11 +227,11 @@ export const retryFailed = operation({
     if (mailing === null || hasFailed.get(mailing.id) === undefined) throw conflict(sentence('not_retriable'));
     let queued = 0;
     const part = (rows: number) => {
-      // Who sends again has seen the results.
+      // A user who retries has seen the results.
       if (queued === 0) passLimits(client, mailing.id);
       const changes = requeueFailed(client, mailing.id, rows);
       if (changes > 0) {
-        // The part before may be sent already, and the mailing done again.
+        // The previous part may be sent already, so the mailing may be done again.
         reopenMailing(client, mailing.id);
         runAgain(db, send.id, isoTimestamp(clock.now()));
       }
@@ -242,10 +245,10 @@ export const retryFailed = operation({
   },
 });
 
-/** Deliveries that are looked at in one stretch. */
+/** The number of deliveries that are examined at a time. */
 const PAGE_ROWS = 2000;
 const MAX_NAME = 255;
-/** Contact types, for each of which a segment is added. */
+/** The maximum number of contact types, because a segment is added for each. */
 const MAX_TYPES = 100;
 
 export const countUnopened = operation({
@@ -259,7 +262,10 @@ export const countUnopened = operation({
   },
 });
 
-/** Each part of a million takes some milliseconds. Throws 404, and 409 when it is not finished or its opens were not counted. */
+/**
+ * Counts recipients who did not open. Other requests are answered after each part, which takes some milliseconds. Throws 404,
+ * and 409 if the single send is not finished or its opens were not counted.
+ */
 async function count(db: Db, accountId: number, utr: unknown): Promise<number> {
   const { send, mailingId } = requireOpensKnown(db, accountId, utr);
   const types = JSON.stringify(contactTypesOf(db, send));
@@ -279,7 +285,7 @@ async function count(db: Db, accountId: number, utr: unknown): Promise<number> {
   return count;
 }
 
-/** The segments are used again when it is asked again. */
+/** Creates a draft to contacts who did not open. Calling it again uses the same segments. */
 export const resendToUnopened = operation({
   name: 'Make a draft to those who got a finished single send and did not open it (addition)',
   description:
@@ -296,7 +302,7 @@ export const resendToUnopened = operation({
       if (types.length > MAX_TYPES) throw conflict(sentence('resend_many_types', { count: MAX_TYPES }));
       const present = findRuleSegments(db, send, types);
       const ids = types.map((type) => present.get(type) ?? addRuleSegment(db, clock, send, type));
-      // The sender's name is none of the draft: a launch takes that of the sender.
+      // The draft gets no sender name, because a launch uses the sender's own.
       const { preheader, template_id, template_json, template_html } = asVariant(db, send, winnerOrMail(db, mailingId));
       const { id: _id, held_code: _code, held_reason: _reason, status: _status, ...copied } = send;
       const copy = randomUUID();
@@ -333,13 +339,13 @@ function requireOpensKnown(db: Db, accountId: number, utr: unknown): { send: Sin
   return { send, mailingId: mailing.id };
 }
 
-/** The number of the variant that won the A/B test of a mailing; 0, the mail itself, without a test or while it is undecided. */
+/** Returns the number of the variant that won the A/B test of a mailing; 0, the mail itself, without a test or before the decision. */
 function winnerOrMail(db: Db, mailingId: number): number {
   const where = eq(abTests.mailing_id, mailingId);
   return db.select({ winner: abTests.winner }).from(abTests).where(where).get()?.winner ?? 0;
 }
 
-/** The ids of the contact types that the single send went to, whole or in part, that there still are. */
+/** Returns the ids of the existing contact types that the single send went to, in whole or in part. */
 function contactTypesOf(db: Db, { user_id, recipient_id }: SingleSend): number[] {
   const idsOf = (table: Target['table']) =>
     recipient_id.filter((one) => one.table === table).map(({ id }) => Number(id));
@@ -358,7 +364,7 @@ const ruleOf = ({ utr }: SingleSend) => ({
   value: [utr],
 });
 
-/** The segments with only this rule and nobody added or removed by hand: their ids by contact type. */
+/** Returns the segments that have only this rule and no contacts added or removed by hand: their ids by contact type. */
 function findRuleSegments(db: Db, send: SingleSend, types: readonly number[]): Map<number, number> {
   const rule = ruleOf(send);
   const same = and(
@@ -379,7 +385,7 @@ function addRuleSegment(db: Db, clock: Clock, send: SingleSend, type: number): n
   return insertSegment(db, clock, send.user_id, { segment_name, contact_type_id: type, ...ruleOf(send) });
 }
 
-/** Whether it is known of anybody whether they opened the mail, and opens are still recorded. */
+/** Returns true if the mailing has measured recipients and the account still records opens. */
 function isMeasured(db: Db, mailingId: number): boolean {
   return (
     db.$client

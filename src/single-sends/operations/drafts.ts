@@ -1,4 +1,7 @@
-/** Composing a single send step by step: a draft that may still lack everything, changes that do not queue it, and whom it would reach. */
+/**
+ * Operations that compose a single send step by step: drafts that may be incomplete, changes that do not queue them, and counts
+ * of their audience.
+ */
 
 import { randomUUID } from 'node:crypto';
 import { asc, desc, eq } from 'drizzle-orm';
@@ -59,10 +62,10 @@ const MIN_CANARY_MINUTES = 5;
 const MAX_CANARY_MINUTES = 1440;
 const DEFAULT_CANARY_MINUTES = 30;
 
-/** Besides A, the mail itself. */
+/** The maximum number of variants in addition to A, the mail itself. */
 export const MAX_VARIANTS = 3;
 
-/** The number of a variant of an A/B test, where it need not be given. */
+/** Returns the schema of an optional variant number of an A/B test. */
 export const variantNumber = (description: string) => Type.Optional(integer({ maximum: MAX_VARIANTS, description }));
 
 const canaryPercent = () =>
@@ -76,13 +79,13 @@ const canaryMinutes = () =>
     maximum: MAX_CANARY_MINUTES,
     description: 'How many minutes the rest waits after the first recipients; 30 if never given.',
   });
-/** The optional parameters of a single send about its canary; an empty text gives the default. */
+/** The optional parameters of a single send's canary; an empty text means the default. */
 export const canaryOptions = {
   canary_percent: Type.Optional(Type.Unsafe<number>({ ...canaryPercent(), empty: 0 })),
   canary_minutes: Type.Optional(Type.Unsafe<number>({ ...canaryMinutes(), empty: DEFAULT_CANARY_MINUTES })),
 };
 
-/** The optional parameter of a single send or an automation that is not limited; an empty text means 0. */
+/** The optional parameter with which a single send or an automation ignores the frequency caps; an empty text means 0. */
 export const capOption = {
   ignores_caps: Type.Optional(
     Type.Unsafe<0 | 1>({
@@ -94,12 +97,12 @@ export const capOption = {
 
 type SingleSend = typeof singleSends.$inferSelect;
 
-/** What a send needs to be queued. */
+/** The fields that a send needs to be queued. */
 const NEEDED = ['single_send_name', 'subject', 'preheader', 'sender_id', 'unsubscribe_group_id'] as const;
 
 const ByUtr = { utr: identifier('The single send.') };
 const template = (description: string) => Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS, description }));
-/** The optional parameters of a mail with its code: one of the two. */
+/** The optional parameters for the code of a mail: MJML or HTML. */
 export const templateCode = {
   template_json: template("MJML's JSON form; template_html is then left empty."),
   template_html: template('HTML; template_json is then left empty.'),
@@ -153,7 +156,7 @@ const Draft = Type.Object({
   warnings: ContentWarnings,
 });
 
-/** A single send as it is composed. Ids are 0, and texts empty, where nothing was chosen or written yet. */
+/** A single send as it is composed. Ids are 0 and texts are empty if nothing was chosen or written yet. */
 export type Draft = Static<typeof Draft>;
 
 const Audience = Type.Object({
@@ -233,7 +236,7 @@ export const saveDraft = operation({
         ...(sender_id !== undefined && senderColumns(db, accountId, sender_id)),
       }),
       store(before, columns) {
-        // Choosing a template replaces everything, so what was there before is kept.
+        // Choosing a template replaces everything, so the present content is kept as a version.
         if (input.template_id !== undefined) closeVersion(db, 'single_send', before.id);
         if (before.status === SINGLE_SEND_STATUS.queued) requireComplete({ ...before, ...columns });
         changeUnsent(db, before.id, columns);
@@ -287,7 +290,7 @@ function requireComplete(send: SingleSend): void {
   throw new Failure(422, errors);
 }
 
-/** Adds the errors of fields that a schema cannot find. */
+/** Adds the field errors that the schema cannot find. */
 export function addSingleSendErrors(
   context: Context,
   given: Partial<SingleSendInput>,
@@ -297,12 +300,12 @@ export function addSingleSendErrors(
 }
 
 type Columns = Partial<Omit<SingleSend, 'id' | 'status' | 'held_code' | 'held_reason'>>;
-/** Parts of a single send other than its code, and whom it leaves out. */
+/** The parts of a single send other than its code and its exclusions. */
 type Parts<Given> = Omit<Given, 'template_json' | 'template_html' | 'exclude_specific_recipient_id'>;
 
 /**
- * Changes a single send that is a draft or queued. Throws 404; 409 when it is running or completed, or was changed since `unchanged_since`,
- * which is the `updated_at` that the caller has seen; and 422 when its A/B test would not be possible any more.
+ * Changes a single send that is a draft or queued. Throws 404; 409 if it is running or completed, or was changed since
+ * `unchanged_since`, the `updated_at` that the caller has seen; and 422 if the change makes its A/B test impossible.
  */
 export function changeSingleSend<Given extends Partial<SingleSendInput>>(
   { db, clock, config, accountId, actor }: Context,
@@ -317,7 +320,7 @@ export function changeSingleSend<Given extends Partial<SingleSendInput>>(
     const updated_at = isoTimestamp(clock.now());
     const columns = {
       ...columnsOf(parts),
-      // A new MJML or HTML template replaces whichever of the two was there.
+      // A new MJML or HTML template replaces the stored one of either kind.
       ...((template_json !== undefined || template_html !== undefined) && {
         template_json: template_json || null,
         template_html: template_html || null,

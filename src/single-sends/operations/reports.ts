@@ -1,4 +1,7 @@
-/** What came of single sends: their list with counters (addition), the report of one, and its recipients with their results. */
+/**
+ * Operations for the results of single sends: their list with counters (an addition to the contract), the report of one, and
+ * its recipients with their results.
+ */
 import { and, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { isAddress } from '../../audience/contacts/address-rows.ts';
@@ -51,8 +54,8 @@ import { ReportedAbTest, reportedAbTest } from './variants.ts';
 
 const DEFAULT_ROWS = 50;
 /**
- * Single sends looked at for a page of a filtered list, about 10 ms. A page is cut by this and not only by its limit, so the answer says
- * where to go on; with `order=newest` of other lists the last record says it.
+ * The maximum number of single sends examined for a page of a filtered list, which takes about 10 ms. Because this can shorten
+ * a page, the answer says where to continue; in other lists with `order=newest` the last record says it.
  */
 const MAX_EXAMINED = 1000;
 
@@ -124,7 +127,7 @@ const Recipient = Type.Object({
   clicks: integer(),
   updated_at: nullable(Type.String()),
 });
-/** Of a reason in its stored form, whose quotes and backslashes are escaped. */
+/** The maximum length of a reason in its stored form, whose quotes and backslashes are escaped. */
 const MAX_REASON = 1000;
 const FilterQuery = Type.Object({
   utr: identifier('The single send.'),
@@ -164,7 +167,7 @@ const DomainCounts = Type.Object({
   complaints: integer({ description: 'Mails that their recipients complained about.' }),
   waiting: integer({ description: 'Mails that their server has put off, or that are being handed over.' }),
 });
-/** Of a report: what is known of a mailing that is watched. */
+/** The part of a report about a watched mailing: one with a canary or limits on its results. */
 const Watch = Type.Object({
   canary_percent: integer({ description: '0: it has no canary.' }),
   canary_minutes: integer({ description: 'How many minutes the rest waits after the first recipients.' }),
@@ -404,7 +407,7 @@ export const readUsualRates = operation({
   },
 });
 
-/** For the pages of one single send. */
+/** For the screens of one single send. */
 export const readSummary = operation({
   name: 'Read the counters of a single send',
   role: 'viewer',
@@ -429,7 +432,7 @@ export const readReport = operation({
     const abTest = mailing === null ? null : await abTestReport(db.$client, mailing.id);
     const isUnderWay = send.status === SINGLE_SEND_STATUS.queued || send.status === SINGLE_SEND_STATUS.running;
     const isRunning = send.status === SINGLE_SEND_STATUS.running;
-    // What is paused or held does not go on when the hours begin.
+    // A paused or held mailing does not continue when the sending hours begin.
     const mayGoOn = mailing?.state === 'sending' || mailing?.state === 'enqueueing';
     const waits = mayGoOn ? findWaitsUntil(db, send.user_id, clock.now(), config.TIME_ZONE) : null;
     const report = {
@@ -473,7 +476,9 @@ export const listRecipients = listOperation({
   },
 });
 
-/** The mailing of the account's single send; nobody is in mailing 0, which stands for one that was not launched. */
+/**
+ * Returns the mailing of the account's single send. Mailing 0, which has no recipients, stands for a single send that was not launched.
+ */
 function requireMailing(db: Db, accountId: number, utr: unknown) {
   const mailing = findSingleSendMailing(db, requireSingleSend(db, accountId, utr));
   return { id: mailing?.id ?? 0, accountId };
@@ -501,7 +506,7 @@ export const findRecipientsOf = operation({
   },
 });
 
-/** Gives the file in parts. */
+/** Yields the file in parts. */
 export const exportRecipientsOf = operation({
   name: 'Download recipients of a single send as CSV (addition)',
   role: 'viewer',

@@ -1,4 +1,7 @@
-/** A mail as its owner looks at it, and what the checks say of it (additions): of a single send, and what mails of automations have in common with it. */
+/**
+ * Operations for the preview and the checks of a mail (additions to the contract): of a single send, and the parts that mails
+ * of automations share.
+ */
 import Type, { type Static } from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import type { ContentFinding, SharedFinding } from '../../delivery/checks/content-checks.ts';
@@ -20,7 +23,7 @@ import { requireSingleSend } from '../single-sends.ts';
 import { queueTestMail, testMailMessage } from '../test-mail.ts';
 import { variantNumber } from './drafts.ts';
 
-/** A mail as one person sees it. */
+/** The preview of a mail for one recipient. */
 export const ShownMailRecord = Type.Object({
   contact_id: nullable(integer()),
   subject: Type.String(),
@@ -33,7 +36,7 @@ export const ShownMailRecord = Type.Object({
 
 export type ShownMail = Static<typeof ShownMailRecord>;
 
-/** What a request for that mail may leave out. */
+/** The parts of the preview that a request can omit. */
 export const shownParts = {
   html: Type.Optional(
     Type.Unsafe<0 | 1>({ ...flag('0: without the HTML, which is empty then; 1 (default): with it.'), empty: 1 }),
@@ -42,14 +45,14 @@ export const shownParts = {
 
 type Check = (ContentFinding | SharedFinding)['check'];
 const CheckFinding = Type.Object({
-  check: Type.Unsafe<Check>(Type.String({ description: 'What was looked at, such as `urls` or `size`.' })),
+  check: Type.Unsafe<Check>(Type.String({ description: 'What was selection at, such as `urls` or `size`.' })),
   is_good: { ...zeroOrOne(), description: '1: nothing has to be done about it.' },
   count: integer({ description: 'How many there are of what was found; of the size, bytes.' }),
   limit: integer({ description: 'The most there should be; 0 where there is no such limit.' }),
   names: Type.Array(Type.String(), { description: 'The first of what was found, where it has names.' }),
 });
 
-/** What the checks say of a mail. */
+/** The findings of the checks on a mail. */
 export const CheckedMailRecord = Type.Object({
   contact_id: nullable(integer()),
   subject: Type.String(),
@@ -59,16 +62,19 @@ export const CheckedMailRecord = Type.Object({
   problem: nullable(said()),
 });
 
-/** Which mail is looked at, and the address of the person of its audience who would see it; without one, anybody. */
-interface Looked {
+/** The mail to preview, and the address of the recipient; without an address, any recipient. */
+interface MailSelection {
   /** Reads the mail with its code, so it is called only when it is the account's turn. Throws 404. */
   find(): ShownSource;
   email?: string | undefined;
 }
 
-/** The mail as JSON text, made in another thread because it may be large; its `problem` says why it cannot be shown. Throws 422 and 429. */
-export async function shownMailJson(context: Context, looked: Looked, hasHtml: boolean): Promise<string> {
-  const shown = await inShowingTurn(context.accountId, () => showMail(...showing(context, looked), hasHtml));
+/**
+ * Returns the preview as JSON text, made in another thread because it may be large. Its `problem` says why there is no preview.
+ * Throws 422 and 429.
+ */
+export async function shownMailJson(context: Context, selection: MailSelection, hasHtml: boolean): Promise<string> {
+  const shown = await inShowingTurn(context.accountId, () => showMail(...showing(context, selection), hasHtml));
   if ('problem' in shown) {
     const none = { subject: '', html: '', text: '', text_length: 0, placeholders_without_value: [] };
     return JSON.stringify({ contact_id: null, ...none, ...shown });
@@ -78,15 +84,18 @@ export async function shownMailJson(context: Context, looked: Looked, hasHtml: b
   return `{"contact_id":${contact_id},${json.slice(1, -1)},${rest.slice(1)}`;
 }
 
-/** The HTML of the mail; empty where it cannot be shown. Throws 422 and 429. */
-export function shownMailHtml(context: Context, looked: Looked): Promise<string> {
-  return inShowingTurn(context.accountId, () => showMailHtml(...showing(context, looked)));
+/** Returns the HTML of the mail; empty if there is no preview. Throws 422 and 429. */
+export function shownMailHtml(context: Context, selection: MailSelection): Promise<string> {
+  return inShowingTurn(context.accountId, () => showMailHtml(...showing(context, selection)));
 }
 
-/** What the checks say of the mail; its `problem` says why it cannot be shown. Throws 422 and 429. */
-export async function checkedMail(context: Context, looked: Looked): Promise<Static<typeof CheckedMailRecord>> {
-  // The share holds for the compiling of a draft, too.
-  const check = () => checkShownMail(...showing(context, looked, (work) => work()));
+/** Returns the findings of the checks. Their `problem` says why there is no preview. Throws 422 and 429. */
+export async function checkedMail(
+  context: Context,
+  selection: MailSelection,
+): Promise<Static<typeof CheckedMailRecord>> {
+  // The account's share (`withinShare`) already covers the compiling of a draft.
+  const check = () => checkShownMail(...showing(context, selection, (work) => work()));
   const found = await withinShare(context.accountId, check);
   if ('problem' in found) return { contact_id: null, subject: '', text: '', text_length: 0, findings: [], ...found };
   const { own, shared, ...mail } = found;
@@ -104,7 +113,7 @@ const draftsOf = new WeakMap<Context['db'], CompiledDrafts>();
 
 function showing(
   context: Context,
-  { find, email }: Looked,
+  { find, email }: MailSelection,
   compile: ShowDeps['compile'] = (work) => withinShare(context.accountId, work),
 ) {
   const drafts = draftsOf.get(context.db) ?? new CompiledDrafts();
@@ -118,7 +127,7 @@ const Seen = Type.Object({
   variant: variantNumber('The variant of its A/B test; 0, or not given: A.'),
 });
 
-function looked({ db, accountId }: Context, { utr, email, variant = 0 }: Static<typeof Seen>): Looked {
+function selection({ db, accountId }: Context, { utr, email, variant = 0 }: Static<typeof Seen>): MailSelection {
   const find = () => {
     const single_send = requireSingleSend(db, accountId, utr);
     return { ...asVariant(db, single_send, variant), single_send, variant };
@@ -133,7 +142,7 @@ export const showSingleSendMail = recordOperation({
   input: Type.Object({ ...Seen.properties, ...shownParts }),
   as: 'mail',
   record: ShownMailRecord,
-  json: (context, { html, ...seen }) => shownMailJson(context, looked(context, seen), html !== 0),
+  json: (context, { html, ...seen }) => shownMailJson(context, selection(context, seen), html !== 0),
 });
 
 export const showSingleSendHtml = operation({
@@ -141,7 +150,7 @@ export const showSingleSendHtml = operation({
   description: 'The html of `/single-send/mail` as it is; empty where the mail cannot be shown.',
   role: 'viewer',
   input: Seen,
-  run: (context, seen) => shownMailHtml(context, looked(context, seen)),
+  run: (context, seen) => shownMailHtml(context, selection(context, seen)),
 });
 
 export const checkSingleSendMail = operation({
@@ -150,7 +159,7 @@ export const checkSingleSendMail = operation({
   role: 'viewer',
   input: Seen,
   output: Type.Object({ checked: CheckedMailRecord }),
-  run: async (context, seen) => ({ checked: await checkedMail(context, looked(context, seen)) }),
+  run: async (context, seen) => ({ checked: await checkedMail(context, selection(context, seen)) }),
 });
 
 export const readSingleSendCode = operation({
@@ -189,7 +198,9 @@ export const readDesignUrl = operation({
   run: (context, { utr }) => designUrl(context, requireSingleSend(context.db, context.accountId, utr)),
 });
 
-/** The link to the designer of a single send. It works without signing in, so it is empty for people who may change nothing. */
+/**
+ * Returns the link to the designer of a single send. It works without signing in, so it is empty for users who may not change anything.
+ */
 export function designUrl({ role, tokens, clock, actor, publicUrl }: Context, { utr }: { utr: string }): string {
   if (role === 'viewer') return '';
   return `${publicUrl()}/design/${designToken(tokens, 'single', utr, actor.userId ?? 0, clock.now())}`;

@@ -1,4 +1,4 @@
-/** Single sends as the contract has them: the list, one with all of its fields, creating, previewing and changing it. */
+/** Operations for single sends in the form of the contract: the list, one with all its fields, creating, previewing and changing it. */
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { listCustomFields } from '../../audience/contacts/contact-fields.ts';
@@ -83,7 +83,7 @@ export const SingleSend = Type.Object({
   ...stamps,
 });
 
-/** What create needs. Update needs `utr`, too. */
+/** The required fields of create. Update also needs `utr`. */
 const NewSingleSend = Type.Object({
   template_id: reference(),
   ...templateCode,
@@ -136,7 +136,7 @@ const Preview = Type.Object({
   warnings: ContentWarnings,
 });
 
-/** Adds the function of SQL that makes the tokens in `unique_open_token`. */
+/** Adds the SQL function that makes the tokens in `unique_open_token`. */
 export function addOpenToken({ db, tokens }: Deps): void {
   db.$client.function(
     'open_token',
@@ -190,7 +190,7 @@ export const listSingleSends = listOperation({
   }),
 });
 
-/** Gives the record as JSON text. */
+/** Returns the record as JSON text. */
 export const readSingleSend = operation({
   name: 'Read a single send',
   role: 'viewer',
@@ -254,7 +254,10 @@ export const previewSingleSend = recordOperation({
   },
 });
 
-/** Who would get a single send, and its mail as JSON as one of them sees it: its links as they are written, opens and clicks not counted. */
+/**
+ * Returns the audience of a single send, and its mail as JSON for one recipient: links are not tracked, and opens and clicks
+ * are not counted.
+ */
 async function preview(context: Context, input: SingleSendInput) {
   const { db, config, accountId } = context;
   const targets = checkedTargets(input.recipient_id);

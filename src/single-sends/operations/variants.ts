@@ -1,4 +1,7 @@
-/** A/B tests of single sends (additions): their variants, what a test of this size can find, and the choice of a winner by hand. */
+/**
+ * Operations for A/B tests of single sends (additions to the contract): their variants, what a test of this size can find, and
+ * choosing a winner by hand.
+ */
 import Type, { type Static } from 'typebox';
 import type { Db } from '../../database/open.ts';
 import { recordId } from '../../database/ownership.ts';
@@ -88,7 +91,7 @@ const Rate = Type.Object({
   low: fraction('Where the interval of 95 % of the rate begins.'),
   high: fraction('Where it ends.'),
 });
-/** The part of a report that an A/B test has. */
+/** The report of an A/B test. */
 export const ReportedAbTest = Type.Object({
   state: {
     ...choice('sending', 'waiting', 'decided', 'cancelled'),
@@ -128,7 +131,7 @@ export const ReportedAbTest = Type.Object({
   ),
 });
 
-/** A report of a test as the API answers it. */
+/** Returns the report of a test in the form of the API. */
 export function reportedAbTest(report: AbTestReport) {
   const time = (at: number | null) => (at === null ? null : isoTimestamp(new Date(at)));
   return { ...report, decides_at: time(report.decides_at), decided_at: time(report.decided_at) };
@@ -167,7 +170,7 @@ const DecideBody = Type.Object({
   variant: integer({ maximum: MAX_VARIANTS, description: 'The number of the variant: 0 is A.' }),
 });
 
-/** Which field of a test is wrong. */
+/** The field that is wrong, by the problem of a test. */
 const FIELD_OF_PROBLEM = { ab_canary: 'subjects', local_time_ab: 'subjects', ab_untracked: 'winner_by' } as const;
 
 export const readVariants = operation({
@@ -235,7 +238,7 @@ function requireVariants(db: Db, send: SingleSend, test: AbTest): void {
 
 type Given = Omit<Static<typeof SaveBody>, 'utr' | 'unchanged_since' | 'canary_percent'>;
 
-/** The test that a body describes; null without variants. */
+/** Returns the test that a body describes; null without variants. */
 function givenTest({ share = 20, winner_by = 'clicks', hours = 24, ...lists }: Given): AbTest | null {
   const { subjects = [], preheaders = [], sender_names = [], template_ids = [] } = lists;
   const count = Math.max(...[subjects, preheaders, sender_names, template_ids].map(({ length }) => length));
@@ -243,19 +246,19 @@ function givenTest({ share = 20, winner_by = 'clicks', hours = 24, ...lists }: G
     subject: subjects[at] ?? '',
     preheader: preheaders[at] ?? '',
     sender_name: sender_names[at] ?? '',
-    // What is no id is no template either.
+    // An invalid id becomes -1, which is not a template either.
     template_id: template_ids[at] ? recordId(template_ids[at]) || -1 : 0,
   }));
   return count === 0 ? null : { variants, share, winner_by, hours };
 }
 
-/** What usual lists see, where the account has not sent enough itself. */
+/** Typical rates of lists, used if the account has not sent enough mails itself. */
 const ASSUMED = { opens: 0.2, clicks: 0.02 };
-/** So many mails are enough to know the account's own rates. */
+/** The number of mails from which the account's own rates are used. */
 const MIN_MAILS = 500;
 const LAST_MAILINGS = 10;
 
-/** What the test of a stored single send would be now. Its segments are recomputed first. */
+/** Plans the test of a stored single send as it would be now. Its segments are recomputed first. */
 async function planAbTest(deps: SingleSendDeps, send: SingleSend, test: AbTest): Promise<TestPlan> {
   const { recipients, measured } = await countDraftAudience(deps, send);
   const groups = test.variants.length + 1;
@@ -272,8 +275,8 @@ async function planAbTest(deps: SingleSendDeps, send: SingleSend, test: AbTest):
 }
 
 /**
- * The rates of opens and clicks among the people who were measured, of the account's last single sends that counted any, or the assumed ones.
- * The index has mailings of campaigns only, so that those of tests and confirmations are not read.
+ * Returns the rates of opens and clicks among measured recipients of the account's last single sends that counted any, or the
+ * assumed rates. The index has mailings of campaigns only, so that tests and confirmations are not read.
  */
 function readRates(db: Db, accountId: number) {
   const sums = db.$client
@@ -284,7 +287,7 @@ function readRates(db: Db, accountId: number) {
         ORDER BY CASE WHEN finished_at IS NULL THEN '9' ELSE finished_at END DESC LIMIT ${LAST_MAILINGS})`)
     .get(accountId);
   const rate = (measure: keyof typeof ASSUMED) => {
-    // Of whom only a proxy loaded the pictures, it is not known whether they opened the mail.
+    // If only a proxy loaded the pictures, it is unknown whether the mail was opened.
     const mails = (measure === 'opens' ? sums?.known : sums?.measured) ?? 0;
     const people = sums?.[measure] ?? 0;
     return mails >= MIN_MAILS && people > 0

@@ -1,4 +1,7 @@
-/** The audit log of an account (addition): who signed in, who failed to, who changed users, keys and settings, and who erased people. */
+/**
+ * Operation that reads the audit log of an account (addition to the contract): sign-ins, failed sign-ins, changes of users,
+ * keys and settings, and erased contacts.
+ */
 import { and, desc, eq, lt, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { recordObject } from '../../database/record-json.ts';
@@ -37,7 +40,7 @@ export const listAudit = listOperation({
   }),
 });
 
-/** For the page of the log: the newest entries first. */
+/** For the screen of the log: newest entries first. */
 export const readAuditLog = operation({
   name: 'Read the audit log',
   role: 'owner',

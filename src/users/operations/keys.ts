@@ -1,4 +1,6 @@
-/** The key pairs by which programs call the API (addition). A secret is shown once, when it is made. */
+/**
+ * Operations for the key pairs with which programs call the API (additions to the contract). A secret is shown once, when it is created.
+ */
 import { sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { createKeys, revokeKeys } from '../../database/accounts.ts';

@@ -1,4 +1,4 @@
-/** The person who calls (addition): what they set for themselves. A pair of keys belongs to no person, so it is answered 404. */
+/** Operations for the calling user's own settings (additions to the contract). A key pair has no user and gets 404. */
 import { eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { readRecord, recordObject } from '../../database/record-json.ts';
@@ -47,7 +47,7 @@ export const readMe = recordOperation({
 export const changeOwnSettings = operation({
   name: 'Change what the caller has set for themselves (addition)',
   description,
-  // Everybody may do this for themselves.
+  // Every user may change their own settings.
   role: 'viewer',
   input: Type.Object({
     name: Type.Optional(line()),
@@ -69,7 +69,7 @@ export const changeOwnSettings = operation({
         .set({ ...wanted, updated_at: isoTimestamp(clock.now()) })
         .where(eq(users.id, me.id))
         .run();
-      // A name is personal and can be long; that it changed is enough.
+      // The log says that a name has changed, but not the name, because it is personal and can be long.
       const subject = changes
         .map(([name, value]) => (name === 'name' ? name : `${name}: ${value === '' ? 'browser' : value}`))
         .join(', ');

@@ -1,4 +1,7 @@
-/** The passkeys by which people sign in (addition). They are added on the page of one's own settings, which a browser has to open. */
+/**
+ * Operations for the passkeys with which users sign in (additions to the contract). Passkeys are added on the page of a user's
+ * own settings, because this needs a browser.
+ */
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { recordId } from '../../database/ownership.ts';
@@ -34,7 +37,7 @@ export const listPasskeys = listOperation({
   select: (context, part) => ({ ...listed, where: isVisibleTo(context), part }),
 });
 
-/** For the page of a person's own account. */
+/** For the page of a user's own account. */
 export const listOwnPasskeys = listOperation({
   name: "List the caller's own passkeys",
   role: 'viewer',
@@ -46,7 +49,7 @@ export const listOwnPasskeys = listOperation({
 
 export const removePasskey = operation({
   name: 'Remove a passkey (addition)',
-  // Everybody may remove their own passkeys.
+  // Every user may remove their own passkeys.
   role: 'viewer',
   isForUsers: true,
   input: Type.Object({ id: identifier('The passkey.') }),

@@ -1,4 +1,7 @@
-/** The sessions of the people who signed in (addition). Owners and programs see those of the whole account, others their own. */
+/**
+ * Operations for the sessions of signed-in users (additions to the contract). Owners and programs see those of the whole
+ * account, other users their own.
+ */
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { recordId } from '../../database/ownership.ts';
@@ -43,7 +46,7 @@ export const listSessions = listOperation({
 
 export const endSession = operation({
   name: 'End a session (addition)',
-  // Everybody may end their own sessions.
+  // Every user may end their own sessions.
   role: 'viewer',
   isForUsers: true,
   input: Type.Object({ id: identifier('The session.') }),

@@ -1,4 +1,7 @@
-/** The people who sign in to an account (addition). Passwords are chosen by the person, by a one-time link; no operation takes one. */
+/**
+ * Operations for the users of an account (additions to the contract). Users choose passwords themselves, with a one-time link;
+ * no operation takes a password.
+ */
 import { eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';

@@ -1,32 +1,38 @@
 /**
- * The challenges that passkeys sign (W3C Web Authentication 13.4.3): each works once, within five minutes, for one purpose and one
- * browser. A challenge is signed with a key of this process and not stored, so that strangers who ask for many push out none.
+ * The challenges that passkeys sign (W3C Web Authentication 13.4.3): each is valid once, within five minutes, for one purpose
+ * and one browser. A challenge is signed with a key of this process instead of being stored, so that strangers who request many
+ * challenges cannot displace others.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../time/clock.ts';
 
-/** How long a person has to answer, in milliseconds. */
+/** How long a user has to answer, in milliseconds. */
 export const ANSWER_MS = 5 * 60_000;
 const NONCE_BYTES = 16;
 const UNTIL_BYTES = 6;
 const MAC_BYTES = 32;
-/** The used challenges remembered. When there are more, which takes as many attempts within five minutes, none is accepted. */
+/**
+ * The maximum number of used challenges that are remembered. If there are more, which takes this number of attempts within five
+ * minutes, no challenge is accepted.
+ */
 const MAX_USED = 10_000;
 
 export type PasskeyPurpose = 'registration' | 'sign-in';
 
-/** Makes and accepts the challenges of this process. A restart ends all of them. */
+/** Creates and checks the challenges of this process. A restart invalidates all of them. */
 export class PasskeyChallenges {
   readonly #clock: Clock;
   readonly #key = randomBytes(MAC_BYTES);
-  /** When each used challenge can be forgotten, the earliest first: five minutes after its use, because it has expired by then. */
+  /** When each used challenge can be forgotten, earliest first: five minutes after its use, because it has expired by then. */
   readonly #used = new Map<string, number>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** A new challenge in base64url; `browser` is what only the browser that asked can show again, such as its session. */
+  /**
+   * Returns a new challenge in base64url. `browser` is a value that only the requesting browser can present again, such as its session.
+   */
   make(purpose: PasskeyPurpose, browser: string): string {
     const signed = Buffer.alloc(NONCE_BYTES + UNTIL_BYTES);
     randomBytes(NONCE_BYTES).copy(signed);
@@ -34,10 +40,10 @@ export class PasskeyChallenges {
     return Buffer.concat([signed, this.#mac(signed, purpose, browser)]).toString('base64url');
   }
 
-  /** Whether a challenge was made for this purpose and browser, not too long ago, and not used before. It is used up by that. */
+  /** Returns true if a challenge was made for this purpose and browser, is not expired and was not used before. It is used up then. */
   use(challenge: string, purpose: PasskeyPurpose, browser: string): boolean {
     const bytes = Buffer.from(challenge, 'base64url');
-    // Only in the spelling in which it was made, so that it cannot be used again in another.
+    // Only the canonical spelling is accepted, so that a challenge cannot be used again in another one.
     if (bytes.length !== NONCE_BYTES + UNTIL_BYTES + MAC_BYTES || bytes.toString('base64url') !== challenge)
       return false;
     const signed = bytes.subarray(0, NONCE_BYTES + UNTIL_BYTES);

@@ -1,6 +1,6 @@
 /**
- * Checks what a passkey signed, in a thread of its own for each check: the packages that read keys and certificates take a third of a
- * second to load, which other requests must not wait for, and their memory is free again afterwards.
+ * Checks what a passkey signed, in a separate thread for each check. The packages that parse keys and certificates take a third
+ * of a second to load, which other requests must not wait for, and their memory is freed with the thread.
  */
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
@@ -10,14 +10,14 @@ import { threadFile } from '../../thread-files.ts';
 import type { NewPasskey } from './passkeys.ts';
 import type { PasskeyAnswer, RelyingParty } from './requests.ts';
 
-/** What is checked, as the thread's data: a new passkey, or a signature against a known one. */
+/** The task of the thread, passed as its workerData: a new passkey, or a signature of a known one. */
 export interface PasskeyTask {
   answer: PasskeyAnswer;
   party: RelyingParty;
   known?: { publicKey: Uint8Array; counter: number };
 }
 
-/** The thread's reply. A refusal says why, for the log of whoever looks for the cause. */
+/** The thread's reply. `refused` is the reason, for the log. */
 export type PasskeyVerdict = { added: NewPasskey } | { counter: number } | { refused: string };
 
 const TIME_LIMIT_MS = 30_000;
@@ -28,13 +28,13 @@ const MAX_WAITING = 20;
 let last: Promise<unknown> = Promise.resolve();
 let waiting = 0;
 
-/** The new passkey in a browser's answer, or null when the answer is not right. The caller has used up the challenge. */
+/** Returns the new passkey in a browser's answer, or null if the answer is not valid. The caller has used up the challenge. */
 export async function checkNewPasskey(answer: PasskeyAnswer, party: RelyingParty): Promise<NewPasskey | null> {
   const verdict = await inTurn({ answer, party });
   return 'added' in verdict ? verdict.added : null;
 }
 
-/** The counter that a known passkey gave with a right signature, or null. The caller has used up the challenge. */
+/** Returns the counter that a known passkey sent with a valid signature, or null. The caller has used up the challenge. */
 export async function checkSignature(
   answer: PasskeyAnswer,
   party: RelyingParty,
@@ -44,7 +44,7 @@ export async function checkSignature(
   return 'counter' in verdict ? verdict.counter : null;
 }
 
-/** One check at a time. Throws 503 when too many wait. */
+/** Runs one check at a time. Throws 503 if too many wait. */
 async function inTurn(task: PasskeyTask): Promise<PasskeyVerdict> {
   if (waiting >= MAX_WAITING) throw new Failure(TOO_MANY, 'Too many people are signing in at the moment');
   waiting++;

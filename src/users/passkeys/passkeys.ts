@@ -1,4 +1,7 @@
-/** The passkeys of users: keys that a device keeps and uses only for a person it has recognized, so that one counts as both factors. */
+/**
+ * The passkeys of users: keys that a device stores and uses only for a person whom it has recognized, so that a passkey counts
+ * as both factors.
+ */
 import { and, eq, lt, or } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { passkeys, users } from '../../database/schema/index.ts';
@@ -7,12 +10,12 @@ import { isoTimestamp } from '../../time/clock.ts';
 import { type Actor, audit } from '../audit.ts';
 import type { User } from '../users.ts';
 
-/** The most passkeys of one user. */
+/** The maximum number of passkeys of one user. */
 const MAX_PASSKEYS = 20;
 
 export type Passkey = typeof passkeys.$inferSelect;
 
-/** What is stored of a new passkey. */
+/** The stored data of a new passkey. */
 export interface NewPasskey {
   credentialId: string;
   publicKey: Uint8Array;
@@ -20,12 +23,12 @@ export interface NewPasskey {
   transports: string[];
 }
 
-/** The passkeys of a user, in the order in which they were added. */
+/** Returns the passkeys of a user, in the order in which they were added. */
 export function passkeysOf(db: Db, userId: number): Passkey[] {
   return db.select().from(passkeys).where(eq(passkeys.user_id, userId)).orderBy(passkeys.id).all();
 }
 
-/** The passkey with this identifier and its user, or undefined. */
+/** Returns the passkey with this identifier and its user, or undefined. */
 export function findPasskey(db: Db, credentialId: string): { passkey: Passkey; user: User } | undefined {
   return db
     .select({ passkey: passkeys, user: users })
@@ -35,7 +38,7 @@ export function findPasskey(db: Db, credentialId: string): { passkey: Passkey; u
     .get();
 }
 
-/** Adds a passkey to a user. False when the user has too many, or somebody has this one. */
+/** Adds a passkey to a user. Returns false if the user has too many, or if the passkey exists already. */
 export function addPasskey(db: Db, user: User, name: string, added: NewPasskey, actor: Actor, now: Date): boolean {
   return inTransaction(db, (tx) => {
     const isKnown = findPasskey(db, added.credentialId) !== undefined;
@@ -56,9 +59,12 @@ export function addPasskey(db: Db, user: User, name: string, added: NewPasskey, 
   });
 }
 
-/** Records that a passkey was used. False when its counter is not above the last one, as after it was copied, or it is gone. */
+/**
+ * Records the use of a passkey. Returns false if the passkey was removed, or if its counter is not above the last one, which
+ * means that it was copied.
+ */
 export function recordUse(db: Db, { id }: Passkey, counter: number, now: Date): boolean {
-  // Passkeys that are kept on several devices have no counter, and always give 0 (W3C Web Authentication 6.1.1).
+  // Passkeys that are synchronized between devices have no counter and always send 0 (W3C Web Authentication 6.1.1).
   const isAbove = or(lt(passkeys.counter, counter), counter === 0 ? eq(passkeys.counter, 0) : undefined);
   const { changes } = db
     .update(passkeys)

@@ -1,4 +1,4 @@
-/** What a browser is asked for when somebody adds a passkey or signs in with one (W3C Web Authentication), and what it answers. */
+/** The requests to a browser for adding a passkey or signing in with one (W3C Web Authentication), and the browser's answers. */
 import type {
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
@@ -9,36 +9,36 @@ import type { Passkey } from './passkeys.ts';
 
 /** The site that passkeys belong to. */
 export interface RelyingParty {
-  /** The host name; a passkey works nowhere else. */
+  /** The host name. A passkey works only there. */
   id: string;
   origin: string;
 }
 
-/** The algorithms of keys, most wanted first: ES256, EdDSA, RS256 (RFC 9053). */
+/** The signature algorithms in order of preference: ES256, EdDSA, RS256 (RFC 9053). */
 export const ALGORITHMS = [-7, -8, -257];
 
 /**
- * The site at `publicUrl`, when a browser that asked for `host` is there and may use passkeys: over https or on this machine, by a name.
- * Null otherwise.
+ * Returns the site at `publicUrl` if a browser that requested `host` is on it and may use passkeys: over https or on this
+ * machine, by a name. Otherwise returns null.
  */
 export function relyingParty(publicUrl: string, host: string): RelyingParty | null {
   const url = new URL(publicUrl);
   return allowsPasskeys(publicUrl) && url.host === host ? { id: url.hostname, origin: url.origin } : null;
 }
 
-/** Whether browsers offer passkeys at `publicUrl`: over https or on this machine, by a name. */
+/** Returns true if browsers offer passkeys at `publicUrl`: over https or on this machine, by a name. */
 export function allowsPasskeys(publicUrl: string): boolean {
   const { protocol, hostname } = new URL(publicUrl);
   const isAddress = /^\[|^[\d.]+$/.test(hostname);
   return (protocol === 'https:' || hostname === 'localhost') && !isAddress;
 }
 
-/** What a passkey stores of its user: no address, since it can be read without the person (14.6.1). */
+/** Returns the user handle that a passkey stores. It contains no address, because it can be read without the user's consent (14.6.1). */
 export function userHandle(userId: number): string {
   return Buffer.from(`user ${userId}`).toString('base64url');
 }
 
-/** Asks for a new passkey that knows its user and asks for a finger, a face or a PIN. */
+/** Requests a new passkey that stores its user and requires a fingerprint, a face or a PIN. */
 export function registrationRequest(
   party: RelyingParty,
   { id, email, name }: User,
@@ -57,31 +57,31 @@ export function registrationRequest(
   };
 }
 
-/** Asks for any passkey of this site, which then says whose it is. */
+/** Requests any passkey of this site. The answer names the user. */
 export function signInRequest(party: RelyingParty, challenge: string): PublicKeyCredentialRequestOptionsJSON {
   return { challenge, rpId: party.id, userVerification: 'required', allowCredentials: [], timeout: ANSWER_MS };
 }
 
-/** What a browser answered; each text is base64url, and empty where it is missing. */
+/** A browser's answer. Each text is in base64url, and empty if missing. */
 export interface PasskeyAnswer {
   /** The credential's identifier. */
   id: string;
   challenge: string;
   clientData: string;
-  /** Of a new passkey. */
+  /** For a new passkey. */
   attestation: string;
   transports: string[];
-  /** Of a sign-in. */
+  /** For a sign-in. */
   authenticatorData: string;
   signature: string;
   userHandle: string;
 }
 
-/** The longest identifier (4.) of 1023 bytes in base64url. */
+/** The maximum length of an identifier: 1023 bytes (4.) in base64url. */
 const MAX_ID = 1364;
 const TRANSPORTS = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'];
 
-/** Reads a browser's answer in JSON; null where it is none. */
+/** Parses a browser's answer from JSON; null if it is not valid. */
 export function readPasskeyAnswer(json: string): PasskeyAnswer | null {
   const given = parse(json);
   const response = part(given, 'response');
