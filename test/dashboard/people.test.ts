@@ -208,6 +208,81 @@ t.test('a contact is added by hand, with a country or without, to a list of the 
   t.notMatch((await viewer('GET', '/contacts')).text, '/contacts/new');
 });
 
+t.test('a contact is unsubscribed and subscribed again on its page, and the audit log names who did it', async (t) => {
+  const app = await startApp(t);
+  const must = mustSucceed(t, app.one);
+  await must('/contacts-type/add', { name: 'Readers' });
+  for (const group_name of ['News', 'Offers'])
+    await must('/unsubscribes-groups/save', { group_name, description: group_name, is_display: 1 });
+  await must('/contacts/add', { contact_type_id: 1, email: 'zoe@example.org', first_name: 'Zoe', country: 1 });
+  const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };
+  const page = async () => (await app.page('GET', '/contacts/1', { headers })).text;
+  const lists = () => app.db.prepare('SELECT unsubscribe_groups_id FROM unsubscribers ORDER BY id').pluck().all();
+  const unsubscribe = (topic: string, as = headers) =>
+    app.page('POST', '/contacts/1/unsubscribe', { headers: as, form: { topic } });
+  const viewer = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, 'viewer')) };
+  t.equal((await unsubscribe('2', viewer)).status, 403);
+  t.notMatch((await app.page('GET', '/contacts/1', { headers: viewer })).text, '/contacts/1/unsubscribe');
+  t.equal((await unsubscribe('2')).headers.location, '/contacts/1');
+  t.strictSame(lists(), [2]);
+  t.match(await page(), /Unsubscribed from Offers/);
+  await unsubscribe('');
+  t.strictSame(lists(), [2, null]);
+  const left = await page();
+  t.notMatch(left, '/contacts/1/unsubscribe', 'there is nothing left to unsubscribe from');
+  const ways = [...left.matchAll(/href="(\/unsubscribes\/lift[^"]*)"/g)].map(([, href = '']) =>
+    href.replaceAll('&amp;', '&'),
+  );
+  t.equal(ways.length, 2);
+  for (const way of ways) {
+    t.match((await app.page('GET', way, { headers })).text, 'only if they asked for it');
+    t.equal((await app.page('POST', way, { headers })).headers.location, '/contacts/1');
+  }
+  t.strictSame(lists(), []);
+  t.strictSame(
+    app.db.prepare("SELECT action, subject FROM audit_log WHERE action LIKE 'contact%' ORDER BY id").raw().all(),
+    [
+      ['contacts_unsubscribed', 'Offers'],
+      ['contacts_unsubscribed', ''],
+      ['contact_resubscribed', 'Offers'],
+      ['contact_resubscribed', ''],
+    ],
+  );
+  t.match(await page(), 'Gets mail.');
+});
+
+t.test('a suppression for a complaint is lifted only by whoever says that the contact asked for it', async (t) => {
+  const app = await startApp(t);
+  const must = mustSucceed(t, app.one);
+  await must('/contacts-type/add', { name: 'Readers' });
+  for (const email of ['zoe@example.org', 'ada@example.org'])
+    await must('/contacts/add', { contact_type_id: 1, email, first_name: 'Zoe', country: 1 });
+  await must('/bounces', { address: 'zoe@example.org', kind: 'complaint' });
+  await must('/bounces', { address: 'ada@example.org', kind: 'bounce' });
+  const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };
+  const wayOf = async (id: number) => {
+    const { text } = await app.page('GET', `/contacts/${id}`, { headers });
+    return /href="(\/unsubscribes\/lift[^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  };
+  const kinds = () => app.db.prepare('SELECT kind FROM suppressions').pluck().all();
+  const way = await wayOf(1);
+  t.match((await app.page('GET', way, { headers })).text, 'marked your mail as spam');
+  t.equal((await app.page('POST', way, { headers })).status, 422);
+  t.strictSame(kinds(), ['complaint', 'bounce']);
+  t.equal((await app.page('POST', way, { headers, form: { asked: '1' } })).headers.location, '/contacts/1');
+  t.equal((await app.page('POST', await wayOf(2), { headers })).status, 303);
+  t.strictSame(kinds(), []);
+  t.equal(app.db.prepare("SELECT count(*) FROM audit_log WHERE action = 'suppression_lifted'").pluck().get(), 2);
+});
+
+t.test('the first field of a new contact is the e-mail address', async (t) => {
+  const app = await startApp(t);
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };
+  const { text } = await app.page('GET', '/contacts/new', { headers });
+  t.equal(/<main.*?<(?:input|select)[^>]*? name="(\w+)"/s.exec(text)?.[1], 'email');
+});
+
 t.test('a person’s fields are changed on a page, and those that were not touched stay as they are', async (t) => {
   const app = await startApp(t);
   const must = mustSucceed(t, app.one);

@@ -115,6 +115,12 @@ export const people: Translation<typeof english> = {
   'person.left': 'Von {name} abgemeldet am {day}',
   'person.groups': 'Nicht abbestellte Gruppen',
   'person.segments': 'Segmente',
+  'person.unsubscribe': 'Abmelden',
+  'person.unsubscribe.from': 'Von',
+  'person.unsubscribe.means':
+    'Der Kontakt bekommt von da an keine solchen Mails mehr, auch nicht von Kampagnen, die gerade versendet werden. Das Einwilligungsprotokoll hält fest, dass Sie es getan haben.',
+  'person.unsubscribed': 'Der Kontakt ist abgemeldet.',
+  'person.resubscribe': 'Wieder anmelden',
   'person.timeline': 'Was geschah',
   'person.timeline.none': 'Noch nichts.',
   'person.allMail': 'alle Mails',

@@ -112,6 +112,12 @@ export const people = {
   'person.left': 'Unsubscribed from {name} on {day}',
   'person.groups': 'Groups they have not left',
   'person.segments': 'Segments',
+  'person.unsubscribe': 'Unsubscribe',
+  'person.unsubscribe.from': 'From',
+  'person.unsubscribe.means':
+    'From then on this contact gets no such mail, also of campaigns that are being sent. The consent log keeps that you did it.',
+  'person.unsubscribed': 'The contact is unsubscribed.',
+  'person.resubscribe': 'Subscribe again',
   'person.timeline': 'What happened',
   'person.timeline.none': 'Nothing yet.',
   'person.allMail': 'all mail',

@@ -5,7 +5,7 @@
 
 import { and, desc, eq, getTableColumns, isNotNull, isNull, lt, type SQL, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { ownedBy, requireOwnedIds } from '../../database/ownership.ts';
+import { ownedBy, recordId, requireOwnedIds } from '../../database/ownership.ts';
 import { type ListPart, recordObject } from '../../database/record-json.ts';
 import { addresses, suppressions, unsubscribers } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -29,11 +29,12 @@ import {
 } from '../../http/requests/schemas.ts';
 import { type Context, listOperation, operation, type Selection } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
+import { auditBy } from '../../users/audit.ts';
 import { addressId, isAddress, isErased } from '../contacts/address-rows.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { removeSuppression, suppressAddress } from '../suppressions.ts';
 import { resubscribeAll, unsubscribeAll } from '../unfinished-writes.ts';
-import { hasGroup, requireGroup } from './groups.ts';
+import { hasGroup, readGroupName, requireGroup } from './groups.ts';
 
 const Entry = Type.Object({
   id: integer(),
@@ -73,7 +74,10 @@ export const unsubscribeFromAll = operation({
   role: 'editor',
   input: Type.Object({ email_address: AddressList }),
   check: (_context, { email_address }, errors) => checkAddressList(email_address, errors),
-  run: (context, { email_address }) => unsubscribe(context, null, email_address),
+  async run(context, { email_address }) {
+    await unsubscribe(context, null, email_address);
+    auditChange(context, 'contacts_unsubscribed', null);
+  },
 });
 
 export const unsubscribeFromGroup = operation({
@@ -85,7 +89,10 @@ export const unsubscribeFromGroup = operation({
     await checkAddressList(email_address, errors);
     errors.reference('unsubscribe_groups_id', () => hasGroup(context, groupId));
   },
-  run: (context, { unsubscribe_groups_id: groupId, email_address }) => unsubscribe(context, groupId, email_address),
+  async run(context, { unsubscribe_groups_id: groupId, email_address }) {
+    await unsubscribe(context, groupId, email_address);
+    auditChange(context, 'contacts_unsubscribed', groupId);
+  },
 });
 
 export const removeFromGlobalList = removal('Remove an address from the global list', 'The entry.', onGlobalList);
@@ -106,7 +113,15 @@ function removal(name: string, entry: string, onLists: SQL) {
     name,
     role: 'editor',
     input: Type.Object({ id: identifier(entry) }),
-    run: (context, { id }) => resubscribe(context, onLists, [id]),
+    async run(context, { id }) {
+      const entry = context.db
+        .select()
+        .from(unsubscribers)
+        .where(eq(unsubscribers.id, recordId(id)))
+        .get();
+      await resubscribe(context, onLists, [id]);
+      auditChange(context, 'contact_resubscribed', entry?.unsubscribe_groups_id ?? null);
+    },
   });
 }
 
@@ -131,6 +146,20 @@ function selectEntries(
 async function unsubscribe({ db, clock, accountId }: Context, groupId: number | null, list: string): Promise<void> {
   const change = { accountId, groupId, source: 'api', now: isoTimestamp(clock.now()) } as const;
   await unsubscribeAll(db, change, await readAddressList(list));
+}
+
+/**
+ * Writes to the audit log that a signed-in user changed a list: a topic, or all mail where it is null. Who left or came back is in the
+ * consent log. Requests with an API key are not audited, because they can be many.
+ */
+function auditChange(
+  context: Context,
+  action: 'contacts_unsubscribed' | 'contact_resubscribed' | 'suppression_lifted',
+  groupId: number | null,
+): void {
+  if (context.actor.userId === null) return;
+  const group = groupId === null ? undefined : readGroupName(context, groupId);
+  auditBy(context, action, group);
 }
 
 /** Removes entries from their lists. Throws 404, and changes nothing, unless all of them are on these lists of the caller's account. */
@@ -224,8 +253,10 @@ export const removeFromSuppressionList = operation({
   name: 'Remove an address from the suppression list',
   role: 'editor',
   input: Type.Object({ id: identifier('The suppression.') }),
-  async run({ db, accountId }, { id: given }) {
+  async run(context, { id: given }) {
+    const { db, accountId } = context;
     const ids = await requireOwnedIds(db, suppressions, [given], ownedBy(suppressions, accountId), notFound());
     for (const id of ids) removeSuppression(db.$client, id);
+    auditChange(context, 'suppression_lifted', null);
   },
 });

@@ -139,6 +139,12 @@ export function requireGroup(context: Context, given: unknown): number {
   return group.id;
 }
 
+/** Returns the name of a group. */
+export function readGroupName({ db }: Context, id: number): string | undefined {
+  const where = eq(unsubscribeGroups.id, id);
+  return db.select({ name: unsubscribeGroups.group_name }).from(unsubscribeGroups).where(where).get()?.name;
+}
+
 function findGroup({ db, accountId }: Context, given: unknown): { id: number } | undefined {
   const where = ownedRecord(unsubscribeGroups, given, accountId);
   return db.select({ id: unsubscribeGroups.id }).from(unsubscribeGroups).where(where).get();

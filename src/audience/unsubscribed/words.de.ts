@@ -61,6 +61,9 @@ export const left: Translation<typeof english> = {
     'Wer sich abgemeldet hat, von allen Mails oder von einer Gruppe, bleibt abgemeldet. Was zurückkam, wird nicht noch einmal gesendet.',
   'unsubscribes.lift.suppressions.text':
     'Kommt wieder eine Mail zurück, wird die Adresse wieder gesperrt, und Mailanbieter vertrauen Ihrer Domain womöglich weniger.',
+  'unsubscribes.lift.complaint':
+    'Diese Person hat Ihre Mail als Spam gemeldet. Ihr ungebeten wieder zu schreiben, schadet dem Vertrauen in Ihre Domain und ist in vielen Ländern verboten.',
+  'unsubscribes.lift.asked': 'Diese Person hat mich gebeten, ihr wieder zu schreiben',
   'unsubscribes.lift.suppressions.do': 'Entsperren',
   'unsubscribes.topics.name': 'Gruppe',
   'unsubscribes.topics.description': 'Beschreibung',

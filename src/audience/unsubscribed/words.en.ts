@@ -58,6 +58,9 @@ export const left = {
     'It brings nobody back who unsubscribed, neither from all mail nor from a group, and sends nothing again that came back.',
   'unsubscribes.lift.suppressions.text':
     'If mail comes back again, the address is blocked again, and mail services may trust your domain less.',
+  'unsubscribes.lift.complaint':
+    'This person marked your mail as spam. Writing to them again without their wish harms the trust in your domain, and is against the law in many countries.',
+  'unsubscribes.lift.asked': 'This person asked me to write to them again',
   'unsubscribes.lift.suppressions.do': 'Unblock',
   'unsubscribes.topics.name': 'Group',
   'unsubscribes.topics.description': 'Description',

@@ -101,6 +101,7 @@ export function CheckField({
   hint,
   checked,
   value = '1',
+  required = false,
 }: {
   name: string;
   label: string;
@@ -108,10 +109,11 @@ export function CheckField({
   hint?: string;
   checked?: boolean;
   value?: string;
+  required?: boolean;
 }) {
   return (
     <label class="choice">
-      <input type="checkbox" name={name} value={value} checked={checked ?? false} />
+      <input type="checkbox" name={name} value={value} checked={checked ?? false} required={required} />
       <span class="named">
         <span>{label}</span>
         {hint !== undefined && <span class="small quiet-text">{hint}</span>}

@@ -27,12 +27,20 @@ interface WithId {
   Params: { id: string };
 }
 
-const LABELS = RESERVED_FIELDS.map((name) => ({
-  name,
-  label: `field.${name}` as const,
-  ...(name === 'country' && { control: Country }),
-}));
-const NEW = form(enterContact.input, [{ name: 'contact_type_id', label: 'contacts.type' }, ...LABELS]);
+// The address is what a contact is known by, so it is asked for first.
+const LABELS = RESERVED_FIELDS.toSorted((one, other) => Number(other === 'email') - Number(one === 'email')).map(
+  (name) => ({
+    name,
+    label: `field.${name}` as const,
+    ...(name === 'country' && { control: Country }),
+  }),
+);
+const [EMAIL, ...OTHERS] = LABELS;
+const NEW = form(enterContact.input, [
+  ...(EMAIL ? [EMAIL] : []),
+  { name: 'contact_type_id', label: 'contacts.type' },
+  ...OTHERS,
+]);
 const CHANGED = form(editContact.input, LABELS);
 
 /** A field of the account's own with the name of its input and its value. */

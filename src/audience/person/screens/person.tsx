@@ -3,6 +3,8 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
+import { Confirm } from '../../../dashboard/components/confirm.tsx';
+import { SelectField } from '../../../dashboard/components/field.tsx';
 import { Time } from '../../../dashboard/components/figures.tsx';
 import { Badge, Card, Notice, type Tone } from '../../../dashboard/components/surface.tsx';
 import { Pager } from '../../../dashboard/components/table.tsx';
@@ -17,6 +19,7 @@ import { shownDeliveryState } from '../../../delivery/reporting/mailing-report.t
 import { READ } from '../../../http/pages/layout.ts';
 import { RESERVED_FIELDS } from '../../contacts/contact-fields.ts';
 import type { Contact } from '../../contacts/operations.ts';
+import { unsubscribeFromAll, unsubscribeFromGroup } from '../../unsubscribed/entries.ts';
 import { listGroups } from '../../unsubscribed/groups.ts';
 import { erase, exportPerson, type Moment, type Person, readPerson, readTimeline } from '../operations.ts';
 
@@ -58,7 +61,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
         { title, section: 'contacts', back: { href: '/contacts', label: 'nav.contacts' }, action },
         <>
           <Facts person={person} canChange={viewer.role !== 'viewer'} />
-          <Consent person={person} groups={groups} />
+          <Consent person={person} groups={groups} here={here} canChange={viewer.role !== 'viewer'} />
           <Card title={language.say('person.timeline')}>
             <Timeline moments={timeline.moments} removedBefore={timeline.events_removed_before} />
             <Pager
@@ -76,6 +79,16 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
         </>,
       );
     },
+  });
+
+  app.post<WithId>('/contacts/:id/unsubscribe', async (request, reply) => {
+    const contact_id = request.params.id;
+    const [topic = ''] = texts(Object(request.body).topic);
+    const { person } = await ask(request, readPerson, { contact_id });
+    if (topic === '') await ask(request, unsubscribeFromAll, { email_address: person.email });
+    else await ask(request, unsubscribeFromGroup, { unsubscribe_groups_id: topic, email_address: person.email });
+    setFlash(reply, 'good', 'person.unsubscribed');
+    return reply.redirect(`/contacts/${encodeURIComponent(contact_id)}`, SEE_OTHER);
   });
 
   app.get<WithId>('/contacts/:id/export', async (request, reply) => {
@@ -158,24 +171,49 @@ function Fact({ label, value }: { label: string; value: string | null }) {
   );
 }
 
-function Consent({ person, groups }: { person: Person; groups: readonly Group[] }) {
+interface ConsentProps {
+  person: Person;
+  groups: readonly Group[];
+  /** The address of the page. */
+  here: string;
+  canChange: boolean;
+}
+
+function Consent({ person, groups, here, canChange }: ConsentProps) {
   const language = useLanguage();
   const { unsubscribed, segments, suppression } = person;
   const left = new Set(unsubscribed.map(({ unsubscribe_groups_id }) => unsubscribe_groups_id));
   const kept = left.has(null) ? [] : groups.filter(({ id }) => !left.has(id));
+  const unsubscribe = language.say('person.unsubscribe');
+  // What it means is said, and asked, on the page that lifts an entry.
+  const Lift = (list: { list: string; group?: string }) =>
+    canChange ? (
+      <LinkButton
+        look="plain"
+        href={`/unsubscribes/lift?${new URLSearchParams({ ...list, email: person.email, contact: here.slice('/contacts/'.length) })}`}
+      >
+        {language.say(list.list === 'suppressions' ? 'unsubscribes.lift' : 'person.resubscribe')}
+      </LinkButton>
+    ) : null;
   return (
     <Card title={language.say('person.mail')}>
       {suppression !== null && (
-        <Notice tone="warn">{language.say('person.suppressed', { reason: language.sentence(suppression) })}</Notice>
+        <Notice tone="warn">
+          <p>{language.say('person.suppressed', { reason: language.sentence(suppression) })}</p>
+          <Lift list="suppressions" />
+        </Notice>
       )}
       {unsubscribed.length === 0 && suppression === null && <p>{language.say('person.mailable')}</p>}
       {unsubscribed.length > 0 && (
         <ul class="plain-list">
           {unsubscribed.map(({ unsubscribe_groups_id: id, group_name, created_at }) => (
-            <li key={String(id)}>
-              {id === null
-                ? language.say('person.leftAll', { day: language.date(new Date(created_at)) })
-                : language.say('person.left', { name: group_name ?? '', day: language.date(new Date(created_at)) })}
+            <li key={String(id)} class="left-list">
+              <span>
+                {id === null
+                  ? language.say('person.leftAll', { day: language.date(new Date(created_at)) })
+                  : language.say('person.left', { name: group_name ?? '', day: language.date(new Date(created_at)) })}
+              </span>
+              {id === null ? <Lift list="all" /> : <Lift list="topic" group={String(id)} />}
             </li>
           ))}
         </ul>
@@ -195,6 +233,19 @@ function Consent({ person, groups }: { person: Person; groups: readonly Group[] 
             <Badge key={segment_id}>{segment_name}</Badge>
           ))}
         </p>
+      )}
+      {canChange && !left.has(null) && (
+        <Confirm id="unsubscribe" action={`${here}/unsubscribe`} label={unsubscribe} title={unsubscribe}>
+          <SelectField
+            name="topic"
+            label={language.say('person.unsubscribe.from')}
+            options={[
+              { value: '', label: language.say('person.allMail') },
+              ...kept.map(({ id, group_name }) => ({ value: String(id), label: group_name })),
+            ]}
+          />
+          <p>{language.say('person.unsubscribe.means')}</p>
+        </Confirm>
       )}
     </Card>
   );

@@ -1,6 +1,7 @@
 /** Takes an address off a list, after a page that says what this means for the person. */
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
+import { CheckField } from '../../../dashboard/components/field.tsx';
 import { Card, Notice } from '../../../dashboard/components/surface.tsx';
 import { setFlash } from '../../../dashboard/flash.ts';
 import { languageOf, sendPage } from '../../../dashboard/page.tsx';
@@ -8,33 +9,30 @@ import { requireEditor, viewerOf } from '../../../dashboard/signed-in.ts';
 import { useLanguage } from '../../../dashboard/words/index.ts';
 import { notFound } from '../../../errors/failure.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { LIST_NAMES, type ListName, pageOf, readEntries, removeEntry } from './kinds.tsx';
+import { type Entry, LIST_NAMES, type ListName, pageOf, readEntries, removeEntry } from './kinds.tsx';
+
+const UNPROCESSABLE = 422;
 
 interface LiftQuery {
   list?: string;
   email?: string;
   group?: string;
+  /** The contact to whose page it leads back. */
+  contact?: string;
 }
 
 export async function liftScreen(app: FastifyInstance): Promise<void> {
   app.route<{ Querystring: LiftQuery }>({
     method: READ,
     url: '/unsubscribes/lift',
-    handler: async (request, reply) => {
-      const viewer = viewerOf(request);
-      const { name, entry, back } = await findEntry(request);
-      const title = languageOf(request, viewer).say(`unsubscribes.lift.${name}.title`);
-      const email = entry.email_address;
-      const others = (['all', 'suppressions'] as const).filter((other) => other !== name);
-      const found = await Promise.all(others.map((other) => readEntries(request, other, { limit: 1, email })));
-      const stays = others.filter((_, at) => found[at]?.length === 1);
-      const content = <Confirmation name={name} email={email} back={back} stays={stays} />;
-      return sendPage(request, reply, viewer, { title, section: 'unsubscribes' }, content);
-    },
+    handler: async (request, reply) => show(request, reply, await findEntry(request)),
   });
 
   app.post<{ Querystring: LiftQuery }>('/unsubscribes/lift', async (request, reply) => {
-    const { name, entry, back } = await findEntry(request);
+    const found = await findEntry(request);
+    const { name, entry, back } = found;
+    const isAsked = Object(request.body).asked === '1';
+    if (entry.kind === 'complaint' && !isAsked) return show(request, reply.code(UNPROCESSABLE), found, true);
     await removeEntry(request, name, entry.id);
     setFlash(reply, 'good', 'unsubscribes.lifted', { email: entry.email_address });
     return reply.redirect(back, 303);
@@ -43,13 +41,32 @@ export async function liftScreen(app: FastifyInstance): Promise<void> {
   /** The entry that an editor's request is about, and the list to go back to. Throws 403 for others, and 404 where there is none. */
   async function findEntry(request: FastifyRequest<{ Querystring: LiftQuery }>) {
     requireEditor(request);
-    const { list, email = '', group } = request.query;
+    const { list, email = '', group, contact } = request.query;
     const name = LIST_NAMES.find((known) => known === list);
     if (name === undefined || email === '') throw notFound();
     const [entry] = await readEntries(request, name, { limit: 1, email, groupId: group });
     if (entry === undefined) throw notFound();
-    return { name, entry, back: pageOf(name, group) };
+    const isFromContact = contact !== undefined && /^\d{1,16}$/.test(contact);
+    return { name, entry, back: isFromContact ? `/contacts/${contact}` : pageOf(name, group) };
   }
+}
+
+/** Shows what lifting an entry means. `isUnasked`: the box that a complaint needs was not ticked. */
+async function show(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { name, entry, back }: { name: ListName; entry: Entry; back: string },
+  isUnasked = false,
+) {
+  const viewer = viewerOf(request);
+  const title = languageOf(request, viewer).say(`unsubscribes.lift.${name}.title`);
+  const email = entry.email_address;
+  const others = (['all', 'suppressions'] as const).filter((other) => other !== name);
+  const found = await Promise.all(others.map((other) => readEntries(request, other, { limit: 1, email })));
+  const stays = others.filter((_, at) => found[at]?.length === 1);
+  const isComplaint = entry.kind === 'complaint';
+  const content = <Confirmation {...{ name, email, back, stays, isComplaint, isUnasked }} />;
+  return sendPage(request, reply, viewer, { title, section: 'unsubscribes' }, content);
 }
 
 /** `stays`: the other lists on which the address remains, because of which it gets no mail. */
@@ -58,11 +75,15 @@ function Confirmation({
   email,
   back,
   stays,
+  isComplaint,
+  isUnasked,
 }: {
   name: ListName;
   email: string;
   back: string;
   stays: readonly ('all' | 'suppressions')[];
+  isComplaint: boolean;
+  isUnasked: boolean;
 }) {
   const language = useLanguage();
   return (
@@ -81,6 +102,14 @@ function Confirmation({
       ))}
       <p>{language.say(`unsubscribes.lift.${name}.text`)}</p>
       <form method="post">
+        {isComplaint && (
+          <>
+            <Notice tone="bad" isNews={isUnasked}>
+              {language.say('unsubscribes.lift.complaint')}
+            </Notice>
+            <CheckField name="asked" label={language.say('unsubscribes.lift.asked')} required />
+          </>
+        )}
         <div class="buttons">
           <Button look="danger">{language.say(`unsubscribes.lift.${name}.do`)}</Button>
           <LinkButton look="plain" href={back}>
