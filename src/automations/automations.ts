@@ -18,9 +18,10 @@ import {
 import { inTransaction } from '../database/transaction.ts';
 import { type Frozen, freezeContent } from '../delivery/compiling/freeze.ts';
 import type { Moves } from '../delivery/queue/enrolment-state.ts';
+import { held } from '../delivery/queue/holds.ts';
 import { commandMailing, createMailing, waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
-import { verificationRequired } from '../delivery/transport/relays/in-use.ts';
+import { isUnverified } from '../delivery/transport/relays/in-use.ts';
 import { conflict, invalid, notFound } from '../errors/failure.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
@@ -154,8 +155,7 @@ async function trySetLive(deps: AutomationActionDeps, accountId: number, utr: un
   const frozen = new Map<Schedule, Frozen>();
   for (const { schedule } of before.mails) {
     const result = await freezeSchedule(deps, schedule);
-    if ('problem' in result)
-      throw conflict(sentence('live_mail_broken', { subject: schedule.subject, problem: result.problem }));
+    if ('problem' in result) throw conflict(problemOf('live_mail_broken', schedule, result));
     frozen.set(schedule, result);
   }
   const now = clock.now();
@@ -177,10 +177,19 @@ export async function freezeSchedule(
   const sender = db.select().from(senders).where(eq(senders.id, schedule.sender_id)).get();
   if (sender === undefined || sender.deleted_at !== null)
     return { problem: sentence('mail_sender_deleted'), code: 'sender_deleted' };
-  if (sender.is_verified === 0 && verificationRequired(db.$client, config))
-    return { problem: sentence('mail_sender_unverified'), code: 'sender_unverified' };
+  if (isUnverified(db.$client, config, sender))
+    return { problem: held('sender_unverified').held_reason, code: 'sender_unverified' };
   const frozen = await freezeContent(db, config, schedule, sender);
   return 'problem' in frozen ? { ...frozen, code: 'content_invalid' } : frozen;
+}
+
+/** What is wrong with a mail, in a sentence that names it, unless its sender is what is wrong. */
+export function problemOf(
+  code: 'live_mail_broken' | 'held_mail',
+  { subject }: Pick<Schedule, 'subject'>,
+  { problem, code: reason }: { problem: Said; code: HeldCode },
+): Said {
+  return reason === 'sender_unverified' ? problem : sentence(code, { subject, problem });
 }
 
 function targetExists(db: Db, { user_id, automation_for, automation_for_table }: Automation): boolean {

@@ -29,6 +29,7 @@ import {
   findScheduleMailing,
   freezeSchedule,
   listSchedules,
+  problemOf,
 } from './automations.ts';
 import { holdAutomations } from './status.ts';
 
@@ -145,7 +146,7 @@ async function createMissingMailing(deps: AutomationDeps, automationId: number, 
         sql`id = ${automationId}`,
         {
           held_code: result.code,
-          held_reason: sentence('held_mail', { subject: schedule.subject, problem: result.problem }),
+          held_reason: problemOf('held_mail', schedule, result),
         },
         now,
       );

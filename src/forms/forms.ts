@@ -8,7 +8,7 @@ import { ownedBy, ownedRecord } from '../database/ownership.ts';
 import { prepared } from '../database/prepared.ts';
 import { forms } from '../database/schema/index.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
-import { verificationRequired } from '../delivery/transport/relays/in-use.ts';
+import { isUnverified } from '../delivery/transport/relays/in-use.ts';
 import { isoTimestamp } from '../time/clock.ts';
 
 export type Form = typeof forms.$inferSelect;
@@ -95,7 +95,7 @@ export function formOffCode(client: Database, config: Config, form: Form): FormO
   ).get(form.contact_type_id, form.sender_id);
   if (row?.has_type !== 1) return 'type_deleted';
   if (row.is_verified === null) return 'sender_deleted';
-  return row.is_verified === 0 && verificationRequired(client, config) ? 'sender_unverified' : null;
+  return isUnverified(client, config, { is_verified: row.is_verified }) ? 'sender_unverified' : null;
 }
 
 /** Adds to how often forms were shown. */

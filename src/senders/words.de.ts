@@ -71,6 +71,8 @@ export const senders: Translation<typeof english> = {
   'senders.mail': 'Bestätigungsmail',
   'senders.verified': 'Bestätigt',
   'senders.unverified': 'Nicht bestätigt',
+  'senders.verify': 'Absender bestätigen',
+  'senders.verify.ask': 'Ein Inhaber des Kontos kann ihn bestätigen.',
   'senders.never': 'Noch keine gesendet',
   'senders.mail.queued': 'Wartet seit: {time}',
   'senders.mail.sending': 'Wird gerade gesendet',

@@ -67,6 +67,8 @@ export const senders = {
   'senders.mail': 'Verification mail',
   'senders.verified': 'Verified',
   'senders.unverified': 'Not verified',
+  'senders.verify': 'Verify the sender',
+  'senders.verify.ask': 'An owner of the account can verify it.',
   'senders.never': 'None was sent',
   'senders.mail.queued': 'Waiting since {time}',
   'senders.mail.sending': 'Is being sent',

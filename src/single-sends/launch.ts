@@ -22,7 +22,7 @@ import { type Held, held, releasedAt } from '../delivery/queue/holds.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
 import type { FrozenVariant } from '../delivery/queue/ready-mailing.ts';
 import { variantName } from '../delivery/queue/variant-groups.ts';
-import { verificationRequired } from '../delivery/transport/relays/in-use.ts';
+import { isUnverified } from '../delivery/transport/relays/in-use.ts';
 import { findAbTestProblem } from '../delivery/variants/test-problem.ts';
 import { beginWithCanary } from '../delivery/watch/watched-mailings.ts';
 import { invalid } from '../errors/failure.ts';
@@ -143,7 +143,7 @@ async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Prom
   }
   const sender = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
   if (sender === undefined || sender.deleted_at !== null) return held('sender_deleted');
-  if (sender.is_verified === 0 && verificationRequired(db.$client, config)) return held('sender_unverified');
+  if (isUnverified(db.$client, config, sender)) return held('sender_unverified');
   const broken = targetProblem(db, [...send.recipient_id, ...send.exclude_specific_recipient_id]);
   if (broken !== null) return { held_code: 'segment_broken', held_reason: broken };
   const progress: EnqueueProgress = {

@@ -14,7 +14,7 @@ import { freezeText } from '../delivery/compiling/freeze.ts';
 import { held } from '../delivery/queue/holds.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
-import { isTestMode, verificationRequired } from '../delivery/transport/relays/in-use.ts';
+import { isTestMode, isUnverified } from '../delivery/transport/relays/in-use.ts';
 import { conflict, invalid } from '../errors/failure.ts';
 import { messages } from '../errors/field-errors.ts';
 import { type Sentence, sentence } from '../errors/sentences.ts';
@@ -51,8 +51,7 @@ export async function queueTestMail(
   const { db, clock, config, wake } = deps;
   const sender = db.select().from(senders).where(eq(senders.id, tested.sender_id)).get();
   if (sender === undefined || sender.deleted_at !== null) throw conflict(held('sender_deleted').held_reason);
-  if (sender.is_verified === 0 && verificationRequired(db.$client, config))
-    throw conflict(held('sender_unverified').held_reason);
+  if (isUnverified(db.$client, config, sender)) throw conflict(held('sender_unverified').held_reason);
   const shown = { ...sender, from_name: tested.sender_name || sender.from_name };
   const facts = { has_own_sender_name: Boolean(tested.sender_name) };
   const result = await freezeText(db, config, tested, shown, facts);

@@ -12,7 +12,7 @@ import { inTransaction } from '../database/transaction.ts';
 import type { WriteLock } from '../database/write-lock.ts';
 import { held } from '../delivery/queue/holds.ts';
 import { addMail } from '../delivery/transactional/ledger.ts';
-import { hasRelay, verificationRequired } from '../delivery/transport/relays/in-use.ts';
+import { hasRelay, isUnverified } from '../delivery/transport/relays/in-use.ts';
 import { conflict, Failure, invalid, unavailable } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 import type { Clock } from '../time/clock.ts';
@@ -67,8 +67,7 @@ export async function sendTransactional(
   const earlier = findEarlier(client, accountId, key, hash);
   if (earlier !== null) return earlier;
   if (config.NATS_URL.length > 0 && !hasRelay(client, config)) throw conflict(sentence('transactional_no_relay'));
-  if (sender.is_verified === 0 && verificationRequired(client, config))
-    throw conflict(held('sender_unverified').held_reason);
+  if (isUnverified(client, config, sender)) throw conflict(held('sender_unverified').held_reason);
   const attachments = listAttachments(files);
   if (!given.template_id && !given.template_json && !given.template_html && !given.text) throw contentMissing();
   const { subject, bodies } = await composeMail(deps, templates, accountId, given, sender);

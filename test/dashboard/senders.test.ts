@@ -2,7 +2,9 @@
 import t, { type Test } from 'tap';
 import { startApp } from '../support/app.ts';
 import { mustSucceed } from '../support/campaign.ts';
+import { addReadyForm } from '../support/forms.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
+import { verifySenders } from '../support/sender.ts';
 import { startDns } from '../support/smtp/dns-server.ts';
 
 const GERMANY = '84';
@@ -200,3 +202,58 @@ t.test('an operator chooses the one relay of a sender in its form; others see no
   app.db.exec('UPDATE users SET account_id = 2');
   t.notMatch((await get('/settings/senders/new')).text, 'relay_id');
 });
+
+t.test(
+  'an unverified sender keeps a campaign, an automation and a form back alike: one sentence, one link, nothing to start',
+  async (t) => {
+    const app = await startApp(t, { SENDER_VERIFICATION: 'required' });
+    const { id: form } = await addReadyForm(t, app);
+    const must = mustSucceed(t, app.one);
+    await must('/contacts/add', { contact_type_id: 1, country: 1, email: 'anna@example.org' });
+    await must('/unsubscribes-groups/save', { group_name: 'News', description: 'All', is_display: 1 });
+    const content = { template_id: 1, template_html: '<p>Hello</p>' };
+    const { utr } = (await must('/single/send/draft', { single_send_name: 'June' })) as { utr: string };
+    const fields = { subject: 'June', preheader: 'News', recipient_id: ['contacts_1'] };
+    await must('/single/send/save', { utr, ...fields, ...content });
+    const { utr: series } = (await must('/automations/create', {
+      ...{ type: 'custom', automation_for: 'contacts_1', automation_name: 'Welcome', unsubscribe_group_id: 1 },
+    })) as { utr: string };
+    const wait = { waiting_type: 'days', waiting_period: 1, preview_img: 'blank.png' };
+    await must('/automations/schedule/create', { utr: series, subject: 'S', sender_id: 1, ...wait, ...content });
+    const { utr: sent } = (await must('/single/send/create', {
+      ...{ ...fields, ...content, sender_id: 1, unsubscribe_group_id: 1, single_send_name: 'May', schedule_type: 0 },
+    })) as { utr: string };
+    app.clock.advance(60_000);
+    await app.background();
+
+    const pages = {
+      schedule: `/campaigns/${utr}/edit/schedule`,
+      check: `/campaigns/${utr}/edit/check`,
+      held: `/campaigns/${sent}`,
+      automation: `/automations/${series}`,
+      form: `/forms/${form}`,
+    };
+    const starts = /name="when"|\/start"/;
+    const [owner, editor] = (['owner', 'editor'] as const).map((role) => cookieOf(app, addPerson(app, role)));
+    const read = async (path: string, cookie = owner) =>
+      (await app.page('GET', path, { headers: { cookie: cookie ?? '' } })).text;
+    for (const path of Object.values(pages)) {
+      const text = await read(path);
+      t.equal(
+        text.split('The sender is not verified yet. <a href="/settings/senders">Verify the sender</a>').length,
+        2,
+        `${path} says so once`,
+      );
+      t.notMatch(text, starts, path);
+      t.match(await read(path, editor), 'The sender is not verified yet. An owner of the account can verify it.');
+    }
+    const live = await app.one.call('GET', '/automations/set-live', { query: { utr: series } });
+    t.match(live, { status: 409, body: { errors: 'The sender is not verified yet' } }, 'the API says the same');
+
+    verifySenders(app);
+    await app.background();
+    for (const path of Object.values(pages)) t.notMatch(await read(path), 'not verified yet', path);
+    t.match(await read(pages.schedule), starts);
+    t.match(await read(pages.automation), starts);
+  },
+);

@@ -104,8 +104,13 @@ t.test('every sentence is said by the code, so that none is translated for nothi
   // Codes that are put together from a part and a name.
   const PUT_TOGETHER =
     /^(?:cause_|suppression_|relay_test_|held_(?:own_)?(?:type|segment)_deleted$|held_(?:cancelled|copy|no_audience|sender_|too_many_))/;
+  // Codes that only rows have which an earlier release stored.
+  const EARLIER = ['mail_sender_unverified'];
   const unsaid = Object.keys(SENTENCES).filter(
-    (code) => !PUT_TOGETHER.test(code) && !new RegExp(`(?:SENTENCES\\.|['\`])${code}\\b`).test(source),
+    (code) =>
+      !EARLIER.includes(code) &&
+      !PUT_TOGETHER.test(code) &&
+      !new RegExp(`(?:SENTENCES\\.|['\`])${code}\\b`).test(source),
   );
   t.strictSame(unsaid, []);
 });

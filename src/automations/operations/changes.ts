@@ -8,6 +8,7 @@ import Type from 'typebox';
 import { checkedTargets } from '../../audience/segments/segments.ts';
 import type { Db } from '../../database/open.ts';
 import { recordUtr } from '../../database/ownership.ts';
+import type { HeldCode } from '../../database/schema/index.ts';
 import { AUTOMATION_STATUS, automationSchedules, automations } from '../../database/schema/index.ts';
 import type { Frozen } from '../../delivery/compiling/freeze.ts';
 import { conflict, invalid } from '../../errors/failure.ts';
@@ -320,10 +321,11 @@ function publish(
   db: Db,
   automation: Automation,
   schedule: Schedule,
-  frozen: Frozen | { problem: Said } | null,
+  frozen: Frozen | { problem: Said; code: HeldCode } | null,
   now: string,
 ): void {
   if (automation.status !== AUTOMATION_STATUS.live || frozen === null) return;
-  if ('problem' in frozen) throw conflict(sentence('live_change_broken', frozen));
+  if ('problem' in frozen)
+    throw conflict(frozen.code === 'sender_unverified' ? frozen.problem : sentence('live_change_broken', frozen));
   createScheduleMailing(db, automation, schedule, frozen, now);
 }

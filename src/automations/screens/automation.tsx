@@ -5,15 +5,17 @@ import { measured } from '../../dashboard/components/campaign-list.tsx';
 import { StateBadge } from '../../dashboard/components/campaign-state.tsx';
 import { Confirm } from '../../dashboard/components/confirm.tsx';
 import { Stats, Time } from '../../dashboard/components/figures.tsx';
-import { Card, Notice } from '../../dashboard/components/surface.tsx';
+import { Card } from '../../dashboard/components/surface.tsx';
 import { numberColumn, Table } from '../../dashboard/components/table.tsx';
 import { setFlash } from '../../dashboard/flash.ts';
 import { ask, attempt, sentenceOf } from '../../dashboard/operations.ts';
 import { sendPage } from '../../dashboard/page.tsx';
 import { texts } from '../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
+import type { Viewer } from '../../dashboard/viewer.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
+import { unverifiedReason, WhyHeld } from '../../senders/screens/unverified.tsx';
 import { readWindow } from '../../sending-times/operations.ts';
 import { readChoices } from '../../single-sends/screens/compose/step.tsx';
 import type { Target } from '../../single-sends/screens/compose/targets.ts';
@@ -54,12 +56,18 @@ export async function automationScreen(app: FastifyInstance, { clock }: { clock:
       ]);
       const target = targets.find(({ value }) => value === series.automation_for);
       const canChange = viewer.role !== 'viewer';
+      const unverified = await unverifiedReason(
+        request,
+        series.mails.map(({ sender_id: id }) => id),
+      );
       const content = (
         <>
           <WhoEnters series={series} target={target} />
           {summary.state === 'live' && <Waits waits_until={times.waits_until} />}
-          {canChange && <Actions series={series} target={target} />}
-          <Overview {...{ summary, report, canChange }} now={clock.now()} />
+          {/* What holds it already, the overview says. */}
+          {summary.held_reason === null && <WhyHeld reason={unverified} viewer={viewer} />}
+          {canChange && <Actions series={series} target={target} isUnverified={unverified !== null} />}
+          <Overview {...{ summary, report, canChange, viewer }} now={clock.now()} />
           <PersonForecast email={email} asked={asked} now={clock.now()} isTrial={series.is_live === 0} />
         </>
       );
@@ -96,15 +104,16 @@ interface OverviewProps {
   report: Report;
   now: Date;
   canChange: boolean;
+  viewer: Viewer;
 }
 
-function Overview({ summary, report, now, canChange }: OverviewProps) {
+function Overview({ summary, report, now, canChange, viewer }: OverviewProps) {
   const language = useLanguage();
   const { held_reason: reason } = summary;
   const left = report.people.filter(({ state }) => state === 'left');
   return (
     <>
-      {reason !== null && <Notice tone="warn">{language.sentence(reason)}</Notice>}
+      <WhyHeld reason={reason} viewer={viewer} />
       <Card title={language.say('automations.people')} action={<StateBadge state={summary.state} />}>
         <Stats
           figures={[
@@ -247,8 +256,16 @@ export async function stateActions(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** What can be done with an automation as a whole. `target`: who enters it, undefined where it has none. */
-function Actions({ series, target }: { series: Series; target: Target | undefined }) {
+interface ActionsProps {
+  series: Series;
+  /** Who enters it; undefined where it has none. */
+  target: Target | undefined;
+  /** Whether the sender of one of its mails has to be verified before it may start. */
+  isUnverified: boolean;
+}
+
+/** What can be done with an automation as a whole. */
+function Actions({ series, target, isUnverified }: ActionsProps) {
   const language = useLanguage();
   const { utr, people } = series;
   const address = automationAddress(utr);
@@ -270,7 +287,8 @@ function Actions({ series, target }: { series: Series; target: Target | undefine
           {people.queued > 0 && <p>{language.say('automations.pause.queued', { count: people.queued })}</p>}
         </Confirm>
       ) : (
-        isReady && (
+        isReady &&
+        !isUnverified && (
           <Confirm
             id="start-automation"
             action={`${address}/start`}

@@ -47,7 +47,6 @@ export const FEATURE_SENTENCES = {
   form_off: 'It is switched off.',
   form_type_deleted: 'Its contact type was deleted: choose another one.',
   form_sender_deleted: 'Its sender was deleted: choose another one.',
-  form_sender_unverified: 'Its sender is not verified yet.',
 
   // Errors of an export file.
   file_not_export: 'The file must be a file of type: zip, csv, json.',

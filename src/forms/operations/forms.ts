@@ -2,6 +2,7 @@
 
 import Type, { type Static } from 'typebox';
 import { inTransaction } from '../../database/transaction.ts';
+import { held } from '../../delivery/queue/holds.ts';
 import { conflict, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { formSnippet } from '../../http/pages/form-markup.tsx';
@@ -80,7 +81,7 @@ const OFF_REASONS = {
   off: sentence('form_off'),
   type_deleted: sentence('form_type_deleted'),
   sender_deleted: sentence('form_sender_deleted'),
-  sender_unverified: sentence('form_sender_unverified'),
+  sender_unverified: held('sender_unverified').held_reason,
 } as const;
 
 export const listForms = operation({

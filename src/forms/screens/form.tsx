@@ -9,8 +9,10 @@ import { ask, attempt, type Refusal } from '../../dashboard/operations.ts';
 import { sendPage } from '../../dashboard/page.tsx';
 import { field } from '../../dashboard/sign-in/fields.ts';
 import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
+import type { Viewer } from '../../dashboard/viewer.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { READ } from '../../http/pages/layout.ts';
+import { WhyHeld } from '../../senders/screens/unverified.tsx';
 import { deleteForm, type Form, readForm, saveForm } from '../operations/forms.ts';
 import { FormState } from './basics.tsx';
 import { Builder } from './builder.tsx';
@@ -66,7 +68,7 @@ export async function formScreen(app: FastifyInstance): Promise<void> {
     const content = (
       <div class="stack">
         <Problem>{problem}</Problem>
-        <Overview form={form} />
+        <Overview form={form} viewer={viewer} />
         <Share form={form} snippet={snippet} />
         <Builder id={form.id} draft={typed ?? draftOf(form)} {...{ choices, problems, canChange }} />
         {canChange && <Deletion form={form} />}
@@ -76,7 +78,7 @@ export async function formScreen(app: FastifyInstance): Promise<void> {
   }
 }
 
-function Overview({ form }: { form: Form }) {
+function Overview({ form, viewer }: { form: Form; viewer: Viewer }) {
   const language = useLanguage();
   const { shown, sent, confirmed, off_code: code, off_reason: reason } = form;
   return (
@@ -84,8 +86,10 @@ function Overview({ form }: { form: Form }) {
       <p>
         <FormState form={form} />
       </p>
-      {code !== null && reason !== null && (
-        <Notice tone={code === 'off' ? 'plain' : 'warn'}>{language.sentence(reason)}</Notice>
+      {code === 'off' && reason !== null ? (
+        <Notice>{language.sentence(reason)}</Notice>
+      ) : (
+        <WhyHeld reason={reason} viewer={viewer} />
       )}
       <Stats
         figures={[

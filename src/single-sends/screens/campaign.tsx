@@ -8,17 +8,19 @@ import { Confirm } from '../../dashboard/components/confirm.tsx';
 import { type Problems, TextField } from '../../dashboard/components/field.tsx';
 import { Meter, Time } from '../../dashboard/components/figures.tsx';
 import { Island } from '../../dashboard/components/island.tsx';
-import { Card, Notice, Tabs } from '../../dashboard/components/surface.tsx';
+import { Card, Tabs } from '../../dashboard/components/surface.tsx';
 import { setFlash } from '../../dashboard/flash.ts';
 import { ask, attempt, type Refusal, sentenceOf } from '../../dashboard/operations.ts';
 import { languageOf, sendPage } from '../../dashboard/page.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';
 import { field } from '../../dashboard/sign-in/fields.ts';
 import { requireEditor, viewerOf } from '../../dashboard/signed-in.ts';
+import type { Viewer } from '../../dashboard/viewer.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { RESULT_HELD_CODES } from '../../database/schema/index.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Operation } from '../../operations/operation.ts';
+import { WhyHeld } from '../../senders/screens/unverified.tsx';
 import {
   cancelSingleSend,
   countUnopened,
@@ -43,8 +45,8 @@ interface Place {
   current: (typeof PARTS)[number];
 }
 
-/** The same, and whether the user may stop it. */
-type HeadProps = Place & { mayStop: boolean };
+/** The same, and who looks at it. */
+type HeadProps = Place & { viewer: Viewer };
 
 /** Sends a part of a campaign as a page; `action` is what can be done with the campaign. */
 export function sendPart(
@@ -62,14 +64,14 @@ export function sendPart(
   } as const;
   const page = (
     <>
-      <Head {...place} mayStop={viewerOf(request).role !== 'viewer'} />
+      <Head {...place} viewer={viewerOf(request)} />
       {content}
     </>
   );
   return sendPage(request, reply, viewerOf(request), frame, page);
 }
 
-function Head({ summary, now, current, mayStop }: HeadProps) {
+function Head({ summary, now, current, viewer }: HeadProps) {
   const language = useLanguage();
   const { utr, state, subject, starts_at: startsAt, held_reason: heldReason, recipients, finished } = summary;
   const progress = language.say('campaigns.progress', { finished, count: recipients });
@@ -90,9 +92,9 @@ function Head({ summary, now, current, mayStop }: HeadProps) {
         )}
       </div>
       {state === 'scheduled' && start !== null && isSoon(start, now) && (
-        <Countdown utr={utr} start={start} now={now} mayStop={mayStop} />
+        <Countdown utr={utr} start={start} now={now} mayStop={viewer.role !== 'viewer'} />
       )}
-      {heldReason !== null && <Notice tone="warn">{language.sentence(heldReason)}</Notice>}
+      <WhyHeld reason={heldReason} viewer={viewer} />
       {finished < recipients && (
         <div class="mailing-progress">
           <Meter label={progress} value={finished} max={recipients} />

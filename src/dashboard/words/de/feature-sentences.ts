@@ -44,7 +44,6 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   form_off: 'Es ist ausgeschaltet.',
   form_type_deleted: 'Sein Kontakttyp wurde gelöscht: Wählen Sie einen anderen.',
   form_sender_deleted: 'Sein Absender wurde gelöscht: Wählen Sie einen anderen.',
-  form_sender_unverified: 'Sein Absender ist noch nicht bestätigt.',
 
   // Exports of other services.
   file_not_export: 'Die Datei muss eine ZIP-, CSV- oder JSON-Datei sein.',

@@ -53,6 +53,11 @@ export function verificationRequired(client: Database, config: Config): boolean 
   return (config.SENDER_VERIFICATION || (isTestMode(client, config) ? 'optional' : 'required')) === 'required';
 }
 
+/** Whether nothing may leave from a sender yet, because its owner has not confirmed its address and has to. */
+export function isUnverified(client: Database, config: Config, sender: { is_verified: number }): boolean {
+  return sender.is_verified === 0 && verificationRequired(client, config);
+}
+
 /** The SMTP relays in order of preference; empty if mail stays in the outbox. Throws an Error that names SMTP_URL if that is invalid. */
 export function relaysInUse(client: Database, { SMTP_URL }: Config): Relay[] {
   return SMTP_URL === '' ? storedRelays(client) : parseRelays(SMTP_URL);

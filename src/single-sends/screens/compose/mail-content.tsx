@@ -1,4 +1,5 @@
 /** The content of a mail, of a campaign or of an automation: the ways to make it are the designer, templates and pasted HTML. Code that is too long for a page can be downloaded and replaced. */
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import type { Static } from 'typebox';
@@ -13,6 +14,7 @@ import { withQuery } from '../../../dashboard/with-query.ts';
 import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
 import { pageRoute } from '../../../http/pages/layout.ts';
 import { MAX_FORM_BYTES } from '../../../http/requests/forms.ts';
+import { unverifiedReason, WhyHeld } from '../../../senders/screens/unverified.tsx';
 import { isOwn } from '../../../templates/mail-content.ts';
 import { type ListedTemplate, listTemplates } from '../../../templates/operations.ts';
 import { countAudience, type Draft, readDraft, saveDraft } from '../../operations/drafts.ts';
@@ -103,7 +105,12 @@ export function composedCampaign(request: FastifyRequest, draft: Draft): Compose
     address: (step) => stepPath(utr, step),
     async missing() {
       const { audience } = await ask(request, countAudience, { utr });
-      return <MissingParts utr={utr} missing={missingParts(draft, audience)} />;
+      return (
+        <>
+          <WhyHeld reason={await unverifiedReason(request, [draft.sender_id])} viewer={viewerOf(request)} />
+          <MissingParts utr={utr} missing={missingParts(draft, audience)} />
+        </>
+      );
     },
     next: stepPath(utr, 'schedule'),
     readDesignUrl: () => ask(request, readDesignUrl, { utr }),

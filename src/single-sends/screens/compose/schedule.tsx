@@ -1,4 +1,5 @@
 /** The last step: sending now, or later on a day and at a time in one zone or in that of each recipient. The buttons say to how many people. */
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
 import type { Static } from 'typebox';
@@ -12,13 +13,16 @@ import { languageOf } from '../../../dashboard/page.tsx';
 import { recordTime } from '../../../dashboard/record-time.ts';
 import { field } from '../../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../../dashboard/signed-in.ts';
+import type { Viewer } from '../../../dashboard/viewer.ts';
 import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
 import { SINGLE_SEND_STATUS } from '../../../database/schema/index.ts';
 import { FIRST_ZONE, type LocalTime } from '../../../delivery/timing/local-times.ts';
 import { waitsUntil } from '../../../delivery/timing/send-window.ts';
 import { canarySize, MIN_AUDIENCE } from '../../../delivery/watch/canary.ts';
+import type { Said } from '../../../errors/sentences.ts';
 import { pageRoute } from '../../../http/pages/layout.ts';
 import type { Deps } from '../../../operations/deps.ts';
+import { unverifiedReason, WhyHeld } from '../../../senders/screens/unverified.tsx';
 import { type ResultLimits, readResultLimits, readWindow } from '../../../sending-times/operations.ts';
 import { CapField, HoldCard, readHasCaps } from '../../../sending-times/screens/times.tsx';
 import { toUtc, wallClock } from '../../../time/zones.ts';
@@ -93,7 +97,20 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     ]);
     const plan = draft.variants > 1 ? (await ask(request, readVariants, { utr })).plan : null;
     const mayChange = viewerOf(request).role === 'owner';
-    const shown = { draft, audience, plan, hasCaps, times, limits, mayChange, now: clock.now(), ...sent };
+    const unverified = await unverifiedReason(request, [draft.sender_id]);
+    const shown = {
+      draft,
+      audience,
+      unverified,
+      viewer: viewerOf(request),
+      plan,
+      hasCaps,
+      times,
+      limits,
+      mayChange,
+      now: clock.now(),
+      ...sent,
+    };
     const content = <Schedule {...shown} />;
     return sendStep(request, reply, draft, 'schedule', content, sent.problem);
   }
@@ -113,6 +130,9 @@ interface ScheduleProps {
   audience: Audience;
   /** What its A/B test can find; null without one. */
   plan: TestPlan | null;
+  /** Why nothing may leave from its sender yet; null when it may. */
+  unverified: Said | null;
+  viewer: Viewer;
   hasCaps: boolean;
   times: LeavingTimes;
   limits: ResultLimits;
@@ -123,7 +143,20 @@ interface ScheduleProps {
   problems?: Problems;
 }
 
-function Schedule({ draft, audience, plan, hasCaps, times, limits, mayChange, now, when, problems }: ScheduleProps) {
+function Schedule({
+  draft,
+  audience,
+  plan,
+  unverified,
+  viewer,
+  hasCaps,
+  times,
+  limits,
+  mayChange,
+  now,
+  when,
+  problems,
+}: ScheduleProps) {
   const missing = missingParts(draft, audience);
   const caps = (name: string) =>
     hasCaps ? <CapField name={name} kind="mailing" value={String(draft.ignores_caps)} /> : null;
@@ -140,6 +173,8 @@ function Schedule({ draft, audience, plan, hasCaps, times, limits, mayChange, no
       )}
       {missing.length > 0 ? (
         <MissingParts utr={draft.utr} missing={missing} />
+      ) : unverified !== null ? (
+        <WhyHeld reason={unverified} viewer={viewer} />
       ) : (
         <>
           <Now draft={draft} count={audience.recipients} caps={caps('caps_now')} />

@@ -1,0 +1,38 @@
+/** Why something does not leave; where its sender must be verified first, with the way to do that. */
+import type { FastifyRequest } from 'fastify';
+import { Notice } from '../../dashboard/components/surface.tsx';
+import { ask } from '../../dashboard/operations.ts';
+import type { Viewer } from '../../dashboard/viewer.ts';
+import { useLanguage } from '../../dashboard/words/index.ts';
+import { held } from '../../delivery/queue/holds.ts';
+import { isUnverified } from '../../delivery/transport/relays/in-use.ts';
+import type { Said } from '../../errors/sentences.ts';
+import { codeOf } from '../../errors/stored.ts';
+import { listSenders } from '../operations/senders.ts';
+
+const UNVERIFIED = held('sender_unverified').held_reason;
+
+/** Why nothing may leave from one of these senders yet; null when it may. */
+export async function unverifiedReason(request: FastifyRequest, senderIds: readonly number[]): Promise<Said | null> {
+  const { db, config } = request.server.deps;
+  const senders = await ask(request, listSenders, {});
+  const isWaiting = senders.some((sender) => senderIds.includes(sender.id) && isUnverified(db.$client, config, sender));
+  return isWaiting ? UNVERIFIED : null;
+}
+
+/** A stored reason; nothing where there is none. Only owners may verify senders. */
+export function WhyHeld({ reason, viewer }: { reason: Said | null; viewer: Viewer }) {
+  const language = useLanguage();
+  if (reason === null) return null;
+  if (codeOf(reason) !== codeOf(UNVERIFIED)) return <Notice tone="warn">{language.sentence(reason)}</Notice>;
+  return (
+    <Notice tone="warn">
+      {language.sentence(reason)}.{' '}
+      {viewer.role === 'owner' ? (
+        <a href="/settings/senders">{language.say('senders.verify')}</a>
+      ) : (
+        language.say('senders.verify.ask')
+      )}
+    </Notice>
+  );
+}
