@@ -8,7 +8,7 @@ import { brandRoutes } from '../brand/routes.ts';
 import { designLinkRoutes, savedBlockRoutes } from '../designs/routes.ts';
 import { feedRoutes } from '../feeds/routes.ts';
 import { formRoutes } from '../forms/routes.ts';
-import { installCallers } from '../http/callers.ts';
+import { installCallers } from '../http/authentication.ts';
 import { installErrors } from '../http/errors.ts';
 import { installForms } from '../http/requests/forms.ts';
 import { installValidation } from '../http/requests/validation.ts';
@@ -32,7 +32,7 @@ import { transactionalRoutes } from '../transactional/routes.ts';
 import { userRoutes } from '../users/routes.ts';
 import { versionRoutes } from '../versions/routes.ts';
 import { webhookRoutes } from '../webhooks/routes.ts';
-import { warnOfContent } from './content-warnings.ts';
+import { warnOfContent } from './content-warning-header.ts';
 
 /** Registers all endpoints under /api. */
 export async function api(app: FastifyInstance, deps: Deps): Promise<void> {

@@ -25,7 +25,7 @@ import { isUnverified } from '../delivery/transport/relays/in-use.ts';
 import { conflict, invalid, notFound } from '../errors/failure.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
-import { moveOrStore, movesTo, nextPosition, untilMovesDone } from './places.ts';
+import { moveOrStore, movesTo, nextPosition, untilMovesDone } from './move-enrolments.ts';
 import { markLive } from './status.ts';
 
 export type Automation = typeof automations.$inferSelect;

@@ -9,7 +9,7 @@ import { relayName } from '../delivery/transport/smtp/relay-urls.ts';
 import { checkDomains, dnsResolver } from '../health-checks/dns.ts';
 import { recordDoctorFindings } from '../health-checks/doctor-findings.ts';
 import type { Finding } from '../health-checks/finding.ts';
-import { filesCheck, localChecks } from '../health-checks/local.ts';
+import { filesCheck, localChecks } from '../health-checks/machine.ts';
 import { publicAddressCheck } from '../health-checks/public-address.ts';
 import { recordReturnedMail, returnedMailCheck, takesReturnedMail } from '../health-checks/returned-mail.ts';
 import { nodeChecks } from '../health-checks/service.ts';

@@ -10,8 +10,8 @@ import { FINAL_STATES } from '../delivery/queue/ledger/ledger.ts';
 import { relayFailing } from '../delivery/queue/relay-use.ts';
 import { oldestDueAt, readGauges } from '../delivery/reporting/gauges.ts';
 import { listSenderNodes, refusedMessages } from '../delivery/reporting/sender-nodes.ts';
+import { countHeld } from '../installation/list-holds.ts';
 import type { Deps } from '../operations/deps.ts';
-import { countHeld } from '../senders/list-holds.ts';
 
 /** Counting a long queue takes milliseconds, so requests within this time share one count. */
 const FRESH_MS = 1000;

@@ -15,8 +15,9 @@ import { conflict } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 import { codeOf } from '../errors/stored.ts';
 import type { Finding } from '../health-checks/finding.ts';
-import { filesCheck, localChecks } from '../health-checks/local.ts';
+import { filesCheck, localChecks } from '../health-checks/machine.ts';
 import { findPublicAddress, publicAddressCheck, recordPublicAddress } from '../health-checks/public-address.ts';
+import { type DnsSeen, dnsSeen } from '../health-checks/relays-and-domains.ts';
 import {
   findReturnedMail,
   recordReturnedMail,
@@ -24,7 +25,6 @@ import {
   takesReturnedMail,
 } from '../health-checks/returned-mail.ts';
 import { nodeChecks, serviceChecks, webhooksCheck } from '../health-checks/service.ts';
-import { type DnsSeen, dnsSeen } from '../health-checks/ways-out.ts';
 import { choice, integer, isoTimestampSchema, nullable, said, zeroOrOne } from '../http/requests/schemas.ts';
 import type { Deps } from '../operations/deps.ts';
 import { type Context, operation } from '../operations/operation.ts';

@@ -20,7 +20,7 @@ import { keptMails } from '../delivery/reporting/mailing-report.ts';
 import { COURIERS, courierInUse } from '../delivery/transport/relays/in-use.ts';
 import { readStored } from '../errors/stored.ts';
 import { DOMAIN_CHECKS } from '../health-checks/doctor-findings.ts';
-import { DNS_STATES, dnsSeen, RELAY_STATES, relaySeen } from '../health-checks/ways-out.ts';
+import { DNS_STATES, dnsSeen, RELAY_STATES, relaySeen } from '../health-checks/relays-and-domains.ts';
 import { choice, integer, isoTimestampSchema, nullable, said, zeroOrOne } from '../http/requests/schemas.ts';
 import { type Context, operation } from '../operations/operation.ts';
 import { senderDomain } from '../senders/domains.ts';

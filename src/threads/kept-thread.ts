@@ -10,7 +10,7 @@ import type { Config } from '../config.ts';
 import { prepared } from '../database/prepared.ts';
 import type { WriteLock } from '../database/write-lock.ts';
 import { Heartbeat } from '../delivery/queue/holds.ts';
-import type { KnownHolds } from '../senders/list-holds.ts';
+import type { KnownHolds } from '../installation/list-holds.ts';
 import { type ThreadName, threadFile } from '../thread-files.ts';
 import { endThread } from './end-thread.ts';
 

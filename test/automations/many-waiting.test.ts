@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm';
 import t from 'tap';
 import { removeSchedule } from '../../src/automations/automations.ts';
 import { applyMembershipChanges, enqueueDueMails } from '../../src/automations/enrolment.ts';
-import { continueMoves, moveOrStore, movesTo, orderMails } from '../../src/automations/places.ts';
+import { continueMoves, moveOrStore, movesTo, orderMails } from '../../src/automations/move-enrolments.ts';
 import { readConfig } from '../../src/config.ts';
 import { connect, type Db } from '../../src/database/open.ts';
 import { automationSchedules } from '../../src/database/schema/index.ts';

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
-import { updateContactKeepingPlaces } from '../../automations/places.ts';
+import { updateContactKeepingPlaces } from '../../automations/move-enrolments.ts';
 import type { Db } from '../../database/open.ts';
 import { ownedBy, recordId, requireOwnedIds } from '../../database/ownership.ts';
 import { recordObject, recordReader, totalBytes } from '../../database/record-json.ts';

@@ -42,7 +42,7 @@ import {
   requireRoomForMail,
   type Schedule,
 } from '../automations.ts';
-import { movesTo, orderMails } from '../places.ts';
+import { movesTo, orderMails } from '../move-enrolments.ts';
 import { ByUtr, checkAutomation, TARGET, WAITING_TYPES } from './automations.ts';
 import { type ChangeResult, Effects, withEffects } from './effects.ts';
 import { ByMail, checkMail, MAX_WAITING_PERIOD } from './mails.ts';

@@ -14,7 +14,7 @@ import {
 } from '../../delivery/queue/enrolment-state.ts';
 import { integer, isoTimestampSchema, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import { hasFewEnrolments, isMoving, moveOrStore, nextRange, untilMovesDone, wholeRange } from '../places.ts';
+import { hasFewEnrolments, isMoving, moveOrStore, nextRange, untilMovesDone, wholeRange } from '../move-enrolments.ts';
 
 /**
  * The effects of a change in the form of the API: for each mail waited for before the change and each waited for after it, the

@@ -46,7 +46,7 @@ import { queueTestMail, testMailMessage } from '../../single-sends/test-mail.ts'
 import { hasTemplate, withTemplateCopied } from '../../templates/mail-content.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { deleteMail, insertSchedule, requireAutomation, requireMail, requireRoomForMail } from '../automations.ts';
-import { moveOrStore, movesTo, untilMovesDone } from '../places.ts';
+import { moveOrStore, movesTo, untilMovesDone } from '../move-enrolments.ts';
 import { ByUtr, WAITING_TYPES } from './automations.ts';
 
 export const MAX_WAITING_PERIOD = 10_000;

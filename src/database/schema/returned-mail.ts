@@ -1,0 +1,81 @@
+/** What providers report about mail that was sent, and mail to the role mailboxes, such as reports of feedback loops. */
+import { blob, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { user } from './accounts.ts';
+import { count, id, line } from './columns.ts';
+
+export const MAIL_PROVIDERS = ['ses', 'mailgun', 'postmark', 'sendgrid', 'brevo', 'sparkpost'] as const;
+export type MailProvider = (typeof MAIL_PROVIDERS)[number];
+
+/** Why a request of a mail provider was refused. */
+export const REFUSALS = ['signature', 'expired', 'login', 'topic', 'malformed'] as const;
+
+/** One URL below /hooks/in that an account gave to a provider. Only src/delivery/feedback/providers/intakes.ts changes it. */
+export const providerIntakes = sqliteTable(
+  'provider_intakes',
+  {
+    id: id(),
+    user_id: user(),
+    provider: text({ enum: MAIL_PROVIDERS }).notNull(),
+    /** The signing key, verification key or password of the requests, sealed; null if the URL alone is the secret. */
+    sealed_secret: text(),
+    /** Amazon SNS: the topic that was confirmed first. Only this topic is accepted from then on. */
+    topic: text(),
+    /** How many events had which effect. */
+    permanent: count(),
+    returned: count(),
+    temporary: count(),
+    complaints: count(),
+    unsubscribes: count(),
+    /** Events that have no effect here, such as deliveries. */
+    others: count(),
+    /** Events about addresses that the account does not know. */
+    unmatched: count(),
+    duplicates: count(),
+    /** The provider's name for the last event. */
+    last_event: text(),
+    last_event_at: text(),
+    refused: count(),
+    last_refusal: text({ enum: REFUSALS }),
+    last_refused_at: text(),
+    /** The number of its rows in provider_event_keys. */
+    remembered: count(),
+    created_at: text().notNull(),
+  },
+  (table) => [index('provider_intakes_user').on(table.user_id, table.id)],
+);
+
+/** Hashes of recently processed events, so that a repeated event changes nothing. */
+export const providerEventKeys = sqliteTable(
+  'provider_event_keys',
+  {
+    intake_id: integer()
+      .notNull()
+      .references(() => providerIntakes.id, { onDelete: 'cascade' }),
+    key: blob({ mode: 'buffer' }).notNull(),
+    /** Epoch milliseconds. */
+    seen_at: integer().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.intake_id, table.key] }),
+    index('provider_event_keys_age').on(table.intake_id, table.seen_at),
+  ],
+);
+
+/** Mailboxes at the domain of return paths that belong to the installation: for feedback loops (RFC 5965), and those of RFC 2142. */
+export const ROLE_MAILBOXES = ['fbl', 'abuse', 'postmaster'] as const;
+export type RoleMailbox = (typeof ROLE_MAILBOXES)[number];
+
+/**
+ * Mail to these mailboxes that could not be matched to a mail of this installation. Only
+ * src/delivery/feedback/bounces/kept-mails.ts adds and removes rows.
+ */
+export const roleMails = sqliteTable('role_mails', {
+  id: id(),
+  mailbox: text({ enum: ROLE_MAILBOXES }).notNull(),
+  /** From the header; without markup and control characters, like the next columns. */
+  sender: line(),
+  subject: line(),
+  /** The beginning of its text. */
+  text: line(),
+  created_at: text().notNull(),
+});
