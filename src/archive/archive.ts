@@ -1,4 +1,4 @@
-/** The public archive of an account: which mails are in it, what anybody can read of it, and a mail of it as a page. */
+/** The public archive of an account: which mails are in it, what visitors can read, and the page of one mail. */
 import { randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { eq } from 'drizzle-orm';
@@ -20,26 +20,26 @@ import { conflict } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 import { isoTimestamp } from '../time/clock.ts';
 
-/** The most mails in the archive of one account. */
+/** The maximum number of mails in the archive of one account. */
 const MAX_ARCHIVED = 5000;
 const SLUG_BYTES = 10;
 const TOKEN_BYTES = 10;
 
 type Archive = Pick<typeof archives.$inferSelect, 'slug' | 'title'>;
 
-/** The archive of an account; null before a mail was put into it or its address was chosen. */
+/** Returns the archive of an account; null before a mail was added or its slug was chosen. */
 export function findArchive(db: Db, accountId: number): Archive | null {
   const columns = { slug: archives.slug, title: archives.title };
   return db.select(columns).from(archives).where(eq(archives.user_id, accountId)).get() ?? null;
 }
 
-/** Whether another account has this address. */
+/** Returns true if another account has this slug. */
 export function isSlugTaken(db: Db, accountId: number, slug: string): boolean {
   const holder = db.select({ user_id: archives.user_id }).from(archives).where(eq(archives.slug, slug)).get();
   return holder !== undefined && holder.user_id !== accountId;
 }
 
-/** Stores the address and the title of an account's archive. To be called within a transaction. */
+/** Stores the slug and the title of an account's archive. Call inside a transaction. */
 export function saveArchive(db: Db, accountId: number, { slug, title }: Archive, now: Date): void {
   const updated_at = isoTimestamp(now);
   db.insert(archives)
@@ -48,7 +48,7 @@ export function saveArchive(db: Db, accountId: number, { slug, title }: Archive,
     .run();
 }
 
-/** How many mails of an account anybody can read. */
+/** Returns how many mails of an account are published. */
 export function countPublished(client: Database, accountId: number): number {
   return Number(
     client
@@ -58,7 +58,7 @@ export function countPublished(client: Database, accountId: number): number {
   );
 }
 
-/** Where a single send stands in the archive; null: it is not in it. */
+/** Returns the state of a single send in the archive; null if it is not in the archive. */
 export function findArchivedMail(
   db: Db,
   singleSendId: number,
@@ -68,8 +68,8 @@ export function findArchivedMail(
 }
 
 /**
- * Puts a single send into the archive of its account; one that was sent can be read at once. Throws 409 when the archive is full. To be
- * called within a transaction.
+ * Adds a single send to the archive of its account. One that was sent is published at once. Throws 409 if the archive is full.
+ * Call inside a transaction.
  */
 export function addToArchive(db: Db, accountId: number, singleSendId: number, now: Date): void {
   if (findArchivedMail(db, singleSendId) !== null) return;
@@ -88,14 +88,14 @@ export function addToArchive(db: Db, accountId: number, singleSendId: number, no
   publishSent(db.$client, [singleSendId]);
 }
 
-/** Takes a single send out of the archive; its address is not known from then on. */
+/** Removes a single send from the archive. Its URL no longer works from then on. */
 export function removeFromArchive(db: Db, singleSendId: number): void {
   db.delete(archivedMails).where(eq(archivedMails.single_send_id, singleSendId)).run();
 }
 
 /**
- * Lets everybody read those of these single sends that are in an archive and were sent to the end; one that was cancelled stays hidden.
- * Those that are published already stay as they are. Of an A/B test it is the winner. To be called within a transaction.
+ * Publishes those of these single sends that are in an archive and were sent completely; a cancelled one stays hidden.
+ * Published ones do not change. For an A/B test the winner is published. Call inside a transaction.
  */
 export function publishSent(client: Database, singleSendIds: readonly number[]): void {
   const sent = client
@@ -112,7 +112,7 @@ export function publishSent(client: Database, singleSendIds: readonly number[]):
   for (const { id, subject, finished_at } of sent) publish.run(mergeLine(subject, {}), finished_at, id);
 }
 
-/** An archive that somebody opens. */
+/** An archive as visitors see it. */
 export interface PublicArchive {
   user_id: number;
   slug: string;
@@ -126,7 +126,7 @@ export interface PublishedMail {
   published_at: string;
 }
 
-/** The archive with this address, or null where there is none with a mail that can be read. */
+/** Returns the archive with this slug, or null if there is none with a published mail. */
 export function findPublicArchive(client: Database, slug: string): PublicArchive | null {
   return (
     client
@@ -137,7 +137,7 @@ export function findPublicArchive(client: Database, slug: string): PublicArchive
   );
 }
 
-/** At most `limit` mails of an archive after the `offset` newest, newest first. */
+/** Returns up to `limit` published mails of an archive, newest first, after skipping `offset`. */
 export function listPublished(client: Database, accountId: number, limit: number, offset: number): PublishedMail[] {
   return client
     .prepare<[number, number, number], PublishedMail>(`
@@ -146,7 +146,7 @@ export function listPublished(client: Database, accountId: number, limit: number
     .all(accountId, limit, offset);
 }
 
-/** A mail of an account's archive, or null where there is none that can be read. */
+/** Returns a published mail of an account's archive, or null. */
 export function findPublishedMail(client: Database, accountId: number, token: string): PublishedMail | null {
   return (
     client
@@ -157,7 +157,7 @@ export function findPublishedMail(client: Database, accountId: number, token: st
   );
 }
 
-/** The content with which a published mail was sent, of an A/B test that of the winner; undefined where it is gone. */
+/** Returns the content with which a published mail was sent, for an A/B test that of the winner; undefined if it was removed. */
 export function findPublishedContent(client: Database, token: string): FrozenContent | undefined {
   const found = client
     .prepare<[string], { content: string; winner: number | null }>(`
@@ -173,23 +173,23 @@ export function findPublishedContent(client: Database, token: string): FrozenCon
   return { ...frozen, content: variant.content, sender_name: variant.sender_name ?? frozen.sender_name };
 }
 
-/** What is put around the mail. All of it is text. */
+/** The parts of the page around the mail. All of them are plain text. */
 export interface Surroundings {
   title: string;
-  /** The address of this page, which is the one that search engines keep. */
+  /** The canonical URL of this page, for search engines. */
   canonical: string;
-  /** Where the link of the unsubscribe page leads, since nobody is unsubscribed from here. */
+  /** The target of the mail's unsubscribe link, because nobody can unsubscribe from this page. */
   preferences: string;
-  /** The list of the archive, and the words of the link to it. */
+  /** The URL of the archive's list, and the text of the link to it. */
   list: string;
   back: string;
 }
 
-// System colours follow the reader's scheme, whatever the mail does.
+// System colours follow the reader's colour scheme, whatever the mail does.
 const BAR =
   'color-scheme:light dark;margin:0;padding:12px 16px;background:Canvas;color:CanvasText;font:16px/1.4 system-ui,sans-serif;text-align:left;border-bottom:1px solid GrayText';
 
-/** The HTML of the page. Placeholders have their defaults or are empty. Throws MergedTooLarge. */
+/** Returns the HTML of the page. Placeholders have their defaults or are empty. Throws MergedTooLarge. */
 export function readersCopy({ content, sender_name, sender_address }: FrozenContent, around: Surroundings): string {
   const { title, canonical, preferences, list, back } = around;
   const template: Template = withoutPixel(untracked(content));
@@ -201,7 +201,8 @@ export function readersCopy({ content, sender_name, sender_address }: FrozenCont
   const headAt =
     endOfTag(html, /<head[\s>]/i) ?? endOfTag(html, /<html[\s>]/i) ?? endOfTag(html, /<!doctype[\s>]/i) ?? 0;
   const bodyAt = endOfTag(html, /<body[\s>]/i) ?? endOfTag(html, /<\/head[\s>]/i) ?? headAt;
-  // Both at the same place in a mail that is no whole document. Markup that is out of order gets no bar within its head.
+  // Both are inserted at the same place if the mail is not a whole document. If its tags are in the wrong order, the bar is not
+  // inserted within the head.
   return (
     html.slice(0, headAt) +
     head +
@@ -211,14 +212,14 @@ export function readersCopy({ content, sender_name, sender_address }: FrozenCont
   );
 }
 
-/** Where the first tag that begins like this ends; undefined where there is none. Looks at each character once, whatever the markup. */
+/** Returns where the first tag that begins like this ends; undefined if there is none. Reads each character once, whatever the markup. */
 function endOfTag(html: string, begin: RegExp): number | undefined {
   const found = begin.exec(html);
   if (found === null) return undefined;
   let quote = '';
   for (let at = found.index + found[0].length - 1; at < html.length; at++) {
     const character = html.charAt(at);
-    // A value in quotes may contain what ends a tag.
+    // A quoted value may contain the character that ends a tag.
     if (quote !== '') quote = character === quote ? '' : quote;
     else if (character === '>') return at + 1;
     else if (character === '"' || character === "'") quote = character;

@@ -1,4 +1,4 @@
-/** The public archive (additions): which single sends are in it, its address and its title. */
+/** Operations for the public archive (additions to the contract): the single sends in it, its slug and its title. */
 import Type, { type Static } from 'typebox';
 import { inTransaction } from '../database/transaction.ts';
 import { invalid } from '../errors/failure.ts';

@@ -1,4 +1,4 @@
-/** The API of the public archive. */
+/** The API for the public archive. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';

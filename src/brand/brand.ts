@@ -1,19 +1,19 @@
-/** The brand of an account: what new blocks and the choices of the designer begin with. */
+/** The brand of an account: the defaults of new blocks and of the designer's choices. */
 import { eq } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { type BRAND_FONTS, brands, pictures } from '../database/schema/index.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
 
 export const MAX_COLOURS = 6;
-/** A colour as it is given, such as `#1d5b46`. */
+/** The format of a colour, such as `#1d5b46`. */
 export const COLOUR = /^#[0-9a-f]{6}$/i;
-/** The width at which a logo stands in a header, unless it is narrower. */
+/** The maximum width of a logo in a header. */
 const LOGO_WIDTH = 180;
 
 type Font = (typeof BRAND_FONTS)[number];
 type Brand = Omit<typeof brands.$inferSelect, 'user_id' | 'created_at' | 'updated_at'>;
 
-/** The fonts by their names, each with those in its place where it is missing. */
+/** The fonts by name, each with its fallback fonts. */
 const STACKS: Readonly<Record<Font, string>> = {
   Arial: 'Arial, Helvetica, sans-serif',
   Verdana: 'Verdana, Geneva, sans-serif',
@@ -33,7 +33,7 @@ const NO_BRAND: Brand = {
   button_shape: 'rounded',
 };
 
-/** The brand of an account, and when it was saved as an ISO timestamp; null if never. */
+/** Returns the brand of an account, and when it was saved as an ISO timestamp; null if never. */
 export function readBrand(db: Db, accountId: number): Brand & { updated_at: string | null } {
   const {
     user_id: _account,
@@ -43,7 +43,7 @@ export function readBrand(db: Db, accountId: number): Brand & { updated_at: stri
   return { ...NO_BRAND, updated_at: null, ...brand };
 }
 
-/** Stores the brand of an account. To be called within a transaction. */
+/** Stores the brand of an account. Call inside a transaction. */
 export function saveBrand({ db, clock }: { db: Db; clock: Clock }, accountId: number, brand: Brand): void {
   const now = isoTimestamp(clock.now());
   db.insert(brands)
@@ -52,7 +52,7 @@ export function saveBrand({ db, clock }: { db: Db; clock: Clock }, accountId: nu
     .run();
 }
 
-/** The brand as the designer uses it: fonts as stacks, and the logo as it stands in a mail. */
+/** Returns the brand as the designer uses it: fonts as font stacks, and the logo as a picture of a mail. */
 export function designerBrand(db: Db, accountId: number, publicUrl: string) {
   const { logo_picture_id, colours, text_font, heading_font, button_shape } = readBrand(db, accountId);
   const logo =

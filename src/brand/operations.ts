@@ -1,4 +1,7 @@
-/** The brand of the account (additions): its logo, colours, fonts and buttons, with which the designer begins. */
+/**
+ * Operations for the account's brand (additions to the contract): its logo, colours, fonts and buttons, which are the defaults
+ * of the designer.
+ */
 import { eq } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { isOwned } from '../database/ownership.ts';
@@ -17,7 +20,7 @@ import { operation } from '../operations/operation.ts';
 import { auditBy } from '../users/audit.ts';
 import { COLOUR, MAX_COLOURS, readBrand, saveBrand } from './brand.ts';
 
-/** What both the account's brand and a change of it say. */
+/** The fields of the brand and of a change of it. */
 const Look = {
   text_font: { ...choice(...BRAND_FONTS), description: 'Font of texts and buttons.' },
   heading_font: { ...choice(...BRAND_FONTS), description: 'Font of headings.' },

@@ -1,4 +1,4 @@
-/** The API of the brand. */
+/** The API for the brand. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';

@@ -1,4 +1,7 @@
-/** The content that a design page edits, of a single send, a schedule or an own template: the signed links that open the page, whose data it shows and to whom it sends tests, and storing what it made. */
+/**
+ * The content that a design page edits, of a single send, a schedule or an own template: the signed links that open the page,
+ * the preview's data, test mails, and saving.
+ */
 import { and, asc, desc, eq, isNull } from 'drizzle-orm';
 import { findAddressId } from '../audience/contacts/address-rows.ts';
 import { type Address, parseAddress } from '../audience/contacts/addresses.ts';
@@ -34,10 +37,10 @@ import { isoTimestamp } from '../time/clock.ts';
 import { findUser } from '../users/users.ts';
 
 const PURPOSE = 'design';
-/** How long a link can be opened. An opened page can be used for the same time again. */
+/** How long a link can be opened. A page that is open then works for the same time again. */
 const LINK_MS = 24 * 60 * 60 * 1000;
 
-/** Stored template code: one of the two, and the other empty. */
+/** Stored template code: MJML or HTML, with the other empty. */
 export interface TemplateCode {
   template_json: string;
   template_html: string;
@@ -55,10 +58,10 @@ export interface Design extends TemplateCode {
   template_id: number;
   unsubscribe_group_id: number;
   tracking: number;
-  /** The recipients, and the targets excluded from them. */
+  /** The recipients, and the excluded targets. */
   targets: Target[];
   excluded: Target[];
-  /** Whether no mail leaves with this content yet, so that it may be saved before it is finished. */
+  /** True if no mail is sent with this content yet, so that it may be saved unfinished. */
   isDraft: boolean;
   /** Why the content can no longer be changed, or null. */
   locked: string | null;
@@ -67,17 +70,17 @@ export interface Design extends TemplateCode {
 }
 
 /**
- * The token in the link to a design page, valid for 24 hours from `now`. It says for whom it was made, since it ends with that person's
- * right to change mails: `userId` is 0 for a pair of keys.
+ * Returns the token in the link to a design page, valid for 24 hours from `now`. It contains the user for whom it was made,
+ * because it ends with that user's right to change mails; `userId` is 0 for a key pair.
  */
 export function designToken(tokens: Tokens, kind: Design['kind'], utr: string, userId: number, now: Date): string {
   return tokens.sign(PURPOSE, `${kind}:${utr}:${now.getTime() + LINK_MS}:${userId}`);
 }
 
 /**
- * The design that a link opens, with the code of the built-in template if nothing was designed yet. Null when the link is forged or
- * the record was deleted; `expired` when the link is too old or was revoked; `withdrawn` when the person it was made for was removed or
- * may change nothing now. With `usable` it is valid for another 24 hours, so that a page that was left open overnight can still be saved.
+ * Returns the design that a link opens, with the code of the built-in template if nothing was designed yet. Returns null if the link
+ * is forged or the record was deleted; `expired` if the link is too old or was revoked; `withdrawn` if its user was removed or may no
+ * longer change mails. With `usable` the link is valid for another 24 hours, so that a page left open overnight can still be saved.
  */
 export function findDesign(
   db: Db,
@@ -86,7 +89,7 @@ export function findDesign(
   now: Date,
   what: 'opening' | 'usable',
 ): Design | 'expired' | 'withdrawn' | null {
-  // Links made by earlier releases have no user.
+  // Links of earlier releases have no user.
   const [kind = '', given = '', end = '', userId = '0'] = tokens.read(PURPOSE, token)?.split(':') ?? [];
   const until = Number(end);
   const utr = recordUtr(given);
@@ -96,13 +99,13 @@ export function findDesign(
   return design === null || userId === '0' || mayChange(db, Number(userId), design.user_id) ? design : 'withdrawn';
 }
 
-/** Whether this user of an account is still there, in a role that changes mails. */
+/** Returns true if this user of an account exists and has a role that changes mails. */
 function mayChange(db: Db, userId: number, accountId: number): boolean {
   const user = findUser(db, accountId, userId);
   return user !== undefined && user.role !== 'viewer';
 }
 
-/** The design of this kind with this utr; null when there is none. */
+/** Returns the design of this kind with this utr; null if there is none. */
 function readDesign(db: Db, kind: string, utr: string, until: number): Design | null {
   if (kind === 'schedule') {
     const found = db
@@ -144,7 +147,7 @@ function readDesign(db: Db, kind: string, utr: string, until: number): Design | 
   };
 }
 
-/** An own template, shown for the account's first sender and anybody of its contacts, because it belongs to no campaign yet. */
+/** Returns the design of an own template. It belongs to no campaign, so its preview uses the account's first sender and any contact. */
 function findTemplateDesign(db: Db, utr: string, until: number): Design | null {
   const template = db.select().from(ownTemplates).where(eq(ownTemplates.utr, utr)).get();
   if (template === undefined) return null;
@@ -187,15 +190,15 @@ function automationTargets({
   return table === 'contacts' || table === 'segments' ? [{ id: String(id), table }] : [];
 }
 
-/** When the links of this mail were last revoked, in epoch milliseconds; 0 if never. */
+/** Returns when the links of this mail were last revoked, in epoch milliseconds; 0 if never. */
 function revokedAt(db: Db, utr: string): number {
   const found = db.select().from(designRevocations).where(eq(designRevocations.utr, utr)).get();
   return found?.revoked_at ?? 0;
 }
 
 /**
- * Revokes all links to design pages made so far: those of one single send, schedule or template (`utr`), or of all if null; in one account
- * (`accountId`), or in all if null. Gives their number.
+ * Revokes all existing links to design pages: those of one single send, schedule or template (`utr`), or of all if null; in one
+ * account (`accountId`), or in all if null. Returns their number.
  */
 export function revokeDesignLinks(
   db: Db,
@@ -229,19 +232,21 @@ function currentCode(
   };
 }
 
-/** The values of `((sender_name))` and `((sender_address))` for a design; empty where it has no sender. */
+/** Returns the values of `((sender_name))` and `((sender_address))` for a design; empty if it has no sender. */
 export function senderValues(db: Db, { sender_id }: Design): Record<'sender_name' | 'sender_address', string> {
   const sender = db.select().from(senders).where(eq(senders.id, sender_id)).get();
   return { sender_name: sender?.from_name ?? '', sender_address: sender ? senderAddress(db, sender) : '' };
 }
 
-/** The most tests of one link. Refused ones count too, so that a link cannot be used to find out who is a contact. */
+/**
+ * The maximum number of tests of one link. Refused ones count too, so that a link cannot be used to find out which addresses are contacts.
+ */
 const MAX_TESTS = 10;
 const TOO_MANY_REQUESTS = 429;
 
 /**
- * Checks that the page may send a test to this address, and counts it. Throws 429 when the link has reached `MAX_TESTS`, and 409 when
- * the address belongs to none of the account's senders and contacts.
+ * Checks that the page may send a test to this address, and counts it. Throws 429 if the link has reached `MAX_TESTS`, and 409
+ * if the address belongs to none of the account's senders and contacts.
  */
 export function allowTest(db: Db, { utr, until, user_id }: Design, { normalized, address }: Address, now: Date): void {
   const forget = db.$client.prepare('DELETE FROM design_tests WHERE until < ?');
@@ -275,8 +280,8 @@ function isSender(db: Db, accountId: number, normalized: string): boolean {
 }
 
 /**
- * The placeholder values for the preview of a design: those of the contact in its audience with this address, or of any contact in it
- * when `address` is null. Null when no such contact exists.
+ * Returns the placeholder values for the preview of a design: those of the contact in its audience with this address, or of any
+ * contact in it if `address` is null. Returns null if there is no such contact.
  */
 export function sampleValues(db: Db, design: Design, address: Address | null): Values | null {
   const addressId = address === null ? null : findAddressId(db, design.user_id, address);
@@ -286,9 +291,9 @@ export function sampleValues(db: Db, design: Design, address: Address | null): V
 }
 
 /**
- * Stores new template code of the user with this id, if it is known. A mail of a live automation gets a new revision of its mailing; a
- * queued single send stays queued and is sent with the new code. Throws 409 when a single send has started, or a live automation could
- * not send this code.
+ * Stores new template code, with the user who changed it if known. A mail of a live automation gets a new revision of its
+ * mailing; a queued single send stays queued and is sent with the new code. Throws 409 if a single send has started, or if a
+ * live automation could not send this code.
  */
 export async function saveDesign(
   deps: SingleSendActionDeps,
@@ -300,7 +305,7 @@ export async function saveDesign(
   await saveContent(deps, design.kind, design.id, code, userId);
 }
 
-/** Stores what a single send or a schedule is made of, like `saveDesign`. Also throws 404. */
+/** Stores the content of a single send or a schedule, like `saveDesign`. Also throws 404. */
 export async function saveContent(
   deps: SingleSendActionDeps,
   kind: 'single' | 'schedule',

@@ -1,4 +1,7 @@
-/** Parts of mails that an account keeps to use again in the designer, and taking back links to the designer (additions). */
+/**
+ * Operations for saved blocks, which are parts of mails to use again in the designer, and for revoking links to the designer
+ * (additions to the contract).
+ */
 import { asc, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import type { Db } from '../database/open.ts';
@@ -17,19 +20,19 @@ import { revokeDesignLinks } from './designs.ts';
 
 const KIBIBYTE = 1024;
 const MAX_BLOCKS = 100;
-/** The longest code of one block, and what all blocks of an account may take. */
+/** The maximum length of the code of one block, and of all blocks of an account. */
 export const MAX_BLOCK_CHARACTERS = 200 * KIBIBYTE;
 const MAX_ACCOUNT_BYTES = 10 * KIBIBYTE * KIBIBYTE;
 
 type SavedBlock = typeof savedBlocks.$inferSelect;
 
-/** What adding and changing blocks works with. */
+/** The dependencies of adding and changing blocks. */
 interface BlockDeps {
   db: Db;
   clock: Clock;
 }
 
-/** The names of an account's blocks, in the order in which they were kept. */
+/** Returns the names of an account's blocks, in the order in which they were saved. */
 export function listBlockNames(db: Db, accountId: number): Pick<SavedBlock, 'id' | 'block_name'>[] {
   return db
     .select({ id: savedBlocks.id, block_name: savedBlocks.block_name })
@@ -39,7 +42,7 @@ export function listBlockNames(db: Db, accountId: number): Pick<SavedBlock, 'id'
     .all();
 }
 
-/** The account's block with this id; throws 404. */
+/** Returns the account's block with this id. Throws 404. */
 export function requireBlock(db: Db, accountId: number, id: unknown): SavedBlock {
   const block = db
     .select()
@@ -50,7 +53,7 @@ export function requireBlock(db: Db, accountId: number, id: unknown): SavedBlock
   return block;
 }
 
-/** Adds a block and gives its id. Throws 409 when the account has no room for it. */
+/** Adds a block and returns its id. Throws 409 if the account has no room for it. */
 export function addBlock({ db, clock }: BlockDeps, accountId: number, block_name: string, json_code: string): number {
   const add = () => {
     const size = Buffer.byteLength(json_code);
@@ -65,7 +68,10 @@ export function addBlock({ db, clock }: BlockDeps, accountId: number, block_name
   return inTransaction(db, add);
 }
 
-/** Changes the name of a block, its code, or both. Mails that it was put into have a copy. Throws 404, and 409 when there is no room. */
+/**
+ * Changes the name of a block, its code, or both. Mails that contain the block have a copy and do not change. Throws 404, and
+ * 409 if there is no room.
+ */
 export function changeBlock(
   { db, clock }: BlockDeps,
   accountId: number,
@@ -91,7 +97,7 @@ export function deleteBlock(db: Db, accountId: number, id: unknown): void {
   if (changes === 0) throw notFound('Record not found');
 }
 
-/** Throws 409 when an account cannot have `more` blocks with this many bytes more. */
+/** Throws 409 if an account cannot have `more` further blocks with this number of further bytes. */
 function requireRoom(db: Db, accountId: number, bytes: number, more: number): void {
   const { count, size } = db
     .select({ count: sql<number>`count(*)`, size: sql<number>`ifnull(sum(${savedBlocks.size}), 0)` })
@@ -170,7 +176,7 @@ export const removeBlock = operation({
   run: ({ db, accountId }, { id }) => deleteBlock(db, accountId, id),
 });
 
-/** The links work without keys, so an owner who shared one can make it invalid. */
+/** Revokes links to the designer. The links work without keys, so an owner must be able to make a shared link invalid. */
 export const revokeLinks = operation({
   name: 'Revoke the links to the design page of a mail (addition)',
   description: 'All its links stop working. From then on design_url is a new one.',

@@ -1,4 +1,4 @@
-/** The API of saved blocks and of links to the designer. */
+/** The API for saved blocks and for links to the designer. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';

@@ -1,4 +1,4 @@
-/** An item of a feed as mails have it. All of its fields are plain text. */
+/** An item of a feed in the form that mails use. All of its fields are plain text. */
 import { createHash } from 'node:crypto';
 import { htmlText, shortened } from './html-text.ts';
 
@@ -13,24 +13,24 @@ export interface FeedItem {
   link: string;
   summary: string;
   author: string;
-  /** When it was published, as an ISO timestamp; empty where it does not say. */
+  /** When it was published, as an ISO timestamp; empty if the feed does not say. */
   date: string;
 }
 
-/** A feed that was read. */
+/** A parsed feed. */
 export interface ReadFeed {
   title: string;
-  /** In the order of the feed, each once. */
+  /** In the order of the feed, without repeats. */
   items: (FeedItem & { key: string })[];
 }
 
-/** A text of a feed; `isHtml` where its words have to be taken out of markup. */
+/** A text of a feed. With `isHtml` its words must be extracted from markup. */
 export interface RawText {
   text: string;
   isHtml: boolean;
 }
 
-/** What a format says about an item; absent where it says nothing. */
+/** The fields of an item as its format has them; absent if missing. */
 export interface RawItem {
   id?: string;
   link?: string;
@@ -40,10 +40,12 @@ export interface RawItem {
   date?: string;
 }
 
-/** The item of what a format says; null for one without an id and a link, which could not be recognized again. `base` is the feed's address. */
+/**
+ * Returns the item with these fields; null if it has neither an id nor a link and could not be recognized again. `base` is the feed's URL.
+ */
 export function feedItem(raw: RawItem, base: string): ReadFeed['items'][number] | null {
   const id = raw.id?.trim() ?? '';
-  // The id of an item in RSS is its address where it has no other.
+  // In RSS the id of an item is also its link if it has no other link.
   const link = absolute(raw.link || (/^https?:/i.test(id) ? id : ''), base);
   const identity = id || link;
   if (identity === '') return null;
@@ -59,7 +61,7 @@ export function feedItem(raw: RawItem, base: string): ReadFeed['items'][number] 
   };
 }
 
-/** The name of a feed. */
+/** Returns the title of a feed. */
 export function feedTitle(raw: RawText | undefined): string {
   return words(raw, MAX_TITLE);
 }

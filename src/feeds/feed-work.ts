@@ -1,4 +1,4 @@
-/** The work on feeds beside HTTP: asks for those that are due, and makes the mails that are due. */
+/** The work of the background thread on feeds: requests those that are due, and makes the mails that are due. */
 
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
@@ -7,7 +7,7 @@ import type { Clock } from '../time/clock.ts';
 import { dueFeeds, makeDueIssue } from './issues.ts';
 import { POLL_MS, pollResult, recordPoll } from './poll-results.ts';
 
-/** The most requests at a time. */
+/** The maximum number of concurrent requests. */
 const MAX_AT_ONCE = 8;
 
 interface FeedWorkDeps {
@@ -33,13 +33,13 @@ export class FeedWork {
     this.#deps = deps;
   }
 
-  /** Makes due mails until `shouldContinue` is false, and begins due requests. Gives whether a mail was made. */
+  /** Makes due mails until `shouldContinue` returns false, and begins due requests. Returns true if a mail was made. */
   step(shouldContinue: () => boolean): boolean {
     const { db, clock, log } = this.#deps;
     let isMade = false;
     for (const id of dueFeeds(db.$client, clock.now().getTime())) {
       if (!shouldContinue()) break;
-      // What is wrong with one feed must not keep the others waiting.
+      // An error of one feed must not stop the others.
       try {
         makeDueIssue(this.#deps, id);
         isMade = true;
@@ -55,12 +55,12 @@ export class FeedWork {
     return this.#underWay.size > 0;
   }
 
-  /** Resolves when no request is under way. */
+  /** Resolves when no request is running. */
   async settled(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
 
-  /** Ends requests under way; what they would have found is found after the next start. */
+  /** Cancels running requests. Items that they would have found are found after the next start. */
   stop(): void {
     this.#stopping.abort();
   }
@@ -75,7 +75,7 @@ export class FeedWork {
       "SELECT id, url, etag, last_modified FROM feeds WHERE state = 'active' AND poll_at <= ? ORDER BY poll_at LIMIT ?",
     ).all(now, free);
     for (const feed of due) {
-      // Put off first: whatever goes wrong from here on, the server is not asked again at once.
+      // The next request is scheduled first, so that the server is not asked again at once, whatever goes wrong from here on.
       prepared(db.$client, 'UPDATE feeds SET poll_at = ? WHERE id = ?').run(now + POLL_MS, feed.id);
       const poll = this.#poll(feed).finally(() => this.#underWay.delete(poll));
       this.#underWay.add(poll);
@@ -85,7 +85,7 @@ export class FeedWork {
   async #poll(feed: DueFeed): Promise<void> {
     const { db, clock, config, log } = this.#deps;
     try {
-      // Loaded only where there is a feed.
+      // Loaded only if there is a feed.
       const [{ fetchFeed }, { readFeed }] = await Promise.all([import('./fetch-feed.ts'), import('./read-feed.ts')]);
       const allowPrivate = config.WEBHOOK_PRIVATE_ADDRESSES === 'allow';
       const answer = await fetchFeed(feed.url, feed, { allowPrivate, signal: this.#stopping.signal });

@@ -16,7 +16,7 @@ const MAX_FEEDS = 20;
 
 export type Feed = typeof feeds.$inferSelect;
 
-/** What an owner chooses about a feed, checked. */
+/** The settings of a feed that its owner chooses, already checked. */
 interface FeedInput extends Rhythm {
   feed_name: string;
   url: string;
@@ -28,12 +28,12 @@ interface FeedInput extends Rhythm {
   subject: string;
 }
 
-/** The feeds of an account in the order in which they were added. */
+/** Returns the feeds of an account in the order in which they were added. */
 export function feedsOf(db: Db, accountId: number): Feed[] {
   return db.select().from(feeds).where(eq(feeds.user_id, accountId)).orderBy(asc(feeds.id)).all();
 }
 
-/** The feed with this id, if it is the account's. */
+/** Returns the account's feed with this id, or undefined. */
 export function findFeed(db: Db, accountId: number, id: number): Feed | undefined {
   return db
     .select()
@@ -42,7 +42,7 @@ export function findFeed(db: Db, accountId: number, id: number): Feed | undefine
     .get();
 }
 
-/** Adds a feed, which is read soon; gives its id. Throws 409 when there are too many. To be called within a transaction. */
+/** Adds a feed, which is read soon. Returns its id. Throws 409 if there are too many. Call inside a transaction. */
 export function addFeed(db: Db, accountId: number, input: FeedInput, now: Date): number {
   if (feedsOf(db, accountId).length >= MAX_FEEDS) throw conflict(sentence('feeds_many', { count: MAX_FEEDS }));
   const stamp = isoTimestamp(now);
@@ -61,7 +61,7 @@ export function addFeed(db: Db, accountId: number, input: FeedInput, now: Date):
     .get().id;
 }
 
-/** Changes a feed. At another address it begins anew: what is there already is only remembered. To be called within a transaction. */
+/** Changes a feed. With another URL it begins again: the present items of the new feed are only remembered. Call inside a transaction. */
 export function changeFeed(db: Db, feed: Feed, input: FeedInput, now: Date): void {
   const isElsewhere = input.url !== feed.url;
   const isWaiting = countWaiting(db.$client, feed.id) > 0;
@@ -83,12 +83,12 @@ export function changeFeed(db: Db, feed: Feed, input: FeedInput, now: Date): voi
     .run();
 }
 
-/** Deletes a feed with what it remembers. Mails that were made of it stay. To be called within a transaction. */
+/** Deletes a feed with the items that it remembers. Mails made from it stay. Call inside a transaction. */
 export function removeFeed(db: Db, { id }: Feed): void {
   db.delete(feeds).where(eq(feeds.id, id)).run();
 }
 
-/** Pauses a feed, or lets one go on that is paused. To be called within a transaction. */
+/** Pauses a feed, or resumes a paused one. Call inside a transaction. */
 export function setActive(db: Db, feed: Feed, isActive: boolean, now: Date): void {
   if (feed.state === 'held') throw conflict(sentence('feed_is_held'));
   if (isActive) goOn(db, feed, now);
@@ -99,7 +99,7 @@ export function setActive(db: Db, feed: Feed, isActive: boolean, now: Date): voi
       .run();
 }
 
-/** Lets a feed go on that is held: what waits is sent, or skipped for good. Throws 409 for one that is not. To be called within a transaction. */
+/** Releases a held feed: waiting items are sent, or skipped permanently. Throws 409 if it is not held. Call inside a transaction. */
 export function releaseFeed(db: Db, feed: Feed, what: 'send' | 'skip', now: Date): void {
   if (feed.state !== 'held') throw conflict(sentence('feed_not_held'));
   if (what === 'skip')
@@ -107,7 +107,7 @@ export function releaseFeed(db: Db, feed: Feed, what: 'send' | 'skip', now: Date
   goOn(db, feed, now);
 }
 
-/** Holds a feed with a reason. To be called within a transaction. */
+/** Holds a feed with a reason. Call inside a transaction. */
 export function holdFeed(db: Db, id: number, held_reason: Said, now: Date): void {
   db.update(feeds)
     .set({ state: 'held', held_reason, updated_at: isoTimestamp(now) })
@@ -115,14 +115,14 @@ export function holdFeed(db: Db, id: number, held_reason: Said, now: Date): void
     .run();
 }
 
-/** How many items of a feed wait for a mail. */
+/** Returns how many items of a feed wait for a mail. */
 export function countWaiting(client: Database, feedId: number): number {
   return Number(
     prepared(client, 'SELECT count(*) FROM feed_items WHERE feed_id = ? AND item IS NOT NULL').pluck().get(feedId),
   );
 }
 
-/** Those of these items that a feed does not remember. */
+/** Returns those of these items that a feed does not remember. */
 export function newItems<Item extends { key: string }>(
   client: Database,
   feedId: number,
@@ -139,7 +139,7 @@ export function newItems<Item extends { key: string }>(
   return items.filter(({ key }) => !known.has(key));
 }
 
-/** The HTML of the mails of a feed with its own placeholders, or null where its template was deleted or is empty. */
+/** Returns the HTML, with feed placeholders, for the mails of a feed, or null if its template was deleted or is empty. */
 export function findFeedTemplate(db: Db, { user_id, template_id }: Feed): string | null {
   if (template_id === 0) return USUAL_TEMPLATE;
   return findTemplateCodes(db, user_id, template_id)?.html_code || null;
@@ -166,7 +166,7 @@ function columnsOf({ recipient_id, exclude_specific_recipient_id, ...columns }: 
   };
 }
 
-/** When mails are made of what a feed has. */
+/** When mails are made of a feed's items. */
 interface Rhythm {
   rhythm: 'item' | 'daily' | 'weekly';
   /** Monday is 1. */
@@ -176,12 +176,12 @@ interface Rhythm {
   time_zone: string;
 }
 
-/** The first moment of a digest after `now`, epoch milliseconds; null where each item has a mail of its own. */
+/** Returns the time of the next digest after `now`, epoch milliseconds; null if each item has its own mail. */
 export function nextDigest({ rhythm, weekday, time_of_day, time_zone }: Rhythm, now: number): number | null {
   if (rhythm === 'item') return null;
   const time = parseScheduleTime(time_of_day) ?? '08:00:00';
   const { date: today } = wallClock(new Date(now), time_zone);
-  // A week and a day on, since today's may be over.
+  // A week and a day, because today's time may be over.
   for (let days = 0; days <= 8; days++) {
     const day = addDays(today, days);
     if (rhythm === 'weekly' && weekdayOf(day) !== weekday) continue;

@@ -1,4 +1,4 @@
-/** Gets a feed over HTTP: only if it has changed, bounded in time and size, over checked addresses. */
+/** Fetches a feed over HTTP: only if it has changed, limited in time and size, from checked addresses. */
 import type { LookupFunction } from 'node:net';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -9,7 +9,7 @@ import { failureText } from '../webhooks/requests.ts';
 
 const MAX_FEED_BYTES = 2 * 1024 * 1024;
 const MAX_REDIRECTS = 5;
-/** From the first request to the end of the last answer. */
+/** The maximum time from the first request to the end of the last response. */
 const TIMEOUT_MS = 20_000;
 const CONNECT_TIMEOUT_MS = 5000;
 const MAX_RETRY_AFTER_S = 24 * 3600;
@@ -19,7 +19,7 @@ const ACCEPT = 'application/atom+xml, application/rss+xml, application/feed+json
 
 const unpack = promisify(gunzip);
 
-/** What a server said about a version of a feed; empty where it said nothing. */
+/** The validators that a server sent for a version of a feed; empty if it sent none. */
 export interface FeedVersion {
   etag: string;
   last_modified: string;
@@ -29,7 +29,7 @@ export const NO_VERSION: FeedVersion = { etag: '', last_modified: '' };
 export type FeedAnswer =
   | { kind: 'unchanged' }
   | ({ kind: 'changed'; text: string /** Where it is after redirects. */; url: string } & FeedVersion)
-  /** `reason` is a sentence; for so long the server wants no further request. */
+  /** `reason` is in stored form. `retryAfterMs` is how long the server wants no further request. */
   | { kind: 'failed'; reason: Said; retryAfterMs: number };
 
 interface Options {
@@ -37,7 +37,7 @@ interface Options {
   signal?: AbortSignal;
 }
 
-/** Asks for a feed that is known in this version. Does not throw: what went wrong is in the answer. */
+/** Requests a feed that is known in this version. Does not throw: errors are in the answer. */
 export async function fetchFeed(url: string, known: FeedVersion, options: Options): Promise<FeedAnswer> {
   const lookup: LookupFunction = options.allowPrivate ? systemLookup : checkedLookup();
   const agent = new Agent({ connections: 1, pipelining: 0, connect: { lookup, timeout: CONNECT_TIMEOUT_MS } });
@@ -48,7 +48,7 @@ export async function fetchFeed(url: string, known: FeedVersion, options: Option
   } catch (error) {
     return failed(timeout.aborted ? sentence('webhook_silent') : failureText(error));
   } finally {
-    // What is still under way is of no use any more.
+    // Requests that are still running are no longer needed.
     await agent.destroy().catch(() => undefined);
   }
 }
@@ -97,7 +97,7 @@ async function follow(
   return failed(sentence('feed_redirects'));
 }
 
-/** The body, unpacked; null for one that is too large. */
+/** Returns the decompressed body; null if it is too large. */
 async function readBody(body: AsyncIterable<Buffer>, encoding: string): Promise<Buffer | null> {
   const parts: Buffer[] = [];
   let size = 0;
@@ -116,12 +116,12 @@ async function readBody(body: AsyncIterable<Buffer>, encoding: string): Promise<
   }
 }
 
-/** The text in the encoding that the server or the document names; UTF-8 where neither names one that is known. */
+/** Decodes the text with the encoding that the server or the document names; UTF-8 if neither names a known one. */
 function decoded(bytes: Buffer, contentType: string): string {
   const named =
     /charset="?([\w-]{1,40})/i.exec(contentType)?.[1] ??
     /^<\?xml[^>]{0,100}\sencoding=["']([\w-]{1,40})/.exec(bytes.toString('latin1', 0, 200))?.[1];
-  // A byte order mark says more than either (WHATWG Encoding, 6).
+  // A byte order mark takes precedence over both (WHATWG Encoding, 6).
   const marked =
     bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : null;
   try {
@@ -131,12 +131,12 @@ function decoded(bytes: Buffer, contentType: string): string {
   }
 }
 
-/** A value for a later request; one that is too long is not kept. */
+/** Returns a validator for a later request. One that is too long is not kept. */
 function tag(value: string): string {
   return value.length > MAX_TAG ? '' : value;
 }
 
-/** Seconds or a date (RFC 9110, 10.2.3). */
+/** Parses Retry-After, which is seconds or a date (RFC 9110, 10.2.3). */
 function retryAfterMs(value: string): number {
   const seconds = /^\d{1,9}$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
   return seconds > 0 ? Math.min(seconds, MAX_RETRY_AFTER_S) * 1000 : 0;

@@ -1,7 +1,7 @@
-/** The text of a feed's HTML. Nothing else of it goes into a mail, so that no feed can put markup, scripts or pictures there. */
+/** Extracts the text from a feed's HTML. Nothing else of it goes into a mail, so that no feed can insert markup, scripts or pictures. */
 import { Parser } from 'htmlparser2';
 
-/** What is read of one text; the rest cannot matter for the little that is kept. */
+/** The number of characters that are read of one text. The rest cannot affect the few that are kept. */
 const MAX_READ = 20_000;
 const UNSEEN = new Set(['script', 'style', 'head', 'title', 'template', 'noscript']);
 const INLINE = new Set([
@@ -24,7 +24,7 @@ const INLINE = new Set([
   'u',
 ]);
 
-/** The words of HTML in one line of at most `most` characters; what was longer ends with an ellipsis. */
+/** Returns the words of HTML in one line of at most `most` characters. A longer text ends with an ellipsis. */
 export function htmlText(html: string, most: number): string {
   let text = '';
   let unseen = 0;
@@ -46,7 +46,7 @@ export function htmlText(html: string, most: number): string {
   return shortened(text, most);
 }
 
-/** A text in one line of at most `most` characters, without control characters. */
+/** Returns a text in one line of at most `most` characters, without control characters. */
 export function shortened(text: string, most: number): string {
   const line = text
     .slice(0, MAX_READ)

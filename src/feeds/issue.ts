@@ -1,30 +1,30 @@
-/** The mail that is made of items: the placeholders of a feed in its template and its subject. */
+/** Makes the mail for feed items: fills in the feed's placeholders in its template and its subject. */
 import { escapeHtml } from '../delivery/content/merge.ts';
 import type { FeedItem } from './feed-item.ts';
 
 const MAX_SUBJECT = 255;
-/** What a single send may have as HTML. */
+/** The maximum length of a single send's HTML. */
 const MAX_HTML_CHARACTERS = 2 * 1024 * 1024;
-/** What a part or a value counts as at least, so that there is an end to a template that repeats next to nothing many thousand times. */
+/** The minimum length that a part or a value counts as, so that a template cannot repeat an almost empty part without end. */
 const MIN_CHARACTERS = 50;
 
-/** Begins and ends the part of a template that is repeated for each item. */
+/** The marks around the part of a template that is repeated for each item. */
 const BLOCK_START = '((items))';
 const BLOCK_END = '((items_end))';
 const PLACEHOLDER =
   /\(\(\s{0,8}(item_title|item_link|item_summary|item_author|item_date|feed_title|items_count)\s{0,8}(?:\|([^()|]{0,1000}))?\)\)/g;
 
-/** What a mail is made from. */
+/** The sources of a mail. */
 export interface IssueSource {
   feed_title: string;
   subject: string;
   html: string;
-  /** At least one, in the order in which the mail has them. */
+  /** At least one, in the order of the mail. */
   items: readonly FeedItem[];
   time_zone: string;
 }
 
-/** What stands for the placeholders of an item, by name. */
+/** The values of an item's placeholders, by name. */
 type Values = Readonly<Record<string, string>>;
 
 /** How many characters may still be written. */
@@ -33,14 +33,14 @@ interface Room {
 }
 class NoRoom extends Error {}
 
-/** The subject and the HTML of the mail; null where it would be too large. Placeholders of people are still in them. */
+/** Returns the subject and the HTML of the mail; null if it would be too large. Placeholders of contacts are still in them. */
 export function makeIssue(source: IssueSource): { subject: string; html: string } | null {
   const { feed_title, subject, html, items, time_zone } = source;
   if (items.length === 0) throw new Error('a mail of a feed has no item');
   const common = { feed_title, items_count: String(items.length) };
   const day = new Intl.DateTimeFormat('en-CA', { timeZone: time_zone, dateStyle: 'short' });
   const values = items.map((item): Values => ({ ...common, ...itemValues(item, day) }));
-  // Counted while it is written: a template could make a few items as large as the memory.
+  // Counted during writing, because a template could make a few items exceed the memory.
   const room: Room = { left: MAX_HTML_CHARACTERS };
   try {
     const line = fill(subject, values[0], inert, room);
@@ -55,7 +55,7 @@ export function makeIssue(source: IssueSource): { subject: string; html: string 
 function itemValues({ title, link, summary, author, date }: FeedItem, day: Intl.DateTimeFormat): Values {
   return {
     item_title: title,
-    // A link has no parentheses, so that nothing in it is taken for a placeholder wherever it is read.
+    // Parentheses are escaped, so that nothing in a link is taken for a placeholder.
     item_link: link.replaceAll('(', '%28').replaceAll(')', '%29'),
     item_summary: summary,
     item_author: author,
@@ -63,7 +63,7 @@ function itemValues({ title, link, summary, author, date }: FeedItem, day: Intl.
   };
 }
 
-/** Repeats what is between the marks; a template without them is filled with the first item. */
+/** Repeats the part between the marks. A template without marks is filled with the first item. */
 function inBlocks(
   html: string,
   items: readonly Values[],
@@ -98,7 +98,10 @@ function take(room: Room, characters: number): void {
   if (room.left < 0) throw new NoRoom();
 }
 
-/** A text in which nothing is taken for a placeholder, so that a feed cannot ask for the values of people: U+2060 joins without being seen. */
+/**
+ * Returns a text in which nothing is taken for a placeholder, so that a feed cannot obtain values of contacts. U+2060 between
+ * the parentheses is invisible.
+ */
 function inert(text: string): string {
   return text
     .replace(/\((?=\()/g, '(\u2060')

@@ -1,4 +1,4 @@
-/** Makes single sends of the items that wait: one of each, or a digest of all. */
+/** Makes single sends from waiting items: one for each item, or a digest of all. */
 import type { Database } from 'better-sqlite3';
 import { eq } from 'drizzle-orm';
 import { prepared } from '../database/prepared.ts';
@@ -10,10 +10,10 @@ import type { FeedItem } from './feed-item.ts';
 import { countWaiting, type Feed, findFeedTemplate, holdFeed, nextDigest } from './feeds.ts';
 import { makeIssue } from './issue.ts';
 
-/** The most items in one digest; the older ones are left out. */
+/** The maximum number of items in one digest; older ones are skipped. */
 export const MAX_DIGEST_ITEMS = 100;
 const MAX_NAME = 255;
-/** The built-in template without content, which mails with code of their own name. */
+/** The built-in template without content. Mails with their own code have its id. */
 const BLANK_TEMPLATE = 1;
 
 interface WaitingItem {
@@ -21,7 +21,7 @@ interface WaitingItem {
   item: FeedItem;
 }
 
-/** The ids of the feeds for which a mail is due. */
+/** Returns the ids of the feeds for which a mail is due. */
 export function dueFeeds(client: Database, now: number): number[] {
   return prepared<[number], number>(
     client,
@@ -31,7 +31,7 @@ export function dueFeeds(client: Database, now: number): number[] {
     .all(now);
 }
 
-/** The items that the next mail of a feed has, the newest first: the oldest one alone, or all that wait. */
+/** Returns the items of a feed's next mail, newest first: only the oldest one, or all that wait. */
 export function nextItems(client: Database, { id, rhythm }: Pick<Feed, 'id' | 'rhythm'>): WaitingItem[] {
   const isDigest = rhythm !== 'item';
   return client
@@ -43,8 +43,8 @@ export function nextItems(client: Database, { id, rhythm }: Pick<Feed, 'id' | 'r
 }
 
 /**
- * Makes the mail that is due for a feed and marks its items as sent, in one transaction, so that a kill neither loses nor doubles one.
- * The feed is held where that is not possible.
+ * Makes the mail that is due for a feed and marks its items as sent, in one transaction, so that after a kill no mail is lost
+ * or sent twice. Holds the feed if the mail cannot be made.
  */
 export function makeDueIssue(deps: SingleSendDeps, feedId: number): void {
   const { db, clock } = deps;
@@ -64,7 +64,7 @@ export function makeDueIssue(deps: SingleSendDeps, feedId: number): void {
       );
       if (issue === null) return holdFeed(db, feed.id, sentence('feed_mail_large'), now);
       createSingleSend(deps, feed.user_id, singleSendOf(feed, issue), { userId: null });
-      // Of a digest, items that found no room are not sent later.
+      // Items that did not fit in a digest are not sent later.
       const done = feed.rhythm === 'item' ? 'AND id = ?' : 'AND ? > 0';
       db.$client
         .prepare(`UPDATE feed_items SET item = NULL WHERE feed_id = ? AND item IS NOT NULL ${done}`)
@@ -77,7 +77,7 @@ export function makeDueIssue(deps: SingleSendDeps, feedId: number): void {
   inTransaction(db, make);
 }
 
-/** The mail of these items, of which there is at least one; null where it would be too large. */
+/** Returns the mail with these items, of which there is at least one; null if it would be too large. */
 export function issueOf(feed: Feed, html: string, items: readonly FeedItem[]): ReturnType<typeof makeIssue> {
   const { feed_name, feed_title, time_zone } = feed;
   return makeIssue({ feed_title: feed_title || feed_name, subject: feed.subject, html, items, time_zone });

@@ -1,4 +1,7 @@
-/** Feeds whose items are sent as mail (additions): list, add, change, switch, release, delete, and what would be sent if it were read now. */
+/**
+ * Operations for feeds whose items are sent as mail (additions to the contract): listing, adding, changing, switching,
+ * releasing and deleting them, and a preview of their next mail.
+ */
 import Type, { type Static } from 'typebox';
 import type { Db } from '../database/open.ts';
 import { recordId } from '../database/ownership.ts';
@@ -132,7 +135,7 @@ export const listFeeds = operation({
   run: ({ db, accountId }) => ({ feeds: feedsOf(db, accountId).map((feed) => shown(db, feed)) }),
 });
 
-/** For the page of a feed. */
+/** For the screen of a feed. */
 export const readFeed = operation({
   name: 'Read a feed',
   role: 'viewer',
@@ -224,7 +227,7 @@ const isTimeOfDay = (text: string) => /^\d\d:\d\d$/.test(text) && parseScheduleT
 
 const allowsPrivate = ({ config }: Context) => config.WEBHOOK_PRIVATE_ADDRESSES === 'allow';
 
-/** The account's feed with this identifier. Throws 404. */
+/** Returns the account's feed with this identifier. Throws 404. */
 function requireFeed({ db, accountId }: Context, id: unknown): FeedRow {
   const feed = findFeed(db, accountId, recordId(id));
   if (feed === undefined) throw notFound();
@@ -244,10 +247,10 @@ function shown(db: Db, feed: FeedRow): Feed {
   };
 }
 
-/** How many items stand for new ones in a digest. */
+/** The number of items in a sample digest without new items. */
 const SAMPLE_ITEMS = 5;
 
-/** The mail of what is new in a feed and of what waits, or else of its newest items; or why there is none. */
+/** Returns the mail of a feed's new and waiting items, or else of its newest items; or why there is none. */
 async function readPreview(db: Db, feed: FeedRow, allowPrivate: boolean): Promise<Preview> {
   const nothing = { is_sample: 0, items: 0, new_items: 0, subject: '', html: '' } as const;
   const template = findFeedTemplate(db, feed);
@@ -260,7 +263,7 @@ async function readPreview(db: Db, feed: FeedRow, allowPrivate: boolean): Promis
   const result = await pollResult(await fetchFeed(feed.url, NO_VERSION, { allowPrivate }), readFeed);
   if (result.kind === 'failed') return { ...nothing, problem: result.reason };
   const found = result.kind === 'read' ? result.feed.items : [];
-  // Before it was first read nothing is new, since what is there then is only remembered.
+  // Before the first read no item is new, because the first read only remembers them.
   const fresh = feed.is_begun === 0 ? [] : newItems(db.$client, feed.id, found);
   const waiting = nextItems(db.$client, feed).map(({ item }) => item);
   const isSample = fresh.length + waiting.length === 0;

@@ -1,4 +1,4 @@
-/** Records what a feed answered: new items wait for their mail, and those of the first time are only remembered. */
+/** Records the result of requesting a feed: new items wait for their mail, and those of the first read are only remembered. */
 import { eq } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { feeds } from '../database/schema/index.ts';
@@ -10,20 +10,20 @@ import type { FeedAnswer, FeedVersion } from './fetch-feed.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** The least time between two requests for a feed. */
+/** The minimum time between two requests for a feed. */
 export const POLL_MS = 15 * MINUTE_MS;
-/** So many new items at once are more likely a mistake of the feed, such as new ids for all of them, than news. */
+/** This number of new items at once is more likely a mistake of the feed, such as new ids for all items, than news. */
 export const MANY_ITEMS = 50;
-/** So many items of which none is known are that, too. Fewer may be all that a short feed has. */
+/** This number of items without a single known one is likely a mistake, too. Fewer may be all items of a short feed. */
 const MANY_UNKNOWN = 5;
 
-/** What came of asking for a feed. */
+/** The result of requesting a feed. */
 export type PollResult =
   | { kind: 'unchanged' }
   | { kind: 'read'; feed: ReadFeed; version: FeedVersion }
   | { kind: 'failed'; reason: Said; retryAfterMs: number };
 
-/** What an answer holds. */
+/** Parses an answer. */
 export async function pollResult(
   answer: FeedAnswer,
   read: (text: string, base: string) => Promise<ReadFeed | null>,
@@ -35,7 +35,7 @@ export async function pollResult(
   return { kind: 'read', feed, version: { etag, last_modified } };
 }
 
-/** Stores the result of a poll of a feed, unless its address was changed or it was deleted or stopped meanwhile. One transaction. */
+/** Stores the result of requesting a feed, unless the feed was changed to another URL, deleted or stopped meanwhile. One transaction. */
 export function recordPoll(db: Db, asked: Pick<Feed, 'id' | 'url'>, result: PollResult, now: Date): void {
   const record = () => {
     const feed = db.select().from(feeds).where(eq(feeds.id, asked.id)).get();
@@ -43,7 +43,7 @@ export function recordPoll(db: Db, asked: Pick<Feed, 'id' | 'url'>, result: Poll
     const change = (columns: Partial<Feed>) => db.update(feeds).set(columns).where(eq(feeds.id, feed.id)).run();
     if (result.kind === 'failed') {
       const failures = feed.failures + 1;
-      // 15 minutes after the first failure, twice as long after each further one, a day at most.
+      // 15 minutes after the first failure, doubled after each further one, at most a day.
       const wait = Math.min(POLL_MS * 2 ** Math.min(failures - 1, 10), DAY_MS);
       const poll_at = now.getTime() + Math.max(wait, result.retryAfterMs);
       change({ failure: result.reason, failures, poll_at });
@@ -63,7 +63,7 @@ export function recordPoll(db: Db, asked: Pick<Feed, 'id' | 'url'>, result: Poll
   inTransaction(db, record);
 }
 
-/** Remembers the items that are not known, the last of the feed first, since feeds begin with the newest. Gives how many there were. */
+/** Remembers unknown items, in reverse order, because feeds begin with the newest. Returns how many there were. */
 function addItems({ $client: client }: Db, feed: Feed, items: ReadFeed['items']): number {
   const add = client.prepare('INSERT INTO feed_items (feed_id, item_key, item) VALUES (?, ?, ?)');
   const fresh = newItems(client, feed.id, items);

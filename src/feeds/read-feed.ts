@@ -1,33 +1,34 @@
 /**
- * Reads RSS (0.9x, 1.0, 2.0), Atom (RFC 4287) and JSON Feed from the events of a parser, so that a feed is refused as soon as it passes a limit.
- * Libraries for feeds read all of a document first. Of 2 MB that may arrive, an element with 150 000 attributes took feedsmith 3.0.1 0.8 s of the
- * processor, elements within one another rss-parser 3.13.0 0.6 s and feedparser 2.6.0 over 40 s; here none of these takes more than 0.03 s.
+ * Parses RSS (0.9x, 1.0, 2.0), Atom (RFC 4287) and JSON Feed from the events of a parser, so that a feed is refused as soon as
+ * it exceeds a limit. Libraries for feeds parse a whole document first. For 2 MB, the largest accepted size, an element with
+ * 150,000 attributes took feedsmith 3.0.1 0.8 s of CPU; nested elements took rss-parser 3.13.0 0.6 s and feedparser 2.6.0 over
+ * 40 s. Here none of these takes more than 0.03 s.
  */
 import { setImmediate } from 'node:timers/promises';
 import { Parser } from 'htmlparser2';
 import { escapeHtml } from '../delivery/content/merge.ts';
 import { feedItem, feedTitle, type RawItem, type RawText, type ReadFeed } from './feed-item.ts';
 
-/** The first items of a feed; no feed reader expects to find more. */
+/** The maximum number of items, counted from the beginning. No feed reader expects more. */
 const MAX_ITEMS = 500;
 const MAX_DEPTH = 60;
 const MAX_FIELD = 20_000;
-/** Elements of feeds have a handful. */
+/** The maximum number of attributes of an element; real feeds have a handful. */
 const MAX_ATTRIBUTES = 1000;
-/** Objects, lists and names in JSON, which is read in one go: so many take some milliseconds. */
+/** The maximum number of objects, lists and names in JSON, which is parsed in one call: this number takes some milliseconds. */
 const MAX_JSON_PARTS = 20_000;
-/** What may stand before the colon behind a name in JSON (RFC 8259, 2 and 4). */
+/** The characters that may come before the colon after a name in JSON (RFC 8259, 2 and 4). */
 const ENDS_NAME = new Set<string | undefined>(['"', ' ', '\t', '\n', '\r']);
-/** What is parsed before others have their turn. */
+/** The number of characters that are parsed before other requests are answered. */
 const CHUNK = 64 * 1024;
 
-/** The feed in this text, or null where it is none. `base` is its address. */
+/** Parses a feed, or returns null if the text is none. `base` is its URL. */
 export async function readFeed(text: string, base: string): Promise<ReadFeed | null> {
   const raw = text.trimStart().startsWith('{') ? readJson(text) : await readXml(text);
   if (raw === null) return null;
   const items = new Map<string, ReadFeed['items'][number]>();
   for (const [at, one] of raw.items.slice(0, MAX_ITEMS).entries()) {
-    // The texts of a few can be as long as a piece of the document.
+    // A few texts can be as long as a piece of the document.
     if (at % 4 === 3) await setImmediate();
     const item = feedItem(one, base);
     if (item !== null && !items.has(item.key)) items.set(item.key, item);
@@ -40,7 +41,7 @@ interface RawFeed {
   items: RawItem[];
 }
 
-/** The fields of an item by the names of their elements, those that say most last. */
+/** The fields of an item by element name. */
 const FIELDS: Readonly<Record<string, 'id' | 'link' | 'title' | 'summary' | 'author' | 'date'>> = {
   guid: 'id',
   id: 'id',
@@ -57,12 +58,12 @@ const FIELDS: Readonly<Record<string, 'id' | 'link' | 'title' | 'summary' | 'aut
   updated: 'date',
   'dc:date': 'date',
 };
-/** Where two elements give the same field, the first of these wins. */
-const BETTER = new Set(['description', 'summary', 'published', 'pubdate']);
+/** If two elements have the same field, these take precedence. */
+const PREFERRED = new Set(['description', 'summary', 'published', 'pubdate']);
 
 /**
- * Reads XML as browsers read HTML: broken feeds are common. There is no document type with entities of its own, so nothing expands;
- * what is nested too deeply is no feed.
+ * Parses XML as browsers parse HTML, because broken feeds are common. Entities of a document type are not supported, so nothing
+ * expands. A document with too deep nesting is refused.
  */
 async function readXml(text: string): Promise<RawFeed | null> {
   const reader = new XmlReader();
@@ -83,7 +84,7 @@ class XmlReader {
   readonly items: RawItem[] = [];
   readonly #path: string[] = [];
   #item: RawItem | null = null;
-  /** How deep the item and its present field are in the document. */
+  /** The depths of the item and its present field in the document. */
   #itemDepth = 0;
   #fieldDepth = 0;
   #field = '';
@@ -108,7 +109,7 @@ class XmlReader {
     if (this.#item === null && (name === 'item' || name === 'entry')) {
       this.#item = {};
       this.#itemDepth = depth;
-      // RSS 1.0 names its items by this attribute.
+      // RSS 1.0 identifies its items by this attribute.
       const about = attributes['rdf:about'];
       if (about !== undefined) this.#item.id = about;
     } else if (this.#field === '' && this.#isField(name, depth)) {
@@ -116,7 +117,7 @@ class XmlReader {
       this.#fieldDepth = depth;
       this.#text = '';
       const type = attributes.type ?? '';
-      // In RSS a text is HTML; in Atom it is where it says so (RFC 4287, 3.1).
+      // In RSS a text is HTML; in Atom only if its type says so (RFC 4287, 3.1).
       this.#isHtml = this.#path[0] !== 'feed' || /html/i.test(type);
       if (name === 'link' && this.#item !== null) this.#addLink(attributes);
     } else if (this.#field !== '') this.#text += ' ';
@@ -125,9 +126,9 @@ class XmlReader {
   ontext(text: string): void {
     if (this.#field === '' || this.#text.length > MAX_FIELD) return;
     const inner = this.#path.at(-1);
-    // An author in Atom has a name, an address and more.
+    // In Atom an author has a name, an address and more; only the name is used.
     if (this.#field === 'author' && this.#path.length > this.#fieldDepth && inner !== 'name') return;
-    // Text within markup that was written as XML is no markup itself.
+    // Text in nested elements is plain text if the markup was written as XML.
     const isInner = this.#isHtml && this.#path.length > this.#fieldDepth;
     this.#text += isInner ? escapeHtml(text) : text;
   }
@@ -151,7 +152,7 @@ class XmlReader {
     return name === 'title' && /^(channel|feed)$/.test(this.#path[depth - 2] ?? '');
   }
 
-  /** A link of Atom is an attribute; of several, the one of the item itself counts (RFC 4287, 4.2.7.2). */
+  /** A link of Atom is an attribute. Of several links, the one with the relation "alternate" counts (RFC 4287, 4.2.7.2). */
   #addLink({ href, rel = 'alternate' }: Readonly<Record<string, string>>): void {
     if (href !== undefined && rel === 'alternate' && this.#item !== null) this.#item.link ??= href;
   }
@@ -164,14 +165,14 @@ class XmlReader {
     }
     const field = FIELDS[this.#field];
     if (field === undefined || value.text.trim() === '') return;
-    const isFirst = this.#item[field] === undefined || BETTER.has(this.#field);
+    const isFirst = this.#item[field] === undefined || PREFERRED.has(this.#field);
     if (!isFirst) return;
     if (field === 'title' || field === 'summary') this.#item[field] = value;
     else this.#item[field] = value.text;
   }
 }
 
-/** JSON Feed 1.1. */
+/** Parses JSON Feed 1.1. */
 function readJson(text: string): RawFeed | null {
   if (hasManyParts(text)) return null;
   let given: unknown;
@@ -201,7 +202,7 @@ function readJson(text: string): RawFeed | null {
   };
 }
 
-/** Whether a JSON text may have more objects, lists and names than are read; what looks like them in its strings counts, too. */
+/** Returns true if a JSON text may have more objects, lists and names than the maximum. Similar characters within strings count, too. */
 function hasManyParts(text: string): boolean {
   let parts = 0;
   for (let at = 0; at < text.length && parts <= MAX_JSON_PARTS; at++) {

@@ -1,4 +1,4 @@
-/** The API of feeds. */
+/** The API for feeds. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';

@@ -1,6 +1,6 @@
 /**
- * Proofs of work (ALTCHA, version 2): a page carries a signed challenge, whose solution takes a browser about a second. A solution counts
- * once, for one form and for an hour.
+ * Proofs of work (ALTCHA, version 2): a page has a signed challenge, whose solution takes a browser about a second. A solution
+ * is valid once, for one form and for an hour.
  */
 import { randomInt } from 'node:crypto';
 import { type Challenge, createChallenge, verifySolution } from 'altcha-lib';
@@ -9,14 +9,14 @@ import type { Tokens } from '../delivery/links/tokens.ts';
 import type { Proof } from './used-challenges.ts';
 
 const ALGORITHM = 'PBKDF2/SHA-256';
-/** Iterations of one try, which the service makes once per challenge: about half a millisecond. */
+/** The number of iterations of one try, which the service makes once per challenge: about half a millisecond. */
 const COST = 1000;
-/** The solution is among so many tries, and never among the first ones. */
+/** The limits of the number of tries until the solution. */
 const FEWEST_TRIES = 500;
 const MAX_TRIES = 3500;
-/** How long a page may stay open before it is sent. */
+/** How long a page may stay open before it is submitted. */
 const CHALLENGE_MS = 60 * 60 * 1000;
-/** Nobody fills in a form faster. */
+/** The minimum time for filling in a form. */
 const FASTEST_MS = 2000;
 const MAX_PROOF_CHARACTERS = 4000;
 const HEX = /^(?:[0-9a-f]{2}){1,64}$/;
@@ -31,7 +31,7 @@ export class Challenges {
     };
   }
 
-  /** A new challenge as the text of a form's hidden field. */
+  /** Returns a new challenge as the text of a form's hidden field. */
   async create(formId: number, now: number): Promise<string> {
     const challenge = await createChallenge({
       algorithm: ALGORITHM,
@@ -44,7 +44,7 @@ export class Challenges {
     return encode({ challenge });
   }
 
-  /** Judges the hidden field of a form that was sent at `now`. Whether it was used before says `useChallenge`. */
+  /** Checks the hidden field of a form that was submitted at `now`. `useChallenge` checks whether it was used before. */
   async judge(text: string, formId: number, now: number): Promise<Proof> {
     const given = decode(text);
     if (given === null) return { kind: 'none' };
@@ -64,7 +64,7 @@ function encode(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString('base64');
 }
 
-/** Reads a hidden field; null when it is not of our form. The signature says whether its challenge is ours. */
+/** Parses a hidden field; null if it does not come from our form. The signature tells whether its challenge is ours. */
 function decode(text: string): { challenge: Challenge; derivedKey: string | null } | null {
   if (text === '' || text.length > MAX_PROOF_CHARACTERS) return null;
   try {

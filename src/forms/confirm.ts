@@ -1,6 +1,6 @@
 /**
- * What a confirmed link does: the contact is added as the API adds one, or what is empty in it is filled in; the person is taken off the
- * lists of those who left; and the consent log says what they agreed to, and whether their opens and clicks may be recorded.
+ * Carries out a confirmed link: adds the contact as the API does, or fills in its empty fields; removes it from the lists of
+ * unsubscribed addresses; and writes to the consent log what it agreed to, and whether its opens and clicks may be recorded.
  */
 import type { Database } from 'better-sqlite3';
 import { and, eq } from 'drizzle-orm';
@@ -27,13 +27,16 @@ import { closeRequest, type FormRequest, findRequest } from './requests.ts';
 
 type Contact = typeof contacts.$inferSelect;
 
-/** What a link in a mail belongs to; `gone` when it is not ours, or what it needs was deleted; `suppressed`: confirmed, but the address gets no mail. */
+/**
+ * The request that a link in a mail belongs to. `gone`: the link is not ours, or something that it needs was deleted;
+ * `suppressed`: confirmed, but the address gets no mail.
+ */
 export type Link =
   | { state: 'gone' }
   | { state: 'already' | 'suppressed' | 'expired'; form: Form }
   | { state: 'open'; form: Form; request: FormRequest };
 
-/** Reads a link by its secret, as it stands at `now`. */
+/** Returns the state of a link, found by its secret, at `now`. */
 export function readLink(db: Db, secret: string, now: Date): Link {
   const found = findRequest(db, secret);
   if (found === null) return { state: 'gone' };
@@ -43,7 +46,7 @@ export function readLink(db: Db, secret: string, now: Date): Link {
   return hasContactType(db, form.user_id, form.contact_type_id) ? { state: 'open', form, request } : { state: 'gone' };
 }
 
-/** The ids of the groups that were chosen, of those that a form offered. */
+/** Returns the ids of the chosen ones of the groups that a form offered. */
 export function chosenGroups(offered: FormRequest['groups']): number[] {
   return Object.keys(offered)
     .filter((id) => offered[id] === 1)
@@ -55,9 +58,9 @@ function isSuppressed(db: Db, { user_id: accountId }: Form, { address_id: addres
 }
 
 /**
- * Carries out a link whose button was pressed, from the network `from`, in one transaction. Gives `confirmed`, `already` when nothing
- * changed for the person, or why the link cannot be confirmed. `suppressed`: the choice is kept, but a mail bounced or the person
- * complained since the form was filled in, so the address gets no mail.
+ * Carries out a link whose button was pressed, from the network `from`, in one transaction. Returns `confirmed`, `already` if
+ * nothing changed for the contact, or why the link cannot be confirmed. `suppressed`: the choice is stored, but a mail bounced
+ * or the contact complained since the form was submitted, so the address gets no mail.
  */
 export function confirmLink(
   db: Db,
@@ -76,7 +79,7 @@ export function confirmLink(
   });
 }
 
-/** Gives whether the person gets mail that they did not get before. */
+/** Returns true if the contact now gets mail that it did not get before. */
 function subscribe(db: Db, form: Form, request: FormRequest, from: string, now: string): boolean {
   const { user_id: accountId, segment_id: segmentId } = form;
   const { address_id: addressId } = request;
@@ -93,7 +96,7 @@ function subscribe(db: Db, form: Form, request: FormRequest, from: string, now: 
 
   const chosen = chosenGroups(request.groups);
   const left = resubscribe(db, { accountId, addressId, groupIds: chosen, now });
-  // Who is new, or had left everything, gets the groups that were chosen. Others keep what they get besides.
+  // Contacts that are new, or had unsubscribed from all mail, get the chosen groups. Other contacts keep the groups that they get.
   if (known.length === 0 || left.includes(null)) {
     for (const groupId of Object.keys(request.groups).map(Number))
       if (!chosen.includes(groupId)) addUnsubscribers(db, { accountId, groupId, source: 'form', now }, [address]);
@@ -107,7 +110,7 @@ function subscribe(db: Db, form: Form, request: FormRequest, from: string, now: 
     confirmedFrom: from,
   };
   logSubscription(db, { accountId, addressId, ...proof, consentText: request.consent_text, now });
-  // A box that is not ticked says nothing: what they chose before stays.
+  // A box that is not ticked is not a choice: an earlier choice stays.
   if (request.tracking_text !== '') {
     const choice = { isAllowed: true, source: 'form', text: request.tracking_text, mailingId: null } as const;
     storeTrackingChoice(db.$client, { accountId, addressId, ...choice, now }, proof);
@@ -127,7 +130,7 @@ function addNew(db: Db, form: Form, request: FormRequest, { address }: Address, 
   return insertContact(db, form.user_id, input, now);
 }
 
-/** Fills in what is empty in a contact. What it has stays, since whoever filled in the form may be a stranger. */
+/** Fills in the empty fields of a contact. Other fields stay, because a stranger may have submitted the form. */
 function fillIn(db: Db, form: Form, request: FormRequest, contact: Contact, now: string): void {
   const { columns, custom } = contactValues(askedFields(db, form.user_id, form.fields), request.given);
   const { contact_type_id, email, country_id: country } = contact;

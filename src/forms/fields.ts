@@ -1,4 +1,4 @@
-/** The fields that a form may ask for, and the values that strangers give for them. */
+/** The fields that a form may have, and the values that visitors submit for them. */
 import {
   type CustomField,
   type FieldType,
@@ -10,31 +10,31 @@ import {
 import type { Db } from '../database/open.ts';
 import type { FormField } from '../database/schema/index.ts';
 
-/** The most fields of a form. */
+/** The maximum number of fields of a form. */
 export const MAX_FIELDS = 20;
-/** The longest value, in characters. */
+/** The maximum length of a value, in characters. */
 export const MAX_VALUE_CHARACTERS = 255;
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
-/** A field as the page asks for it. */
+/** A field as the page shows it. */
 export interface AskedField {
-  /** Its name among the values of a request: of a reserved field its name, of a custom one `custom-` and its id. */
+  /** Its key among the values of a request: the name of a reserved field, or `custom-` and the id of a custom field. */
   key: string;
-  /** The name of the field as the API has it. */
+  /** The field's name in the API. */
   name: string;
-  /** What the owner calls it; empty: its usual name. */
+  /** The owner's label; empty: the field's usual name. */
   label: string;
   required: boolean;
   type: FieldType;
 }
 
-/** The field with this name as a form keeps it; undefined if the account has none that a form may ask for. */
+/** Returns the field with this name as a form stores it; undefined if the account has none that a form may have. */
 export function findField(db: Db, accountId: number, name: string): FormField['field'] | undefined {
   if (isLineField(name)) return name;
   return listCustomFields(db, accountId).find((field) => field.field_name === name)?.id;
 }
 
-/** The fields of a form. Custom ones that were deleted since are left out. */
+/** Returns the fields of a form, without custom ones that were deleted since. */
 export function askedFields(db: Db, accountId: number, fields: readonly FormField[]): AskedField[] {
   const custom = new Map(listCustomFields(db, accountId).map((field) => [field.id, field]));
   return fields.flatMap(({ field, label, required }): AskedField[] => {
@@ -49,14 +49,14 @@ function typeOf({ field_type: type }: CustomField): FieldType {
   return type === 'number' || type === 'datetime-local' ? type : 'text';
 }
 
-/** What is wrong with a value that was given for a field; null when nothing is. */
+/** Returns the fault of a value for a field; null if it is valid. */
 export function valueFault({ required, type }: AskedField, value: string): 'required' | 'invalid' | 'long' | null {
   if (value === '') return required ? 'required' : null;
   if (value.length > MAX_VALUE_CHARACTERS) return 'long';
   return CONTROL.test(value) || !isValidValue(type, value) ? 'invalid' : null;
 }
 
-/** The values that a contact gets: its columns and its custom fields by name, without those that were left empty. */
+/** Returns the values for a contact: its columns and its custom fields by name, without empty ones. */
 export function contactValues(
   fields: readonly AskedField[],
   given: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** Forms of an account: reading, adding, changing and removing them, and whether one takes subscriptions now. */
+/** The forms of an account: reading, adding, changing and removing them, and whether a form accepts subscriptions now. */
 import type { Database } from 'better-sqlite3';
 import { and, asc, eq } from 'drizzle-orm';
 import type { Config } from '../config.ts';
@@ -12,21 +12,21 @@ import { isUnverified } from '../delivery/transport/relays/in-use.ts';
 import { isoTimestamp } from '../time/clock.ts';
 
 export type Form = typeof forms.$inferSelect;
-/** What an owner decides about a form. */
+/** The settings of a form that its owner chooses. */
 export type FormInput = Omit<Form, 'id' | 'user_id' | 'shown' | 'sent' | 'confirmed' | 'created_at' | 'updated_at'>;
 
-/** Why a form takes no subscriptions: it is switched off, or what it needs is missing. */
+/** Why a form accepts no subscriptions: it is switched off, or something that it needs is missing. */
 export const FORM_OFF_CODES = ['off', 'type_deleted', 'sender_deleted', 'sender_unverified'] as const;
 export type FormOffCode = (typeof FORM_OFF_CODES)[number];
 
 const PURPOSE = 'form';
 
-/** The account's forms in the order in which they were added. */
+/** Returns the account's forms in the order in which they were added. */
 export function formsOf(db: Db, accountId: number): Form[] {
   return db.select().from(forms).where(ownedBy(forms, accountId)).orderBy(asc(forms.id)).all();
 }
 
-/** The account's form with this identifier; undefined when it has none. */
+/** Returns the account's form with this identifier; undefined if there is none. */
 export function findForm(db: Db, accountId: number, id: unknown): Form | undefined {
   return db
     .select()
@@ -35,9 +35,9 @@ export function findForm(db: Db, accountId: number, id: unknown): Form | undefin
     .get();
 }
 
-/** The form of a public address, whichever account it belongs to; undefined when the token is not ours or the form was deleted. */
+/** Returns the form of a public URL, whichever account it belongs to; undefined if the token is not ours or the form was deleted. */
 export function findFormByToken(db: Db, tokens: Tokens, token: string): Form | undefined {
-  const id = tokens.read(PURPOSE, token) ?? idOfOldAddress(db, tokens, token);
+  const id = tokens.read(PURPOSE, token) ?? idOfOldUrl(db, tokens, token);
   return id === null
     ? undefined
     : db
@@ -48,21 +48,21 @@ export function findFormByToken(db: Db, tokens: Tokens, token: string): Form | u
 }
 
 /**
- * The form in an address that an earlier release signed with a secret that sender nodes have. Such addresses stand on websites, so they go on
- * working, but only for the forms of that time: who has the secret learns no address that was not public.
+ * Returns the id of the form in a URL that an earlier release signed, with a secret that sender nodes know. Such URLs are on websites,
+ * so they keep working, but only for forms of that time. Somebody with the secret therefore learns no URL that was not public.
  */
-function idOfOldAddress(db: Db, tokens: Tokens, token: string): string | null {
+function idOfOldUrl(db: Db, tokens: Tokens, token: string): string | null {
   const upTo = Number(findNamedValue(db.$client, 'old_forms_up_to') ?? 0);
   const id = upTo === 0 ? null : tokens.readForgeable(PURPOSE, token);
   return id !== null && Number(id) <= upTo ? id : null;
 }
 
-/** The path of a form's page. */
+/** Returns the path of a form's page. */
 export function formPath(tokens: Tokens, id: number): string {
   return `/f/${tokens.sign(PURPOSE, String(id))}`;
 }
 
-/** Adds a form and gives its id. */
+/** Adds a form and returns its id. */
 export function addForm(db: Db, accountId: number, input: FormInput, now: Date): number {
   const stamp = isoTimestamp(now);
   return db
@@ -80,12 +80,14 @@ export function changeForm(db: Db, { id, user_id }: Form, input: FormInput, now:
     .run();
 }
 
-/** Removes a form: its page and the links in its mails lead nowhere, and mails that still wait are not sent. `removeRequests` does the rest. */
+/**
+ * Removes a form: its page and the links in its mails stop working, and waiting mails are not sent. `removeRequests` removes the rest.
+ */
 export function removeForm(db: Db, { id }: Form): void {
   db.delete(forms).where(eq(forms.id, id)).run();
 }
 
-/** Why a form takes no subscriptions now; null when it does. */
+/** Returns why a form accepts no subscriptions now; null if it does. */
 export function formOffCode(client: Database, config: Config, form: Form): FormOffCode | null {
   if (form.is_active === 0) return 'off';
   const row = prepared<[number, number], { has_type: 0 | 1; is_verified: 0 | 1 | null }>(
@@ -98,7 +100,7 @@ export function formOffCode(client: Database, config: Config, form: Form): FormO
   return isUnverified(client, config, { is_verified: row.is_verified }) ? 'sender_unverified' : null;
 }
 
-/** Adds to how often forms were shown. */
+/** Adds to the counts of how often forms were shown. */
 export function countShown(client: Database, shown: ReadonlyMap<number, number>): void {
   const add = prepared(client, 'UPDATE forms SET shown = shown + ? WHERE id = ?');
   client.transaction(() => {

@@ -1,6 +1,6 @@
 /**
- * One mail per mailbox and day, whoever asks for it with whichever form: so that forms cannot be used to flood a stranger. It is kept in
- * the file, so that a restart forgets nothing.
+ * Limits the mail to one per mailbox and day, across all forms and visitors, so that forms cannot be used to flood a stranger.
+ * Stored in the file, so that a restart forgets nothing.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
@@ -10,19 +10,19 @@ import { prepared } from '../database/prepared.ts';
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
 const KEY = 'form_mailbox_key';
-/** Providers that deliver several spellings to one mailbox: their domains, and the characters that mean nothing before the at sign. */
+/** Providers that deliver several spellings to one mailbox: their domains, and the characters that they ignore before the at sign. */
 const PROVIDERS = [
   { domains: ['gmail.com', 'googlemail.com'], ignored: '.' },
   { domains: ['proton.me', 'protonmail.com', 'protonmail.ch', 'pm.me'], ignored: '._-' },
   { domains: ['icloud.com', 'me.com', 'mac.com'], ignored: '' },
   { domains: ['yandex.ru', 'yandex.com', 'yandex.by', 'yandex.kz', 'yandex.ua', 'ya.ru'], ignored: '.-' },
 ] as const;
-/** Where `anything@name.fastmail.com` is the mailbox of `name@fastmail.com`. */
+/** A domain at which `anything@name.fastmail.com` is the mailbox of `name@fastmail.com`. */
 const BY_SUBDOMAIN = /^([^.]+)\.(fastmail\.(?:com|fm))$/;
 
 /**
- * Takes the mail that a mailbox may get within a day; false when it had one. A moment in the future, from when the clock was wrong,
- * counts only while it is nearer than a day. Call it in the transaction that queues the mail.
+ * Takes the one mail that a mailbox may get within a day. Returns false if it had one. A time in the future, recorded while the
+ * clock was wrong, counts only if it is less than a day away. Call it in the transaction that queues the mail.
  */
 export function takeMailOfDay(client: Database, address: Address, now: number): boolean {
   const mailbox = hashOf(client, mailboxOf(address));
@@ -34,7 +34,7 @@ export function takeMailOfDay(client: Database, address: Address, now: number): 
   return changes === 1;
 }
 
-/** Forgets mailboxes that may get another mail; gives how many. */
+/** Removes mailboxes that may get another mail. Returns how many. */
 export function forgetMailboxes(client: Database, now: number, limit: number): number {
   return prepared(
     client,
@@ -43,14 +43,14 @@ export function forgetMailboxes(client: Database, now: number, limit: number): n
 }
 
 /**
- * The mailbox that an address most likely belongs to: without what follows a plus sign, and without what large providers ignore, since
- * a flood could come by as many such spellings as one likes.
+ * Returns the mailbox that an address most likely belongs to: without a plus sign and what follows it, and without the
+ * characters that large providers ignore, because a flood could otherwise use any number of such spellings.
  */
 function mailboxOf({ normalized }: Address): string {
   const at = normalized.lastIndexOf('@');
   const domain = normalized.slice(at + 1);
   const plus = normalized.indexOf('+');
-  // A plus sign at the beginning is no mark of a part.
+  // A plus sign at the beginning does not separate a part.
   const local = normalized.slice(0, plus > 0 && plus < at ? plus : at);
   const [, name, provider] = BY_SUBDOMAIN.exec(domain) ?? [];
   if (name !== undefined) return `${name}@${provider}`;

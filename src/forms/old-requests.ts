@@ -1,7 +1,6 @@
 /**
- * Removes what forms need no longer: what was filled in, once its link is too old; requests, after a month or with their form; with
- * those that nobody confirmed, their mail and their address, because a stranger may have typed it in; with the others, the text of their
- * mail.
+ * Removes data that forms no longer need: submitted values once their link has expired; requests after a month or with their form.
+ * For unconfirmed requests also the mail and the address, because a stranger may have typed it; for the others, the text of the mail.
  */
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../database/bulk.ts';
@@ -9,14 +8,14 @@ import { formMails } from '../delivery/queue/ledger/ended.ts';
 import { DAY_MS, forgetMailboxes } from './mailboxes.ts';
 import { forgetChallenges } from './used-challenges.ts';
 
-/** How long requests are kept, so that a link which is too old still leads to a page that says so. */
+/** How long requests are kept, so that an expired link still leads to a page that explains it. */
 const KEPT_MS = 30 * DAY_MS;
-/** Rows of one transaction, which takes some milliseconds. */
+/** The number of rows in one transaction, which takes some milliseconds. */
 const ROWS = 100;
-/** Once nothing is left to remove, the next look is this much later. */
+/** Once nothing is left to remove, the next check is this much later. */
 const IDLE_MS = 60_000;
 
-/** An address that only a request knows, so that nothing else in the account refers to it. */
+/** SQL that anonymizes an address if nothing in the account refers to it any more. */
 const FORGET_ADDRESS = `
   UPDATE addresses AS a SET normalized_email = 'forgotten:' || id WHERE id = @address
     AND NOT EXISTS (SELECT 1 FROM contacts WHERE address_id = @address)
@@ -29,11 +28,11 @@ const FORGET_ADDRESS = `
     AND NOT EXISTS (SELECT 1 FROM segments s CROSS JOIN segment_recipients r ON r.segment_id = s.id AND r.address_id = @address
       WHERE s.user_id = a.user_id)`;
 
-/** Whoever asked again after the first request: with the last of their requests the address goes. */
-const PASS_ON = 'UPDATE form_requests SET is_new_address = 1 WHERE address_id = @address';
+/** If the address was used in later requests, the address is removed with the last of them. */
+const PASS_ON_REMOVAL = 'UPDATE form_requests SET is_new_address = 1 WHERE address_id = @address';
 const RETURNING = 'RETURNING id, state, address_id, is_new_address';
 
-/** Whether the mail of a request still waits to be sent or refused. */
+/** SQL: true if the mail of a request still waits to be sent or refused. */
 const IS_WAITING = `EXISTS (SELECT 1 FROM mailings m
   WHERE m.owner_kind = 'form' AND m.owner_id = form_requests.id AND m.finished_at IS NULL AND m.state <> 'held')`;
 
@@ -53,8 +52,8 @@ export class OldRequests {
   }
 
   /**
-   * Removes some of what is old, in one short transaction; gives whether there is more to do at once. `now` is epoch milliseconds,
-   * `monotonic` milliseconds of a clock that nobody sets.
+   * Removes some old data in one short transaction. Returns true if there is more to do at once. `now` is epoch milliseconds;
+   * `monotonic` is milliseconds of a monotonic clock.
    */
   continueRemoval(now: number, monotonic: number): boolean {
     if (monotonic < this.#restsUntil) return false;
@@ -65,7 +64,7 @@ export class OldRequests {
   }
 }
 
-/** Gives the largest number of rows that one of the removals found. */
+/** Returns the largest number of rows that one of the removals found. */
 function removeSome(client: Database, now: number): number {
   const emptied = client
     .prepare(`UPDATE form_requests SET email = '', given = '{}' WHERE id IN (
@@ -83,8 +82,8 @@ function removeSome(client: Database, now: number): number {
 }
 
 /**
- * Removes what was asked for with a form that was deleted, some at a time. Where its mail still waits, only what was filled in goes now,
- * and the rest once the mail was refused, as if it were old.
+ * Removes the requests made with a deleted form, some at a time. If a request's mail still waits, only the submitted values are
+ * removed now, and the rest once the mail was refused, as for an old request.
  */
 export async function removeRequests(client: Database, formId: number): Promise<void> {
   const remove = client.prepare<[number], Removed>(`DELETE FROM form_requests WHERE id IN (
@@ -99,10 +98,10 @@ export async function removeRequests(client: Database, formId: number): Promise<
   await inChunks(client, () => age.run(formId).changes > 0);
 }
 
-/** Removes the mails of requests that nobody confirmed, and the addresses that only they knew. Of the other mails, the text goes. */
+/** Removes the mails of unconfirmed requests, and the addresses that only they refer to. Of the other mails, removes the text. */
 function forgetMails(client: Database, removed: readonly Removed[]): void {
   const mails = formMails(client);
-  const passOn = client.prepare(PASS_ON);
+  const passOn = client.prepare(PASS_ON_REMOVAL);
   const forget = client.prepare(FORGET_ADDRESS);
   for (const { id, state, address_id: address, is_new_address: isNew } of removed) {
     if (state === 'confirmed') mails.empty(id);

@@ -1,4 +1,6 @@
-/** What strangers ask for with a form: the limits that keep forms from being used against others, and the mail that asks for a confirmation. */
+/**
+ * The requests of visitors who submit a form: the limits that keep forms from being abused, and the mail that asks for a confirmation.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { eq, sql } from 'drizzle-orm';
@@ -24,39 +26,39 @@ export type FormRequest = typeof formRequests.$inferSelect;
 /** How many days a link in a mail works. */
 const LINK_DAYS = 7;
 const HOUR_MS = 60 * 60 * 1000;
-/** What is taken within an hour, at most. */
+/** The maximum numbers of requests accepted within an hour. */
 export const HOURLY = {
-  /** Requests of one network. */
+  /** From one network. */
   network: 20,
-  /** Requests to one form, whether a mail is sent or not: so nobody learns from the limit which addresses get one. */
+  /** To one form, whether a mail is sent or not, so that the limit does not reveal which addresses get one. */
   form: 300,
-  /** Of those, without a proof of work: by people whose browser runs no scripts. */
+  /** From one network without a proof of work, for visitors whose browser runs no scripts. */
   unprovenOfNetwork: 2,
   unprovenOfForm: 20,
 } as const;
 
-/** A form that was filled in. */
+/** A submitted form. */
 export interface FilledForm {
   address: Address;
   /** The values by the keys of the form's fields. */
   given: Record<string, string>;
-  /** The groups that were offered, by id, each with whether it was chosen. */
+  /** The offered groups by id, each with whether it was chosen. */
   groups: Record<string, 0 | 1>;
-  /** The text of the box about opens and clicks if it was ticked; otherwise empty. */
+  /** The text of the consent box about opens and clicks if it was ticked; otherwise empty. */
   trackingText: string;
   network: string;
   proof: Exclude<Proof, { kind: 'none' }>;
 }
 
 /**
- * What became of a request: `taken` says nothing about whether a mail was sent; `busy` and `unproven`: a limit was reached; `used`: its
- * challenge was used before.
+ * The result of a request. `taken` does not say whether a mail was sent; `busy` and `unproven`: a limit was reached; `used`:
+ * its challenge was used before.
  */
 export type Outcome = 'taken' | 'busy' | 'unproven' | 'used';
 
 /**
- * Takes a request and queues the mail that asks for a confirmation, in one transaction. No mail goes to addresses that are suppressed or
- * erased, nor to a mailbox that had one within a day; the outcome is the same, so that nobody learns anything about an address.
+ * Accepts a request and queues the mail that asks for a confirmation, in one transaction. No mail is sent to addresses that are
+ * suppressed or erased, nor to a mailbox that got one within a day. The outcome is the same, so that it reveals nothing about an address.
  */
 export function takeRequest(deps: { db: Db; publicUrl(): string }, form: Form, filled: FilledForm, now: Date): Outcome {
   const { db } = deps;
@@ -109,7 +111,7 @@ export function takeRequest(deps: { db: Db; publicUrl(): string }, form: Form, f
   });
 }
 
-/** The request that a link in a mail belongs to, with its form; null when there is none, or its form was deleted. */
+/** Returns the request that a link in a mail belongs to, with its form; null if there is none, or if its form was deleted. */
 export function findRequest(db: Db, secret: string): { request: FormRequest; form: Form } | null {
   const found = db
     .select({ request: formRequests, form: forms })
@@ -120,7 +122,9 @@ export function findRequest(db: Db, secret: string): { request: FormRequest; for
   return found === undefined || found.request.state === 'unsent' ? null : found;
 }
 
-/** Marks a request as confirmed and forgets what it holds, which is kept elsewhere now. Call it inside the transaction that keeps it. */
+/**
+ * Marks a request as confirmed and removes its data, which is now stored elsewhere. Call it inside the transaction that stores the data.
+ */
 export function closeRequest(db: Db, { id, form_id }: FormRequest): void {
   db.update(formRequests).set({ state: 'confirmed', email: '', given: {} }).where(eq(formRequests.id, id)).run();
   db.update(forms)
@@ -136,7 +140,7 @@ function limitReached(
   now: number,
 ): 'busy' | 'unproven' | null {
   const since = now - HOUR_MS;
-  // Not those of the future, from when the clock was wrong: they would keep the form busy until that time comes.
+  // Times in the future, recorded while the clock was wrong, do not count, because they would keep the form busy until then.
   const counts = 'count(*) AS all_, sum(is_proven = 0) AS unproven';
   const ofNetwork = prepared<[string, number, number], { all_: number; unproven: number | null }>(
     client,
@@ -192,7 +196,7 @@ const WORDS: Readonly<
   },
 };
 
-/** The content of the mail of a form, whose button opens `url`. The text says that the link works for `days` days. */
+/** Returns the content of a form's mail, whose button opens `url`. The text says that the link works for `days` days. */
 function confirmationContent(form: Form, fromEmail: string, url: string, days: number): FrozenContent {
   const { language, title } = form;
   const paragraphs = form.mail_text.split('\n').filter((line) => line.trim() !== '');

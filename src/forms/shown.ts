@@ -1,4 +1,4 @@
-/** A form with what its page shows of other records. */
+/** A form with the data of other records that its page shows. */
 import { and, asc, eq, inArray, isNull } from 'drizzle-orm';
 import { trackingMode } from '../audience/tracking-choice.ts';
 import type { Db } from '../database/open.ts';
@@ -6,7 +6,7 @@ import { unsubscribeGroups } from '../database/schema/index.ts';
 import { type AskedField, askedFields } from './fields.ts';
 import type { Form } from './forms.ts';
 
-/** The longest description of a group that is shown. */
+/** The maximum length of a group's description on the page. */
 const MAX_DESCRIPTION_CHARACTERS = 1000;
 
 export interface ShownForm {
@@ -14,11 +14,14 @@ export interface ShownForm {
   fields: readonly AskedField[];
   /** The unsubscribe groups to choose from, without deleted ones. */
   groups: readonly { id: number; group_name: string; description: string }[];
-  /** The text of the box that asks whether opens and clicks may be recorded; null: there is no such box. */
+  /** The text of the box that asks whether opens and clicks may be recorded; null if there is no such box. */
   trackingText: string | null;
 }
 
-/** Reads the fields and groups of a form, and whether it asks about opens and clicks: only where they are recorded of those who allow it. */
+/**
+ * Reads the fields and groups of a form, and whether it asks about opens and clicks, which it does only if the account records
+ * them by consent.
+ */
 export function readShown(db: Db, form: Form): ShownForm {
   const fields = askedFields(db, form.user_id, form.fields);
   const asksTracking = form.asks_tracking === 1 && trackingMode(db, form.user_id) === 'consent';
@@ -26,7 +29,7 @@ export function readShown(db: Db, form: Form): ShownForm {
   return { form, fields, groups: shownGroups(db, form.user_id, form.group_ids), trackingText };
 }
 
-/** The unsubscribe groups of an account with these ids, without deleted ones. */
+/** Returns the unsubscribe groups of an account with these ids, without deleted ones. */
 export function shownGroups(db: Db, accountId: number, ids: number[]): ShownForm['groups'] {
   const isTheirs = and(eq(unsubscribeGroups.user_id, accountId), inArray(unsubscribeGroups.id, ids));
   return db

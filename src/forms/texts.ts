@@ -1,9 +1,9 @@
-/** The texts of a form that its owner may write, and what they say where the owner wrote none. */
+/** The texts of a form that its owner may write, and their defaults. */
 import type { forms } from '../database/schema/index.ts';
 
 export type FormLanguage = (typeof forms.$inferSelect)['language'];
 
-/** The texts by their columns. */
+/** The texts by column. */
 export const TEXT_NAMES = [
   'title',
   'consent_text',
@@ -19,7 +19,7 @@ export const TEXT_NAMES = [
 ] as const;
 export type FormTexts = Record<(typeof TEXT_NAMES)[number], string>;
 
-/** The usual texts, by language. A line break begins a new paragraph. */
+/** The default texts, by language. A line break begins a new paragraph. */
 export const USUAL_TEXTS: Readonly<Record<FormLanguage, FormTexts>> = {
   en: {
     title: 'Subscribe to our newsletter',
@@ -55,8 +55,8 @@ export const USUAL_TEXTS: Readonly<Record<FormLanguage, FormTexts>> = {
 };
 
 /**
- * The texts of a form: what is given, else what it has, else the usual ones of its language. A text that was the usual one of the
- * language before becomes that of the new language.
+ * Returns the texts of a form: the given ones, else its own, else the defaults of its language. A text equal to the default of
+ * the previous language becomes the default of the new one.
  */
 export function formTexts(
   language: FormLanguage,

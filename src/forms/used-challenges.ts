@@ -1,11 +1,11 @@
-/** Challenges that were used, so that each counts once. */
+/** Used challenges, so that each is valid once. */
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../database/prepared.ts';
 
-/** What came with a form: `none` is also a challenge that is forged, of another form, too old, or answered too fast. */
+/** The proof that came with a form. `none` also means a challenge that is forged, from another form, expired, or answered too fast. */
 export type Proof = { kind: 'none' } | { kind: 'proven' | 'unproven'; nonce: string; expiresAt: number };
 
-/** Marks a challenge as used; false when it was already. Call it in the transaction of what it is used for. */
+/** Marks a challenge as used. Returns false if it was used before. Call it in the transaction of the request. */
 export function useChallenge(client: Database, { nonce, expiresAt }: { nonce: string; expiresAt: number }): boolean {
   return (
     prepared(client, 'INSERT INTO form_challenges (nonce, expires_at) VALUES (?, ?) ON CONFLICT DO NOTHING').run(
@@ -15,7 +15,7 @@ export function useChallenge(client: Database, { nonce, expiresAt }: { nonce: st
   );
 }
 
-/** Forgets used challenges that are too old to be used; gives how many. */
+/** Removes used challenges that have expired anyway. Returns how many. */
 export function forgetChallenges(client: Database, now: number, limit: number): number {
   return prepared(
     client,

@@ -1,4 +1,6 @@
-/** What the operator of the installation sees and does (additions): its health, the hold of all sending, and its sender nodes. */
+/**
+ * Operations for operators of the installation (additions to the contract): its health, the hold of all sending, and its sender nodes.
+ */
 import { resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
@@ -145,7 +147,7 @@ export const testReturnedMail = operation({
   }),
 });
 
-/** What is done once for all who ask the same service for it meanwhile. */
+/** Returns a function that runs `work` once for all concurrent callers of the same service. */
 function shared(work: (context: Context) => Promise<void>): (context: Context) => Promise<void> {
   const running = new WeakMap<Context['db'], Promise<void>>();
   return (context) => {
@@ -156,7 +158,7 @@ function shared(work: (context: Context) => Promise<void>): (context: Context) =
   };
 }
 
-/** What was seen of the DNS of an account's senders; nothing where it was not asked about all of them. */
+/** Returns the DNS findings about an account's senders; none if not all of their domains were checked. */
 function domainsCheck({ state, domain, checks }: DnsSeen): Finding[] {
   const name = 'DNS';
   if (state === 'none' || state === 'unknown') return [];
@@ -214,7 +216,7 @@ export const releaseHold = operation({
   },
 });
 
-/** Whether all sending is held at this moment, and what waits. */
+/** Returns whether all sending is held now, and what waits. */
 export function currentHold({ db: { $client: client }, config, clock }: Pick<Deps, 'db' | 'config' | 'clock'>): Hold {
   const reason = sendingHeldReason(client);
   return {
@@ -226,7 +228,7 @@ export function currentHold({ db: { $client: client }, config, clock }: Pick<Dep
   };
 }
 
-/** What leaves when the hold ends at `now`, epoch milliseconds. */
+/** Counts what would be sent if the hold ended at `now`, epoch milliseconds. */
 function countWaiting(client: Database, now: number): Pick<Hold, 'mails' | 'due_single_sends'> {
   const counted = prepared<[number], Pick<Hold, 'mails' | 'due_single_sends'>>(
     client,
@@ -295,7 +297,7 @@ export const listNodes = operation({
   },
 });
 
-/** A node as the API shows it at `now`, epoch milliseconds. */
+/** Returns a node in the form of the API at `now`, epoch milliseconds. */
 export function recordOf(node: SenderNode, now: number): Node {
   const { run, name, version, state, refusal, rate, capacity, load, heard_at, lease_until } = node;
   const { ceiling, given, accepted, deferred, refused } = node;

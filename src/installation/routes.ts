@@ -1,4 +1,4 @@
-/** The API of the installation: whether it is well, the hold of all sending, and the sender nodes. */
+/** The API for the installation: its health, the hold of all sending, and the sender nodes. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';

@@ -1,4 +1,7 @@
-/** What an owner wants to know first (an addition): what is set up, what is running or held, how the last mailings went, and how the audience changes. */
+/**
+ * Operations for the home screen (additions to the contract): what is set up, what is running or held, the results of the last
+ * mailings, and how the audience changes.
+ */
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -152,12 +155,12 @@ const Overview = Type.Object({
   health: { ...Health, description: 'Whether the service can do its work.' },
 });
 export type Overview = Static<typeof Overview>;
-/** Something that is to be sent, is being sent or is held. */
+/** A campaign that is waiting to be sent, being sent or held. */
 export type Campaign = Static<typeof Campaign>;
 /** A single send that was launched, with its counters. */
 export type Mailing = Static<typeof Mailing>;
 
-/** How the audience of each account changed, counted further by each request. */
+/** The growth of each account's audience. Each request continues the count. */
 const growthOf = new WeakMap<Context['db'], AudienceGrowth>();
 
 export const readOverview = operation({
@@ -182,7 +185,7 @@ export const readOverview = operation({
   },
 });
 
-/** Whether the mail `s` has code of its own, or a template that is not the blank one. */
+/** SQL: true if the mail `s` has its own code, or a template that is not the blank one. */
 const hasContent = `(ifnull(s.template_json, '') <> '' OR ifnull(s.template_html, '') <> ''
   OR EXISTS (SELECT 1 FROM design_templates t WHERE t.id = s.template_id AND t.is_blank = 0))`;
 
@@ -220,12 +223,12 @@ function readSetup({ db, config, accountId }: Context): Overview['setup'] {
   };
 }
 
-/** What was seen, with its time as records have it. */
+/** Returns a finding with its time in the form of records. */
 function seenAt<Seen extends { at: number | null }>({ at, ...seen }: Seen) {
   return { ...seen, seen_at: at === null ? null : isoTimestamp(new Date(at)) };
 }
 
-/** What is to be sent, is being sent or is held, the newest single sends first, then the automations. */
+/** Returns the campaigns that are waiting to be sent, being sent or held: the newest single sends first, then the automations. */
 function campaignsUnderWay(client: Database, accountId: number): Campaign[] {
   const launched = `mailings m INDEXED BY mailings_unfinished CROSS JOIN single_sends s ON s.id = m.owner_id
     WHERE m.finished_at IS NULL AND m.owner_kind = 'single' AND m.user_id = @account`;
@@ -295,12 +298,12 @@ async function readHealth({ db, config, clock }: Context): Promise<Overview['hea
 
 /** One day (UTC) of an account's audience. */
 interface AudienceDay {
-  /** `YYYY-MM-DD` */
+  /** `YYYY-MM-DD`. */
   day: string;
-  /** Contacts that were created, those deleted since included. */
+  /** Contacts that were created, including those deleted since. */
   added: number;
   deleted: number;
-  /** Addresses that left a group or all mail. */
+  /** Addresses that unsubscribed from a group or all mail. */
   unsubscribed: number;
   /** Addresses that were suppressed after a bounce or a complaint. */
   suppressed: number;
@@ -309,25 +312,25 @@ interface AudienceDay {
 type Added = 'added' | 'unsubscribed' | 'suppressed';
 
 const DAYS = 30;
-/** Rows read at once: about 2 ms, after which other requests are served. */
+/** The number of rows read at once, which takes about 2 ms. Then other requests are answered. */
 const PAGE_ROWS = 2000;
-/** Deletions can be undone, so they are counted again, but not more often than this. */
+/** Deletions can be undone, so they are counted again, but at most this often. */
 const DELETIONS_FRESH_MS = 30_000;
 
-/** The tables whose rows are added in the order of id and time, and which of their rows count. */
+/** The tables whose ids ascend in time, and which of their rows count. */
 const SOURCES: Record<Added, { table: string; counts: string }> = {
   added: { table: 'contacts', counts: 'true' },
-  // A complaint is a suppression as well, and counts as that.
+  // A complaint is also a suppression, and counts only as that.
   unsubscribed: { table: 'consent_log', counts: "action = 'unsubscribed' AND source <> 'complaint'" },
   suppressed: { table: 'suppressions', counts: 'true' },
 };
 
-/** Counts growth and losses; keep one for as long as the connection. */
+/** Counts growth and losses. Keep one instance for as long as the connection. */
 class AudienceGrowth {
   readonly #client: Database;
   /** Counts by account and day. */
   readonly #counts = new Map<string, Record<Added, number>>();
-  /** The highest id of each table that is counted. */
+  /** The highest counted id of each table. */
   readonly #counted = new Map<Added, number>();
   readonly #deletions = new Map<number, { at: number; byDay: Map<string, number> }>();
   #counting: Promise<void> | null = null;
@@ -336,7 +339,7 @@ class AudienceGrowth {
     this.#client = client;
   }
 
-  /** The account's last 30 days up to `now` (epoch milliseconds), the oldest first. */
+  /** Returns the account's last 30 days up to `now` (epoch milliseconds), oldest first. */
   async lastDays(accountId: number, now: number): Promise<AudienceDay[]> {
     const first = dayOf(now - (DAYS - 1) * DAY_MS);
     this.#counting ??= this.#countNew(first).finally(() => {
@@ -377,7 +380,7 @@ class AudienceGrowth {
     }
   }
 
-  /** The highest id of the rows created before a day, found by halving: later rows have higher ids. */
+  /** Returns the highest id of the rows created before a day. Uses a binary search, because later rows have higher ids. */
   #lastBefore(table: string, day: string): number {
     const next = this.#client.prepare<[number], { id: number; created_at: string }>(
       `SELECT id, created_at FROM ${table} WHERE id > ? ORDER BY id LIMIT 1`,

@@ -1,4 +1,4 @@
-/** The API of the overview. */
+/** The API for the overview. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';

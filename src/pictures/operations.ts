@@ -1,4 +1,4 @@
-/** The picture library: pictures that mails load from this service, and where they are used. */
+/** Operations for the image library: pictures that mails load from this service, and where they are used. */
 import { and, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { fold } from '../database/functions/fold.ts';
@@ -22,7 +22,7 @@ import {
 import { type Context, listOperation, operation, recordOperation } from '../operations/operation.ts';
 import { isoTimestamp } from '../time/clock.ts';
 
-/** How many of each kind contain a picture. */
+/** How many records of each kind contain a picture. */
 const UseCounts = {
   single_sends: integer(),
   automation_mails: integer(),
@@ -90,7 +90,7 @@ export const readPicture = recordOperation({
     readRecord(db, recordWith(publicUrl()), sql`${pictures}`, ownedRecord(pictures, id, accountId)),
 });
 
-/** A use with the campaign it belongs to: the single send, or the automation. A mailing whose campaign is deleted has neither. */
+/** The uses of a picture with their campaign: the single send, or the automation. A mailing whose campaign is deleted has neither. */
 const useSources = sql`${pictureUses}
   LEFT JOIN mailings m ON ${pictureUses.kind} = 'sent_mail' AND m.id = ${pictureUses.owner_id}
   LEFT JOIN single_sends s ON s.id = CASE
@@ -155,7 +155,7 @@ export const deletePicture = operation({
   },
 });
 
-/** A picture of the caller's account. Throws 404. */
+/** Returns a picture of the caller's account. Throws 404. */
 function requirePicture({ db, accountId }: Context, id: unknown): typeof pictures.$inferSelect {
   const where = ownedRecord(pictures, id, accountId);
   const picture = db.select().from(pictures).where(where).get();

@@ -1,4 +1,4 @@
-/** The pictures of an account: storing them, offering them to the designer, and reading their bytes. */
+/** The pictures of an account: storing them, listing them for the designer, and reading their bytes. */
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { and, desc, eq, sql } from 'drizzle-orm';
@@ -15,14 +15,14 @@ import { readPicture } from './read-picture.ts';
 
 const MEBIBYTE = 1024 * 1024;
 export const MAX_PICTURE_BYTES = 5 * MEBIBYTE;
-/** What all pictures of an account may take. */
+/** The maximum size of all pictures of an account. */
 export const MAX_ACCOUNT_BYTES = 500 * MEBIBYTE;
 const MAX_PICTURES = 10_000;
 
-/** Writing or reading one part takes a few milliseconds at most; between two of them other requests are answered. */
+/** The size of a part, which takes a few milliseconds at most to write or read. Other requests are answered between two parts. */
 const PART_BYTES = 128 * 1024;
 const LOCK_WAIT_MS = 1500;
-/** How many pictures the designer offers. */
+/** The maximum number of pictures that the designer offers. */
 const MAX_OFFERED = 200;
 const MAX_NAME_CHARACTERS = 255;
 const MAX_FILE_NAME_CHARACTERS = 60;
@@ -33,18 +33,18 @@ interface PictureDeps {
   clock: Clock;
 }
 
-/** A file that may become a picture. */
+/** An uploaded file. */
 interface GivenPicture {
   bytes: Buffer;
-  /** The name of the file, which names the picture unless `name` does. */
+  /** The name of the file, from which the picture is named if `name` is absent. */
   fileName: string;
   name?: string | undefined;
   alt?: string | undefined;
 }
 
 /**
- * Stores a picture unless the account has the same bytes already; gives the id of its row and whether it is new. Throws 422 when the
- * bytes are no picture that is accepted, and 409 when the account has no room.
+ * Stores a picture unless the account has the same bytes already. Returns the id of its row and whether it is new. Throws 422
+ * if the bytes are not an accepted picture, and 409 if the account has no room.
  */
 export async function storePicture(
   { db, lock, clock }: PictureDeps,
@@ -100,9 +100,9 @@ export async function storePicture(
   }
 }
 
-/** A picture as the designer offers it. */
+/** A picture in the form that the designer uses. */
 export interface OfferedPicture {
-  /** Its path under the public address. */
+  /** Its path below the public URL. */
   path: string;
   name: string;
   alt: string;
@@ -110,7 +110,7 @@ export interface OfferedPicture {
   height: number;
 }
 
-/** The newest pictures of an account; with `id`, that one alone. */
+/** Returns the newest pictures of an account; with `id`, only that one. */
 export function offeredPictures(db: Db, accountId: number, id?: number): OfferedPicture[] {
   return db
     .select({
@@ -127,7 +127,7 @@ export function offeredPictures(db: Db, accountId: number, id?: number): Offered
     .all();
 }
 
-/** Gives the function that reads one part of a stored picture, from 0 on; undefined where it has no such part. */
+/** Returns a function that reads one part of a stored picture, counted from 0; undefined if there is no such part. */
 export function partReader(db: Db): (publicId: string, number: number) => Buffer | undefined {
   const part = db.$client
     .prepare<[string, number], Buffer>('SELECT bytes FROM picture_parts WHERE public_id = ? AND number = ?')
@@ -135,7 +135,9 @@ export function partReader(db: Db): (publicId: string, number: number) => Buffer
   return (publicId, number) => part.get(publicId, number);
 }
 
-/** Removes the parts of uploads that a killed server did not finish; gives their number. Only at start, before uploads are accepted. */
+/**
+ * Removes the parts of unfinished uploads that a killed server left. Returns their number. Only at the start, before uploads are accepted.
+ */
 export function removeUnfinishedPictures(db: Db): number {
   const whole = db.select({ public_id: pictures.public_id }).from(pictures);
   return db.delete(pictureParts).where(sql`${pictureParts.public_id} NOT IN ${whole}`).run().changes;
@@ -149,7 +151,7 @@ function findByHash(db: Db, accountId: number, hash: string): { id: number } | u
     .get();
 }
 
-/** Throws 409 when an account cannot have another picture of this size. */
+/** Throws 409 if an account has no room for another picture of this size. */
 function requireRoom(db: Db, accountId: number, bytes: number): void {
   const { count, size } = db
     .select({ count: sql<number>`count(*)`, size: sql<number>`ifnull(sum(${pictures.size}), 0)` })
@@ -170,7 +172,7 @@ async function sha256(bytes: Buffer): Promise<string> {
   return hash.digest('hex');
 }
 
-/** What a picture is called after its file: without the ending, on one line. */
+/** Returns the name of a picture from its file: without the extension, on one line. */
 function titleOf(fileName: string): string {
   const title = fileName
     .replace(/\.[a-z]{3,4}$/i, '')
@@ -179,7 +181,7 @@ function titleOf(fileName: string): string {
   return title.slice(0, MAX_NAME_CHARACTERS) || 'picture';
 }
 
-/** A name as it stands in an address: ASCII letters and digits with hyphens between. */
+/** Returns a name for a URL: ASCII letters and digits with hyphens between. */
 function slugOf(title: string): string {
   const words =
     title

@@ -1,4 +1,4 @@
-/** Reads what a picture is from its bytes: PNG, JPEG, GIF or WebP, with its size, and whether it is whole. */
+/** Reads the format and size of a picture from its bytes (PNG, JPEG, GIF or WebP), and checks that it is complete. */
 
 import { crc32 } from 'node:zlib';
 import type { PICTURE_KINDS } from '../database/schema/index.ts';
@@ -6,20 +6,20 @@ import { type Sentence, sentence } from '../errors/sentences.ts';
 
 type PictureKind = (typeof PICTURE_KINDS)[number];
 
-/** What the bytes of a picture say about it; the width and height are in pixels. */
+/** The properties of a picture. Width and height are in pixels. */
 interface PictureFacts extends Dimensions {
   kind: PictureKind;
 }
 
-/** Decoded, a picture takes four bytes for each of its pixels in the mail program of everybody who opens the mail. */
+/** The maximum width and height in pixels, because a decoded picture takes four bytes per pixel in every recipient's mail program. */
 const MAX_SIDE = 10_000;
 const MAX_PIXELS = 40_000_000;
 
 interface Reader {
   kind: PictureKind;
-  /** Whether a file begins as one of this kind, by its first bytes as Latin-1. */
+  /** Returns true if a file is of this format, by its first bytes as Latin-1. */
   isKind(start: string): boolean;
-  /** The dimensions in a whole file; throws a BrokenPicture. */
+  /** Returns the dimensions of a complete file. Throws a BrokenPicture. */
   read(bytes: Buffer): Dimensions;
 }
 
@@ -30,12 +30,12 @@ const READERS: readonly Reader[] = [
   { kind: 'webp', isKind: (start) => start.startsWith('RIFF') && start.endsWith('WEBP'), read: readWebp },
 ];
 const START_BYTES = 12;
-/** How much of a file is looked at to tell an SVG from other files. */
+/** The number of bytes examined to tell an SVG from other files. */
 const SVG_BYTES = 4096;
 
 /**
- * Reads a whole file as a PNG, JPEG, GIF or WebP. Gives its facts, or in `problem` why it is refused: another kind of file, cut off,
- * impossible sizes, or something else behind the end of the picture.
+ * Reads a whole file as a PNG, JPEG, GIF or WebP. Returns its properties, or in `problem` why it is refused: another format,
+ * cut off, impossible sizes, or extra data after the end of the picture.
  */
 export function readPicture(bytes: Buffer): PictureFacts | { problem: Sentence } {
   const start = bytes.toString('latin1', 0, START_BYTES);
@@ -65,7 +65,7 @@ interface Dimensions {
   height: number;
 }
 
-/** A file that is not the whole, well-formed picture its first bytes promise. */
+/** Thrown for a file that is not the complete, well-formed picture that its first bytes announce. */
 class BrokenPicture extends Error {
   readonly problem: Sentence;
 
@@ -75,20 +75,20 @@ class BrokenPicture extends Error {
   }
 }
 
-/** Reading more takes too long; the longest animations have some thousand. */
+/** The maximum number of parts, because reading more takes too long. The longest animations have some thousand. */
 const MAX_PARTS = 10_000;
 
-/** Throws a BrokenPicture for a file of more parts than are read. */
+/** Throws a BrokenPicture for a file of more than `MAX_PARTS` parts. */
 function requireFew(parts: number): void {
   if (parts > MAX_PARTS) throw damaged();
 }
 
-/** The failure of a file that ends too early. */
+/** Returns the error for a file that ends too early. */
 function cutOff(): BrokenPicture {
   return new BrokenPicture(sentence('picture_cut_off'));
 }
 
-/** The failure of a file whose parts contradict each other, or that has no pixels. */
+/** Returns the error for a file whose parts contradict each other, or that has no pixels. */
 function damaged(): BrokenPicture {
   return new BrokenPicture(sentence('picture_damaged'));
 }
@@ -98,17 +98,17 @@ function requireBytes(bytes: Buffer, at: number, length: number): void {
   if (at + length > bytes.length) throw cutOff();
 }
 
-/** Throws a BrokenPicture unless the file ends at `end`: what follows could be a file of another kind, hidden behind the picture. */
+/** Throws a BrokenPicture unless the file ends at `end`, because extra data could be a file of another kind hidden behind the picture. */
 function requireEnd(bytes: Buffer, end: number): void {
   if (end !== bytes.length) throw new BrokenPicture(sentence('picture_more'));
 }
 
 const PNG_SIGNATURE_BYTES = 8;
 const IHDR_BYTES = 13;
-/** Length and name before the data, the checksum after it. */
+/** Length and name before the data, checksum after it. */
 const PNG_CHUNK_BYTES = 12;
 
-/** Reads the chunks up to IEND; gives the dimensions in IHDR. Throws a BrokenPicture. */
+/** Reads the chunks up to IEND. Returns the dimensions in IHDR. Throws a BrokenPicture. */
 function readPng(bytes: Buffer): Dimensions {
   let dimensions: Dimensions | undefined;
   let hasPixels = false;
@@ -143,7 +143,7 @@ const NO_FRAMES = [0xc4, 0xc8, 0xcc];
 /** Length, precision, height, width and the number of components. */
 const FRAME_BYTES = 8;
 
-/** Reads the segments and scans up to the end of the image; gives the dimensions in the frame header. Throws a BrokenPicture. */
+/** Reads the segments and scans up to the end of the image. Returns the dimensions in the frame header. Throws a BrokenPicture. */
 function readJpeg(bytes: Buffer): Dimensions {
   let dimensions: Dimensions | undefined;
   let hasPixels = false;
@@ -152,7 +152,7 @@ function readJpeg(bytes: Buffer): Dimensions {
     requireBytes(bytes, at, 2);
     if (bytes[at] !== MARKER) throw damaged();
     const marker = bytes[at + 1] ?? 0;
-    // Any number of fill bytes may stand before a marker.
+    // Any number of fill bytes may come before a marker.
     if (marker === MARKER) {
       at++;
       continue;
@@ -179,7 +179,9 @@ function readJpeg(bytes: Buffer): Dimensions {
   }
 }
 
-/** Where the coded pixels from `at` on end: at the next marker that is neither a coded FF (followed by 00) nor a restart (D0 to D7). */
+/**
+ * Returns where the coded pixels from `at` on end: at the next marker that is neither a coded FF (followed by 00) nor a restart (D0 to D7).
+ */
 function endOfScan(bytes: Buffer, at: number): number {
   const last = bytes.length - 1;
   for (let next = at; next < last; next++) {
@@ -196,7 +198,7 @@ const EXTENSION = 0x21;
 const IMAGE = 0x2c;
 const TRAILER = 0x3b;
 
-/** Reads the blocks up to the trailer; gives the dimensions of the screen. Throws a BrokenPicture. */
+/** Reads the blocks up to the trailer. Returns the dimensions of the screen. Throws a BrokenPicture. */
 function readGif(bytes: Buffer): Dimensions {
   requireBytes(bytes, 0, SCREEN_BYTES);
   const dimensions = { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
@@ -213,19 +215,19 @@ function readGif(bytes: Buffer): Dimensions {
     if (kind === EXTENSION) at = endOfBlocks(bytes, at + 2);
     else if (kind === IMAGE) {
       requireBytes(bytes, at, DESCRIPTOR_BYTES);
-      // One byte with the size of the first codes stands before the blocks.
+      // One byte with the size of the first codes comes before the blocks.
       at = endOfBlocks(bytes, at + DESCRIPTOR_BYTES + tableBytes(bytes[at + 9]) + 1);
       hasPixels = true;
     } else throw damaged();
   }
 }
 
-/** The size of the table of colours that flags announce: three bytes each, and none without the highest bit. */
+/** Returns the size of the colour table that the flags announce: three bytes for each colour; 0 without the highest bit. */
 function tableBytes(flags = 0): number {
   return flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0;
 }
 
-/** Where the blocks that begin at `at` end: after an empty one. */
+/** Returns where the blocks that begin at `at` end: after an empty block. */
 function endOfBlocks(bytes: Buffer, at: number): number {
   for (let next = at; ; ) {
     requireBytes(bytes, next, 1);
@@ -241,7 +243,7 @@ const LOSSLESS_SIGNATURE = 0x2f;
 /** The start code of a key frame, after three bytes of its tag. */
 const START_CODE = '9d012a';
 
-/** Reads the chunks; gives the dimensions of the canvas, or those of the only image. Throws a BrokenPicture. */
+/** Reads the chunks. Returns the dimensions of the canvas, or those of the only image. Throws a BrokenPicture. */
 function readWebp(bytes: Buffer): Dimensions {
   requireBytes(bytes, 0, RIFF_HEADER_BYTES);
   const end = 8 + bytes.readUInt32LE(4);

@@ -1,4 +1,4 @@
-/** The API of pictures. */
+/** The API for pictures. */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
@@ -56,7 +56,10 @@ export const pictureRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) 
   routes.change('POST /pictures/delete', deletePicture, 'Deleted Successfully');
 };
 
-/** Stores the picture of a form; gives its record as JSON, and 0 where the account has it already. Throws 413, 422 and 503. */
+/**
+ * Stores the picture of a form. Returns its record as JSON, and whether it is new (1) or the account had it already (0). Throws
+ * 413, 422 and 503.
+ */
 export async function receivePicture(
   context: Context,
   form: FastifyRequest,
@@ -80,7 +83,7 @@ export async function receivePicture(
   }
 }
 
-/** The texts beside an uploaded file; what is wrong with them is added to its errors. */
+/** Reads the texts of a form next to its file. Adds their faults to the errors. */
 function readTexts({ fields, errors }: FileUpload): { name?: string; alt?: string } {
   const texts: { name?: string; alt?: string } = {};
   for (const field of ['name', 'alt'] as const) {

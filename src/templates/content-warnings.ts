@@ -6,7 +6,7 @@ import type { ContentWarning } from '../delivery/checks/content-checks.ts';
 import { warnings } from '../delivery/compiling/show.ts';
 import { WEB_COPY } from '../delivery/content/merge.ts';
 
-/** A mail's texts that may contain placeholders. */
+/** The texts of a mail that may contain placeholders. */
 interface MailTexts {
   subject: string;
   preheader: string;
@@ -14,19 +14,19 @@ interface MailTexts {
   template_html?: string | null;
 }
 
-/** Every placeholder name: the built-in ones with our addition web_copy, then the account's custom fields. */
+/** Returns every placeholder name: the built-in ones with our addition web_copy, then the account's custom fields. */
 export function knownPlaceholders(db: Db, accountId: number): string[] {
   const own = listCustomFields(db, accountId).map(({ field_name }) => field_name);
   const listed = db.select({ name: dynamicContents.name }).from(dynamicContents).all();
   return [...new Set([...listed.map(({ name }) => name), WEB_COPY, ...own])];
 }
 
-/** The warnings about a mail to contacts of an account. */
+/** Returns the warnings about a mail to contacts of an account. */
 export function mailWarnings(db: Db, accountId: number, mail: MailTexts): Promise<ContentWarning[]> {
   return warnings(accountId, textsOf(mail), knownPlaceholders(db, accountId));
 }
 
-/** The texts and the code of a mail, for `warnings`. */
+/** Returns the texts and the code of a mail, for `warnings`. */
 export function textsOf({ subject, preheader, template_json, template_html }: MailTexts): string[] {
   return [subject, preheader, template_json ?? '', template_html ?? ''];
 }

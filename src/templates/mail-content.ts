@@ -1,4 +1,4 @@
-/** What a mail is made of: code of its own, or a built-in template as it comes. A mail made of an own template has a copy of its code. */
+/** The content of a mail: its own code, or an unchanged built-in template. A mail made from an own template has a copy of its code. */
 import { and, eq, isNull } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { isOwned, ownedRecord, recordUtr } from '../database/ownership.ts';
@@ -12,34 +12,34 @@ import {
 } from '../database/schema/index.ts';
 import { notFound } from '../errors/failure.ts';
 
-/** The template that a mail with code of its own names. */
+/** The template id of a mail with its own code. */
 const BLANK_TEMPLATE = 1;
 
-/** Built-in templates have lower ids than own ones. */
+/** The lowest id of an own template; built-in templates have lower ids. */
 const FIRST_OWN = 1001;
 
-/** Whether a template is an account's own. */
+/** Returns true if a template is an account's own. */
 export function isOwn({ id }: { id: number }): boolean {
   return id >= FIRST_OWN;
 }
 
-/** The picture that stands for every own template, a file in data/templates. */
+/** The preview image of every own template, a file in data/templates. */
 export const OWN_PREVIEW = 'own.png';
 
-/** A template's code: MJML's JSON form and the HTML made from it. The first is empty when it was written as HTML. */
+/** A template's code: MJML's JSON form and the HTML made from it. The JSON is empty if the template was written as HTML. */
 export interface TemplateCodes {
   json_code: string;
   html_code: string;
 }
 
-/** The fields of a mail that say what it is made of, as a request has them. */
+/** The fields of a request that determine the content of a mail. */
 interface GivenContent {
   template_id?: number;
   template_json?: string;
   template_html?: string;
 }
 
-/** Whether a mail of this account may name this template. */
+/** Returns true if a mail of this account may use this template. */
 export function hasTemplate(db: Db, accountId: number, id: number): boolean {
   return (
     db.select({ id: designTemplates.id }).from(designTemplates).where(eq(designTemplates.id, id)).get() !== undefined ||
@@ -48,8 +48,8 @@ export function hasTemplate(db: Db, accountId: number, id: number): boolean {
 }
 
 /**
- * The content with an own template replaced by a copy of its code, so that the mail stays as it is when the template is changed or
- * deleted. Code that is given itself wins over the template. Content without an own template comes back as it is.
+ * Returns the content with an own template replaced by a copy of its code, so that changing or deleting the template does not
+ * change the mail. Code in `given` takes precedence over the template. Content without an own template is returned unchanged.
  */
 export function withTemplateCopied<Given extends GivenContent>(db: Db, accountId: number, given: Given): Given {
   if (given.template_id === undefined) return given;
@@ -63,7 +63,7 @@ export function withTemplateCopied<Given extends GivenContent>(db: Db, accountId
   return { ...given, template_id: BLANK_TEMPLATE, ...(!hasCode && asMailCode(own)) };
 }
 
-/** A template's code as a mail has it: one of the two, and the other empty. */
+/** Returns a template's code as a mail stores it: MJML or HTML, with the other empty. */
 function asMailCode({ json_code, html_code }: TemplateCodes): { template_json: string; template_html: string } {
   return { template_json: json_code, template_html: json_code === '' ? html_code : '' };
 }
@@ -77,7 +77,7 @@ export interface Mail {
   template_html: string;
 }
 
-/** The account's single send or automation mail with this utr; throws 404. */
+/** Returns the account's single send or automation mail with this utr. Throws 404. */
 export function requireMail(db: Db, accountId: number, given: unknown): Mail {
   const utr = recordUtr(given);
   const send = db
@@ -114,7 +114,7 @@ export function requireMail(db: Db, accountId: number, given: unknown): Mail {
   return { ...mail, kind: 'automation_mail' };
 }
 
-/** The code of a template that an account may use, built-in or own; undefined where it has none with this id. */
+/** Returns the code of a template that an account may use, built-in or own; undefined if there is none with this id. */
 export function findTemplateCodes(db: Db, accountId: number, id: unknown): TemplateCodes | undefined {
   const own = db
     .select({ json_code: ownTemplates.json_code, html_code: ownTemplates.html_code })
@@ -129,7 +129,7 @@ export function findTemplateCodes(db: Db, accountId: number, id: unknown): Templ
     .get();
 }
 
-/** Has the next change of a mail's content make a version of its own, however soon it comes. */
+/** Closes the newest version of a mail, so that the next change of its content makes a new version, however soon it follows. */
 export function closeVersion(db: Db, kind: Mail['kind'], id: number): void {
   db.update(mailVersions)
     .set({ is_open: 0 })

@@ -1,4 +1,4 @@
-/** Templates: the built-in ones, and those that accounts make for themselves of a mail, of another template or of code. */
+/** Operations for templates: the built-in ones, and those that accounts make from a mail, another template or code. */
 import { eq, type SQL, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { fold } from '../database/functions/fold.ts';
@@ -85,8 +85,8 @@ export const listDesignTemplates = listOperation({
   input: listQuery,
   as: 'templates',
   record: DesignTemplate,
-  // The union is named like the table of the built-in ones, so that the columns of this table mean both. The casts give both halves the
-  // same types. Otherwise SQLite would not merge them by id, but sort the code of all templates for each page.
+  // The union has the same name as the table of built-in templates, so that the columns of that table refer to both. The casts give
+  // both halves the same types; otherwise SQLite could not merge them by id and would sort the code of all templates for each page.
   select: ({ accountId }, part) => ({
     record: design,
     from: sql`(
@@ -133,7 +133,7 @@ export const readTemplate = recordOperation({
   json(context, input) {
     const { db, accountId, actor, publicUrl, tokens, clock } = context;
     const where = ownedRecord(ownTemplates, input.id, accountId);
-    // Not the whole template, whose code can have megabytes.
+    // Only the utr, because the code of a template can have megabytes.
     const found = db.select({ utr: ownTemplates.utr }).from(ownTemplates).where(where).get();
     if (found === undefined) throw notFound('Record not found');
     const token = designToken(tokens, 'template', found.utr, actor.userId ?? 0, clock.now());
@@ -203,7 +203,7 @@ function addTemplateErrors(_context: Context, given: GivenCode, errors: FieldErr
   errors.addAll(templateErrors(given));
 }
 
-/** Does something to a template of the account and writes it down, in one transaction. Throws 404. */
+/** Changes a template of the account and writes an entry to the audit log, in one transaction. Throws 404. */
 function change(
   context: Context,
   id: unknown,
@@ -219,7 +219,7 @@ function change(
   inTransaction(db, both);
 }
 
-/** The code of a new template that is a copy: of the mail, else of the template, else of the blank one. Throws 404. */
+/** Returns the code of a new template that is a copy: of the mail, or else of the template, or else of the blank one. Throws 404. */
 async function copied({ db, accountId }: Context, utr: unknown, id: unknown): Promise<TemplateCodes> {
   const mail = utr ? requireMail(db, accountId, utr) : undefined;
   const codes = mail && (await compiled(accountId, mail));
@@ -232,8 +232,8 @@ function requireCodes(codes: TemplateCodes | undefined): TemplateCodes {
 }
 
 /**
- * Compiles given code, within the account's share of the compiling thread. Gives undefined where there is none. Throws 409 with what is wrong
- * with it.
+ * Compiles given code, within the account's share of the compiling thread. Returns undefined if there is no code. Throws 409
+ * with its fault.
  */
 async function compiled(
   accountId: number,

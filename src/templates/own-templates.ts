@@ -1,4 +1,4 @@
-/** The templates that accounts make for themselves: adding, changing and deleting them. */
+/** The accounts' own templates: adding, changing and deleting them. */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { eq, sql } from 'drizzle-orm';
@@ -14,7 +14,7 @@ import type { TemplateCodes } from './mail-content.ts';
 const MEBIBYTE = 1024 * 1024;
 const CONFLICT = 409;
 export const MAX_TEMPLATES = 200;
-/** What the code of all templates of an account may take. */
+/** The maximum size of the code of all templates of an account. */
 export const MAX_TEMPLATE_BYTES = 50 * MEBIBYTE;
 
 interface TemplateDeps {
@@ -24,12 +24,12 @@ interface TemplateDeps {
 
 export type OwnTemplate = typeof ownTemplates.$inferSelect;
 
-/** The codes of a template from one of the two, with the HTML that is made from the first. Throws ContentError. */
+/** Returns both codes of a template from one of them: the HTML is made from the JSON. Throws ContentError. */
 export async function templateCodes(accountId: number, json: string, html: string): Promise<TemplateCodes> {
   return { json_code: json, html_code: json === '' ? html : await renderTemplate(accountId, json) };
 }
 
-/** The account's own template with this id; throws 404. */
+/** Returns the account's own template with this id. Throws 404. */
 export function requireTemplate(db: Db, accountId: number, id: unknown): OwnTemplate {
   const template = db
     .select()
@@ -40,7 +40,7 @@ export function requireTemplate(db: Db, accountId: number, id: unknown): OwnTemp
   return template;
 }
 
-/** Adds a template and gives its id. Throws 409 when the account has no room for it. To be called within a transaction. */
+/** Adds a template and returns its id. Throws 409 if the account has no room for it. Call inside a transaction. */
 export function addTemplate(
   { db, clock }: TemplateDeps,
   accountId: number,
@@ -66,8 +66,8 @@ export function addTemplate(
 }
 
 /**
- * Adds templates of HTML in files that the account does not have yet, by name and code. Stops where it has no room for more. Other
- * requests are answered between two of them.
+ * Adds templates from HTML files, unless the account has one with the same name and code. Stops when the account has no room
+ * for more. Other requests are answered between two templates.
  */
 export async function addMissingTemplates(
   deps: TemplateDeps,
@@ -92,10 +92,7 @@ export async function addMissingTemplates(
   }
 }
 
-/**
- * Changes the name of a template, its code, or both. Throws 409 when the account has no room for the code. To be called within a
- * transaction.
- */
+/** Changes the name of a template, its code, or both. Throws 409 if the account has no room for the code. Call inside a transaction. */
 export function changeTemplate(
   { db, clock }: TemplateDeps,
   { id, user_id, size: before }: Pick<OwnTemplate, 'id' | 'user_id' | 'size'>,
@@ -113,7 +110,7 @@ function sizeOf({ json_code, html_code }: TemplateCodes): number {
   return Buffer.byteLength(json_code) + Buffer.byteLength(html_code);
 }
 
-/** Throws 409 when an account cannot have `more` templates with this many bytes more. */
+/** Throws 409 if an account cannot have `more` further templates with this number of further bytes. */
 function requireRoom(db: Db, accountId: number, bytes: number, more: number): void {
   const { count, size } = db
     .select({ count: sql<number>`count(*)`, size: sql<number>`ifnull(sum(${ownTemplates.size}), 0)` })

@@ -1,11 +1,11 @@
-/** What uses a placeholder: mails that are not finished, templates and saved blocks whose text names it. */
+/** Counts the records that use a placeholder: unfinished mails, templates and saved blocks that contain it. */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../database/prepared.ts';
 import { SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { placeholderNames, scan } from '../delivery/content/merge.ts';
 
-/** Reading texts stops after this long, so that other requests are answered; one text can add a few milliseconds. */
+/** How long texts are read before other requests are answered; one text can take a few milliseconds longer. */
 const SLICE_MS = 4;
 
 /** How many records use a placeholder. */
@@ -16,10 +16,10 @@ export interface PlaceholderUses {
   blocks: number;
 }
 
-/** The texts of one kind of record, in rows: a record may have several, such as an automation its mails. */
+/** The texts of one kind of record. A record may have several rows, such as an automation with its mails. */
 interface Source {
   uses: keyof PlaceholderUses;
-  /** Lists the rows of an account as `id` and `owner`, the record they belong to. */
+  /** SQL that lists the rows of an account as `id` and `owner`, the record they belong to. */
   list: string;
   table: string;
   columns: readonly string[];
@@ -54,7 +54,7 @@ const SOURCES: readonly Source[] = [
   },
 ];
 
-/** Counts what uses the placeholder of this name in an account. Other requests are answered while it reads. */
+/** Counts the records of an account that use the placeholder of this name. Other requests are answered meanwhile. */
 export async function countPlaceholderUses(
   client: Database,
   accountId: number,
@@ -65,7 +65,7 @@ export async function countPlaceholderUses(
   for (const { uses, list, table, columns } of SOURCES) {
     const owners = new Set<number>();
     const rows = prepared<[number], { id: number; owner: number }>(client, list).all(accountId);
-    // Only texts with the name in them are read whole: finding it is much cheaper in SQL.
+    // Only texts that contain the name are read, because finding it is much cheaper in SQL.
     const texts = columns.map((column) => `CASE WHEN instr(${column}, @name) THEN ${column} END AS ${column}`);
     const read = prepared<[{ id: number; name: string }], Record<string, string | null>>(
       client,
@@ -76,7 +76,7 @@ export async function countPlaceholderUses(
         await setImmediate();
         until = performance.now() + SLICE_MS;
       }
-      // A record can be deleted in the meantime.
+      // A record may be deleted meanwhile.
       const found = Object.values(read.get({ id, name }) ?? {});
       if (found.some((text) => text !== null && placeholderNames([scan(text)]).includes(name))) owners.add(owner);
     }

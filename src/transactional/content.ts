@@ -1,4 +1,4 @@
-/** What a transactional mail says: its template, compiled once for many mails, with the values of one. */
+/** The content of transactional mails: templates, compiled once for many mails, merged with the values of one mail. */
 import { createHash } from 'node:crypto';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
@@ -26,14 +26,14 @@ import { withTemplateCopied } from '../templates/mail-content.ts';
 
 type Sender = typeof senders.$inferSelect;
 
-/** What a request says about the content. */
+/** The content of a mail as a request gives it. */
 export interface GivenContent {
   subject: string;
   preheader: string;
   template_id?: number;
   template_json: string;
   template_html: string;
-  /** A plain text, in place of one that is made from the template. */
+  /** A plain text that replaces the one made from the template. */
   text: string;
   data: Readonly<Record<string, string>>;
   email: string;
@@ -42,13 +42,13 @@ export interface GivenContent {
 
 const MEBIBYTE = 1024 * 1024;
 const MAX_VALUES = 200;
-/** Compiled templates that are kept, and their characters together. */
+/** The maximum number of compiled templates that are kept, and of their characters together. */
 const MAX_KEPT = 100;
 const MAX_KEPT_CHARACTERS = 8 * 1024 * 1024;
 /** Values that only campaigns have. */
 const OF_CAMPAIGNS = new Set([PREFERENCES, WEB_COPY]);
 
-/** Runs work for an account when its earlier work has ended, so that one account cannot take the compiling thread for itself. */
+/** Runs work for an account when its earlier work has ended, so that one account cannot occupy the compiling thread. */
 type InTurn = (accountId: number, work: () => Promise<Content | null>) => Promise<Content | null>;
 
 /** Compiles templates for transactional mail and keeps the newest. */
@@ -61,7 +61,7 @@ export class CompiledTemplates {
     this.#inTurn = inTurn;
   }
 
-  /** The compiled content of a mail; `compile` runs only if it is not kept. */
+  /** Returns the compiled content of a mail. Calls `compile` only if the content is not kept. */
   async get(accountId: number, key: string, compile: () => Promise<Content | null>): Promise<Content | null> {
     const known = this.#kept.get(key);
     if (known !== undefined) {
@@ -92,8 +92,8 @@ export class CompiledTemplates {
 }
 
 /**
- * The subject and the bodies with their values. Throws 409 with what is wrong with the template, and 422 for values that lack, or make
- * the mail too large.
+ * Returns the subject and the bodies with their values. Throws 409 with the fault of the template, and 422 for missing values
+ * or values that make the mail too large.
  */
 export async function composeMail(
   { db, config }: { db: Db; config: Config },
@@ -132,7 +132,7 @@ async function asConflict(compile: () => Promise<Content | null>): Promise<Conte
   }
 }
 
-/** The field of the request that the template comes from. */
+/** Returns the field of the request that the template comes from. */
 function fieldOf({ template_json, template_html }: GivenContent): string {
   return template_json ? 'template_json' : template_html ? 'template_html' : 'template_id';
 }
@@ -154,7 +154,7 @@ function checkNames(data: Readonly<Record<string, string>>): void {
   if (!names.every((name) => /^\w{1,255}$/.test(name))) throw invalid('data', sentence('data_names'));
 }
 
-/** Throws 422 for placeholders without a value and without a default, and for those of campaigns. */
+/** Throws 422 for placeholders without a value and a default, and for those of campaigns. */
 function checkTemplates(templates: readonly Template[], values: Readonly<Record<string, string>>, field: string): void {
   const missing = new Set<string>();
   const foreign = new Set<string>();
@@ -168,7 +168,10 @@ function checkTemplates(templates: readonly Template[], values: Readonly<Record<
     throw invalid('data', sentence('values_missing', { names: [...missing].slice(0, 20).join(', ') }));
 }
 
-/** Throws 422 for a mail that would be too large with its values, also where the template alone is, since the mail is stored. */
+/**
+ * Throws 422 for a mail that would be too large with its values, even if the template alone is too large, because the mail is
+ * stored with both.
+ */
 function checkSize(content: Pick<Content, 'subject' | 'html' | 'text'>, values: Values): void {
   try {
     new MergedSize(content).require((name) => values[name], Number.NEGATIVE_INFINITY);
@@ -178,7 +181,7 @@ function checkSize(content: Pick<Content, 'subject' | 'html' | 'text'>, values: 
   }
 }
 
-/** The field error for a request that names neither a template nor a text. */
+/** Returns the field error for a request with neither a template nor a text. */
 export function contentMissing() {
   return invalid('template_id', messages.required('template_id'));
 }

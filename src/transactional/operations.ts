@@ -1,4 +1,4 @@
-/** Reading transactional mails: what became of one, and the list of all. */
+/** Operations that read transactional mails: the result of one, and the list of all. */
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
 import { findAddressId } from '../audience/contacts/address-rows.ts';
@@ -95,7 +95,7 @@ export const listMails = operation({
   },
 });
 
-/** The id of an address of the account; 0 if it has none like that. */
+/** Returns the id of an address of the account; 0 if it has no such address. */
 function idOf({ db, accountId }: Context, given: string): number {
   const address = parseAddress(given);
   return (address && findAddressId(db, accountId, address)) ?? 0;
@@ -123,13 +123,13 @@ interface Row {
 const COLUMNS =
   'id, utr, sender_id, email, name, subject, attachments, message_key, message_domain, state, attempt, due_at, reply, created_at, updated_at, complained_at';
 
-/** Which mails a list has: those in one state, and those to one address of the account. */
+/** The filter of a list: mails in one state, and mails to one address of the account. */
 interface Listed {
   state: DeliveryStateName | undefined;
   addressId: number | undefined;
 }
 
-/** The query of a list: those to one address are found by it, those in one state are looked for among all of the account. */
+/** Returns the query of a list. Mails to one address are found by an index; mails in one state are searched among all of the account. */
 function listQueryText({ state, addressId }: Listed): string {
   const index = addressId === undefined ? 'transactional_mails_user' : 'transactional_mails_address';
   return `SELECT ${COLUMNS} FROM transactional_mails INDEXED BY ${index}
@@ -137,10 +137,12 @@ function listQueryText({ state, addressId }: Listed): string {
       ${state === undefined ? '' : 'AND state = @state'} ORDER BY id DESC LIMIT @limit`;
 }
 
-/** How many rows a page of one state looks at, which takes about 10 ms. So it may hold fewer mails than its limit. */
+/**
+ * The number of rows that a page of one state examines, which takes about 10 ms. A page may therefore have fewer mails than its limit.
+ */
 const EXAMINED = 5000;
 
-/** The id of the last mail that a page looks at; 0 if it looks at all. */
+/** Returns the id of the last mail that a page examines; 0 if it examines all. */
 function oldestExamined(client: Database, account: number, addressId: number | undefined, before: number): number {
   const where = addressId === undefined ? 'user_id = @account' : 'user_id = @account AND address_id = @address';
   const index = addressId === undefined ? 'transactional_mails_user' : 'transactional_mails_address';

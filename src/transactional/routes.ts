@@ -1,4 +1,7 @@
-/** Transactional mail (additions): one mail to one person, such as a receipt or a link to sign in, and what became of it. */
+/**
+ * The API for transactional mail (an addition to the contract): one mail to one recipient, such as a receipt or a link to sign
+ * in, and its result.
+ */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, isNull } from 'drizzle-orm';
 import Type from 'typebox';
@@ -126,7 +129,7 @@ export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
         text: body.text ?? '',
         data: body.data ?? {},
         files: attachments.map(({ name, type = '', content }) => ({
-          // More bytes say no more than that the name is too long.
+          // Further bytes would only show, too, that the name is too long.
           name: textBytes(request, name).toString('utf8', 0, 4 * (MAX_NAME + 1)),
           type,
           base64: textBytes(request, content),

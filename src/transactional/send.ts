@@ -1,4 +1,4 @@
-/** Takes a transactional mail: it is on disk, and in the queue, when the request is answered. */
+/** Accepts a transactional mail: it is on disk and in the queue when the request is answered. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
@@ -27,13 +27,13 @@ interface GivenMail extends GivenContent {
   key: string | null;
 }
 
-/** What may wait for an account. */
+/** The maximum number of waiting mails of an account. */
 const MAX_WAITING = 10_000;
 const MAX_WAITING_BYTES = 1024 * 1024 * 1024;
 const MIB = 1024 * 1024;
-/** How long a write waits for its turn. */
+/** How long a write waits for the lock. */
 const PATIENCE_MS = 10_000;
-/** Bytes that are hashed at a stretch. */
+/** The number of bytes that are hashed at a time. */
 const HASHED_BYTES = 1024 * 1024;
 const TOO_MANY_REQUESTS = 429;
 
@@ -42,14 +42,14 @@ interface SendDeps {
   lock: WriteLock;
   config: Config;
   clock: Clock;
-  /** Tells the background that there is something to do. */
+  /** Tells the background thread that there is work. */
   wake(): void;
 }
 
 /**
- * Adds the mail to the queue and gives its utr. A request with the same key and content as one of the last day gives the utr of that one
- * and adds nothing. Throws 409 for a key of another request and for what the owner must fix first, 422 for what is wrong with the
- * request, and 429 while too many mails of the account wait.
+ * Adds the mail to the queue and returns its utr. A request with the same key and content as one of the last day returns the
+ * utr of that one and adds nothing. Throws 409 for a key of another request and for problems that the owner must fix first, 422
+ * for faults of the request, and 429 if too many mails of the account wait.
  */
 export async function sendTransactional(
   deps: SendDeps,
@@ -114,7 +114,7 @@ export async function sendTransactional(
   }
 }
 
-/** The utr of the mail that was sent with this key; null if there is none. Throws 409 if its request was another. */
+/** Returns the utr of the mail that was sent with this key; null if there is none. Throws 409 if the key's request was another. */
 function findEarlier(client: Database, accountId: number, key: string | null, hash: string): string | null {
   if (key === null) return null;
   const earlier = prepared<[number, string], { utr: string; request_hash: string }>(
@@ -126,7 +126,7 @@ function findEarlier(client: Database, accountId: number, key: string | null, ha
   return earlier.utr;
 }
 
-/** The hash of everything that makes the mail. */
+/** Returns the hash of everything that determines the mail. */
 async function requestHash({ files, key: _, address, data, ...rest }: GivenMail, senderId: number): Promise<string> {
   const hash = createHash('sha256');
   const values = Object.entries(data).sort(([one], [other]) => (one < other ? -1 : 1));
@@ -143,7 +143,7 @@ async function requestHash({ files, key: _, address, data, ...rest }: GivenMail,
   return hash.digest('base64');
 }
 
-/** The domain of a sender in ASCII form, which its Message-IDs have. */
+/** Returns the domain of a sender in ASCII form, for its Message-IDs. */
 function domainOf({ from_email: email }: { from_email: string }): string {
   const ascii = asciiAddress(email) ?? '';
   return ascii.slice(ascii.lastIndexOf('@') + 1);
@@ -158,7 +158,7 @@ function listAttachments(files: readonly GivenFile[]): Attachment[] {
   return attachments;
 }
 
-/** Throws 429 while too much of the account waits. */
+/** Throws 429 if too many mails or bytes of the account wait. */
 function checkRoom(client: Database, accountId: number, size: number): void {
   const waiting = prepared<[number], { mails: number; bytes: number }>(
     client,
@@ -169,7 +169,10 @@ function checkRoom(client: Database, accountId: number, size: number): void {
     throw new Failure(TOO_MANY_REQUESTS, sentence('transactional_waiting'));
 }
 
-/** Writes the bytes of attachments, each piece in a transaction of its own, so that other requests are answered in between; gives how many. */
+/**
+ * Writes the bytes of attachments, each piece in its own transaction, so that other requests are answered in between. Returns
+ * the number of pieces.
+ */
 async function writePieces(
   { db: { $client: client }, lock }: SendDeps,
   utr: string,
@@ -195,13 +198,15 @@ async function writePieces(
   return written;
 }
 
-/** How many pieces of a mail are there: a background that starts anew removes those whose mail is not added yet. */
+/**
+ * Returns how many pieces of a mail are stored, because a background thread that starts again removes those whose mail is not added yet.
+ */
 function countPieces(client: Database, utr: string): number {
   const count = 'SELECT count(*) AS pieces FROM transactional_pieces WHERE utr = ?';
   return prepared<[string], { pieces: number }>(client, count).get(utr)?.pieces ?? 0;
 }
 
-/** Removes what was written of a mail that is not sent. If that fails, the next start does it. */
+/** Removes the pieces of a mail that is not sent. If that fails, the next start removes them. */
 async function removePieces(
   { db: { $client: client }, lock }: SendDeps,
   utr: string,

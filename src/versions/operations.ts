@@ -1,4 +1,7 @@
-/** The versions of a mail (additions): what it was made of before, and bringing that back. Triggers on the content write them. */
+/**
+ * Operations for the versions of a mail, which are its earlier contents, and for restoring one (additions to the contract).
+ * Triggers on the content write the versions.
+ */
 import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { type MailContent, unpackContent } from '../database/functions/packed-content.ts';
@@ -34,7 +37,7 @@ const ListedVersion = Type.Object({
   created_at: isoTimestampSchema(),
   updated_at: isoTimestampSchema(),
 });
-/** A version without its content. Nobody is named for a program, a design link, or a user who is gone. */
+/** A version without its content. `made_by` is empty for a program, a design link, or a user who was removed. */
 export type ListedVersion = Static<typeof ListedVersion>;
 
 const VersionedMail = Type.Object({
@@ -44,12 +47,12 @@ const VersionedMail = Type.Object({
   subject: Type.String(),
 });
 const Versions = Type.Object({ mail: VersionedMail, versions: Type.Array(ListedVersion) });
-/** A mail, called by its campaign and named by the utr of that, and its versions. */
+/** A mail, with the name and utr of its campaign, and its versions. */
 export type Versions = Static<typeof Versions>;
 
 const ById = Type.Object({ version_id: identifier('The version.') });
 
-/** The versions of a mail, the newest first. None where its content was never changed. */
+/** Returns the versions of a mail, newest first; none if its content was never changed. */
 export function listVersions(db: Db, { kind, id }: Pick<Mail, 'kind' | 'id'>): ListedVersion[] {
   return db
     .select({
@@ -67,7 +70,7 @@ export function listVersions(db: Db, { kind, id }: Pick<Mail, 'kind' | 'id'>): L
     .map((version, at) => ({ ...version, is_current: at === 0 ? 1 : 0 }));
 }
 
-/** The account's version with this id, and the utr of its mail; throws 404, also when its automation is deleted. */
+/** Returns the account's version with this id, and the utr of its mail. Throws 404, also if its automation is deleted. */
 export function requireVersion(db: Db, accountId: number, given: unknown): Version & { utr: string } {
   const version = db
     .select()
@@ -79,7 +82,7 @@ export function requireVersion(db: Db, accountId: number, given: unknown): Versi
   return { ...version, utr: mail.utr };
 }
 
-/** The utr and the subject of a mail, and its campaign. */
+/** Returns the utr and the subject of a mail, and its campaign. */
 function findMail(db: Db, { kind, id }: Pick<Mail, 'kind' | 'id'>) {
   if (kind === 'single_send')
     return db
@@ -105,7 +108,10 @@ function findMail(db: Db, { kind, id }: Pick<Mail, 'kind' | 'id'>) {
     .get();
 }
 
-/** The HTML of a version, with its placeholders and without what a mailing adds; empty where it has no content. Throws ContentError. */
+/**
+ * Returns the HTML of a version, with its placeholders and without the additions of a mailing; empty if it has no content.
+ * Throws ContentError.
+ */
 export async function versionHtml(db: Db, { user_id, content }: Version): Promise<string> {
   const { template_id, template_json, template_html }: MailContent = unpackContent(content);
   if (template_json) return renderTemplate(user_id, template_json);
@@ -113,7 +119,7 @@ export async function versionHtml(db: Db, { user_id, content }: Version): Promis
 }
 
 /**
- * Makes a version the content of its mail again, which is a version of its own, so that it can be undone. Throws 404, and 409 as
+ * Restores a version as the content of its mail. This makes a new version, so that it can be undone. Throws 404, and 409 as
  * `saveDesign` does.
  */
 export async function bringBack(

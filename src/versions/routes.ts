@@ -1,4 +1,4 @@
-/** The API of the versions of mails. */
+/** The API for the versions of mails. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';

@@ -1,4 +1,4 @@
-/** Which addresses an endpoint may have: an owner must not be able to reach what only this machine or its network can. */
+/** Which URLs an endpoint may have. An account must not be able to reach addresses that only this machine or its network can reach. */
 import { lookup as lookupWithSystem } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
@@ -6,7 +6,7 @@ import { BlockList, isIP, type LookupFunction } from 'node:net';
 const DNS_TIMEOUT_MS = 3000;
 const DNS_TRIES = 2;
 
-/** Addresses that are not public (RFC 6890), and the metadata service of Azure. */
+/** IPv4 addresses that are not public (RFC 6890), and the metadata service of Azure. */
 const REFUSED_IPV4 = new BlockList();
 for (const [network, prefix] of [
   ['0.0.0.0', 8],
@@ -27,10 +27,13 @@ for (const [network, prefix] of [
 ] as const)
   REFUSED_IPV4.addSubnet(network, prefix, 'ipv4');
 
-/** All public IPv6 addresses are in 2000::/3. Mapped, translated and private ones are outside of it. */
+/** The range of all public IPv6 addresses, 2000::/3. Mapped, translated and private addresses are outside it. */
 const GLOBAL_IPV6 = new BlockList();
 GLOBAL_IPV6.addSubnet('2000::', 3, 'ipv6');
-/** In 2000::/3 but not public: special purposes with Teredo, documentation, 6to4, which contains an IPv4 address, documentation. */
+/**
+ * Addresses in 2000::/3 that are not public: special purposes with Teredo, documentation, 6to4, which contains an IPv4 address,
+ * documentation.
+ */
 const REFUSED_IPV6 = new BlockList();
 for (const [network, prefix] of [
   ['2001::', 23],
@@ -40,7 +43,7 @@ for (const [network, prefix] of [
 ] as const)
   REFUSED_IPV6.addSubnet(network, prefix, 'ipv6');
 
-/** Whether a text is an IP address that is reachable from the whole Internet. */
+/** Returns true if a text is an IP address that is reachable from the whole Internet. */
 export function isPublicAddress(address: string): boolean {
   const version = isIP(address);
   if (version === 4) return !REFUSED_IPV4.check(address, 'ipv4');
@@ -49,7 +52,7 @@ export function isPublicAddress(address: string): boolean {
   return GLOBAL_IPV6.check(address, 'ipv6') && !REFUSED_IPV6.check(address, 'ipv6');
 }
 
-/** What is wrong with the address of an endpoint; null: nothing that can be seen without asking the DNS. */
+/** Returns why an endpoint may not have this URL; null if nothing is wrong with it before its name is resolved. */
 export function urlFault(given: string, allowPrivate: boolean): 'url' | 'plain' | 'login' | 'private' | null {
   const url = URL.canParse(given) ? new URL(given) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === '' || url.hash !== '') return 'url';
@@ -59,27 +62,30 @@ export function urlFault(given: string, allowPrivate: boolean): 'url' | 'plain' 
   return url.protocol === 'http:' && !allowPrivate ? 'plain' : null;
 }
 
-/** The host without the brackets of an IPv6 address. `URL` has written other forms of an IPv4 address, such as 0x7f.1, as four numbers. */
+/**
+ * Returns the host without the brackets of an IPv6 address. `URL` has already converted other forms of an IPv4 address, such as
+ * 0x7f.1, to four numbers.
+ */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '');
 }
 
-/** Names of one label, and those set apart for this machine and private networks (RFC 6761, 6762, 8375). */
+/** Returns true for names of one label, and for names reserved for this machine and private networks (RFC 6761, 6762, 8375). */
 function isPrivateName(host: string): boolean {
   return /^[^.]+\.?$|\.(?:localhost|internal|local|lan|home\.arpa)\.?$/i.test(host);
 }
 
-/** Thrown for a name that leads to an address which is not public. */
+/** Thrown for a name that resolves to an address which is not public. */
 export class PrivateAddressError extends Error {
   readonly code = 'EPRIVATE';
 }
 
-/** Gives every address of a name. */
+/** Resolves a name to all its addresses. */
 export type Resolve = (host: string) => Promise<string[]>;
 
 /**
- * Asks the DNS. `dns.lookup` would take one of the few threads of this process that also read files, for as long as the owner of
- * the name likes.
+ * Queries the DNS. `dns.lookup` would occupy one of the few threads of this process that also read files, for as long as the
+ * owner of the name likes.
  */
 export async function resolveWithDns(host: string): Promise<string[]> {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
@@ -90,8 +96,8 @@ export async function resolveWithDns(host: string): Promise<string[]> {
 }
 
 /**
- * The function by which a connection finds its address. The name is resolved once, and the connection goes to what was checked, so a
- * second answer of the DNS changes nothing. One address among several that is not public is enough to refuse them all.
+ * Returns the function with which a connection resolves its name. The name is resolved once, and the connection uses the
+ * checked addresses, so a second DNS answer changes nothing. One address that is not public is enough to refuse them all.
  */
 export function checkedLookup(resolve: Resolve = resolveWithDns): LookupFunction {
   return (host, options, callback) => {
@@ -111,5 +117,5 @@ export function checkedLookup(resolve: Resolve = resolveWithDns): LookupFunction
   };
 }
 
-/** The lookup of an installation that allows private addresses: what the system knows, its hosts file included. */
+/** The lookup of an installation that allows private addresses: the system's own, including its hosts file. */
 export const systemLookup: LookupFunction = lookupWithSystem as LookupFunction;

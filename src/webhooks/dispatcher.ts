@@ -1,4 +1,4 @@
-/** Tells all endpoints what happened. It has a thread of its own, so that no endpoint delays requests or mail. */
+/** Delivers events to all endpoints. It runs in a separate thread, so that endpoints delay neither requests nor mail. */
 import type { Database } from 'better-sqlite3';
 import { sendingHeldReason } from '../delivery/queue/holds.ts';
 import type { Clock } from '../time/clock.ts';
@@ -12,16 +12,16 @@ export interface DispatcherDeps {
   client: Database;
   clock: Clock;
   allowPrivate: boolean;
-  /** For tests; otherwise the DNS. */
+  /** For tests; the DNS by default. */
   resolve?: Resolve;
 }
 
 /**
- * The most requests at a time to all endpoints together. An account may begin another one while it has fewer than are free, so that
- * accounts whose endpoints are slow never take what an account without any needs to begin.
+ * The maximum number of concurrent requests to all endpoints. An account may begin another request while it has fewer than are
+ * still free, so that accounts with slow endpoints always leave room for other accounts.
  */
 const MAX_REQUESTS = 1000;
-/** Endpoints are read again after this time, should nobody have said that they were changed. */
+/** Endpoints are read again after this time, in case a message about their change was lost. */
 const RELOAD_MS = 2000;
 
 export class Dispatcher {
@@ -29,7 +29,7 @@ export class Dispatcher {
   readonly #queues = new Map<number, EndpointQueue>();
   readonly #oldEvents: OldEvents;
   #flying = 0;
-  /** The same by account. */
+  /** The number of running requests by account. */
   readonly #flyingOf = new Map<number, number>();
   #mustReload = true;
   #reloadedAt = 0;
@@ -40,12 +40,14 @@ export class Dispatcher {
     this.#oldEvents = new OldEvents(deps.client);
   }
 
-  /** Says that endpoints, tests or replays were added or changed. */
+  /** Called when endpoints, tests or replays were added or changed. */
   changed(): void {
     this.#mustReload = true;
   }
 
-  /** Records what has ended, begins what is due; gives whether anything is under way. Call it every few milliseconds while it is. */
+  /**
+   * Records finished requests and begins due ones. Returns true if any are running. Call it every few milliseconds while it returns true.
+   */
   step(): boolean {
     const { client, clock } = this.#deps;
     this.#record();
@@ -57,7 +59,7 @@ export class Dispatcher {
     return hasMore || this.#flying > 0;
   }
 
-  /** Begins nothing more and records what ends. */
+  /** Begins no more requests, and records those that end. */
   async close(): Promise<void> {
     await Promise.all([...this.#queues.values()].map((queue) => queue.stop()));
     this.#record();
@@ -100,7 +102,7 @@ export class Dispatcher {
     return new EndpointQueue(deps, endpoint);
   }
 
-  /** Writes the progress of all endpoints in one transaction. If that fails nothing is lost: the next call tries again. */
+  /** Writes the progress of all endpoints in one transaction. If that fails, nothing is lost: the next call tries again. */
   #record(): void {
     const made = [...this.#queues].flatMap(([id, queue]) => {
       const progress = queue.progress();

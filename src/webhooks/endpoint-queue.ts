@@ -1,6 +1,6 @@
 /**
- * What is on its way to one endpoint: events in their order, those of one lane one after the other, those of different lanes beside each
- * other. An endpoint that fails several times in a row is asked with one event at a time until it takes one.
+ * The events that are being delivered to one endpoint: events of one lane one after the other, events of different lanes
+ * concurrently. After several failures in a row an endpoint gets one event at a time until one succeeds.
  */
 import type { KeyObject } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
@@ -25,19 +25,19 @@ import {
 interface QueueDeps {
   client: Database;
   clock: Clock;
-  /** Whether endpoints may be in private networks. */
+  /** True if endpoints may be in private networks. */
   allowPrivate: boolean;
   resolve?: Resolve | undefined;
-  /** Whether one more request may begin; each that begins is told by `began` and `ended`. */
+  /** Returns true if another request may begin. Each request that begins calls `began` and `ended`. */
   mayBegin(): boolean;
   began(): void;
   ended(): void;
 }
 
-/** So many failures in a row make an endpoint a failing one. */
+/** This number of failures in a row makes an endpoint a failing one. */
 const FAILING_AFTER = 5;
 const READ_AT_ONCE = 200;
-/** Nothing more begins while the results of so many attempts could not be written, as on a full disk. */
+/** No more requests begin while the results of this number of attempts could not be written, for example because the disk is full. */
 const MAX_UNRECORDED = 5000;
 const GONE = 410;
 
@@ -61,7 +61,7 @@ export class EndpointQueue {
   /** The waiting events that are being sent, or whose result is not on disk yet, by id and kind. */
   readonly #trying = new Set<string>();
   #flying = 0;
-  /** Whether the last read did not reach the end. */
+  /** True if the last read did not reach the end. */
   #hasMore = false;
   readonly #attempts = new UnwrittenAttempts();
   #waits: Progress['waits'][number][] = [];
@@ -83,7 +83,7 @@ export class EndpointQueue {
     this.update(endpoint);
   }
 
-  /** Takes over what was changed about the endpoint. */
+  /** Applies changes of the endpoint. */
   update(endpoint: Endpoint): void {
     if (endpoint.url !== this.#endpoint.url) {
       void this.#requests.close();
@@ -92,7 +92,7 @@ export class EndpointQueue {
     const wasDisabled = this.#endpoint.state === 'disabled' && endpoint.state === 'enabled';
     if (wasDisabled) {
       this.#failures = 0;
-      // Some of what waited may have been removed meanwhile.
+      // Some of the waiting events may have been removed meanwhile.
       this.#blocked = new Set(blockedLanes(this.#deps.client, endpoint.id));
     }
     this.#endpoint = endpoint;
@@ -104,7 +104,7 @@ export class EndpointQueue {
       .map(secretKey);
   }
 
-  /** Begins what is due and allowed. */
+  /** Begins the requests that are due and allowed. */
   fill(): void {
     if (this.#isStopped) return;
     this.#retry();
@@ -116,7 +116,7 @@ export class EndpointQueue {
     this.#send();
   }
 
-  /** What is to be written; null: nothing. Call `recorded` when it is on disk. */
+  /** Returns the progress to write; null if there is none. Call `recorded` when it is on disk. */
   progress(): Progress | null {
     this.#window.advance();
     const attempts = this.#attempts.due(this.#deps.clock.monotonic(), this.#flying === 0);
@@ -136,7 +136,7 @@ export class EndpointQueue {
     };
   }
 
-  /** To be called when the progress is on disk, in the same turn; `free` are the lanes in which nothing waits any more. */
+  /** Call this when the progress is on disk, in the same turn of the event loop. `free` are the lanes without waiting events. */
   recorded(free: readonly number[]): void {
     for (const lane of free) this.#blocked.delete(lane);
     if (this.#disable !== null) this.#endpoint = { ...this.#endpoint, state: 'disabled' };
@@ -150,7 +150,7 @@ export class EndpointQueue {
     this.#disable = null;
   }
 
-  /** Begins nothing more; resolves when what was begun has ended. */
+  /** Begins no more requests. Resolves when the running ones have ended. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#requests.close();
@@ -178,7 +178,7 @@ export class EndpointQueue {
     return !this.#isStopped && isRecording && this.#flying < most && this.#deps.mayBegin();
   }
 
-  /** Sends waiting events that are due; to a disabled endpoint only tests and replays. */
+  /** Sends waiting events that are due. A disabled endpoint gets only tests and replays. */
   #retry(): void {
     if (!this.#mayBegin()) return;
     const now = this.#deps.clock.now().getTime();
@@ -236,7 +236,7 @@ export class EndpointQueue {
     });
   }
 
-  /** After the first attempt of an event. */
+  /** Processes the result of the first attempt of an event. */
   #sent(item: Item, answer: Answer, at: number): void {
     this.#count(answer);
     if (answer.isSuccess) {
@@ -248,7 +248,7 @@ export class EndpointQueue {
     for (const behind of this.#window.failed(item)) this.#wait(behind, 0, null, null);
   }
 
-  /** After a later attempt, a test or a replay. */
+  /** Processes the result of a later attempt, a test or a replay. */
   #retried(event: StoredEvent, { attempts, failed_since, is_manual }: Tried, answer: Answer, at: number): void {
     const { id: event_id, lane } = event;
     if (is_manual === 0) this.#count(answer);
@@ -268,7 +268,8 @@ export class EndpointQueue {
       });
       return;
     }
-    // An endpoint that took other events meanwhile goes on without this one; another one has been away for three days.
+    // The event is given up if the endpoint has accepted other events meanwhile. Otherwise the endpoint itself has failed for
+    // three days and is disabled.
     const takesOthers = (this.#endpoint.succeeded_at ?? 0) > since || !this.#isFailing();
     if (takesOthers) this.#ended.push({ event_id, lane, is_manual });
     else {
@@ -302,7 +303,7 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** The waits after each failed attempt, 72 hours together. After the attempt that follows the last one it is over. */
+/** The waits after each failed attempt, 72 hours together. The attempt after the last wait is the last one. */
 const DELAYS_MS = [
   5 * SECOND_MS,
   MINUTE_MS,
@@ -315,10 +316,10 @@ const DELAYS_MS = [
   18 * HOUR_MS,
   22.4 * HOUR_MS,
 ];
-/** Up to a tenth more, so that events which failed together do not come back together. */
+/** Each wait is up to a tenth longer, so that events that failed together are not retried together. */
 const JITTER = 0.1;
 
-/** Milliseconds until the next attempt after this many failed ones; null: none follows. `random` is from 0 to 1. */
+/** Returns the milliseconds until the next attempt after this number of failed ones; null if none follows. `random` is from 0 to 1. */
 function retryDelay(attempts: number, random: number): number | null {
   const delay = DELAYS_MS[attempts - 1];
   return delay === undefined ? null : Math.round(delay * (1 + JITTER * random));
@@ -327,18 +328,18 @@ function retryDelay(attempts: number, random: number): number | null {
 const LOG_MS = 1000;
 
 /**
- * The attempts of one endpoint that are not in the log yet. Failed ones are written with the next record. Successful ones are written once
- * a second while there are many, because most of them would be pushed out of the log by later ones at once; what they achieved is
- * written without this delay.
+ * The attempts of one endpoint that are not in the log yet. Failed attempts are logged with the next record. Successful ones
+ * are logged once a second while there are many, because later ones would push most of them out of the log at once. Their
+ * effects are written without this delay.
  */
 class UnwrittenAttempts {
   #attempts: Attempt[] = [];
   #hasFailed = false;
   #isLogDue = false;
   #loggedAt = Number.NEGATIVE_INFINITY;
-  /** How many there were since the last record. */
+  /** The number of attempts since the last record. */
   count = 0;
-  /** When an event was last taken, and not taken, since the last record, epoch milliseconds; null: it did not happen. */
+  /** When an event last succeeded and last failed since the last record, epoch milliseconds; null: none did. */
   takenAt: number | null = null;
   failedAt: number | null = null;
 
@@ -350,20 +351,20 @@ class UnwrittenAttempts {
       this.#hasFailed = true;
     }
     this.#attempts.push(attempt);
-    // More successes than the log keeps are not needed.
+    // More successes than the log stores are not needed.
     const { length } = this.#attempts;
     if (length > KEPT_ATTEMPTS && length % KEPT_ATTEMPTS === 0)
       this.#attempts = this.#attempts.filter((one, at) => one.is_success === 0 || at >= length - KEPT_ATTEMPTS);
   }
 
-  /** What is to be written to the log now; all of it where nothing is under way any more. `now` is monotonic milliseconds. */
+  /** Returns the attempts to log now; all of them if no request is running. `now` is monotonic milliseconds. */
   due(now: number, isIdle: boolean): readonly Attempt[] {
     this.#isLogDue = isIdle || now - this.#loggedAt >= LOG_MS;
     if (this.#isLogDue) return this.#attempts;
     return this.#hasFailed ? this.#attempts.filter(({ is_success }) => is_success === 0) : [];
   }
 
-  /** To be called when what `due` gave is on disk, in the same turn. */
+  /** Call this when the attempts returned by `due` are on disk, in the same turn of the event loop. */
   written(now: number): void {
     if (this.#isLogDue) {
       this.#attempts = [];
@@ -376,7 +377,9 @@ class UnwrittenAttempts {
   }
 }
 
-/** What an event is about, as JSON, with the reason or reply that triggers took from the tables in English instead of its stored form. */
+/**
+ * Returns the data of an event as JSON. A reason or reply that triggers took from the tables is converted from its stored form to English.
+ */
 function inEnglish(data: string): string {
   if (!/"(?:reply|reason)":":/.test(data)) return data;
   const about: Record<string, unknown> = JSON.parse(data);

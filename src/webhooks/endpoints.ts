@@ -1,4 +1,4 @@
-/** The endpoints of an account. Only this folder adds them and changes their state, with the list of events that are asked for. */
+/** The endpoints of an account. Only this folder adds them and changes their state and the list of the events that they ask for. */
 import { randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { and, asc, eq } from 'drizzle-orm';
@@ -14,10 +14,10 @@ export type DisabledCode = (typeof WEBHOOK_DISABLED_CODES)[number];
 
 const PREFIX = 'webhook_prefix';
 const DAY_MS = 24 * 60 * 60_000;
-/** For so long after a rotation the secret before it signs, too. */
+/** For this time after a rotation the previous secret also signs. */
 const ROTATION_MS = DAY_MS;
 
-/** The endpoints of an account in the order in which they were added. */
+/** Returns the endpoints of an account in the order in which they were added. */
 export function listEndpoints(db: Db, accountId: number): Endpoint[] {
   return db
     .select()
@@ -27,7 +27,7 @@ export function listEndpoints(db: Db, accountId: number): Endpoint[] {
     .all();
 }
 
-/** The endpoint with this id, if it is the account's. */
+/** Returns the account's endpoint with this id, or undefined. */
 export function findEndpoint(db: Db, accountId: number, id: number): Endpoint | undefined {
   return db
     .select()
@@ -36,14 +36,14 @@ export function findEndpoint(db: Db, accountId: number, id: number): Endpoint | 
     .get();
 }
 
-/** What an owner chooses about an endpoint. */
+/** The settings of an endpoint that its owner chooses. */
 export interface EndpointInput {
   url: string;
   note: string;
   events: readonly string[];
 }
 
-/** Adds an endpoint, which is told what happens from now on; gives its id and its secret. Call inside a transaction. */
+/** Adds an endpoint, which receives events from now on. Returns its id and secret. Call inside a transaction. */
 export function addEndpoint(
   db: Db,
   accountId: number,
@@ -84,7 +84,7 @@ export function changeEndpoint(db: Db, endpoint: Endpoint, input: EndpointInput,
   renewWants(db.$client, endpoint.user_id);
 }
 
-/** Deletes an endpoint with what waits for it and its log. Call inside a transaction. */
+/** Deletes an endpoint with its waiting events and its log. Call inside a transaction. */
 export function deleteEndpoint(db: Db, { id, user_id }: Endpoint): void {
   for (const table of ['webhook_waiting', 'webhook_log'])
     db.$client.prepare(`DELETE FROM ${table} WHERE endpoint_id = ?`).run(id);
@@ -92,7 +92,7 @@ export function deleteEndpoint(db: Db, { id, user_id }: Endpoint): void {
   renewWants(db.$client, user_id);
 }
 
-/** Gives an endpoint a new secret; the one before it signs, too, for a day. Call inside a transaction. */
+/** Returns a new secret of an endpoint. The previous one also signs for a day. Call inside a transaction. */
 export function rotateSecret(db: Db, endpoint: Endpoint, now: Date): string {
   const secret = newSecret();
   db.update(webhookEndpoints)
@@ -107,7 +107,7 @@ export function rotateSecret(db: Db, endpoint: Endpoint, now: Date): string {
   return secret;
 }
 
-/** Stops telling an endpoint, with the reason; one that is disabled keeps its reason. Call inside a transaction. */
+/** Disables an endpoint, with the reason; a disabled one keeps its reason. Call inside a transaction. */
 export function disableEndpoint(client: Database, id: number, code: DisabledCode, now: Date): void {
   const user = client
     .prepare<[string, string, number], number>(
@@ -119,8 +119,8 @@ export function disableEndpoint(client: Database, id: number, code: DisabledCode
 }
 
 /**
- * Tells an endpoint again, from what still waits for it: each event has all its attempts again. What happened while it was disabled was
- * not written for it. Call inside a transaction.
+ * Enables an endpoint. Events that still wait for it get all their attempts again. Events while it was disabled were not stored
+ * for it. Call inside a transaction.
  */
 export function enableEndpoint(client: Database, { id, user_id }: Endpoint, now: Date): void {
   client
@@ -137,15 +137,15 @@ export function enableEndpoint(client: Database, { id, user_id }: Endpoint, now:
   renewWants(client, user_id);
 }
 
-/** The id of the newest event of any account; 0: none was ever written. */
+/** Returns the id of the newest event of any account; 0 if there has been none. */
 export function lastEventId(client: Database): number {
-  // Not the highest id that is there: those of removed events are never used again.
+  // Not the highest stored id, because the ids of removed events are never used again.
   return Number(
     client.prepare("SELECT ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'webhook_events'), 0)").pluck().get(),
   );
 }
 
-/** What the ids of all events of this installation start with, so that two installations never give the same id. */
+/** Returns the prefix of all event ids of this installation, so that two installations never use the same id. */
 export function eventIdPrefix(client: Database): string {
   return `evt_${findNamedValue(client, PREFIX)}_`;
 }
@@ -154,7 +154,7 @@ function makePrefix(client: Database): void {
   addNamedValue(client, PREFIX, randomBytes(8).toString('hex'));
 }
 
-/** The secret that was sealed for an endpoint; null if it was sealed for another one or elsewhere, or was changed. */
+/** Returns the unsealed secret of an endpoint; null if it was sealed for another endpoint or installation, or was changed. */
 export function openSecret(client: Database, sealed: string, endpointId: number): string | null {
   return openText(client, sealed, purposeOf(endpointId));
 }
@@ -163,7 +163,7 @@ function purposeOf(endpointId: number): string {
   return `webhook ${endpointId}`;
 }
 
-/** Lists anew which events the enabled endpoints of an account ask for: no other events are written. */
+/** Updates the list of the events that the enabled endpoints of an account ask for. No other events are stored. */
 function renewWants(client: Database, accountId: number): void {
   client.prepare('DELETE FROM webhook_wants WHERE user_id = ?').run(accountId);
   client

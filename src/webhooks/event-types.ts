@@ -1,6 +1,6 @@
-/** The types of events that endpoints can ask for. A new one is a line here and a trigger in drizzle/triggers.sql. */
+/** The types of events that endpoints can ask for. A new type is a line here and a trigger in drizzle/triggers.sql. */
 
-/** The events with their groups and texts in the form of a webhook, in the order in which it shows them. */
+/** The event types with their groups and texts, in the order of the webhook form. */
 export const EVENTS = [
   { type: 'contact.created', group: 'people', en: 'A contact was added', de: 'Ein Kontakt wurde hinzugefügt' },
   { type: 'contact.updated', group: 'people', en: 'A contact was changed', de: 'Ein Kontakt wurde geändert' },
@@ -63,5 +63,5 @@ export const EVENTS = [
 ] as const;
 export const WEBHOOK_EVENTS = EVENTS.map(({ type }) => type);
 
-/** The type of the event that a test sends. Nobody asks for it. */
+/** The type of a test event. No endpoint asks for it. */
 export const TEST_EVENT = 'webhook.test';

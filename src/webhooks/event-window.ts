@@ -1,22 +1,22 @@
-/** The events of an endpoint that were read and are not done: which may be sent now, and up to where all are done. */
+/** The events of an endpoint that were read and are not done: which may be sent now, and the position up to which all are done. */
 import type { StoredEvent } from './store.ts';
 
-/** The most events between the position and the last one read. */
+/** The maximum number of events between the position and the last event read. */
 const MAX_EVENTS = 1000;
 
 export interface Item {
   event: StoredEvent;
-  /** Whether it was taken, is not asked for, or was put among those that wait. */
+  /** True if it succeeded, is not asked for, or was put among the waiting events. */
   isDone: boolean;
 }
 
 export class EventWindow {
-  /** The last event before the first that is not done. */
+  /** The last event before the first one that is not done. */
   position: number;
   readTo: number;
   #items: Item[] = [];
   #ready: Item[] = [];
-  /** Of each lane on its way, its items; the first is ready or being sent. */
+  /** The events that are not done, by lane. The first of a lane is ready or being sent. */
   readonly #lanes = new Map<number, Item[]>();
 
   constructor(position: number) {
@@ -24,18 +24,18 @@ export class EventWindow {
     this.readTo = position;
   }
 
-  /** How many events may be sent now. */
+  /** Returns how many events may be sent now. */
   get readyCount(): number {
     return this.#ready.length;
   }
 
-  /** Whether so many events more have room. */
+  /** Returns true if there is room for this number of further events. */
   hasRoom(count: number): boolean {
     this.advance();
     return this.#items.length + count <= MAX_EVENTS;
   }
 
-  /** Adds the next event; one that is done is only passed. */
+  /** Adds the next event. An event that is done already only moves the end. */
   add(item: Item): void {
     this.readTo = item.event.id;
     this.#items.push(item);
@@ -48,12 +48,12 @@ export class EventWindow {
     }
   }
 
-  /** Takes the next event that may be sent. */
+  /** Removes and returns the next event that may be sent. */
   next(): Item | undefined {
     return this.#ready.shift();
   }
 
-  /** To be called when an event was taken: the next of its lane may be sent. */
+  /** Call this when an event has succeeded: the next one of its lane may be sent. */
   taken(item: Item): void {
     const { lane } = item.event;
     item.isDone = true;
@@ -64,7 +64,7 @@ export class EventWindow {
     else this.#ready.push(next);
   }
 
-  /** To be called when an event was not taken: it and those behind it in its lane are done here; gives those behind it. */
+  /** Call this when an event has failed: the event and those after it in its lane are done here. Returns those after it. */
   failed(item: Item): StoredEvent[] {
     const { lane } = item.event;
     const items = this.#lanes.get(lane) ?? [item];
@@ -83,7 +83,7 @@ export class EventWindow {
     this.#items.splice(0, done);
   }
 
-  /** Drops the last events, up to one that is done, while none is being sent: they are read again later. */
+  /** Drops the last events, up to one that is done, while none is being sent. They are read again later. */
   forgetUnsent(): void {
     this.advance();
     const lastDone = this.#items.findLastIndex(({ isDone }) => isDone);

@@ -1,4 +1,4 @@
-/** What an endpoint was sent, what waits for it, and sending an event once more. */
+/** The log of an endpoint, its waiting events, and sending an event again. */
 import type { Database } from 'better-sqlite3';
 import { type Said, sentence } from '../errors/sentences.ts';
 import { readStored } from '../errors/stored.ts';
@@ -6,18 +6,18 @@ import type { Endpoint } from './endpoints.ts';
 import { TEST_EVENT } from './event-types.ts';
 import type { Attempt } from './store.ts';
 
-/** A line of the log, as it is shown. */
+/** An entry of the log as the API returns it. */
 export interface LoggedAttempt extends Attempt {
   id: number;
-  /** Whether the event is kept, so that it can be sent again. */
+  /** 1: the event is still stored, so that it can be sent again. */
   is_kept: 0 | 1;
 }
 
 const MAX_COUNTED = 1000;
-/** The most tests and replays that may wait for one endpoint. */
+/** The maximum number of tests and replays that may wait for one endpoint. */
 export const MAX_MANUAL = 100;
 
-/** How many events wait for an endpoint, counted among the next 1 000 of the account; 1 000 stands for as many or more. */
+/** Returns how many events wait for an endpoint, counted among the next 1,000 of the account. 1,000 stands for this number or more. */
 export function countWaiting(client: Database, { id, user_id, position, events }: Endpoint): number {
   const waiting = client
     .prepare<[Record<string, unknown>], number>(`
@@ -29,7 +29,7 @@ export function countWaiting(client: Database, { id, user_id, position, events }
   return Math.min(waiting ?? 0, MAX_COUNTED);
 }
 
-/** The attempts of an endpoint, the newest first: those before an id, failed ones alone or those of one event if asked for. */
+/** Returns the attempts of an endpoint, newest first. Optionally only those before an id, failed ones, or those of one event. */
 export function listAttempts(
   client: Database,
   endpointId: number,
@@ -49,7 +49,7 @@ export function listAttempts(
     .map((attempt) => ({ ...attempt, reply: readStored(attempt.reply) }));
 }
 
-/** Why an endpoint last did not take an event: status and answer; empty when it always did, or nothing of that is kept. */
+/** Returns why the last failed attempt failed: status and response; empty if none failed, or if the log no longer has it. */
 export function lastFailure(client: Database, endpointId: number): Said {
   const last = client
     .prepare<[number], { status: number; reply: string }>(
@@ -63,7 +63,7 @@ export function lastFailure(client: Database, endpointId: number): Said {
   return reply === '' ? sentence('webhook_status', { status }) : sentence('webhook_answer', { status, reply });
 }
 
-/** How many tests and replays wait for an endpoint. */
+/** Returns how many tests and replays wait for an endpoint. */
 export function countManual(client: Database, endpointId: number): number {
   return Number(
     client
@@ -73,7 +73,10 @@ export function countManual(client: Database, endpointId: number): number {
   );
 }
 
-/** Has a kept event of the account sent to the endpoint once more, once; false when it is no longer kept. Call inside a transaction. */
+/**
+ * Queues a stored event of the account to be sent to the endpoint once more. Returns false if the event is no longer stored.
+ * Call inside a transaction.
+ */
 export function replayEvent(client: Database, { id, user_id }: Endpoint, eventId: number, now: number): boolean {
   const { changes } = client
     .prepare(`
@@ -84,7 +87,7 @@ export function replayEvent(client: Database, { id, user_id }: Endpoint, eventId
   return changes > 0;
 }
 
-/** Has a test sent to the endpoint, once. Call inside a transaction; gives the id of its event. */
+/** Queues a test event for the endpoint. Returns the id of the event. Call inside a transaction. */
 export function sendTest(client: Database, endpoint: Endpoint, now: number): number {
   const eventId = client
     .prepare<[number, string, string], number>(

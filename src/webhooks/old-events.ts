@@ -1,19 +1,20 @@
 /**
- * Removes events that every endpoint was told, except the latest, which can be replayed as long as there is an endpoint; stops endpoints for
- * which too many wait.
+ * Removes events that every endpoint has received, except the latest, which can be replayed while there is an endpoint.
+ * Disables endpoints for which too many events wait.
  */
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../database/prepared.ts';
 import { disableEndpoint } from './endpoints.ts';
 
-/** So many events of an account are kept for the log, for at most this long. */
+/** The maximum number of an account's events that are stored for the log, and for how long. */
 const KEPT_EVENTS = 10_000;
 const KEPT_MS = 30 * 24 * 60 * 60_000;
-/** An endpoint for which more events wait is disabled, because the file must not grow without bound. */
+/** An endpoint for which more events wait is disabled, because the file must not grow without limit. */
 const MAX_BEHIND = 1_000_000;
 /**
- * An endpoint is disabled too when more events wait for another try, or behind one that does: deleting it or switching it changes them
- * all at once. It is more than the events that are kept, so that an endpoint that is switched on again is not disabled at once.
+ * An endpoint is also disabled if more events than this wait for a retry, or behind one that does, because deleting or
+ * switching the endpoint changes them all at once. The number is higher than that of the stored events, so that an endpoint
+ * that is enabled again is not disabled at once.
  */
 const MAX_WAITING = 20_000;
 const AT_ONCE = 1000;
@@ -22,14 +23,16 @@ const LOOK_MS = 10_000;
 export class OldEvents {
   readonly #client: Database;
   #lookedAt = Number.NEGATIVE_INFINITY;
-  /** The account whose events are looked at next, after this one. */
+  /** The account whose events were checked last. The account after it is next. */
   #after = 0;
 
   constructor(client: Database) {
     this.#client = client;
   }
 
-  /** Removes up to 1 000 events of one account; gives whether there is more to do. Every ten seconds it begins with the first account again. */
+  /**
+   * Removes up to 1,000 events of one account. Returns true if there is more to do. Begins with the first account again every ten seconds.
+   */
   remove(now: number, monotonic: number): boolean {
     if (this.#after === 0 && monotonic - this.#lookedAt < LOOK_MS) return false;
     this.#lookedAt = monotonic;
@@ -48,7 +51,7 @@ export class OldEvents {
   }
 
   #removeOf(account: number, now: number): number {
-    // A disabled endpoint keeps no events: what waits for it goes with the rest.
+    // A disabled endpoint does not keep events from being removed.
     const doomed = prepared<[Record<string, number>], { id: number }>(
       this.#client,
       `SELECT id FROM webhook_events INDEXED BY webhook_events_user

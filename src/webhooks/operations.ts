@@ -1,4 +1,7 @@
-/** Webhooks, for owners: list, add, change, switch, rotate, test, replay and delete them, and read what they were sent. All of it is an addition. */
+/**
+ * Operations for webhooks, for owners: listing, adding, changing, switching, rotating, testing, replaying and deleting them,
+ * and reading their log. All of them are additions to the contract.
+ */
 import Type, { type Static } from 'typebox';
 import { recordId } from '../database/ownership.ts';
 import { WEBHOOK_DISABLED_CODES } from '../database/schema/index.ts';
@@ -59,7 +62,7 @@ const Webhook = Type.Object({
   previous_until: nullable(isoTimestampSchema(), 'Until then the secret before the last rotation signs, too, UTC.'),
   ...stamps,
 });
-/** What an owner says about a webhook. */
+/** The fields of a webhook that its owner enters. */
 const About = {
   url: Type.String({
     maxLength: MAX_URL_CHARACTERS,
@@ -100,7 +103,7 @@ export const listWebhooks = operation({
   }),
 });
 
-/** For the page of a webhook. */
+/** For the screen of a webhook. */
 export const readWebhook = operation({
   name: 'Read a webhook',
   role: 'owner',
@@ -241,14 +244,14 @@ const REASONS: Record<DisabledCode, Sentence> = {
   too_many: sentence('webhook_off_too_many'),
 };
 
-/** Does something in one transaction, and wakes the thread of the webhooks. */
+/** Runs work in one transaction, and wakes the webhooks thread. */
 function write<T>({ db, wakeWebhooks }: Context, work: () => T): T {
   const result = inTransaction(db, work);
   wakeWebhooks();
   return result;
 }
 
-/** Changes an endpoint, with an entry in the audit log. Throws 404. */
+/** Changes an endpoint and writes an entry to the audit log. Throws 404. */
 function change<T>(context: Context, id: unknown, action: AuditAction, work: (endpoint: Endpoint) => T): T {
   return write(context, () => {
     const endpoint = requireEndpoint(context, id);
@@ -257,7 +260,7 @@ function change<T>(context: Context, id: unknown, action: AuditAction, work: (en
   });
 }
 
-/** Puts a test or a replay among what is sent to an endpoint. Throws 404, and 409 while many wait. */
+/** Queues a test or a replay for an endpoint. Throws 404, and 409 if too many wait. */
 function sendOnce<T>(context: Context, id: unknown, add: (endpoint: Endpoint, now: number) => T): T {
   return write(context, () => {
     const endpoint = requireEndpoint(context, id);
@@ -267,12 +270,12 @@ function sendOnce<T>(context: Context, id: unknown, add: (endpoint: Endpoint, no
   });
 }
 
-/** The address without path and query, which often hold a secret, for the audit log. */
+/** Returns the URL without path and query, which often contain a secret, for the audit log. */
 function subjectOf(url: string): string {
   return new URL(url).origin;
 }
 
-/** The account's endpoint with this identifier. Throws 404. */
+/** Returns the account's endpoint with this identifier. Throws 404. */
 function requireEndpoint({ db, accountId }: Context, given: unknown): Endpoint {
   const endpoint = findEndpoint(db, accountId, recordId(given));
   if (endpoint === undefined) throw notFound();
@@ -293,7 +296,7 @@ function shown({ db, clock }: Context, endpoint: Endpoint): Webhook {
   };
 }
 
-/** Epoch milliseconds as records have them. */
+/** Formats epoch milliseconds as records have them. */
 function moment(at: number | null): string | null {
   return at === null ? null : isoTimestamp(new Date(at));
 }

@@ -1,38 +1,38 @@
-/** Hands events to endpoints over HTTP: bounded in time and size, over checked addresses, without following redirects. */
+/** Sends events to endpoints over HTTP: limited in time and size, to checked addresses, without following redirects. */
 import type { LookupFunction } from 'node:net';
 import { type Dispatcher as Connections, Pool } from 'undici';
 import { sanitizeText } from '../delivery/feedback/bounces/sanitize.ts';
 import { type Said, type Sentence, sentence } from '../errors/sentences.ts';
 import { checkedLookup, type Resolve, systemLookup, urlFault } from './addresses.ts';
 
-/** The most requests to one endpoint at a time. */
+/** The maximum number of concurrent requests to one endpoint. */
 export const MAX_CONNECTIONS = 20;
-/** From the beginning of a request to the end of its answer. */
+/** The maximum time from the beginning of a request to the end of its response. */
 const TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 5000;
 const MAX_ANSWER_BYTES = 65_536;
-/** So much of the answer to a refused event is kept. */
+/** The number of bytes of an error response that are stored. */
 const MAX_KEPT_BYTES = 400;
 const MAX_RETRY_AFTER_S = 3600;
 const USER_AGENT = 'Sendlark-Webhooks';
 
-/** What came of one request. */
+/** The result of one request. */
 export interface Answer {
   isSuccess: boolean;
-  /** The HTTP status; 0: there was none. */
+  /** The HTTP status; 0 if there was none. */
   status: number;
-  /** What was wrong, in one line; empty after a success. */
+  /** The error, in one line; empty after a success. */
   reply: Said;
-  /** For so long the endpoint wants no further request. */
+  /** How long the endpoint wants no further request. */
   retryAfterMs: number;
 }
 
-/** What every request of one endpoint goes through. */
+/** The connections of one endpoint. */
 export class Requests {
   readonly #path: string;
   readonly #pool: Pool | null;
 
-  /** `url` must be parsable. One that may not be reached leads to answers that say so. */
+  /** `url` must be parsable. For a URL that may not be reached, each answer is an error that says so. */
   constructor(url: string, allowPrivate: boolean, resolve?: Resolve) {
     const { origin, pathname, search } = new URL(url);
     this.#path = pathname + search;
@@ -56,7 +56,7 @@ export class Requests {
     );
   }
 
-  /** Lets requests under way end and closes the connections. */
+  /** Lets running requests end and closes the connections. */
   async close(): Promise<void> {
     if (this.#pool?.closed === false) await this.#pool.close();
   }
@@ -87,7 +87,7 @@ class AnswerReader implements Connections.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // Of an interim answer only the final one counts (RFC 9110 15.2).
+    // Interim responses are skipped; only the final one counts (RFC 9110 15.2).
     if (status < 200) return;
     this.#status = status;
     const seconds = Number(headers['retry-after']);
@@ -98,7 +98,7 @@ class AnswerReader implements Connections.DispatchHandler {
     this.#received += chunk.length;
     if (!isSuccess(this.#status) && this.#kept.length < MAX_KEPT_BYTES)
       this.#kept += chunk.toString('utf8', 0, MAX_KEPT_BYTES - this.#kept.length);
-    // The status says all; what follows is not read.
+    // The status is all that is needed; the rest of the response is not read.
     if (this.#received > MAX_ANSWER_BYTES) this.#end('', true);
   }
 
@@ -110,7 +110,7 @@ class AnswerReader implements Connections.DispatchHandler {
     this.#end(failureText(error), false);
   }
 
-  /** `failure` is empty where the status says what came of it. */
+  /** `failure` is empty if the status is the result. */
   #end(failure: Said, mustAbort: boolean): void {
     if (this.#isDone) return;
     this.#isDone = true;
@@ -134,7 +134,7 @@ function refused(reply: Said): Answer {
   return { isSuccess: false, status: 0, reply, retryAfterMs: 0 };
 }
 
-/** What went wrong with the connection, as a sentence. */
+/** Returns the error of a connection as a sentence. */
 export function failureText(error: unknown): Sentence {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'EPRIVATE') return sentence('webhook_private');

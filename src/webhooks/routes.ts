@@ -1,4 +1,4 @@
-/** The API of webhooks and of what they were sent. */
+/** The API for webhooks and their logs. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';

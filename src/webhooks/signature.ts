@@ -5,17 +5,20 @@ const PREFIX = 'whsec_';
 /** The specification asks for 24 to 64 bytes. */
 const SECRET_BYTES = 24;
 
-/** A new secret: `whsec_` and 24 random bytes in base64. */
+/** Returns a new secret: `whsec_` and 24 random bytes in base64. */
 export function newSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
 
-/** The key in a secret that `newSecret` gave, as an object, because making one for each signature takes six times as long as signing. */
+/**
+ * Returns the key in a secret from `newSecret`, as an object, because creating it for each signature would take six times as
+ * long as signing.
+ */
 export function secretKey(secret: string): KeyObject {
   return createSecretKey(secret.slice(PREFIX.length), 'base64');
 }
 
-/** The header `webhook-signature`: one HMAC-SHA256 of id, timestamp (epoch seconds) and body for each key. */
+/** Returns the header `webhook-signature`: one HMAC-SHA256 of id, timestamp (epoch seconds) and body for each key. */
 export function signature(keys: readonly KeyObject[], id: string, timestamp: string, body: string): string {
   const content = `${id}.${timestamp}.${body}`;
   return keys.map((key) => `v1,${createHmac('sha256', key).update(content).digest('base64')}`).join(' ');

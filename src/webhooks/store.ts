@@ -1,11 +1,11 @@
-/** What the dispatcher reads and writes: endpoints, events, what waits for another try, the log. */
+/** The dispatcher's queries: endpoints, events, events that wait for a retry, and the log. */
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../database/prepared.ts';
 import type { Said } from '../errors/sentences.ts';
 import { stored } from '../errors/stored.ts';
 import { type DisabledCode, disableEndpoint, type Endpoint } from './endpoints.ts';
 
-/** An event as it is written. */
+/** An event as it is stored. */
 export interface StoredEvent {
   id: number;
   type: string;
@@ -15,7 +15,7 @@ export interface StoredEvent {
   created_at: number;
 }
 
-/** An event that waits for another try. */
+/** An event that waits for a retry. */
 export interface WaitingEvent extends StoredEvent {
   attempts: number;
   failed_since: number | null;
@@ -35,17 +35,17 @@ export interface Attempt {
   at: number;
 }
 
-/** What an endpoint's attempts since the last record change. Event ids are in `waits` or `ended` at most once each. */
+/** The changes by an endpoint's attempts since the last record. Each event id is in `waits` or `ended` at most once. */
 export interface Progress {
   endpointId: number;
   position: number;
   failures: number;
-  /** When it last took an event, and did not take one, since the last record, epoch milliseconds; null: it did not happen. */
+  /** When an event last succeeded and last failed since the last record, epoch milliseconds; null: none did. */
   takenAt: number | null;
   failedAt: number | null;
-  /** What is added to the log. */
+  /** The attempts to add to the log. */
   attempts: readonly Attempt[];
-  /** Events that must wait; `due_at` null: behind an earlier one of their lane. */
+  /** Events that must wait. `due_at` is null if they wait for an earlier event of their lane. */
   waits: readonly {
     event_id: number;
     lane: number;
@@ -53,14 +53,14 @@ export interface Progress {
     due_at: number | null;
     failed_since: number | null;
   }[];
-  /** Waiting events that were taken or given up; the next one of the lane becomes due. */
+  /** Waiting events that succeeded or were given up. The next one of the lane becomes due. */
   ended: readonly { event_id: number; lane: number; is_manual: 0 | 1 }[];
-  /** Whether an attempt succeeded after some had failed: then everything that waits is due at once. */
+  /** True if an attempt succeeded after earlier ones had failed. Then all waiting events are due at once. */
   recovered: boolean;
   disable: DisabledCode | null;
 }
 
-/** So many successful and as many failed attempts are kept of each endpoint. */
+/** The number of successful attempts, and of failed ones, that are stored for each endpoint. */
 export const KEPT_ATTEMPTS = 1000;
 
 export const READ_EVENTS = `
@@ -70,13 +70,13 @@ export const DUE_EVENTS = `
   SELECT e.id, e.type, e.lane, e.data, e.created_at, w.attempts, w.failed_since, w.is_manual
   FROM webhook_waiting w INDEXED BY webhook_waiting_due CROSS JOIN webhook_events e ON e.id = w.event_id
   WHERE w.endpoint_id = ? AND w.due_at <= ? ORDER BY w.due_at, w.event_id LIMIT ?`;
-// The primary key says which are manual, so that the rows of the others are not read; the index of what is due does not.
+// The primary key tells which events are manual, so that the rows of the others are not read. The index of due events does not.
 const DUE_MANUAL_EVENTS = `
   SELECT e.id, e.type, e.lane, e.data, e.created_at, w.attempts, w.failed_since, w.is_manual
   FROM webhook_waiting w INDEXED BY sqlite_autoindex_webhook_waiting_1 CROSS JOIN webhook_events e ON e.id = w.event_id
   WHERE w.endpoint_id = ? AND w.is_manual = 1 AND w.due_at <= ? ORDER BY w.due_at, w.event_id LIMIT ?`;
 
-/** All endpoints of the installation. */
+/** Returns all endpoints of the installation. */
 export function allEndpoints(client: Database): Endpoint[] {
   const rows = prepared<[], Omit<Endpoint, 'events'> & { events: string }>(
     client,
@@ -85,22 +85,22 @@ export function allEndpoints(client: Database): Endpoint[] {
   return rows.map((row) => ({ ...row, events: JSON.parse(row.events) }));
 }
 
-/** The account's events after one, in their order. */
+/** Returns the account's events after one, in their order. */
 export function readEvents(client: Database, accountId: number, after: number, limit: number): StoredEvent[] {
   return prepared<[number, number, number], StoredEvent>(client, READ_EVENTS).all(accountId, after, limit);
 }
 
-/** The waiting events of an endpoint that are due, those of tests and replays too. */
+/** Returns the waiting events of an endpoint that are due, including tests and replays. */
 export function dueEvents(client: Database, endpointId: number, now: number, limit: number): WaitingEvent[] {
   return prepared<[number, number, number], WaitingEvent>(client, DUE_EVENTS).all(endpointId, now, limit);
 }
 
-/** The tests and replays of an endpoint that are due, however many other events are. */
+/** Returns the due tests and replays of an endpoint, however many other events are due. */
 export function dueManualEvents(client: Database, endpointId: number, now: number, limit: number): WaitingEvent[] {
   return prepared<[number, number, number], WaitingEvent>(client, DUE_MANUAL_EVENTS).all(endpointId, now, limit);
 }
 
-/** The lanes in which an event of the endpoint waits, so that later ones wait behind it. */
+/** Returns the lanes in which an event of the endpoint waits, because later events of these lanes must wait, too. */
 export function blockedLanes(client: Database, endpointId: number): number[] {
   return prepared<[number], { lane: number }>(
     client,
@@ -110,7 +110,7 @@ export function blockedLanes(client: Database, endpointId: number): number[] {
     .map(({ lane }) => lane);
 }
 
-/** Writes what was achieved, in one transaction; gives for each endpoint the lanes in which nothing waits any more. */
+/** Writes the progress of endpoints in one transaction. Returns for each endpoint the lanes without waiting events. */
 export function recordProgress(client: Database, all: readonly Progress[], now: Date): Map<number, number[]> {
   const record = client.transaction(
     () => new Map(all.map((progress) => [progress.endpointId, recordOne(client, progress, now)])),
@@ -137,7 +137,7 @@ function recordOne(client: Database, progress: Progress, now: Date): number[] {
       succeeded_at = ifnull(@succeeded, succeeded_at), failed_at = ifnull(@failed, failed_at)
     WHERE id = @endpoint`,
   ).run({ endpoint, position, failures, succeeded: takenAt, failed: failedAt });
-  // It was deleted meanwhile.
+  // The endpoint was deleted meanwhile.
   if (changes === 0) return [];
   if (waits.length > 0)
     prepared(
@@ -160,8 +160,8 @@ function recordOne(client: Database, progress: Progress, now: Date): number[] {
 }
 
 /**
- * Makes events due that were put behind an earlier one of their lane which is gone, because its person was erased meanwhile: otherwise
- * nothing would ever make them due.
+ * Makes events due that wait for an earlier event of their lane which was removed, because its contact was erased meanwhile.
+ * Otherwise they would wait for ever.
  */
 function startLanes(client: Database, endpoint: number, waits: Progress['waits'], now: number): void {
   const behind = waits.filter(({ due_at }) => due_at === null).map(({ event_id }) => event_id);
@@ -174,7 +174,7 @@ function startLanes(client: Database, endpoint: number, waits: Progress['waits']
   ).run({ endpoint, now, behind: JSON.stringify(behind) });
 }
 
-/** Removes an event from those that wait and makes the next of its lane due; gives whether the lane is free now. */
+/** Removes a waiting event and makes the next one of its lane due. Returns true if no event of the lane waits any more. */
 function leaveWaiting(
   client: Database,
   endpoint: number,
@@ -199,7 +199,10 @@ function leaveWaiting(
   return false;
 }
 
-/** Adds attempts to the log. What was answered to the event of a person who was erased meanwhile may name them, so it is not kept. */
+/**
+ * Adds attempts to the log. Responses to events of a contact that was erased meanwhile are not stored, because they may contain
+ * personal data.
+ */
 function writeLog(client: Database, endpoint: number, attempts: readonly Attempt[]): void {
   if (attempts.length === 0) return;
   const kept = [0, 1].flatMap((kind) => attempts.filter(({ is_success }) => is_success === kind).slice(-KEPT_ATTEMPTS));

@@ -1,4 +1,4 @@
-/** The public archive: where it is, and what its owner calls it. */
+/** The public archive: its URL and its title. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button } from '../../dashboard/components/button.tsx';
 import { type Problems, TextField } from '../../dashboard/components/field.tsx';

@@ -1,4 +1,4 @@
-/** The brand: the logo, colours, fonts and shape of buttons with which new blocks of mails begin. */
+/** The brand: the logo, colours, fonts and shape of buttons that new blocks of mails have. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button } from '../../dashboard/components/button.tsx';
 import { type Problems, SelectField } from '../../dashboard/components/field.tsx';
@@ -16,11 +16,11 @@ import { listPictures, type Picture } from '../../pictures/operations.ts';
 import { COLOUR, MAX_COLOURS } from '../brand.ts';
 import { type Brand, changeBrand, readBrandWithLogo } from '../operations.ts';
 
-/** How many pictures the choice of the logo offers, the newest first. */
+/** The maximum number of pictures offered as the logo, newest first. */
 const MAX_OFFERED = 200;
 const RADIUS = { square: 0, rounded: 6, pill: 20 } as const;
 
-/** The brand as it is stored, or as it was typed. */
+/** The brand as it is stored or as it was typed. */
 type Shown = { [Name in keyof Omit<Brand, 'updated_at'>]: Brand[Name] extends string ? string : Brand[Name] };
 
 export async function brandScreen(app: FastifyInstance): Promise<void> {
@@ -164,7 +164,7 @@ function Colours({ colours, problems }: Pick<FormProps, 'problems'> & { colours:
   );
 }
 
-/** A heading, a text and a button, drawn so that no style is needed. */
+/** A heading, a text and a button, drawn as SVG so that no style attribute is needed. */
 function Sample({ brand }: { brand: Shown }) {
   const language = useLanguage();
   const { heading_font: heading, text_font: text, button_shape: shape } = brand;
@@ -202,7 +202,7 @@ function Sample({ brand }: { brand: Shown }) {
   );
 }
 
-/** White or black, whichever is easier to read on a colour. */
+/** Returns white or black, whichever is easier to read on a colour. */
 function onColour(colour: string): string {
   return contrast(hexDigits(colour) ?? '', 'ffffff') >= 4.5 ? '#ffffff' : '#000000';
 }

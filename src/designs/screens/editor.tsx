@@ -1,4 +1,4 @@
-/** The document of the design page, in the language of whoever opens it. */
+/** The HTML document of the design page, in the user's language. */
 
 import type { ComponentChildren } from 'preact';
 import { chooseLanguage } from '../../dashboard/words/choose.ts';
@@ -9,12 +9,15 @@ import { languageOfLocale } from '../../languages.ts';
 import type { Design } from '../designs.ts';
 import { designer } from '../words.en.ts';
 
-/** The language that the address asks for, which the dashboard sets; else the browser's. */
+/** Returns the language that the URL asks for, which the dashboard sets; otherwise the browser's language. */
 export function languageOfDesign(asked: unknown, accepted: string | undefined): Language {
   return chooseLanguage(languageOfLocale(typeof asked === 'string' ? asked : ''), accepted, undefined);
 }
 
-/** The design page of a mail. Its script fills it; what the script says is in the page. `path` is that of the page itself. */
+/**
+ * Returns the design page of a mail. Its script adds the editor; the page contains the script's texts. `path` is the path of
+ * the page itself.
+ */
 export function editorPage(
   { kind, title, subject, isDraft, locked }: Design,
   path: string,
@@ -141,7 +144,7 @@ export function editorPage(
 type Key = `designer.${string}` & keyof typeof designer;
 type Say = (key: Key) => string;
 
-/** The button that closes a dialog without doing anything. */
+/** The button that closes a dialog without any change. */
 function Close({ say }: { say: Say }) {
   return (
     <button class="plain" type="button" data-close="">
@@ -240,7 +243,7 @@ function PictureDialog({ say }: { say: Say }) {
   );
 }
 
-/** What the script says, by key, with the holes for values as they are. */
+/** Returns the texts of the script by key, with their placeholders not filled in. */
 function wordsOf(language: Language): Record<string, string> {
   const keys = Object.keys(designer).filter(isWordKey);
   return Object.fromEntries(keys.map((key) => [key, language.fill(key, {})]));

@@ -1,4 +1,7 @@
-/** The design page: whoever has a mail's signed link can edit, preview and test the mail there, with the account's pictures and saved blocks. */
+/**
+ * The design page: anyone with a mail's signed link can edit, preview and test the mail there, with the account's pictures and
+ * saved blocks.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { designerBrand } from '../../brand/brand.ts';
@@ -38,7 +41,10 @@ import {
 import { editorPage, languageOfDesign } from './editor.tsx';
 import { designVersions } from './versions.tsx';
 
-/** Only our own scripts run, only our server is called, and only our pages may frame it; pictures load from wherever the mail has them. */
+/**
+ * The page runs only our own scripts, calls only our server, and may be framed only by our pages. Pictures may load from
+ * anywhere, because the mail may contain any.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -54,12 +60,12 @@ const POLICY = [
 const HTTP_FORBIDDEN = 403;
 const HTTP_GONE = 410;
 const MAX_TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
-/** The most members of a JSON body. The page sends a few texts by name. */
+/** The maximum number of members of a JSON body. The page sends only a few texts by name. */
 const MAX_PARTS = 10;
 
 interface Call {
   Params: { token: string; id: string };
-  /** The language of the page, or the name of the file that is the body. */
+  /** The language of the page, or the name of the uploaded file. */
   Querystring: { lang?: unknown; name?: string };
   Body: { mjml?: unknown; html?: unknown; email?: unknown; name?: unknown } | undefined;
 }
@@ -170,19 +176,19 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
   });
 }
 
-/** The id of the user who is signed in, if they are of the mail's account; null for whoever only has the link. */
+/** Returns the id of the signed-in user if the user belongs to the mail's account; null for anyone who only has the link. */
 function signedIn({ session }: FastifyRequest, { user_id }: Design): number | null {
   return session?.user.accountId === user_id ? session.user.id : null;
 }
 
-/** A trimmed text from a JSON body; empty when it is not a text. */
+/** Returns a trimmed text from a JSON body; empty if it is not a text. */
 function trimmedText(value: unknown): string {
   return typeof value === 'string' ? value.trim() : '';
 }
 
 /**
- * The template code of a request. The editor's markup becomes JSON, which keeps the parts of the head that the editor does not know. Throws
- * ContentError when there is none, or it has more placeholders and links than a mail may have.
+ * Returns the template code of a request. The editor's markup becomes JSON, which keeps those parts of the head that the editor
+ * does not know. Throws ContentError if there is no code, or if it has more placeholders and links than a mail may have.
  */
 async function readTemplateCode(design: Design, body: Call['Body']): Promise<TemplateCode> {
   const code = await givenCode(design, body);
@@ -202,7 +208,7 @@ async function givenCode(design: Design, body: Call['Body']): Promise<TemplateCo
   };
 }
 
-/** The markup that the editor made. Throws ContentError when there is none. */
+/** Returns the markup that the editor made. Throws ContentError if there is none. */
 function designedMarkup(body: Call['Body']): string {
   const { mjml } = body ?? {};
   if (typeof mjml !== 'string' || mjml.length > MAX_TEMPLATE_CHARACTERS)
@@ -230,7 +236,10 @@ function withdrawn(reply: FastifyReply): FastifyReply {
 
 const MAX_FILE_NAME = 255;
 
-/** Registers the list and the upload, whose body is the file itself. `requireDesign` gives the design of a valid link, or throws. */
+/**
+ * Registers the list and the upload of pictures; the upload's body is the file itself. `requireDesign` returns the design of a
+ * valid link, or throws.
+ */
 async function designPictures(
   app: FastifyInstance,
   deps: Deps,
@@ -266,7 +275,7 @@ async function designPictures(
 
 const MAX_NAME = 255;
 
-/** Registers the list of blocks, and what is done with one. `requireDesign` gives the design of a valid link, or throws. */
+/** Registers the list of saved blocks and the actions on one. `requireDesign` returns the design of a valid link, or throws. */
 async function designBlocks(app: FastifyInstance, deps: Deps, requireDesign: (token: string) => Design): Promise<void> {
   const { db } = deps;
   const requireChangeable = (token: string): Design => {
@@ -317,7 +326,7 @@ async function designBlocks(app: FastifyInstance, deps: Deps, requireDesign: (to
   });
 }
 
-/** The name that a block is given. Throws ContentError when it is empty, too long or of several lines. */
+/** Returns the name of a block from a request. Throws ContentError if it is empty, too long or has several lines. */
 function nameIn(body: Call['Body']): string {
   const name = typeof body?.name === 'string' ? body.name.trim() : '';
   if (name === '' || name.length > MAX_NAME || /[\p{Cc}\u2028\u2029]/u.test(name))

@@ -1,4 +1,6 @@
-/** The earlier versions of a mail for whoever has its design link: a list, each as it looks, and bringing one back. Without scripts. */
+/**
+ * The earlier versions of a mail for anyone with its design link: a list, a preview of each, and restoring one. Works without scripts.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { sendKeptMailFrame } from '../../dashboard/mail-frame.ts';
 import { recordTime } from '../../dashboard/record-time.ts';
@@ -13,7 +15,7 @@ import type { Mail } from '../../templates/mail-content.ts';
 import { bringBack, type ListedVersion, listVersions, requireVersion, versionHtml } from '../../versions/operations.ts';
 import type { Design } from '../designs.ts';
 
-/** The page may be framed by the dashboard, and frames the mail. */
+/** The dashboard may frame the page, and the page frames the mail. */
 const FRAMED = `${POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")}; frame-src 'self'`;
 const SEE_OTHER = 303;
 
@@ -23,8 +25,8 @@ interface Call {
 }
 
 /**
- * Registers the page, the mail within it, and the form. `requireDesign` gives the design of a valid link, or throws; `userOf` says who
- * is signed in, if somebody of the mail's account is.
+ * Registers the page, the mail within it, and the form. `requireDesign` returns the design of a valid link, or throws; `userOf`
+ * returns the signed-in user if the user belongs to the mail's account.
  */
 export async function designVersions(
   app: FastifyInstance,
@@ -64,7 +66,7 @@ export async function designVersions(
     return reply.redirect(`/design/${token}`, SEE_OTHER);
   });
 
-  /** The version with this id, if it is one of the mail that the link is for; throws 404. */
+  /** Returns the version with this id if it is one of the link's mail. Throws 404. */
   function requireOwn(design: Design, id: string) {
     const version = requireVersion(db, design.user_id, id);
     const { kind, id: owner } = requireVersioned(design);
@@ -73,7 +75,7 @@ export async function designVersions(
   }
 }
 
-/** The mail that a design is of; throws 404 for a template, which has no versions. */
+/** Returns the mail of a design. Throws 404 for a template, which has no versions. */
 function requireVersioned({ kind, id }: Design): Pick<Mail, 'kind' | 'id'> {
   if (kind === 'template') throw notFound('Record not found');
   return { kind: kind === 'single' ? 'single_send' : 'automation_mail', id };

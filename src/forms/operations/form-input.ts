@@ -1,4 +1,4 @@
-/** What is given to add or change a form: what is wrong with it, and the form that it makes. */
+/** The input for adding or changing a form: its checks, and the form that results from it. */
 
 import { and, eq, isNull } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
@@ -82,12 +82,14 @@ export const FormChanges = Type.Object({
   ...options,
 });
 
-/** What is absent stays as it is. */
+/** Absent fields are not changed. */
 type Given = Partial<Static<typeof FormChanges>>;
 
 const URLS = ['privacy_url', 'redirect_url'] as const;
 
-/** Adds the errors of what is given that need the database or the rules of forms. `form` is the one that is changed, if one is. */
+/**
+ * Adds the field errors of the input that need the database or the rules of forms. `form` is the form to change, or null for a new one.
+ */
 export function checkForm(
   db: Db,
   accountId: number,
@@ -108,10 +110,10 @@ export function checkForm(
   if (new Set(fields).size < fields.length) errors.add('fields', sentence('form_field_twice'));
   if (!group_ids.every((id) => isOwned(db, unsubscribeGroups, id, accountId)))
     errors.add('group_ids', messages.selected('group_ids'));
-  for (const name of URLS) if (!isAddress(given[name] ?? '')) errors.add(name, sentence('form_address'));
+  for (const name of URLS) if (!isUrl(given[name] ?? '')) errors.add(name, sentence('form_address'));
 }
 
-/** The form that a checked request makes of the one before; of nothing if that is null. */
+/** Returns the form that results from checked input and the form before; null: a new form. */
 export function formInput(db: Db, accountId: number, given: Given, form: Form | null): FormInput {
   const language = given.language ?? form?.language ?? 'en';
   const type = given.contact_type_id ?? form?.contact_type_id ?? 0;
@@ -126,7 +128,7 @@ export function formInput(db: Db, accountId: number, given: Given, form: Form | 
     name: given.name ?? form?.name ?? '',
     contact_type_id: type,
     sender_id: given.sender_id ?? form?.sender_id ?? 0,
-    // A segment of the type before does not fit the new one.
+    // A segment of the previous contact type does not fit the new one.
     segment_id: segment === 0 || !isOfType(db, segment, type) ? null : segment,
     language,
     is_active: given.is_active ?? form?.is_active ?? 1,
@@ -145,18 +147,20 @@ function isOfType(db: Db, segment: number, type: number | undefined): boolean {
   return db.select({ id: segments.id }).from(segments).where(isSame).get() !== undefined;
 }
 
-/** Names, numbers and ports of hosts. URLs allow more, such as a semicolon, which would change the policy that names the host. */
+/**
+ * Host names, addresses and ports. URLs allow more characters, such as a semicolon, which would change the policy that contains the host.
+ */
 const HOST = /^[\w.:[\]-]+$/;
 
-/** Whether a text is empty or the address of a web page, without a login. */
-function isAddress(text: string): boolean {
+/** Returns true if a text is empty or the URL of a web page, without a login. */
+function isUrl(text: string): boolean {
   if (text === '') return true;
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !HOST.test(url.host)) return false;
   return /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
 }
 
-/** An address in the form for headers and attributes, in ASCII. */
+/** Returns a URL in the form for headers and attributes, in ASCII. */
 function hrefOf(text: string | undefined): string | undefined {
   return text === undefined || text === '' ? text : new URL(text).href;
 }

@@ -1,4 +1,7 @@
-/** Public forms by which people subscribe themselves (additions): list, read, create, change, delete. */
+/**
+ * Operations for public forms, with which visitors subscribe themselves (additions to the contract): listing, reading,
+ * creating, changing, deleting.
+ */
 
 import Type, { type Static } from 'typebox';
 import { inTransaction } from '../../database/transaction.ts';
@@ -184,7 +187,7 @@ function shown(context: Context, form: FormRow): Form {
   };
 }
 
-/** The account's form with this identifier. Throws 404. */
+/** Returns the account's form with this identifier. Throws 404. */
 function requireForm({ db, accountId }: Context, given: unknown): FormRow {
   const form = findForm(db, accountId, given);
   if (form === undefined) throw notFound();

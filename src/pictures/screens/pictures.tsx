@@ -1,4 +1,4 @@
-/** The picture library: thumbnails with where they are used, a search, the form to add more, and the page of one picture. */
+/** The image library: thumbnails with their uses, a search, the form to add more, and the page of one picture. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button } from '../../dashboard/components/button.tsx';
 import { Confirm } from '../../dashboard/components/confirm.tsx';
@@ -48,7 +48,7 @@ export async function pictureScreens(app: FastifyInstance): Promise<void> {
     return reply.redirect('/images', SEE_OTHER);
   });
 
-  // For the script, which adds several pictures and says what came of each.
+  // For the script, which adds several pictures and reports the result of each.
   app.post('/images/add', { config: { upload: true } }, async (request, reply) => {
     const added = await add(request);
     if ('problem' in added)
@@ -82,7 +82,7 @@ export async function pictureScreens(app: FastifyInstance): Promise<void> {
 }
 
 interface List {
-  /** One more than a page shows where there is a further page. */
+  /** One more than a page shows if there is a further page. */
   pictures: Picture[];
   search: string;
   isLater: boolean;
@@ -194,7 +194,7 @@ interface WithId {
 }
 type PictureRequest = FastifyRequest<WithId>;
 
-/** What the page shows in place of what is stored: what was just typed, and what is wrong with it. */
+/** The submitted values and their problems, shown instead of the stored values. */
 interface Refused extends Partial<Pick<Refusal, 'problems' | 'problem'>> {
   given?: { name: string; alt: string };
 }
@@ -328,7 +328,7 @@ function Uses({ picture, uses }: { picture: Picture; uses: PictureUse[] }) {
   );
 }
 
-/** The campaign with a link to it; only the subject where the campaign is deleted. */
+/** The campaign with a link to it; only the subject if the campaign is deleted. */
 function UseName({ use: { kind, campaign, utr, name, subject } }: { use: PictureUse }) {
   const language = useLanguage();
   if (kind === 'template' || kind === 'block') return <bdi>{name}</bdi>;
@@ -360,17 +360,17 @@ function Delete({ picture }: { picture: Picture }) {
   );
 }
 
-/** Where the browser loads a picture: on this page's own origin, which may differ from that in mails. */
+/** Returns where the browser loads a picture: from this page's own origin, which may differ from that in mails. */
 function pathOf({ url }: Picture): string {
   return new URL(url).pathname;
 }
 
-/** Pixels and bytes, such as “600 × 400 · 24 kB”. */
+/** Returns the size in pixels and bytes, such as “600 × 400 · 24 kB”. */
 function measures(language: Language, { width, height, size }: Picture): string {
   return `${language.number(width)} × ${language.number(height)} · ${language.bytes(size)}`;
 }
 
-/** How often a picture is used, by what uses it. */
+/** Returns how often a picture is used, by kind of use. */
 function usesInWords(
   language: Language,
   { single_sends, automation_mails, sent_mails, templates, blocks, brands }: Picture,

@@ -1,4 +1,4 @@
-/** The versions of a mail: what it was made of, when and by whom, how that looks, and bringing it back. */
+/** The versions of a mail: when and by whom each was made, its preview, and restoring it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { mailAddress } from '../../automations/screens/changing.tsx';
 import { LinkButton } from '../../dashboard/components/button.tsx';
@@ -25,7 +25,7 @@ interface Call {
 const pathOf = (utr: string) => `/versions/${encodeURIComponent(utr)}`;
 
 export async function versionScreens(app: FastifyInstance): Promise<void> {
-  // Versions are for those who write mails.
+  // Versions are only for users who may change mails.
   app.addHook('onRequest', async (request) => requireEditor(request));
 
   pageRoute<Call>(app, '/versions/:utr', (request, reply) => show(request, reply));
@@ -68,7 +68,7 @@ function Back({ utr, mail }: { utr: string; mail: Versions['mail'] }) {
 
 interface Listed extends Versions {
   utr: string;
-  /** The one that is shown. */
+  /** The version in the preview. */
   chosen: ListedVersion | undefined;
   problem: string;
 }

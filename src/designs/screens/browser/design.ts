@@ -1,10 +1,10 @@
-/** The design page in the browser: blocks or HTML, saving, the preview in a sandboxed frame, the test mail. */
+/** The design page in the browser: editing blocks or HTML, saving, the preview in a sandboxed frame, the test mail. */
 import { saveBeforeLeaving } from '../../../dashboard/islands/parts/save-first.ts';
 import { openContent } from './parts/content.ts';
 import { ask, call, element, isDraft, isLocked, say, showProgress, tell } from './parts/page.ts';
 import { listenForPictures } from './parts/pictures.ts';
 
-/** How long after the last change a draft saves itself. */
+/** How long after the last change a draft is saved automatically. */
 const TYPING_MS = 2000;
 
 let isChanged = false;
@@ -18,7 +18,7 @@ const content = await openContent(() => {
   timer = setTimeout(showSaving, TYPING_MS);
 });
 
-/** Whether what was changed is saved without being asked for. */
+/** Returns true if changes are to be saved automatically. */
 function mustSave(): boolean {
   return isChanged && isDraft && !isLocked;
 }
@@ -27,7 +27,7 @@ function showState(): void {
   element('state', HTMLElement).textContent = isChanged && !isLocked ? say('designer.unsaved') : '';
 }
 
-/** Saves after what is being saved already, so that the newest is stored last. */
+/** Saves after a save that is still running, so that the newest content is stored last. */
 function save(): Promise<string> {
   clearTimeout(timer);
   const saved = saving.then(saveOnce);
@@ -38,7 +38,7 @@ function save(): Promise<string> {
 async function saveOnce(): Promise<string> {
   const body = content.current();
   await call('', body);
-  // What was changed meanwhile is not saved.
+  // Content that was changed during the save is still unsaved.
   isChanged = JSON.stringify(content.current()) !== JSON.stringify(body);
   showState();
   return isChanged ? '' : say('designer.saved');
@@ -92,7 +92,7 @@ addEventListener('beforeunload', (event) => {
 document.addEventListener('visibilitychange', () => {
   if (document.hidden && mustSave()) void showSaving();
 });
-// The dashboard shows this page in a frame: its links lead away as well.
+// The dashboard shows this page in a frame, and the links around the frame lead away as well.
 for (const page of new Set([document, parent.document])) saveBeforeLeaving(page, { mustSave, save: showSaving });
 listenForPictures();
 element('save', HTMLButtonElement).disabled = isLocked;

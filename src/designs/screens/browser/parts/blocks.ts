@@ -1,4 +1,4 @@
-/** The blocks that the designer offers: what each is called, and the MJML it adds, in the account's brand and the page's language. */
+/** The blocks that the designer offers: the name of each, and the MJML that it adds, in the account's brand and the page's language. */
 import { type Brand, buttonRadius, legibleOn } from './brand.ts';
 import { say } from './page.ts';
 
@@ -20,20 +20,20 @@ type Name =
   | 'footer'
   | 'html';
 
-/** A block: an element of a column, or a section of its own. */
+/** A block: an element of a column, or a section. */
 export interface Block {
   name: Name;
   isSection: boolean;
   mjml: string;
-  /** The path of its picture in a square of 24. */
+  /** The path of its icon in a square of 24 units. */
   icon: string;
 }
 
-/** Stands for a picture until one is chosen. */
+/** A placeholder for a picture until one is chosen. */
 const EMPTY_PICTURE =
   'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 width=%22600%22 height=%22300%22%3E%3Crect width=%22100%25%22 height=%22100%25%22 fill=%22%23cfd6dd%22/%3E%3C/svg%3E';
 const GREY = '#5b6570';
-/** Networks by name. Their links are words, because pictures of them would load from other sites. */
+/** Networks by name. Their links are texts, because pictures of them would load from other sites. */
 const NETWORKS = ['Facebook', 'Instagram', 'YouTube', 'LinkedIn'];
 
 const section = (content: string, attributes = '') =>
@@ -41,7 +41,7 @@ const section = (content: string, attributes = '') =>
 const columns = (count: number, content: string) =>
   `<mj-section padding="16px 0">${`<mj-column>${content}</mj-column>`.repeat(count)}</mj-section>`;
 
-/** All blocks, in the order in which they are offered. */
+/** Returns all blocks, in the order in which they are offered. */
 export function listBlocks(brand: Brand): Block[] {
   const { text, heading, accent, ink } = brand;
   const words = (content: string, size = 16, more = '', colour = ink) =>

@@ -1,17 +1,17 @@
 /**
- * The mail as it is being edited: as blocks, as HTML, or as MJML that the editor cannot show. Between blocks and HTML one can switch:
- * the blocks stay as they are until the HTML is changed, and HTML comes back unchanged until a block is.
+ * The mail that is being edited: as blocks, as HTML, or as MJML that the editor cannot show. The user can switch between blocks
+ * and HTML: the blocks stay unchanged until the HTML is changed, and the HTML until a block is changed.
  */
 import { type Choices, fieldChoice, markup, openEditor } from './editor.ts';
 import { ask, call, element, escaped, say, tell } from './page.ts';
 
-/** What the page saves, shows and sends. */
+/** The content that the page saves, previews and sends. */
 interface Content {
-  /** The content as the body of a request. */
+  /** Returns the content as the body of a request. */
   current(): Record<string, string>;
 }
 
-/** Opens the content of the mail; `onChange` is called after each change of it. */
+/** Opens the content of the mail. Calls `onChange` after each change. */
 export async function openContent(onChange: () => void): Promise<Content> {
   const { mjml = '', html, isDrawable, fields = [], brand } = await call('/content');
   if (html === undefined && !isDrawable) {
@@ -33,7 +33,7 @@ class BlocksAndHtml implements Content {
   readonly #note = document.createElement('p');
   #blocks: (() => string) | null = null;
   #html: Source | null = null;
-  /** The HTML that says the same as the blocks. */
+  /** The HTML that corresponds to the blocks. */
   #twin: string | null = null;
   #isHtml = false;
 
@@ -51,13 +51,13 @@ class BlocksAndHtml implements Content {
 
   current(): Record<string, string> {
     const html = this.#html?.text() ?? '';
-    // Blocks that nobody changed stay the HTML that they were made of, and the other way round.
+    // Unchanged blocks are saved as the HTML that they were made from, and unchanged HTML as its blocks.
     if (this.#twin !== null && this.#isFirstHtml && (!this.#isHtml || html === this.#twin)) return { html: this.#twin };
     if (this.#isHtml && html !== this.#twin) return { html };
     return { mjml: this.#blocks?.() ?? '' };
   }
 
-  /** Whether the twin is the mail as it was opened, and the blocks were made of it. */
+  /** True if the twin is the mail as it was opened, and the blocks were made from it. */
   #isFirstHtml = false;
 
   async openBlocks(mjml: string): Promise<void> {
@@ -123,7 +123,7 @@ class BlocksAndHtml implements Content {
   }
 }
 
-/** HTML as a mail of one block, with its style sheets in the head. */
+/** Returns HTML as a mail of one block, with its style sheets in the head. */
 function blocksOf(html: string): string {
   const body = /<body\b[^>]*>([\s\S]*)<\/body\s*>/i.exec(html)?.[1] ?? html.replace(/<!doctype[^>]*>/i, '');
   const head = /<head\b[^>]*>([\s\S]*?)<\/head\s*>/i.exec(html)?.[1] ?? '';
@@ -133,16 +133,16 @@ function blocksOf(html: string): string {
   return `<mjml><mj-head>${styles.join('')}</mj-head><mj-body><mj-raw data-html="${escaped(body.trim())}"></mj-raw></mj-body></mjml>`;
 }
 
-/** An open text of the mail. */
+/** An editable text of the mail. */
 interface Source {
-  /** What holds it, to be put on the page. */
+  /** Its container, to be added to the page. */
   box: HTMLElement;
   text(): string;
   setText(text: string): void;
   focus(): void;
 }
 
-/** Makes a field for the text of the mail, with a choice of placeholders; `onChange` is called after each change. */
+/** Creates a field for the text of the mail, with a choice of placeholders. Calls `onChange` after each change. */
 function makeSource(name: 'html' | 'mjml', text: string, fields: string[], onChange: () => void): Source {
   const source = document.createElement('textarea');
   source.value = text;

@@ -1,4 +1,4 @@
-/** The editor of blocks: grapesjs with MJML, our blocks, the list of parts and the picture library. */
+/** The editor of blocks: grapesjs with MJML, our blocks, the list of parts and the image library. */
 import type { ComponentView, Editor, EditorConfig, Plugin } from 'grapesjs';
 import { type Block, listBlocks } from './blocks.ts';
 import { type Brand, type BrandChoice, completeBrand } from './brand.ts';
@@ -26,14 +26,14 @@ const VIEWS: [id: string, label: string][] = [
 ];
 const PHONE = '(max-width: 45rem)';
 
-/** What the account offers while a mail is edited. */
+/** The choices of the account for editing a mail. */
 export interface Choices {
   /** The names of placeholders. */
   fields: string[];
   brand: BrandChoice | undefined;
 }
 
-/** Opens the editor with this markup; `onChange` is called after each change. */
+/** Opens the editor with this markup. Calls `onChange` after each change. */
 export async function openEditor(
   mjml: string,
   { fields, brand: choice }: Choices,
@@ -82,7 +82,7 @@ export async function openEditor(
   return editor;
 }
 
-/** Calls `onChange` while somebody types: the editor itself notices only when they leave the text. */
+/** Calls `onChange` while the user types, because the editor itself notices a change only when the cursor leaves the text. */
 function watchTyping(editor: Editor, onChange: () => void): void {
   const watch = new MutationObserver(onChange);
   editor.on('rte:enable', (view: ComponentView) => {
@@ -91,7 +91,10 @@ function watchTyping(editor: Editor, onChange: () => void): void {
   editor.on('rte:disable', () => watch.disconnect());
 }
 
-/** The mail as MJML, with what is being typed. The editor takes that over only when the text is left, since the cursor is lost then. */
+/**
+ * Returns the mail as MJML, including the text that is being typed. The editor itself updates its model only when the cursor
+ * leaves the text, because updating it loses the cursor.
+ */
 export function markup(editor: Editor): string {
   const written = editor.getEditing();
   const view = written?.getView();
@@ -106,7 +109,7 @@ export function markup(editor: Editor): string {
     if (isOwn) keepIds.push(part.id);
     else part.removeAttribute('id');
   }
-  // Temporary: otherwise the editor takes the change for one of the mail.
+  // Temporary, because otherwise the editor would count this as a change of the mail.
   typed.components(editor.Parser.parseHtml(text.innerHTML).html, { temporary: true, keepIds });
   const { toHTML } = written;
   written.toHTML = () => typed.toHTML();
@@ -115,7 +118,7 @@ export function markup(editor: Editor): string {
   return mjml;
 }
 
-/** Lets the style of texts choose among fonts that mail programs have. */
+/** Adds the fonts that mail programs have to the style of texts. */
 function offerFonts(editor: Editor, { fonts }: Brand): void {
   const options = fonts.map(({ name, stack }) => ({ id: stack, label: name }));
   editor.StyleManager.getProperty('typography', 'font-family')?.set({ type: 'select', options });
@@ -169,7 +172,7 @@ async function makeEditor(brand: Brand): Promise<Editor> {
   return editor;
 }
 
-/** Offers a block, to be dragged into the mail or, by a press, added after the chosen part. */
+/** Offers a block, which can be dragged into the mail or, with a press, added after the selected part. */
 function offer(editor: Editor, { name, isSection, mjml, icon }: Block): void {
   const label = say(`designer.block.${name}`);
   editor.Blocks.add(name, {
@@ -188,7 +191,7 @@ function offer(editor: Editor, { name, isSection, mjml, icon }: Block): void {
   });
 }
 
-/** A choice of placeholders, which is empty again after each. */
+/** Creates a choice of placeholders, which is empty again after each selection. */
 export function fieldChoice(fields: string[]): HTMLSelectElement {
   const choice = document.createElement('select');
   choice.setAttribute('aria-label', say('designer.field'));
@@ -196,7 +199,7 @@ export function fieldChoice(fields: string[]): HTMLSelectElement {
   return choice;
 }
 
-/** Names for controls of the editor that have only a picture. */
+/** Names for the editor's controls that have only an icon. */
 const NAMES: Record<string, string> = {
   'set-device-desktop': say('designer.view.desk'),
   'set-device-tablet': say('designer.view.tablet'),
@@ -205,7 +208,7 @@ const NAMES: Record<string, string> = {
 
 const ownAttributes = (name: string) => ({ role: 'button', tabindex: '0', 'aria-label': name, title: name });
 
-/** Names the buttons of the panels, and lets the keyboard press them. */
+/** Names the buttons of the panels, and makes them work with the keyboard. */
 function nameControls(editor: Editor): void {
   editor.Panels.getPanels().forEach((panel) => {
     panel.get('buttons')?.forEach((button) => {
@@ -222,7 +225,7 @@ function nameControls(editor: Editor): void {
   });
 }
 
-/** The attributes of the button that adds a block. */
+/** Returns the attributes of the button that adds a block. */
 function blockAttributes(label: string): Record<string, string> {
   return ownAttributes(say('designer.add', { block: label }));
 }
@@ -233,7 +236,7 @@ function keepFieldsNamed(): void {
   new MutationObserver(nameFields).observe(element('editor', HTMLElement), { childList: true, subtree: true });
 }
 
-/** Labels the editor's fields, whose names are only written beside them. */
+/** Labels the editor's fields, whose names are only written next to them. */
 function nameFields(): void {
   const editor = element('editor', HTMLElement);
   for (const title of editor.querySelectorAll<HTMLElement>(

@@ -1,34 +1,34 @@
 /**
- * The parts of a mail in MJML: where blocks go, and what grapesjs-mjml lacks. Attributes with quotes and ampersands survive, and parts in
- * plain HTML or in MJML that it does not know are kept as they are. The server sends such a part as an empty mj-raw with its source in an
- * attribute; nothing of it becomes an element of this page.
+ * The parts of a mail in MJML: where blocks go, and fixes for grapesjs-mjml. Attributes with quotes and ampersands survive, and
+ * parts in plain HTML or in unknown MJML stay unchanged. The server sends such a part as an empty mj-raw with its source in an
+ * attribute, so nothing of it becomes an element of this page.
  */
 import type { Component, Editor } from 'grapesjs';
 import { escaped, say } from './page.ts';
 
-/** Elements that hold texts, pictures and buttons. */
+/** Elements that contain texts, pictures and buttons. */
 const HOLDERS = ['mj-column', 'mj-hero'];
-/** Elements that hold sections. */
+/** Elements that contain sections. */
 const PAGES = ['mj-body', 'mj-wrapper'];
 
-/** The tag of a part, such as mj-text. */
+/** Returns the tag of a part, such as mj-text. */
 export function tagOf(part: Component): string {
   return String(part.get('tagName'));
 }
 
-/** Whether a part stands in the body by itself. */
+/** Returns true if a part can be a child of the body. */
 export function isSection(part: Component): boolean {
   return within(part, PAGES) === part;
 }
 
-/** The body of the mail. Throws an Error when there is none. */
+/** Returns the body of the mail. Throws an Error if there is none. */
 export function bodyOf(editor: Editor): Component {
   const body = editor.getWrapper()?.findType('mj-body')[0];
   if (body === undefined) throw new Error('The mail has no body');
   return body;
 }
 
-/** The part itself or the nearest one around it whose parent is one of these. */
+/** Returns the part itself or the nearest ancestor whose parent is one of these. */
 function within(part: Component | undefined, parents: readonly string[]): Component | undefined {
   let at = part;
   for (; at !== undefined; at = at.parent()) {
@@ -39,8 +39,8 @@ function within(part: Component | undefined, parents: readonly string[]): Compon
 }
 
 /**
- * Adds MJML after the chosen part, or at the end, and chooses what was added. What is no section goes into the column of the chosen
- * part, or into a section of its own. Gives the parts added.
+ * Adds MJML after the selected part, or at the end, and selects what was added. An element that is not a section goes into the
+ * column of the selected part, or into a new section. Returns the added parts.
  */
 export function insertAfterChosen(editor: Editor, mjml: string, isSection: boolean): Component[] {
   const chosen = editor.getSelected();
@@ -70,12 +70,12 @@ function addContent(editor: Editor, chosen: Component | undefined, mjml: string)
   return added?.findType('mj-column')[0]?.components().models ?? [];
 }
 
-/** Whether a part can be moved up (-1) or down (1). */
+/** Returns true if a part can be moved up (-1) or down (1). */
 export function canMove(editor: Editor, part: Component, by: -1 | 1): boolean {
   return targetOf(editor, part, by) !== null;
 }
 
-/** Moves a part up or down: past its neighbour, or from the edge of its column into the next one. */
+/** Moves a part up or down: past its neighbour, or from the edge of its column into the next column. */
 export function move(editor: Editor, part: Component, by: -1 | 1): void {
   const target = targetOf(editor, part, by);
   if (target === null) return;
@@ -88,7 +88,7 @@ function targetOf(editor: Editor, part: Component, by: -1 | 1): { parent: Compon
   if (parent === undefined) return null;
   const index = part.index();
   const siblings = parent.components().length;
-  // The place is counted before the part is taken out of it.
+  // The index is computed before the part is removed from its parent.
   if (by === -1 && index > 0) return { parent, at: index - 1 };
   if (by === 1 && index < siblings - 1) return { parent, at: index + 2 };
   if (!HOLDERS.includes(tagOf(parent))) return null;
@@ -97,7 +97,7 @@ function targetOf(editor: Editor, part: Component, by: -1 | 1): { parent: Compon
   return next === undefined ? null : { parent: next, at: by === -1 ? next.components().length : 0 };
 }
 
-/** The parts below one in the order of the mail, without what is written in a text. */
+/** Returns the parts below one in the order of the mail, without the content of texts. */
 function listParts(part: Component): Component[] {
   return part
     .components()
@@ -110,13 +110,13 @@ const KEPT_MJML = 'data-mjml';
 const EXCERPT_CHARACTERS = 120;
 const CONTAINERS = ['mj-body', 'mj-wrapper', 'mj-column', 'mj-hero'].map((type) => `[data-gjs-type="${type}"]`).join();
 
-/** The attribute with the source of a part that is kept as it is; null for other parts. */
+/** Returns the attribute with the source of a part that stays unchanged; null for other parts. */
 function sourceAttribute(part: Component): string | null {
   if (part.get('tagName') !== 'mj-raw') return null;
   return KEPT_MJML in part.getAttributes() ? KEPT_MJML : KEPT_HTML;
 }
 
-/** The source of a part that is kept as it is; null for other parts. */
+/** Returns the source of a part that stays unchanged; null for other parts. */
 export function sourceOf(part: Component): string | null {
   const name = sourceAttribute(part);
   return name === null ? null : String(part.getAttributes()[name] ?? '');
@@ -128,18 +128,18 @@ export function setSource(part: Component, source: string): void {
   if (name !== null) part.addAttributes({ [name]: source });
 }
 
-/** What such a part is called; null for other parts. */
+/** Returns the name of such a part; null for other parts. */
 export function foreignName(part: Component): string | null {
   const name = sourceAttribute(part);
   return name && say(name === KEPT_MJML ? 'designer.part.kept' : 'designer.block.html');
 }
 
-/** Teaches the editor to keep them. Called after grapesjs-mjml has added its types. */
+/** Teaches the editor to keep such parts. Call it after grapesjs-mjml has added its types. */
 export function keepForeignParts(editor: Editor): void {
   editor.Components.addType('mj-raw', {
     model: {
       defaults: { draggable: CONTAINERS, droppable: false, stylable: false, highlightable: true, traits: [] },
-      // Others copy their attributes to a style and back, which is not for whole documents.
+      // Other types copy their attributes to a style and back, which does not work for whole documents.
       init() {},
     },
     view: {
@@ -165,7 +165,7 @@ export function keepForeignParts(editor: Editor): void {
   }
 }
 
-/** Lets a method of a type that gives attributes for markup give them escaped, which the package forgets. */
+/** Wraps a method of a type that returns attributes for markup, so that they are escaped, which grapesjs-mjml forgets. */
 function escapeValues(type: Record<string, unknown>, name: string): void {
   const give = type[name];
   if (typeof give !== 'function') return;

@@ -1,19 +1,19 @@
-/** The list of the mail's parts, by which everything in the designer can be reached and changed with the keyboard alone. */
+/** The list of the mail's parts, with which everything in the designer can be reached and changed with the keyboard alone. */
 import type { Component, Editor } from 'grapesjs';
 import { bodyOf, canMove, foreignName, move, tagOf } from './insert.ts';
 import { button, element, isLocked, say, tell } from './page.ts';
 
 const EXCERPT_CHARACTERS = 32;
 
-/** What else can be done with the chosen part. */
+/** A further action on the selected part. */
 export interface Tool {
   label: string;
-  /** Whether it is for this part. */
+  /** Returns true if the action applies to this part. */
   isFor(part: Component): boolean;
   run(part: Component): void;
 }
 
-/** Fills the list, and keeps it like the mail. */
+/** Fills the list, and updates it when the mail changes. */
 export function openOutline(editor: Editor, before: readonly Tool[], after: readonly Tool[]): void {
   const list = element('part-list', HTMLElement);
   const tools: Tool[] = [
@@ -71,14 +71,14 @@ export function openOutline(editor: Editor, before: readonly Tool[], after: read
   show();
 }
 
-/** The chosen part of the mail; what is chosen within a text counts as the text. */
+/** Returns the selected part of the mail. An element within a text counts as the text. */
 function chosenPart(editor: Editor): Component | undefined {
   let part = editor.getSelected();
   while (part !== undefined && !tagOf(part).startsWith('mj-')) part = part.parent();
   return part === undefined || ['mj-body', 'mjml'].includes(tagOf(part)) ? undefined : part;
 }
 
-/** What a part is called, with the beginning of its text. */
+/** Returns the name of a part, with the beginning of its text. */
 export function partName(part: Component): string {
   const text = textOf(part).replaceAll(/\s+/g, ' ').trim();
   const excerpt = text.length > EXCERPT_CHARACTERS ? `${text.slice(0, EXCERPT_CHARACTERS)}…` : text;
@@ -118,7 +118,7 @@ function kindName(part: Component): string {
   }
 }
 
-/** The text of a part that is no box for others. */
+/** Returns the text of a part that does not contain other parts. */
 function textOf(part: Component): string {
   if (['mj-section', 'mj-column', 'mj-wrapper', 'mj-group', 'mj-hero'].includes(tagOf(part))) return '';
   return [part.get('content') ?? '', ...part.components().models.map(textOf)].join(' ');
@@ -132,7 +132,7 @@ function partsBelow(parent: Component, editor: Editor, chosen: Component | undef
     if (part === chosen) choice.setAttribute('aria-current', 'true');
     const item = document.createElement('li');
     item.append(choice);
-    // A section with one column is shown without the column, which can do nothing of its own.
+    // A section with one column is shown without that column, which has no actions of its own.
     const [only, ...others] = part.components().models;
     const isSingle = tagOf(part) === 'mj-section' && only !== undefined && others.length === 0;
     const below = partsBelow(isSingle ? only : part, editor, chosen);

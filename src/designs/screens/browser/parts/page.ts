@@ -1,10 +1,10 @@
-/** What all parts of the design page use: its elements, its texts, its requests and its status line. */
+/** Shared by all parts of the design page: its elements, texts, requests and status line. */
 import type { designer } from '../../../words.en.ts';
 import type { BrandChoice } from './brand.ts';
 
 type Key = keyof typeof designer;
 
-/** An answer of the page's own requests; each has some of these. */
+/** The answer to one of the page's requests, which has some of these fields. */
 interface Answer {
   problem?: string;
   html?: string;
@@ -21,25 +21,25 @@ interface Answer {
 const pagePath = location.pathname;
 const words: Record<Key, string> = JSON.parse(document.body.dataset.words ?? '{}');
 
-/** Whether the mail can no longer be changed. */
+/** True if the mail can no longer be changed. */
 export const isLocked = document.body.dataset.locked !== '';
 
-/** Whether no mail leaves with this content yet, so that it may be saved before it is finished. */
+/** True if no mail is sent with this content yet, so that it may be saved unfinished. */
 export const isDraft = document.body.dataset.draft !== '';
 
-/** The element with this id. Throws an Error when the page has none of this type. */
+/** Returns the element with this id. Throws an Error if the page has none of this type. */
 export function element<T extends HTMLElement>(id: string, type: new () => T): T {
   const found = document.getElementById(id);
   if (!(found instanceof type)) throw new Error(`The page has no ${id}`);
   return found;
 }
 
-/** A text in the page's language with its values filled in. */
+/** Returns a text in the page's language with its values filled in. */
 export function say(key: Key, values: Readonly<Record<string, string>> = {}): string {
   return words[key].replaceAll(/\{(\w+)\}/g, (hole, name: string) => values[name] ?? hole);
 }
 
-/** Asks the server; a body makes it a POST. Throws an Error with the reason when it refuses. */
+/** Sends a request to the server: POST if there is a body, otherwise GET. Throws an Error with the reason if the server refuses it. */
 export async function call(path: string, body?: Record<string, string>): Promise<Answer> {
   const init = body && {
     method: 'POST',
@@ -52,12 +52,12 @@ export async function call(path: string, body?: Record<string, string>): Promise
   return answer;
 }
 
-/** Shows a sentence in the status line, which is read aloud. */
+/** Shows a sentence in the status line, which screen readers announce. */
 export function tell(text: string): void {
   element('status', HTMLElement).textContent = text;
 }
 
-/** Does something and shows its progress, result or error in the status line. */
+/** Runs work and shows its progress, result or error in the status line. */
 export async function showProgress(text: string, work: () => Promise<string>): Promise<void> {
   tell(text);
   try {
@@ -67,7 +67,7 @@ export async function showProgress(text: string, work: () => Promise<string>): P
   }
 }
 
-/** Opens a dialog; gives the value of the button it was closed with, or '' when it was left. */
+/** Opens a dialog. Returns the value of the button that closed it, or '' if it was cancelled. */
 export function ask(id: string): Promise<string> {
   const dialog = element(id, HTMLDialogElement);
   dialog.returnValue = '';
@@ -77,7 +77,7 @@ export function ask(id: string): Promise<string> {
   });
 }
 
-/** Makes a button with a text. */
+/** Creates a button with a text. */
 export function button(text: string, onClick: () => void): HTMLButtonElement {
   const made = document.createElement('button');
   made.type = 'button';
@@ -86,7 +86,7 @@ export function button(text: string, onClick: () => void): HTMLButtonElement {
   return made;
 }
 
-/** Text as it is written in HTML and in values of attributes. */
+/** Escapes a text for HTML and attribute values. */
 export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

@@ -1,4 +1,4 @@
-/** The account's picture library in the designer: choosing a picture with its alternative text, and adding pictures. */
+/** The account's image library in the designer: choosing a picture with its alternative text, and adding pictures. */
 import { scaledDown } from '../../../../dashboard/islands/parts/scaled-down.ts';
 import { ask, element, say } from './page.ts';
 
@@ -11,11 +11,11 @@ interface Picture {
   height: number;
 }
 
-/** How a picture stands in the mail. */
+/** A picture as it is used in the mail. */
 interface Placed {
   src: string;
   alt: string;
-  /** Whether it has no alternative text because it says nothing. */
+  /** True if it is decorative and therefore has no alternative text. */
   isDecoration: boolean;
   href: string;
 }
@@ -28,7 +28,7 @@ interface Answer {
 const path = `${location.pathname}/pictures`;
 let library: Picture[] | null = null;
 
-/** Adds a file to the library. Throws an Error with the reason when it is refused. */
+/** Adds a file to the library. Throws an Error with the reason if it is refused. */
 export async function uploadPicture(file: File): Promise<Picture[]> {
   const response = await fetch(`${path}?${new URLSearchParams({ name: file.name })}`, {
     method: 'POST',
@@ -42,7 +42,9 @@ export async function uploadPicture(file: File): Promise<Picture[]> {
   return added;
 }
 
-/** Asks for a picture, beginning with the present one; null when the question is left. `isPlain` asks for the picture alone. */
+/**
+ * Asks for a picture, with the present one preselected. Returns null if the dialog is cancelled. `isPlain` asks for the picture alone.
+ */
 export async function choosePicture(present: Placed, isPlain = false): Promise<Placed | null> {
   const form = element('picture-form', HTMLFormElement);
   const [alt, decoration, link] = [altField(), decorationField(), linkField()];
@@ -79,7 +81,7 @@ function chosenSource(): string {
   return document.querySelector<HTMLInputElement>('#picture-list input:checked')?.value ?? '';
 }
 
-/** Shows the newest pictures; none where they cannot be read, since the mail can be designed without them. */
+/** Shows the newest pictures; none if they cannot be loaded, because the mail can be designed without them. */
 async function showLibrary(chosen: string): Promise<void> {
   library ??= await readLibrary();
   const list = element('picture-list', HTMLElement);
@@ -92,7 +94,7 @@ async function showLibrary(chosen: string): Promise<void> {
       altField().value = picture.alt;
     });
     const image = document.createElement('img');
-    // The address in mails may be that of another name of this server.
+    // The URL in mails may have another host name of this server.
     Object.assign(image, { src: new URL(picture.src).pathname, alt: '', loading: 'lazy' });
     const name = document.createElement('span');
     name.textContent = picture.name;
@@ -114,7 +116,7 @@ async function readLibrary(): Promise<Picture[]> {
   }
 }
 
-/** Lets the dialog take files that are chosen, dropped or pasted. */
+/** Makes the dialog accept files that are chosen, dropped or pasted. */
 export function listenForPictures(): void {
   const dialog = element('picture-dialog', HTMLDialogElement);
   const input = element('picture-files', HTMLInputElement);

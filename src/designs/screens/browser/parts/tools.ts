@@ -1,4 +1,7 @@
-/** What can be done with the chosen part of the mail beside moving it: placing a picture, and keeping it as a block, with the list of kept blocks. */
+/**
+ * Actions on the selected part of the mail other than moving it: placing a picture, and saving the part as a block, with the
+ * list of saved blocks.
+ */
 import type { Component, Editor } from 'grapesjs';
 import { insertAfterChosen, isSection, setSource, sourceOf, tagOf } from './insert.ts';
 import { partName, type Tool } from './outline.ts';
@@ -8,12 +11,12 @@ import { choosePicture } from './pictures.ts';
 const DECORATION = 'data-decoration';
 const WRITTEN = ['mj-text', 'mj-button', 'mj-navbar-link'];
 
-/** Whether a part is a picture. */
+/** Returns true if a part is a picture. */
 export function isPicture(part: Component): boolean {
   return tagOf(part) === 'mj-image';
 }
 
-/** Asks for the picture of a part and puts it there, with its alternative text and its link. */
+/** Asks for the picture of a part and sets it, with its alternative text and link. */
 export async function placePicture(part: Component): Promise<void> {
   const { src, alt, href, [DECORATION]: decoration } = part.getAttributes();
   const chosen = await choosePicture({
@@ -35,7 +38,7 @@ export async function placePicture(part: Component): Promise<void> {
 
 const text = (value: unknown) => (typeof value === 'string' ? value : '');
 
-/** The tools of the list of parts that stand before the moves. */
+/** The actions that the list of parts shows before the moves. */
 export function partTools(editor: Editor): Tool[] {
   return [
     {
@@ -60,7 +63,7 @@ export function partTools(editor: Editor): Tool[] {
   ];
 }
 
-/** Lets the person write in the mail itself; Escape leads back to where they were. */
+/** Starts editing a text in the mail itself. Escape returns the focus to the list. */
 function write(editor: Editor, part: Component): void {
   const from = document.activeElement;
   const canvas = editor.Canvas.getDocument();
@@ -82,18 +85,18 @@ async function editSource(part: Component): Promise<void> {
   if ((await ask('source-dialog')) === 'use') setSource(part, source.value);
 }
 
-/** A block that was kept. */
+/** A saved block. */
 interface Kept {
   id: string;
   name: string;
 }
 
-/** The tool that keeps the chosen part. */
+/** The action that saves the selected part as a block. */
 export function keepTool(editor: Editor): Tool {
   return { label: say('designer.keep'), isFor: () => true, run: (part) => void keep(editor, part) };
 }
 
-/** Fills the list of kept blocks. */
+/** Fills the list of saved blocks. */
 export async function showKept(editor: Editor): Promise<void> {
   const { blocks = [] } = await call('/blocks').catch(() => ({ blocks: [] }));
   const items = blocks.map((block) => {
@@ -122,7 +125,7 @@ async function keep(editor: Editor, part: Component): Promise<void> {
   const name = await askName(partName(part));
   if (name === null) return;
   await showProgress(say('designer.saving'), async () => {
-    // A document has only sections in its body.
+    // The body of an MJML document may contain only sections.
     const mjml = isSection(part)
       ? part.toHTML()
       : `<mj-section css-class="kept-content"><mj-column>${contentOf(part)}</mj-column></mj-section>`;
@@ -132,7 +135,7 @@ async function keep(editor: Editor, part: Component): Promise<void> {
   });
 }
 
-/** What a column has in it; another part as it is. */
+/** Returns the content of a column; other parts are returned unchanged. */
 function contentOf(part: Component): string {
   if (part.get('tagName') !== 'mj-column') return part.toHTML();
   return part
