@@ -86,6 +86,52 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
     t.strictSame(complaints, []);
   });
 
+  t.test('among sixty lists and two hundred campaigns, on pages of two windows at most', async (t) => {
+    const { app, origin, cookie } = await listening(t);
+    for (let lists = 0; lists < 60; lists++)
+      await app.one.call('POST', '/contacts-type/add', { form: { name: `List ${lists}` } });
+    const made = await app.one.call('POST', '/single/send/draft', { form: { single_send_name: 'Spring' } });
+    const { utr } = made.body.message;
+    for (let copies = 0; copies < 199; copies++)
+      await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
+    for (const viewport of [
+      { width: 1440, height: 900 },
+      { width: 390, height: 844 },
+    ]) {
+      const { page, complaints } = await openTab(t, browser, origin, { cookie, viewport });
+      const windows = () => page.evaluate('document.documentElement.scrollHeight / innerHeight');
+      await page.goto(`${origin}/campaigns`);
+      t.ok(Number(await windows()) <= 2, `the list has ${await windows()} windows`);
+      await page.goto(`${origin}/campaigns/${utr}/edit/audience`);
+      t.ok(Number(await windows()) <= 2, `the audience has ${await windows()} windows`);
+      await page.getByLabel('Find a list or segment').fill('list 41');
+      t.equal(await page.locator('.targets tbody tr:visible').count(), 1);
+      await page.getByLabel('Leave out List 41').check();
+      await page.getByText('Saved').waitFor();
+      t.strictSame(await findBarriers(page), []);
+      t.strictSame(complaints, []);
+    }
+  });
+
+  t.test('several campaigns of the list are chosen by one box', async (t) => {
+    const { app, origin, cookie } = await listening(t);
+    for (const single_send_name of ['Spring', 'Summer', 'Autumn'])
+      await app.one.call('POST', '/single/send/draft', { form: { single_send_name } });
+    const { page, complaints } = await openTab(t, browser, origin, { cookie });
+    await page.goto(`${origin}/campaigns`);
+    t.equal(await page.getByRole('button', { name: 'Archive', exact: true }).count(), 0, 'nothing is chosen yet');
+    await page.getByLabel('Choose all campaigns of this page').check();
+    await page.getByLabel('Choose Summer').uncheck();
+    await page.getByRole('button', { name: 'Delete drafts' }).click();
+    await page.getByRole('button', { name: 'Delete 2 drafts permanently' }).click();
+    await page.getByText('2 drafts were deleted.').waitFor();
+    await page.getByRole('button', { name: 'What can be done with Summer' }).click();
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
+    await page.getByText('1 campaign was archived.').waitFor();
+    t.strictSame(await findBarriers(page), []);
+    t.strictSame(complaints, []);
+  });
+
   t.test('in the designer, which leads back', async (t) => {
     const { app, origin, cookie } = await listening(t);
     const { page, complaints } = await openTab(t, browser, origin, { cookie });

@@ -205,17 +205,48 @@ t.test('of two tabs that change different steps, neither is asked', async (t) =>
   t.equal((await sendDetails(app, utr)).status, 0);
 });
 
-t.test('an account without an unsubscribe group makes the first one on the way', async (t) => {
+t.test('a list, a sender and a topic are made in the step, which then has them chosen', async (t) => {
   const app = await startApp(t);
+  const ada = writer(app, 'owner');
+  const utr = await begin(t, ada);
+  const path = (name: string) => `/campaigns/${utr}/edit/${name}`;
+  const page = await ada.get(path('audience'));
+  t.match(page, /There is no sender yet.*No contact type yet/s);
+  t.equal(page.match(/<details open/g)?.length, 3, 'what there is none of stands open');
+  const refused = await ada.post(path('group'), { group_name: '' });
+  t.equal(refused.status, 422);
+  t.match(refused.text, /The group name field is required\./);
+  const sender = { from_name: 'Lark Books', from_email: 'nobody', company_address: '1 Harbour St', country_id: '1' };
+  t.match(
+    (await ada.post(path('sender'), sender)).text,
+    /value="Lark Books".*valid email address/s,
+    'what was typed stays',
+  );
+  for (const [name, form] of [
+    ['list', { name: 'Readers' }],
+    ['sender', { ...sender, from_email: 'hello@example.com' }],
+    ['group', { group_name: 'Newsletter' }],
+  ] as const)
+    t.match(await ada.post(path(name), form), { status: 303, headers: { location: path('audience') } });
+  t.match(await sendDetails(app, utr), {
+    unsubscribe_group_id: 1,
+    sender_id: 1,
+    recipient_id: [{ id: '1', table: 'contacts' }],
+  });
+  t.match(
+    await ada.get(path('audience')),
+    /<option value="1" selected[^>]*>Lark Books.*<option value="1" selected[^>]*>Newsletter/s,
+  );
+  t.notMatch(await writer(app, 'editor').get(path('audience')), 'New sender', 'an editor may add none');
+});
+
+t.test('the only sender is chosen for a draft that was made before it', async (t) => {
+  const { app } = await readyToSend(t);
   const ada = writer(app);
   const utr = await begin(t, ada);
-  const path = `/campaigns/${utr}/edit/audience`;
-  t.match(await ada.get(path), /No contact type yet.*There is no sender yet.*no unsubscribe group yet/s);
-  await ada.post(`/campaigns/${utr}/edit/group`, { group_name: '' });
-  t.match(await ada.get(path), /Not saved: The group name field is required\./);
-  await ada.post(`/campaigns/${utr}/edit/group`, { group_name: 'Newsletter' });
-  t.match(await ada.get(path), /<option value="1" selected[^>]*>Newsletter/);
-  t.equal((await sendDetails(app, utr)).unsubscribe_group_id, 1);
+  app.db.exec('UPDATE single_sends SET sender_id = 0');
+  const audience = await ada.open(`/campaigns/${utr}/edit/audience`);
+  t.notMatch(audience.page, 'Choose …');
 });
 
 t.test('the check says first what is to be mended, folds away what is good, and leads to the review', async (t) => {

@@ -18,6 +18,9 @@ const SAID = Object.values(SENTENCES)
 const OF_MAILS: Readonly<Record<string, readonly string[]>> = {
   'outbox-headers': ['From', 'To', 'Subject', 'Date'],
   'mailing-links': ['Have a look'],
+  'mailing-edit-check': ['Have a look'],
+  'mailing-edit-dark': ['Have a look'],
+  'mailing-edit-check-variant': ['Choose your colour'],
   'outbox-links': ['Unsubscribe or change preferences'],
   'people-form': ['E-mail address', 'First name'],
 };

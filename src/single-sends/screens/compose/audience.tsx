@@ -1,15 +1,17 @@
 /** The first step: whom a campaign goes to and whom it leaves out, with exact numbers, its sender and its unsubscribe group. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { addGroup } from '../../../audience/unsubscribed/groups.ts';
-import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
-import { type Problems, SelectField, TextField } from '../../../dashboard/components/field.tsx';
+import type { Country } from '../../../audience/places/operations.ts';
+import { LinkButton } from '../../../dashboard/components/button.tsx';
+import { type Problems, SelectField } from '../../../dashboard/components/field.tsx';
+import { Island } from '../../../dashboard/components/island.tsx';
 import { Card, Empty } from '../../../dashboard/components/surface.tsx';
 import { numberColumn, Table } from '../../../dashboard/components/table.tsx';
-import { setFlash } from '../../../dashboard/flash.ts';
-import { ask, attempt, sentenceOf } from '../../../dashboard/operations.ts';
+import { ask } from '../../../dashboard/operations.ts';
 import { field, texts } from '../../../dashboard/sign-in/fields.ts';
+import { viewerOf } from '../../../dashboard/signed-in.ts';
 import { type Language, useLanguage } from '../../../dashboard/words/index.ts';
-import { type Audience, countAudience, type Draft, readDraft, saveDraft } from '../../operations/drafts.ts';
+import { type Audience, countAudience, type Draft } from '../../operations/drafts.ts';
+import { InPlace, inPlaceForms, type Refused, readCountries } from './in-place.tsx';
 import {
   type Choices,
   type Fields,
@@ -18,12 +20,15 @@ import {
   type SenderChoice,
   savedStep,
   seenValue,
-  stepPath,
+  sendStep,
 } from './step.tsx';
 import type { Target } from './targets.ts';
 
 export function audienceStep(app: FastifyInstance): void {
   savedStep(app, { step: 'audience', given: givenFields, stored: storedFields, content });
+  inPlaceForms(app, async (request, reply, draft, refused) =>
+    sendStep(request, reply, draft, 'audience', await content(request, draft, storedFields(draft), {}, refused)),
+  );
 }
 
 function givenFields(request: FastifyRequest): Fields {
@@ -48,10 +53,13 @@ const storedFields = (draft: Draft): Fields => ({
 
 const chosen = (id: number) => (id === 0 ? '' : String(id));
 
-async function content(request: FastifyRequest, draft: Draft, given: Fields, problems: Problems) {
-  const choices = await readChoices(request);
-  const { audience } = await ask(request, countAudience, { utr: draft.utr });
-  return <AudienceForm draft={draft} given={given} choices={choices} audience={audience} problems={problems} />;
+async function content(request: FastifyRequest, draft: Draft, given: Fields, problems: Problems, refused?: Refused) {
+  const [choices, { audience }, countries] = await Promise.all([
+    readChoices(request),
+    ask(request, countAudience, { utr: draft.utr }),
+    readCountries(request, viewerOf(request).role === 'owner'),
+  ]);
+  return <AudienceForm {...{ draft, given, choices, audience, problems, countries, refused }} />;
 }
 
 interface FormProps {
@@ -60,9 +68,11 @@ interface FormProps {
   choices: Choices;
   audience: Audience;
   problems: Problems;
+  countries: readonly Country[];
+  refused: Refused | undefined;
 }
 
-function AudienceForm({ draft, given, choices, audience, problems }: FormProps) {
+function AudienceForm({ draft, given, choices, audience, problems, countries, refused }: FormProps) {
   const language = useLanguage();
   const { targets, senders, groups } = choices;
   const stored = storedFields(draft);
@@ -73,39 +83,54 @@ function AudienceForm({ draft, given, choices, audience, problems }: FormProps) 
     ...(groups.length > 0 ? ['unsubscribe_group_id'] : []),
   ];
   const seen = seenValue(Object.fromEntries(shown.map((name) => [name, stored[name] ?? ''])));
+  const lacking = [
+    ...(targets.length === 0 ? (['list'] as const) : []),
+    ...(senders.length === 0 ? (['sender'] as const) : []),
+    ...(groups.length === 0 ? (['group'] as const) : []),
+  ];
   const beside = (
     <>
       <Total audience={audience} />
-      {groups.length === 0 && <FirstGroup utr={draft.utr} />}
+      <InPlace {...{ utr: draft.utr, lacking, countries, refused }} />
     </>
   );
   return (
     <SavedForm draft={draft} step="audience" seen={seen} beside={beside}>
+      <div class="fields-in-row">
+        {senders.length === 0 ? (
+          <p>{language.say('compose.sender.none')}</p>
+        ) : (
+          <SenderField senders={senders} value={given.sender_id} problems={problems} />
+        )}
+        {groups.length > 0 && (
+          <SelectField
+            name="unsubscribe_group_id"
+            label={language.say('compose.group')}
+            hint={language.say('compose.group.hint')}
+            value={String(given.unsubscribe_group_id ?? '')}
+            options={withNone(
+              language,
+              given.unsubscribe_group_id,
+              groups.map(({ id, group_name: label }) => ({ value: String(id), label })),
+            )}
+            problems={problems}
+          />
+        )}
+      </div>
       {targets.length === 0 ? (
         <Empty
           icon="people"
           title={language.say('compose.audience.empty.title')}
-          action={<LinkButton href="/contacts/import">{language.say('contacts.import')}</LinkButton>}
+          action={
+            <LinkButton look="plain" href="/contacts/import">
+              {language.say('contacts.import')}
+            </LinkButton>
+          }
         >
           {language.say('compose.audience.empty.text')}
         </Empty>
       ) : (
         <Targets targets={chosenFirst(targets, given)} given={given} problems={problems} />
-      )}
-      <SenderField senders={senders} value={given.sender_id} problems={problems} />
-      {groups.length > 0 && (
-        <SelectField
-          name="unsubscribe_group_id"
-          label={language.say('compose.group')}
-          hint={language.say('compose.group.hint')}
-          value={String(given.unsubscribe_group_id ?? '')}
-          options={withNone(
-            language,
-            given.unsubscribe_group_id,
-            groups.map(({ id, group_name: label }) => ({ value: String(id), label })),
-          )}
-          problems={problems}
-        />
       )}
     </SavedForm>
   );
@@ -150,10 +175,12 @@ export function senderOptions(language: Language, senders: readonly SenderChoice
   });
 }
 
-/** The options, after an empty one where none of them is chosen. */
+/** The options, after an empty one where none of several is chosen. */
 function withNone(language: Language, value: Fields[string] | undefined, options: { value: string; label: string }[]) {
   const isChosen = options.some((option) => option.value === value);
-  return isChosen ? options : [{ value: '', label: language.say('compose.choose') }, ...options];
+  return isChosen || options.length === 1
+    ? options
+    : [{ value: '', label: language.say('compose.choose') }, ...options];
 }
 
 /** The targets in their order, those that are chosen before the others, so that they are seen in a long list. */
@@ -162,6 +189,9 @@ export function chosenFirst(targets: readonly Target[], given: Fields): Target[]
   const isChosen = ({ value }: Target) => chosen.includes(value);
   return [...targets.filter(isChosen), ...targets.filter((target) => !isChosen(target))];
 }
+
+/** More lists and segments than this are found by typing. */
+const MANY = 8;
 
 /** The lists and segments, each with a box to send to it and one to leave it out. */
 export function Targets({
@@ -187,40 +217,52 @@ export function Targets({
     </span>
   );
   return (
-    <>
+    <Island name="find-rows" data={{ text: language.fill('compose.audience.found', {}) }}>
       {problem !== '' && <p class="problem">{problem}</p>}
-      <Table
-        caption={language.say('compose.audience.lists')}
-        rows={targets}
-        keyOf={({ value }) => value}
-        columns={[
-          {
-            heading: language.say('compose.name'),
-            cell: ({ name, kind }) => (
-              <span class="named">
-                <bdi>{name}</bdi>
-                <span class="small quiet-text">{language.say(`compose.audience.${kind}`)}</span>
-              </span>
-            ),
-          },
-          numberColumn(language, 'campaigns.people', 'people'),
-          {
-            heading: language.say('compose.audience.to'),
-            cell: (target) =>
-              box('recipient_id', target, language.say('compose.audience.toOne', { name: target.name })),
-          },
-          {
-            heading: language.say('compose.audience.not'),
-            cell: (target) =>
-              box(
-                'exclude_specific_recipient_id',
-                target,
-                language.say('compose.audience.notOne', { name: target.name }),
+      {targets.length > MANY && (
+        <div class="finder" data-finder hidden>
+          <input
+            type="search"
+            aria-label={language.say('compose.audience.find')}
+            placeholder={language.say('compose.audience.find')}
+          />
+          <span class="small quiet-text" role="status" />
+        </div>
+      )}
+      <div class="targets">
+        <Table
+          caption={language.say('compose.audience.lists')}
+          rows={targets}
+          keyOf={({ value }) => value}
+          columns={[
+            {
+              heading: language.say('compose.name'),
+              cell: ({ name, kind }) => (
+                <span class="named">
+                  <bdi>{name}</bdi>
+                  <span class="small quiet-text">{language.say(`compose.audience.${kind}`)}</span>
+                </span>
               ),
-          },
-        ]}
-      />
-    </>
+            },
+            numberColumn(language, 'campaigns.people', 'people'),
+            {
+              heading: language.say('compose.audience.to'),
+              cell: (target) =>
+                box('recipient_id', target, language.say('compose.audience.toOne', { name: target.name })),
+            },
+            {
+              heading: language.say('compose.audience.not'),
+              cell: (target) =>
+                box(
+                  'exclude_specific_recipient_id',
+                  target,
+                  language.say('compose.audience.notOne', { name: target.name }),
+                ),
+            },
+          ]}
+        />
+      </div>
+    </Island>
   );
 }
 
@@ -253,41 +295,5 @@ export function Total({ audience: { recipients, left_out: leftOut } }: { audienc
         <p class="small quiet-text">{language.say('compose.audience.once')}</p>
       </Card>
     </div>
-  );
-}
-
-export async function groupForm(app: FastifyInstance): Promise<void> {
-  app.post<{ Params: { utr: string } }>('/campaigns/:utr/edit/group', async (request, reply) => {
-    const { utr } = request.params;
-    const group_name = field(request, 'group_name').trim();
-    // Recipients read the description on their preference page.
-    const group = { group_name, description: group_name, is_display: 1 };
-    // No group is added for a campaign that does not exist.
-    await ask(request, readDraft, { utr });
-    const added = await attempt(request, addGroup, group);
-    const saved =
-      'problems' in added ? added : await attempt(request, saveDraft, { utr, unsubscribe_group_id: added.output.id });
-    if ('problems' in saved) setFlash(reply, 'bad', 'compose.notSaved', { problem: sentenceOf(saved) });
-    return reply.redirect(stepPath(utr, 'audience'), 303);
-  });
-}
-
-/** Asks for the name of the first group. */
-function FirstGroup({ utr }: { utr: string }) {
-  const language = useLanguage();
-  return (
-    <Card title={language.say('compose.group')}>
-      <p>{language.say('compose.group.none')}</p>
-      <form method="post" action={stepPath(utr, 'group')}>
-        <TextField
-          name="group_name"
-          label={language.say('compose.group.name')}
-          hint={language.say('compose.group.name.hint')}
-          maxLength={255}
-          required
-        />
-        <Button look="plain">{language.say('compose.group.add')}</Button>
-      </form>
-    </Card>
   );
 }

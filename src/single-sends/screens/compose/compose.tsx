@@ -12,7 +12,7 @@ import { pageRoute } from '../../../http/pages/layout.ts';
 import type { Deps } from '../../../operations/deps.ts';
 import { createDraft } from '../../operations/drafts.ts';
 import { variantsScreen } from '../variants.tsx';
-import { audienceStep, groupForm } from './audience.tsx';
+import { audienceStep } from './audience.tsx';
 import { checkStep } from './check.tsx';
 import { contentStep } from './content.tsx';
 import { CAMPAIGN, designScreen, htmlScreen, templatesScreen } from './mail-content.tsx';
@@ -27,7 +27,6 @@ export async function composeScreens(app: FastifyInstance, { clock, db, config }
   );
   await newCampaignScreen(app);
   audienceStep(app);
-  await groupForm(app);
   contentStep(app);
   await templatesScreen(app, CAMPAIGN);
   await htmlScreen(app, CAMPAIGN);

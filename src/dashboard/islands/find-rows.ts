@@ -1,0 +1,22 @@
+/** Shows the field above a long list that finds its rows while somebody types. Without it the list is scrolled. */
+
+for (const island of document.querySelectorAll<HTMLElement>('[data-island="find-rows"]')) {
+  const finder = island.querySelector<HTMLElement>('[data-finder]');
+  const field = finder?.querySelector('input');
+  const found = finder?.querySelector<HTMLElement>('[role="status"]');
+  if (!finder || !field || !found) continue;
+  const { text = '' }: { text?: string } = JSON.parse(island.dataset.props ?? '{}');
+  const rows = [...island.querySelectorAll<HTMLTableRowElement>('tbody tr')];
+  finder.hidden = false;
+  field.addEventListener('input', (event) => {
+    // It is no field of the form around the list, which would save itself.
+    event.stopPropagation();
+    const wanted = field.value.trim().toLocaleLowerCase();
+    for (const row of rows) row.hidden = !(row.cells[0]?.textContent ?? '').toLocaleLowerCase().includes(wanted);
+    const count = rows.filter((row) => !row.hidden).length;
+    found.textContent = text.replace('{count}', String(count)).replace('{all}', String(rows.length));
+  });
+  field.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') event.preventDefault();
+  });
+}
