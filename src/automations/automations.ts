@@ -17,7 +17,7 @@ import {
 } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { type Frozen, freezeContent } from '../delivery/compiling/freeze.ts';
-import type { Moves } from '../delivery/queue/enrolment-state.ts';
+import type { OrderChange } from '../delivery/queue/enrolment-state.ts';
 import { held } from '../delivery/queue/holds.ts';
 import { commandMailing, createMailing, waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
@@ -291,7 +291,7 @@ export async function deleteMail(deps: { db: Db; wake(): void }, accountId: numb
 export function removeSchedule(
   db: Db,
   { id, automation_id, position }: Schedule,
-): { moves: Moves; cancelled: number[] } {
+): { moves: OrderChange; cancelled: number[] } {
   db.delete(automationSchedules).where(eq(automationSchedules.id, id)).run();
   const cancelled = db
     .select({ id: mailings.id })

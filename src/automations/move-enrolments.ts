@@ -16,9 +16,9 @@ import {
   addReaddressed,
   type Enrolment,
   isMember,
-  joinEnrolments,
-  type Moves,
+  mergeEnrolments,
   moveEnrolments,
+  type OrderChange,
 } from '../delivery/queue/enrolment-state.ts';
 
 /** The number of enrolments that are moved at once, which takes a few milliseconds. */
@@ -51,8 +51,8 @@ export function wholeRange(automation: number): AddressRange {
   return { automation, after: 0, to: Number.MAX_SAFE_INTEGER };
 }
 
-/** Moves enrolments, or stores the moves for the background thread if there are many. Call inside the transaction of the change. */
-export function moveOrStore(client: Database, automation: number, moves: Moves): void {
+/** OrderChange enrolments, or stores the moves for the background thread if there are many. Call inside the transaction of the change. */
+export function moveOrStore(client: Database, automation: number, moves: OrderChange): void {
   if (hasFewEnrolments(client, automation)) {
     moveEnrolments(client, wholeRange(automation), moves);
     endMoves(client, automation);
@@ -71,7 +71,7 @@ interface StoredMoves {
   moved_to_address: number;
 }
 
-const movesOf = ({ low, high, is_removal }: StoredMoves): Moves => ({
+const movesOf = ({ low, high, is_removal }: StoredMoves): OrderChange => ({
   places: low === null || high === null ? null : { low, high },
   isRemoval: is_removal === 1,
 });
@@ -162,7 +162,7 @@ async function waitOrMove(
  * Returns the moves after a mail was added at the end or the wait before it was changed. The wait of an enrolment counts from
  * the time of its last mail. Call inside the transaction of the change.
  */
-export function movesTo(client: Database, automationId: number, position: number): Moves {
+export function movesTo(client: Database, automationId: number, position: number): OrderChange {
   const before = client
     .prepare<[number, number], number | null>(
       'SELECT max(position) FROM automation_schedules WHERE automation_id = ? AND position < ?',
@@ -193,7 +193,12 @@ interface PositionedMail {
  * mail, in the new order, that was still to come for it, and gets no mail twice. `added` is the id of a newly inserted mail; only
  * enrolments that wait for the mail after it or for an earlier one get it. Call inside the transaction of the change.
  */
-export function orderMails(client: Database, automationId: number, order: readonly number[], added?: number): Moves {
+export function orderMails(
+  client: Database,
+  automationId: number,
+  order: readonly number[],
+  added?: number,
+): OrderChange {
   const before = client
     .prepare<[number], PositionedMail>(
       'SELECT id, position FROM automation_schedules WHERE automation_id = ? ORDER BY position',
@@ -286,5 +291,5 @@ function joinPlaces(client: Database, place: Enrolment, other: Enrolment, contac
     delivery_id: kept.delivery_id,
     ...(isActive && { state: 'active' as const, reason: null }),
   };
-  joinEnrolments(client, joined, { id: place.id, delivery_id: dropped.delivery_id });
+  mergeEnrolments(client, joined, { id: place.id, delivery_id: dropped.delivery_id });
 }

@@ -3,14 +3,14 @@ import type { Resolver } from 'node:dns/promises';
 import { checkIntegrity } from '../backups/make-backup.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
-import { publicAddress } from '../delivery/links/public-address.ts';
+import { findPublicUrl } from '../delivery/links/public-address.ts';
 import { openTokens } from '../delivery/links/tokens.ts';
 import { relayName } from '../delivery/transport/smtp/relay-urls.ts';
 import { checkDomains, dnsResolver } from '../health-checks/dns.ts';
 import { recordDoctorFindings } from '../health-checks/doctor-findings.ts';
 import type { Finding } from '../health-checks/finding.ts';
 import { filesCheck, localChecks } from '../health-checks/machine.ts';
-import { publicAddressCheck } from '../health-checks/public-address.ts';
+import { publicUrlCheck } from '../health-checks/public-address.ts';
 import { recordReturnedMail, returnedMailCheck, takesReturnedMail } from '../health-checks/returned-mail.ts';
 import { nodeChecks } from '../health-checks/service.ts';
 import { listSenderDomains } from '../senders/domains.ts';
@@ -48,7 +48,7 @@ Exit code 0: nothing that stops mail (warnings may be there); 1: something does.
         databaseCheck(db),
         filesCheck(config),
         ...relayFindings,
-        await publicAddressCheck(publicAddress(db.$client, config).url, openTokens(db.$client), Date.now()),
+        await publicUrlCheck(findPublicUrl(db.$client, config).url, openTokens(db.$client), Date.now()),
         ...(takesReturnedMail(config) ? [await returnedMail(db, config, resolver)] : []),
         ...spf,
         ...perDomain.flat(),

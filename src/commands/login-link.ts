@@ -4,7 +4,7 @@ import { parseAddress } from '../audience/contacts/addresses.ts';
 import { localOrigin } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { accounts, users } from '../database/schema/index.ts';
-import { publicAddress } from '../delivery/links/public-address.ts';
+import { findPublicUrl } from '../delivery/links/public-address.ts';
 import { isoTimestamp, systemClock } from '../time/clock.ts';
 import { COMMAND_LINE } from '../users/audit.ts';
 import { createLoginLink, loginLinkPath, type NewLink } from '../users/login-links.ts';
@@ -35,7 +35,7 @@ and passkeys stay, unless --without-second-factor takes them off for somebody wh
       const target = email === undefined ? soleUser(db, accountId) : userOf(db, email);
       const made = createLoginLink(db, { ...target, resetsSecondFactor }, COMMAND_LINE, systemClock.now());
       const url =
-        (publicAddress(db.$client, config).url || localOrigin(config.HOST, config.PORT)) + loginLinkPath(made.secret);
+        (findPublicUrl(db.$client, config).url || localOrigin(config.HOST, config.PORT)) + loginLinkPath(made.secret);
       return { url, expiresAt: made.expiresAt, person: target.user?.email ?? null };
     });
     const whom = person === null ? 'the first owner' : person;

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
 import { Failure, isSaid } from '../errors/failure.ts';
-import { unlocked } from '../http/lock-waits.ts';
+import { retryWhenUnlocked } from '../http/lock-waits.ts';
 import { callerWithSession } from '../operations/callers.ts';
 import type { Deps } from '../operations/deps.ts';
 import type { Context, Operation } from '../operations/operation.ts';
@@ -36,7 +36,7 @@ export async function ask<Input extends TObject, Output>(
   turns.set(request, turn);
   await turn;
   // Each by itself, because what others write while the page is made must not keep it from being done again.
-  return unlocked(request.server.deps, () => perform(operation, contextOf(request), given));
+  return retryWhenUnlocked(request.server.deps, () => perform(operation, contextOf(request), given));
 }
 
 function contextOf(request: FastifyRequest): Context {

@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
-import { turns } from '../http/account-share.ts';
+import { limitPerKey } from '../http/account-share.ts';
 import { readSession } from '../http/cookies.ts';
 import { messagePage, unknownPage } from '../http/pages/layout.ts';
 import { isSameOrigin } from '../http/same-origin.ts';
@@ -52,7 +52,7 @@ const MAX_WAITING = 100;
  * routes registered after this call.
  */
 export function limitPages(app: FastifyInstance): void {
-  const inTurn = turns(MAX_WAITING, undefined, MAX_AT_ONCE);
+  const inTurn = limitPerKey(MAX_WAITING, undefined, MAX_AT_ONCE);
   app.addHook('onRoute', (route) => {
     const { handler, config } = route;
     // A file may take an hour to arrive, and is passed on as it comes.

@@ -3,7 +3,7 @@ import { readdirSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../config.ts';
-import { publicAddress } from '../delivery/links/public-address.ts';
+import { findPublicUrl } from '../delivery/links/public-address.ts';
 import { latestBeatAt, sendingHeldReason } from '../delivery/queue/holds.ts';
 import { isTestMode, linksFault } from '../delivery/transport/relays/in-use.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
@@ -25,7 +25,7 @@ function settingsCheck(client: Database, config: Config): Finding {
   if (fault !== null) {
     return { name: 'Settings', state: 'fail', found: fault, advice: [sentence('settings_address')] };
   }
-  const { url } = publicAddress(client, config);
+  const { url } = findPublicUrl(client, config);
   const advice: Said[] = [];
   if (isTestMode(client, config)) advice.push(sentence('settings_no_relay'));
   if (url === '') advice.push(sentence('settings_no_address'));

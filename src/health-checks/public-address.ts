@@ -45,7 +45,7 @@ export function proofOf(tokens: Tokens, challenge: string): string {
 }
 
 /** Requests the public URL, and describes any problem. Ends within ten seconds and never rejects. `now` is epoch milliseconds. */
-export async function publicAddressCheck(publicUrl: string, tokens: Tokens, now: number): Promise<Finding> {
+export async function publicUrlCheck(publicUrl: string, tokens: Tokens, now: number): Promise<Finding> {
   if (publicUrl === '') return { name: NAME, state: 'warn', found: sentence('address_none') };
   const challenge = randomBytes(16).toString('hex');
   try {
@@ -177,12 +177,12 @@ interface Seen {
 }
 
 /** Replaces the stored result. */
-export function recordPublicAddress(client: Database, seen: Seen): void {
+export function recordPublicUrlResult(client: Database, seen: Seen): void {
   writeNamedValue(client, KEPT, JSON.stringify({ ...seen, finding: keptFinding(seen.finding) }));
 }
 
 /** The last result for this public URL, with its time; null if there is none. */
-export function findPublicAddress(client: Database, publicUrl: string): Seen | null {
+export function findPublicUrlResult(client: Database, publicUrl: string): Seen | null {
   const value = findNamedValue(client, KEPT);
   if (value === null) return null;
   const { finding, ...seen }: Omit<Seen, 'finding'> & { finding: KeptFinding } = JSON.parse(value);

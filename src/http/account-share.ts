@@ -16,7 +16,7 @@ interface Turns {
  * Returns a function that runs `work` for a key such as an account id: at most `atOnce` tasks of that key at a time, while further ones
  * wait. Throws the result of `refusal` if the key already has `most` running or waiting tasks.
  */
-export function turns(most = Number.POSITIVE_INFINITY, refusal = unavailable, atOnce = 1) {
+export function limitPerKey(most = Number.POSITIVE_INFINITY, refusal = unavailable, atOnce = 1) {
   const byId = new Map<number, Turns>();
   return async function inTurn<T>(id: number, work: () => Promise<T>): Promise<T> {
     const own = byId.get(id) ?? { underWay: 0, waiting: [] };
@@ -38,10 +38,10 @@ export function turns(most = Number.POSITIVE_INFINITY, refusal = unavailable, at
  * For tasks that may compile templates, each of which can take seconds: three of an account at once, and 429 beyond that. Hundreds of them
  * would make other accounts wait for an hour.
  */
-export const withinShare = turns(3, tooMany, 3);
+export const withinShare = limitPerKey(3, tooMany, 3);
 
 /** Runs an account's tasks one after the other: those that check for space and then use it, and those that need much memory. */
-export const inTurn = turns();
+export const inTurn = limitPerKey();
 
 /** For showing an account its mails, each of which takes megabytes and a fraction of a second of a shared thread. */
-export const inShowingTurn = turns(50, tooMany);
+export const inShowingTurn = limitPerKey(50, tooMany);

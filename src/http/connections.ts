@@ -41,14 +41,14 @@ export function installConnectionLimits(app: FastifyInstance): void {
   server.setTimeout(IDLE_READER_MS, (socket) => {
     if (socket.writableLength > 0) socket.destroy();
   });
-  keepRoom(app);
+  limitUnfinished(app);
 }
 
 /**
  * Prevents unauthenticated clients from occupying all connections with unfinished requests. These connections cannot be counted by address,
  * because a reverse proxy opens many from one address.
  */
-function keepRoom(app: FastifyInstance): void {
+function limitUnfinished(app: FastifyInstance): void {
   /**
    * Connections whose next request has not arrived completely, in the order in which waiting began, with the request if its headers have
    * arrived.

@@ -29,14 +29,14 @@ const VISIT_SECONDS = 24 * 3600;
 const SECRET = /^[\w-]{43}$/;
 
 /** Our values need no encoding, and trying to decode a malformed header takes 4 ms, 40 times as long as parsing it. */
-const AS_IT_IS = { encode: (value: string) => value, decode: (value: string) => value };
+const NO_ENCODING = { encode: (value: string) => value, decode: (value: string) => value };
 
 /**
  * Registers the cookie plugin for the routes of `app`. Cookies are parsed only when one is read, because requests for pixels and links have
  * none that are needed.
  */
 export async function installCookies(app: FastifyInstance): Promise<void> {
-  await app.register(fastifyCookie, { hook: false, parseOptions: AS_IT_IS });
+  await app.register(fastifyCookie, { hook: false, parseOptions: NO_ENCODING });
 }
 
 /** Sets `request.session` of every request to routes registered after this call. */
@@ -71,11 +71,11 @@ function secretIn(request: FastifyRequest, name: string): string | null {
 }
 
 /** Whether a password or cookie may be sent over this connection: it is encrypted, or does not leave the browser's machine. */
-export function isSafeWay(request: FastifyRequest, publicUrl: string): boolean {
+export function isSecureChannel(request: FastifyRequest, publicUrl: string): boolean {
   return isEncrypted(request, publicUrl) || isLoopback(request);
 }
 
-/** Sets the session cookie to the secret of a new session. Call it only if `isSafeWay`. */
+/** Sets the session cookie to the secret of a new session. Call it only if `isSecureChannel`. */
 export function setSessionCookie(reply: FastifyReply, publicUrl: string, secret: string): void {
   writeSecret(reply, publicUrl, SESSION, secret, SESSION_MS / 1000);
 }
@@ -85,7 +85,7 @@ export function clearSessionCookie(reply: FastifyReply, publicUrl: string): void
   writeSecret(reply, publicUrl, SESSION, '', 0);
 }
 
-/** Starts identifying a browser with a cookie. Returns the cookie's secret. Call it only if `isSafeWay`. */
+/** Starts identifying a browser with a cookie. Returns the cookie's secret. Call it only if `isSecureChannel`. */
 export function beginVisit(reply: FastifyReply, publicUrl: string): string {
   const secret = newSecret();
   writeSecret(reply, publicUrl, VISIT, secret, VISIT_SECONDS);

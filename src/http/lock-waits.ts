@@ -25,19 +25,19 @@ function totalChanges({ $client }: Db): number | undefined {
  * Runs a part of a request. If it finds the database locked before it has written anything, it runs again once the lock is free. Throws 503
  * if the lock does not become free in time.
  */
-export async function unlocked<T>(deps: Lockable, work: () => Promise<T>): Promise<T> {
+export async function retryWhenUnlocked<T>(deps: Lockable, work: () => Promise<T>): Promise<T> {
   const before = totalChanges(deps.db);
   try {
     return await work();
   } catch (error) {
     if (!isBusy(error)) throw error;
     if (totalChanges(deps.db) !== before) throw unavailable();
-    return again(deps, work, () => false);
+    return runAgain(deps, work, () => false);
   }
 }
 
 /** Runs work again that found the database locked. */
-async function again<T>({ db, lock }: Lockable, work: () => Promise<T>, isTooLate: () => boolean): Promise<T> {
+async function runAgain<T>({ db, lock }: Lockable, work: () => Promise<T>, isTooLate: () => boolean): Promise<T> {
   const until = performance.now() + LOCK_WAIT_MS;
   while (await lock.whenFree(until - performance.now())) {
     const before = totalChanges(db);
@@ -79,7 +79,7 @@ export function installLockWaits(app: FastifyInstance, deps: Lockable): void {
       const onError = (error: unknown) => {
         if (!isBusy(error)) throw error;
         if (reply.sent || totalChanges(db) !== before) throw unavailable();
-        return again(deps, retry, () => reply.sent);
+        return runAgain(deps, retry, () => reply.sent);
       };
       let result: unknown;
       try {

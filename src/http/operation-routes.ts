@@ -18,7 +18,7 @@ import { passedFields } from './requests/validation.ts';
  * One or two methods, and a path below /api. The parameters of a POST are in the body, except those named in the path, as in `POST
  * /groups/update?id`. Those of other methods, and of two methods at once, are in the query.
  */
-type At = `${Method} /${string}`;
+type Endpoint = `${Method} /${string}`;
 type Method = 'GET' | 'POST' | 'DELETE' | 'GET|POST';
 
 /** The context in which an operation runs for a request. */
@@ -29,14 +29,19 @@ export function contextOf({ accountId, role, actor, sessionId }: FastifyRequest,
 /** Returns functions that map paths to operations, all listed under one of the document's tags. */
 export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
   function map<Input extends TObject>(
-    at: At,
+    at: Endpoint,
     operation: Operation<Input, unknown>,
     response: FastifySchema['response'],
     answer: (context: Context, input: Static<Input>, reply: FastifyReply) => unknown,
   ): void {
-    const { methods, url, inQuery } = readAt(at);
+    const { methods, url, inQuery } = parseEndpoint(at);
     const { name: summary, description, role, isForUsers, isForOperators, check } = operation;
-    const schema = { tags: [tag], summary, ...(description && { description }), ...split(operation.input, inQuery) };
+    const schema = {
+      tags: [tag],
+      summary,
+      ...(description && { description }),
+      ...splitInput(operation.input, inQuery),
+    };
     app.route({
       method: methods,
       url,
@@ -47,17 +52,17 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
         ...(isForOperators && { isForOperators }),
         ...(check && {
           check: (request, errors) =>
-            check(contextOf(request, deps), passedFields(operation.input, given(request), errors), errors),
+            check(contextOf(request, deps), passedFields(operation.input, parametersOf(request), errors), errors),
         }),
       },
-      handler: (request, reply) => answer(contextOf(request, deps), given(request), reply),
+      handler: (request, reply) => answer(contextOf(request, deps), parametersOf(request), reply),
     });
   }
 
   return {
     /** An operation that changes data, answered with a text; `location` returns the URL of a created record. */
     change<Input extends TObject, Output>(
-      at: At,
+      at: Endpoint,
       operation: Operation<Input, Output>,
       message: string | ((output: Output) => string),
       location?: (output: Output) => string,
@@ -69,7 +74,7 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
       });
     },
     /** Like `change`, for the deletes whose contract has the text in `errors`. */
-    changeInErrors<Input extends TObject>(at: At, operation: Operation<Input, void>, errors: string): void {
+    changeInErrors<Input extends TObject>(at: Endpoint, operation: Operation<Input, void>, errors: string): void {
       map(at, operation, doneInErrors, async (context, input) => {
         await operation.run(context, input);
         return { status: 'success', errors };
@@ -77,7 +82,7 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
     },
     /** An operation whose output is the response; `location` returns the URL of a created record. */
     read<Input extends TObject, Output extends TObject>(
-      at: At,
+      at: Endpoint,
       operation: DescribedOperation<Input, Output>,
       location?: (output: Static<Output>) => string,
     ): void {
@@ -88,7 +93,7 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
       });
     },
     /** An operation that returns the code of a mail, sent as plain text, so that no browser shows it as a page of ours. */
-    code<Input extends TObject>(at: At, operation: Operation<Input, string>): void {
+    code<Input extends TObject>(at: Endpoint, operation: Operation<Input, string>): void {
       map(at, operation, plainText, async (context, input, reply) => {
         const code = await operation.run(context, input);
         return reply
@@ -99,7 +104,7 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
     },
     /** An operation whose output is sent in a special way, such as a file. */
     send<Input extends TObject, Output>(
-      at: At,
+      at: Endpoint,
       operation: Operation<Input, Output>,
       response: FastifySchema['response'],
       send: (output: Output, reply: FastifyReply) => unknown,
@@ -107,7 +112,10 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
       map(at, operation, response, async (context, input, reply) => send(await operation.run(context, input), reply));
     },
     /** An operation that reads one record. */
-    record<Input extends TObject, Record extends TObject>(at: At, operation: RecordOperation<Input, Record>): void {
+    record<Input extends TObject, Record extends TObject>(
+      at: Endpoint,
+      operation: RecordOperation<Input, Record>,
+    ): void {
       const { as, record } = operation;
       map(at, operation, successWith({ [as]: record }), async (context, input, reply) => {
         const json = await operation.json(context, input);
@@ -116,7 +124,7 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
       });
     },
     /** An operation that reads a list of records, which is sent in parts. */
-    list<Input extends TObject, Record extends TObject>(at: At, operation: ListOperation<Input, Record>): void {
+    list<Input extends TObject, Record extends TObject>(at: Endpoint, operation: ListOperation<Input, Record>): void {
       const { as, record } = operation;
       map(at, operation, successWith({ [as]: Type.Array(record) }), (context, input, reply) => {
         const { part, ...source } = operation.select(context, input);
@@ -130,11 +138,11 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
  * The parameters of a request, validated by Fastify with the schemas made from the operation's input. A query or body without a schema is
  * ignored, because it is unvalidated and could name any column of a table.
  */
-function given({ query, body, routeOptions: { schema } }: FastifyRequest) {
+function parametersOf({ query, body, routeOptions: { schema } }: FastifyRequest) {
   return Object.assign(Object.create(null), schema?.querystring && query, schema?.body && body);
 }
 
-function readAt(at: At): { methods: string[]; url: string; inQuery: (parameter: string) => boolean } {
+function parseEndpoint(at: Endpoint): { methods: string[]; url: string; inQuery: (parameter: string) => boolean } {
   const [, method = '', url = '', named = ''] = /^(\S+) ([^?]+)\??(.*)$/.exec(at) ?? [];
   const names = named.split('&');
   return {
@@ -145,7 +153,10 @@ function readAt(at: At): { methods: string[]; url: string; inQuery: (parameter: 
 }
 
 /** The schemas of query and body. */
-function split(input: TObject, inQuery: (parameter: string) => boolean): Pick<FastifySchema, 'querystring' | 'body'> {
+function splitInput(
+  input: TObject,
+  inQuery: (parameter: string) => boolean,
+): Pick<FastifySchema, 'querystring' | 'body'> {
   const properties = Object.entries(input.properties);
   const query = properties.filter(([name]) => inQuery(name));
   const body = properties.filter(([name]) => !inQuery(name));

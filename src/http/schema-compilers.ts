@@ -47,7 +47,7 @@ export function isValid<Schema extends TSchema>(
   value: unknown,
   errors: SchemaError[],
 ): value is Static<Schema> {
-  const validate = onceOf(validators, schema, () => compileValidator({ schema }));
+  const validate = cached(validators, schema, () => compileValidator({ schema }));
   if (validate(value) === true) return true;
   errors.push(...(validate.errors ?? []));
   return false;
@@ -57,7 +57,7 @@ export function isValid<Schema extends TSchema>(
 export function installSchemaCompilers(app: FastifyInstance): void {
   app.setValidatorCompiler<object>(({ schema }) => {
     const validate: FastifyValidationResult = (data: unknown) => {
-      const compiled = onceOf(validators, schema, () => compileValidator({ schema }));
+      const compiled = cached(validators, schema, () => compileValidator({ schema }));
       const isValid = compiled(data) === true;
       // Fastify reads the errors of the last call from the function itself.
       validate.errors = compiled.errors ?? null;
@@ -67,13 +67,13 @@ export function installSchemaCompilers(app: FastifyInstance): void {
   });
   app.setSerializerCompiler<object>(
     (route) => (data: unknown) =>
-      onceOf(serializers, route.schema, () => compileSerializer({ ...route, httpStatus: route.httpStatus ?? '' }))(
+      cached(serializers, route.schema, () => compileSerializer({ ...route, httpStatus: route.httpStatus ?? '' }))(
         data,
       ),
   );
 }
 
-function onceOf<T>(made: WeakMap<object, T>, schema: object, make: () => T): T {
+function cached<T>(made: WeakMap<object, T>, schema: object, make: () => T): T {
   const known = made.get(schema);
   if (known !== undefined) return known;
   const one = make();

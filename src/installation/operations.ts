@@ -8,7 +8,7 @@ import { diskUse, lastBackupAt } from '../backups/files.ts';
 import { prepared } from '../database/prepared.ts';
 import { DELIVERY_STATE, NODE_STATES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { publicAddress } from '../delivery/links/public-address.ts';
+import { findPublicUrl } from '../delivery/links/public-address.ts';
 import { isReleasable, mailWaitsReason, releaseSending, sendingHeldReason } from '../delivery/queue/holds.ts';
 import { listSenderNodes, type SenderNode } from '../delivery/reporting/sender-nodes.ts';
 import { COURIERS, courierInUse, relaysInUse } from '../delivery/transport/relays/in-use.ts';
@@ -18,7 +18,7 @@ import { sentence } from '../errors/sentences.ts';
 import { codeOf } from '../errors/stored.ts';
 import type { Finding } from '../health-checks/finding.ts';
 import { filesCheck, localChecks } from '../health-checks/machine.ts';
-import { findPublicAddress, publicAddressCheck, recordPublicAddress } from '../health-checks/public-address.ts';
+import { findPublicUrlResult, publicUrlCheck, recordPublicUrlResult } from '../health-checks/public-address.ts';
 import { type DnsSeen, dnsSeen } from '../health-checks/relays-and-domains.ts';
 import {
   findReturnedMail,
@@ -82,8 +82,8 @@ export const readHealth = operation({
   output: Type.Object({ health: Health }),
   async run({ db, config, clock, accountId }): Promise<{ health: Health }> {
     const client = db.$client;
-    const { url } = publicAddress(client, config);
-    const address = findPublicAddress(client, url);
+    const { url } = findPublicUrl(client, config);
+    const address = findPublicUrlResult(client, url);
     const returns = findReturnedMail(client, config);
     const now = clock.now();
     const { database, free } = await diskUse(resolve(config.DATABASE_PATH));
@@ -126,9 +126,9 @@ export const lookAtPublicAddress = operation({
   isForOperators: true,
   input: Type.Object({}),
   run: shared(async ({ db, config, clock, tokens }) => {
-    const { url } = publicAddress(db.$client, config);
-    const finding = await publicAddressCheck(url, tokens, clock.now().getTime());
-    recordPublicAddress(db.$client, { url, at: clock.now().getTime(), finding });
+    const { url } = findPublicUrl(db.$client, config);
+    const finding = await publicUrlCheck(url, tokens, clock.now().getTime());
+    recordPublicUrlResult(db.$client, { url, at: clock.now().getTime(), finding });
   }),
 });
 

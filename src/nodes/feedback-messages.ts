@@ -1,7 +1,7 @@
 /** The messages about public pages between nodes and the controller. They are JSON, so that newer releases can add fields. */
 import type { ListChange } from '../audience/unsubscribes.ts';
 import { sanitizeText } from '../delivery/feedback/bounces/sanitize.ts';
-import { type Choice, type ErasedPerson, TRACKING } from '../delivery/feedback/choice.ts';
+import { type Choice, type ErasedContact, TRACKING } from '../delivery/feedback/choice.ts';
 import type { Hit } from '../delivery/feedback/opens-and-clicks.ts';
 import { READERS, type Reader } from '../delivery/feedback/readers.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
@@ -48,12 +48,12 @@ export function consentSubject(account: number, person: string, list: number): s
 }
 
 /** The subject of the marker for an erased contact. The marker stays when the contact's choices are removed. */
-export function erasedSubject({ account, person }: Pick<ErasedPerson, 'account' | 'person'>): string {
+export function erasedSubject({ account, person }: Pick<ErasedContact, 'account' | 'person'>): string {
   return `${SUBJECT.consents}.${account}.${person}.${ERASED}`;
 }
 
 /** A wildcard for all subjects of a contact. */
-export function personSubjects({ account, person }: Pick<ErasedPerson, 'account' | 'person'>): string {
+export function personSubjects({ account, person }: Pick<ErasedContact, 'account' | 'person'>): string {
   return `${SUBJECT.consents}.${account}.${person}.*`;
 }
 
@@ -66,7 +66,7 @@ export function subjectParts(subject: string): { account: number; person: string
 }
 
 /** The erased contact that a marker names, or null if the subject is not that of a marker. Throws if the message is malformed. */
-export function readErased(subject: string, text: string): ErasedPerson | null {
+export function readErased(subject: string, text: string): ErasedContact | null {
   const { account, person, list } = subjectParts(subject);
   if (list !== ERASED) return null;
   const given = parsed(text);

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { JetStreamClient } from '@nats-io/jetstream';
-import { type ChosenLists, personKey } from '../delivery/feedback/choice.ts';
+import { type ChosenLists, contactKey } from '../delivery/feedback/choice.ts';
 import type { LinkTokens, RecipientIds } from '../delivery/links/tokens.ts';
 import { unavailable } from '../errors/failure.ts';
 import { type Consent, consentSubject } from './feedback-messages.ts';
@@ -30,7 +30,7 @@ export async function keepChosen(
   { ids, token, at }: Chooser,
   { form, text, left, joined }: ChosenLists,
 ): Promise<number> {
-  const person = personKey(tokens, ids.user, ids.email);
+  const person = contactKey(tokens, ids.user, ids.email);
   const keep = (list: number, isLeft: boolean) => {
     const consent: Consent = { token, email: ids.email, list, isLeft, at, form, text };
     return publish(client, consentSubject(ids.user, person, list), JSON.stringify(consent));

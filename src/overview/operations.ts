@@ -10,7 +10,7 @@ import Type, { type Static } from 'typebox';
 import { listAutomationSummaries } from '../automations/operations/reports.ts';
 import { lastBackupAt } from '../backups/files.ts';
 import { HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
-import { publicAddress } from '../delivery/links/public-address.ts';
+import { findPublicUrl } from '../delivery/links/public-address.ts';
 import {
   COMMON_HELD_CODES,
   lastBeatAt,
@@ -215,7 +215,7 @@ function readSetup({ db, config, accountId }: Context): Overview['setup'] {
     has_design: counts?.has_design ?? 0,
     has_sent: counts?.has_sent ?? 0,
     courier: courierInUse(client, config),
-    public_url: publicAddress(client, config).source === 'none' ? 0 : 1,
+    public_url: findPublicUrl(client, config).source === 'none' ? 0 : 1,
     signed_domains: signed,
     unsigned_domains: domains.size - signed,
     relay: seenAt(relaySeen(client, config)),

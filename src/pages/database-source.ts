@@ -28,7 +28,7 @@ export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSourc
   const client = db.$client;
   const store = new PreferenceStore(db);
   const hits = bufferedHits(app, deps);
-  const write = patientWrites(app, deps);
+  const write = lockedWrites(app, deps);
   const link = client
     .prepare<[number, number, number], string>(
       'SELECT url FROM links JOIN mailings m ON m.id = mailing_id WHERE mailing_id = ? AND number = ? AND m.user_id = ?',
@@ -93,7 +93,7 @@ function bufferedHits(app: FastifyInstance, { db, clock, lock, config }: Deps): 
 }
 
 /** Runs a write as soon as the lock is free. Throws 503 if that takes too long; the write is then still made later. */
-function patientWrites(app: FastifyInstance, { lock, config }: Deps): (write: () => void) => Promise<void> {
+function lockedWrites(app: FastifyInstance, { lock, config }: Deps): (write: () => void) => Promise<void> {
   const pending = new Set<Promise<unknown>>();
   app.addHook('onClose', () =>
     Promise.race([Promise.allSettled(pending), setTimeout(config.SHUTDOWN_SECONDS * 1000, null, { ref: false })]),

@@ -93,14 +93,14 @@ export class PreferenceStore {
   }
 
   /** Applies a choice whose changes are already known. Call it in a transaction. */
-  change(ids: RecipientIds, chosen: ChosenLists, now: Date): void {
-    this.#change(ids, this.read(ids), chosen, now);
+  change(ids: RecipientIds, preferencesAfter: ChosenLists, now: Date): void {
+    this.#change(ids, this.read(ids), preferencesAfter, now);
   }
 
-  #change(ids: RecipientIds, { unsubscribed }: Preferences, chosen: ChosenLists, now: Date): void {
-    const { form, left, joined } = chosen;
+  #change(ids: RecipientIds, { unsubscribed }: Preferences, preferencesAfter: ChosenLists, now: Date): void {
+    const { form, left, joined } = preferencesAfter;
     if (left.includes(TRACKING) || joined.includes(TRACKING)) {
-      this.#storeTrackingChoice(ids, chosen, now);
+      this.#storeTrackingChoice(ids, preferencesAfter, now);
       return;
     }
     const entries = joined.flatMap((list) => unsubscribed.get(list) ?? []);
@@ -155,7 +155,7 @@ function addressOf({ email }: RecipientIds): Address {
 }
 
 /** The preferences after a choice, for cases in which they cannot be read again. */
-export function chosen(before: Preferences, choice: Choice): Preferences {
+export function preferencesAfter(before: Preferences, choice: Choice): Preferences {
   const unsubscribed = new Map(before.unsubscribed);
   const { left, joined } = changesOf(before, choice);
   if (left.includes(TRACKING)) return { ...before, tracking: false };

@@ -16,7 +16,7 @@ import {
   RefusedRequests,
 } from '../delivery/feedback/providers/intakes.ts';
 import { type ProviderEvent, type ReceivedRequest, Refusal } from '../delivery/feedback/providers/provider-event.ts';
-import { readAll, takeIn } from '../delivery/feedback/providers/take-in.ts';
+import { readAll, applyEvents } from '../delivery/feedback/providers/take-in.ts';
 import { Failure } from '../errors/failure.ts';
 import { failedBody, frameworkText, refusing } from '../http/errors.ts';
 import type { Deps } from '../operations/deps.ts';
@@ -80,7 +80,7 @@ export async function providerEventRoutes(app: FastifyInstance, deps: Deps): Pro
         const { intake, secret } = known;
         const now = clock.now();
         const received = { headers: request.headers, body: request.body ?? Buffer.alloc(0), secret, now };
-        await takeIn(deps, intake, await readAll(await readEvents(intake, received)), now);
+        await applyEvents(deps, intake, await readAll(await readEvents(intake, received)), now);
         refused.write(intake.id);
         return { status: 'success', message: 'Recorded Successfully' };
       },

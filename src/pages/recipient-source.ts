@@ -3,7 +3,7 @@ import type { Values } from '../delivery/content/merge.ts';
 import type { Choice } from '../delivery/feedback/choice.ts';
 import type { Hit } from '../delivery/feedback/opens-and-clicks.ts';
 import type { Purpose, RecipientIds } from '../delivery/links/tokens.ts';
-import type { Copying } from '../delivery/shown/shown-content.ts';
+import type { CopyInput } from '../delivery/shown/shown-content.ts';
 import type { Preferences } from './preferences.ts';
 
 export type Maybe<T> = T | Promise<T>;
@@ -17,7 +17,7 @@ export interface StoredPicture {
 }
 
 /** The frozen content of a mailing as JSON, and the number of one of its variants; 0: A. */
-export type FrozenMail = Pick<Copying, 'frozen' | 'variant'>;
+export type FrozenMail = Pick<CopyInput, 'frozen' | 'variant'>;
 
 /** The source of data for public pages. Each method may throw `unavailable()` if the data cannot be reached now. */
 export interface RecipientSource {

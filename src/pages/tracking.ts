@@ -25,7 +25,7 @@ export async function trackingPages(app: FastifyInstance, source: RecipientSourc
     handler: async (request, reply) => {
       const token = request.params.token.replace(/\.gif$/, '');
       // The visitor does not see the pixel, so it is sent even if the open cannot be counted now.
-      const ids = await readable(() => source.readShared(token) ?? source.readLink('open', token));
+      const ids = await orNull(() => source.readShared(token) ?? source.readLink('open', token));
       if (ids !== null && request.method === 'GET') {
         source.addHit(makeHit(ids, null, request.headers['user-agent']), token);
       }
@@ -72,7 +72,7 @@ export async function trackingPages(app: FastifyInstance, source: RecipientSourc
 }
 
 /** The result of `read`, or null if it cannot be reached now. */
-async function readable<T>(read: () => Maybe<T | null>): Promise<T | null> {
+async function orNull<T>(read: () => Maybe<T | null>): Promise<T | null> {
   try {
     return await read();
   } catch (error) {

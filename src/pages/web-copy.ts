@@ -5,7 +5,7 @@
 import type { FastifyInstance } from 'fastify';
 import { copy } from '../delivery/compiling/show.ts';
 import { OPEN_URL, PREFERENCES, type Values, WEB_COPY } from '../delivery/content/merge.ts';
-import { turns } from '../http/account-share.ts';
+import { limitPerKey } from '../http/account-share.ts';
 import { READ, unknownLink } from '../http/pages/layout.ts';
 import type { RecipientSource } from './recipient-source.ts';
 
@@ -33,8 +33,8 @@ const MAX_READERS = 100;
 const MAX_OF_RECIPIENT = 10;
 
 export async function webCopyPage(app: FastifyInstance, source: RecipientSource): Promise<void> {
-  const inTurn = turns(MAX_READERS);
-  const inTurnOfRecipient = turns(MAX_OF_RECIPIENT);
+  const inTurn = limitPerKey(MAX_READERS);
+  const inTurnOfRecipient = limitPerKey(MAX_OF_RECIPIENT);
   app.route<{ Params: { token: string } }>({
     method: READ,
     url: '/w/:token',

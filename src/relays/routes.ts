@@ -2,14 +2,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';
-import { changePublicAddress, readPublicAddress } from './operations/public-address.ts';
+import { changePublicUrl, readPublicUrl } from './operations/public-address.ts';
 import { deleteRelay, orderRelays, readRelays, saveRelay } from './operations/relays.ts';
 import { testRelay } from './operations/test.ts';
 
 export const relayRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const installation = operationRoutes(app, deps, 'Installation');
-  installation.read('GET /public-address', readPublicAddress);
-  installation.change('POST /public-address/save', changePublicAddress, 'Updated Successfully');
+  installation.read('GET /public-address', readPublicUrl);
+  installation.change('POST /public-address/save', changePublicUrl, 'Updated Successfully');
   installation.read('GET /relays', readRelays);
   installation.read('POST /relays/save', saveRelay);
   installation.change('POST /relays/order', orderRelays, 'Updated Successfully');

@@ -11,7 +11,7 @@ import { freezeText } from '../delivery/compiling/freeze.ts';
 import { check, show, showHtml } from '../delivery/compiling/show.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
-import { findPerson, mergeValues } from '../delivery/content/values.ts';
+import { findContactFields, mergeValues } from '../delivery/content/values.ts';
 import { findAudienceContact } from '../delivery/queue/enqueue-recipients.ts';
 import { readFrozen } from '../delivery/queue/mailings.ts';
 import type { CheckedContent, Shown } from '../delivery/shown/shown-content.ts';
@@ -133,7 +133,7 @@ async function mergeable(deps: ShowDeps, send: ShownSource, address: Address | n
     address === null ? null : (findAddressId(db, send.user_id, address) ?? 0),
   );
   if (address !== null && contact_id === null) throw invalid('email', sentence('not_in_audience'));
-  const person = contact_id === null ? undefined : findPerson(db.$client, contact_id);
+  const person = contact_id === null ? undefined : findContactFields(db.$client, contact_id);
   const values: Record<string, string> = {
     ...(person && mergeValues(person, listCustomFields(db, send.user_id), '')),
     [PREFERENCES]: `${publicUrl()}/u/preview`,

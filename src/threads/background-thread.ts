@@ -6,14 +6,14 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { connect } from '../database/open.ts';
 import type { BounceListener } from '../delivery/feedback/bounces/listener.ts';
-import { publicAddress } from '../delivery/links/public-address.ts';
+import { findPublicUrl } from '../delivery/links/public-address.ts';
 import { openTokens } from '../delivery/links/tokens.ts';
 import { RelayUse } from '../delivery/queue/relay-use.ts';
 import { OutboxCourier } from '../delivery/transport/outbox.ts';
 import { CurrentCourier } from '../delivery/transport/relays/current-courier.ts';
 import { RELAY_FAILS, RELAY_WORKS } from '../delivery/transport/relays/failing-relays.ts';
 import { hasRelay } from '../delivery/transport/relays/in-use.ts';
-import { heloName, settledName } from '../delivery/transport/smtp/helo.ts';
+import { configuredName, heloName } from '../delivery/transport/smtp/helo.ts';
 import type { Outcome } from '../delivery/transport/smtp/outcome.ts';
 import { SmtpPool } from '../delivery/transport/smtp/pool.ts';
 import { parseRelays, type Relay } from '../delivery/transport/smtp/relay-urls.ts';
@@ -34,7 +34,7 @@ const { config, origin, restsAfterMs, knownHolds }: KeptThreadData = workerData;
 const db = connect(config.DATABASE_PATH);
 // Short, because stopping has to wait for a statement that waits for the lock.
 db.$client.pragma(`busy_timeout = ${LOCK_TIMEOUT_MS}`);
-const publicUrl = () => publicAddress(db.$client, config).url || origin;
+const publicUrl = () => findPublicUrl(db.$client, config).url || origin;
 const log = (fields: object, text: string) => parentPort?.postMessage({ fields, text });
 const warn = (fields: object, text: string) => parentPort?.postMessage({ fields, text, level: 'warn' });
 const relayUse = new RelayUse(db.$client);
@@ -49,7 +49,7 @@ const onRelayAcceptance = (relay: string, id: number | undefined) =>
   });
 /** The name for EHLO if neither SMTP_HELO nor the public URL provides one. */
 let machineName = '';
-const name = () => settledName(config.SMTP_HELO, publicUrl()) || machineName;
+const name = () => configuredName(config.SMTP_HELO, publicUrl()) || machineName;
 const openRelays = (relays: readonly Relay[]) =>
   new SmtpPool(relays, { connections: config.SMTP_CONNECTIONS, name, onRelayFailure, onRelayAcceptance });
 const nameFound = heloName('', '').then((found) => {

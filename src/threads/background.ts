@@ -11,7 +11,7 @@ import { continueMoves } from '../automations/move-enrolments.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { isTransientSqliteError } from '../database/write-lock.ts';
-import { continueClassifying } from '../delivery/feedback/earlier-hits.ts';
+import { continueReclassifying } from '../delivery/feedback/earlier-hits.ts';
 import { OldEvents } from '../delivery/feedback/old-events.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
 import type { ResolveMx } from '../delivery/pacing/domain-groups.ts';
@@ -172,7 +172,7 @@ export class Background {
       if (!goesOn()) break;
       await part(`enqueueing mailing ${id}`, () => enqueueRecipients(db.$client, id, goesOn));
     }
-    await part('opens and clicks of earlier releases', () => continueClassifying(db.$client));
+    await part('opens and clicks of earlier releases', () => continueReclassifying(db.$client));
     await part('mails before limits per person', () => continueEarlierMails(db.$client, clock.now().getTime()));
     await part('actions on many contacts', () =>
       continueJobs(db, clock, (job, error) =>
@@ -224,7 +224,7 @@ export class Background {
   nextWorkAt(): number {
     const { db, clock } = this.#deps;
     const now = clock.now().getTime();
-    const isBusy = this.#failing.isAny || this.#feeds.isUnderWay || this.#transactional.unfinished > 0;
+    const isBusy = this.#failing.isAnyFailing || this.#feeds.isUnderWay || this.#transactional.unfinished > 0;
     return isBusy ? now : nextWorkAt(db.$client, now);
   }
 

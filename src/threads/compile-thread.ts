@@ -2,7 +2,7 @@
 import { parentPort } from 'node:worker_threads';
 import { findPictureIds } from '../database/functions/picture-ids.ts';
 import { contentWarnings } from '../delivery/checks/content-checks.ts';
-import type { Answer, Jobs, Order } from '../delivery/compiling/compile.ts';
+import type { JobReply, JobRequest, Jobs } from '../delivery/compiling/compile.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { parseMjml, renderMjml } from '../delivery/content/mjml.ts';
 import { editedTemplate, editorView } from '../delivery/content/mjml-editor.ts';
@@ -31,7 +31,13 @@ const jobs: { [Name in keyof Jobs]: (input: Jobs[Name][0]) => Jobs[Name][1] | Pr
   links: linkNames,
 };
 
-async function answer<Name extends keyof Jobs>({ name, input }: { name: Name; input: Jobs[Name][0] }): Promise<Answer> {
+async function answer<Name extends keyof Jobs>({
+  name,
+  input,
+}: {
+  name: Name;
+  input: Jobs[Name][0];
+}): Promise<JobReply> {
   try {
     return { result: await jobs[name](input) };
   } catch (error) {
@@ -42,4 +48,4 @@ async function answer<Name extends keyof Jobs>({ name, input }: { name: Name; in
   }
 }
 
-parentPort?.on('message', async (order: Order) => parentPort?.postMessage(await answer(order)));
+parentPort?.on('message', async (order: JobRequest) => parentPort?.postMessage(await answer(order)));

@@ -6,7 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Config } from '../config.ts';
 import { connect } from '../database/open.ts';
 import { WriteLock } from '../database/write-lock.ts';
-import { publicAddress } from '../delivery/links/public-address.ts';
+import { findPublicUrl } from '../delivery/links/public-address.ts';
 import { openTokens } from '../delivery/links/tokens.ts';
 import { startFeedback } from '../nodes/feedback/index.ts';
 import { systemClock } from '../time/clock.ts';
@@ -21,7 +21,7 @@ const feedback = startFeedback({
   config,
   clock: systemClock,
   tokens: openTokens(db.$client),
-  publicUrl: () => publicAddress(db.$client, config).url || origin,
+  publicUrl: () => findPublicUrl(db.$client, config).url || origin,
   log: (fields, text) => send({ fields, text }),
   warn: (fields, text) => send({ fields, text, isWarning: true }),
 });

@@ -16,7 +16,7 @@ import {
   type Values,
   WEB_COPY,
 } from '../delivery/content/merge.ts';
-import { publicAddress } from '../delivery/links/public-address.ts';
+import { findPublicUrl } from '../delivery/links/public-address.ts';
 import { MAX_MERGED, MergedSize, MergedTooLarge } from '../delivery/mime/merged-size.ts';
 import type { Bodies } from '../delivery/transactional/mail.ts';
 import { conflict, invalid } from '../errors/failure.ts';
@@ -107,7 +107,7 @@ export async function composeMail(
   const source = { template_id, template_json, template_html, subject: given.subject, preheader: given.preheader };
   const isTextAlone = given.text !== '' && template_id === 1 && !template_json && !template_html;
   const key = createHash('sha256')
-    .update(JSON.stringify([source, publicAddress(db.$client, config).url]))
+    .update(JSON.stringify([source, findPublicUrl(db.$client, config).url]))
     .digest('base64');
   const compile = () =>
     compileSource(db, config, source, { isTracked: false, footer: false }, (code) => compileContent(accountId, code));

@@ -1,6 +1,6 @@
 /** The public address in the file: who saves it, what is refused, and that mail and HELO follow it without a restart. */
 import t, { type Test } from 'tap';
-import { settledName } from '../../src/delivery/transport/smtp/helo.ts';
+import { configuredName } from '../../src/delivery/transport/smtp/helo.ts';
 import { type CallOptions, startApp, type TestApp } from '../support/app.ts';
 import { addPerson, callerOf } from '../support/people.ts';
 import { createSend, readyToSend } from '../support/single-sends.ts';
@@ -151,7 +151,7 @@ t.test('a look at the address is told with it, until it changes', async (t) => {
 });
 
 t.test('the name for EHLO is the setting, else the host of the public address', async (t) => {
-  t.equal(settledName('given.example.com', 'https://mail.example.com'), 'given.example.com');
-  t.equal(settledName('', 'https://mail.example.com'), 'mail.example.com');
-  t.equal(settledName('', 'http://127.0.0.1:3000'), '');
+  t.equal(configuredName('given.example.com', 'https://mail.example.com'), 'given.example.com');
+  t.equal(configuredName('', 'https://mail.example.com'), 'mail.example.com');
+  t.equal(configuredName('', 'http://127.0.0.1:3000'), '');
 });

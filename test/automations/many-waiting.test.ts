@@ -7,7 +7,7 @@ import { continueMoves, moveOrStore, movesTo, orderMails } from '../../src/autom
 import { readConfig } from '../../src/config.ts';
 import { connect, type Db } from '../../src/database/open.ts';
 import { automationSchedules } from '../../src/database/schema/index.ts';
-import type { Moves } from '../../src/delivery/queue/enrolment-state.ts';
+import type { OrderChange } from '../../src/delivery/queue/enrolment-state.ts';
 import { DAY, HOUR, withWelcomeSeries } from '../support/automations.ts';
 
 const EARLY = 450;
@@ -37,7 +37,7 @@ async function withMany(t: Parameters<typeof withWelcomeSeries>[0]) {
     return new Map<string, string>(mails.map((mail: { subject: string; utr: string }) => [mail.subject, mail.utr]));
   };
   /** Writes a change as a request does that is killed at once; a background moves some people and is killed too; the next does the rest. */
-  const killedAfter = async (change: (db: Db) => Moves) => {
+  const killedAfter = async (change: (db: Db) => OrderChange) => {
     const killed = connect(app.db.name);
     killed.$client.transaction(() => moveOrStore(killed.$client, 1, change(killed))).immediate();
     t.equal(await continueMoves(killed.$client, () => false), true, 'some are left');

@@ -22,7 +22,7 @@ function dieInTime(): void {
   if (++passed === Number(times)) process.kill(process.pid, 'SIGKILL');
 }
 
-const { claim, record, together } = Ledger.prototype;
+const { claim, record, inTransaction: together } = Ledger.prototype;
 const { send } = SmtpPool.prototype;
 const { send: write } = SmtpConnection.prototype;
 
@@ -40,7 +40,7 @@ const STEPS: Record<string, () => void> = {
       isClaimed ||= found.claims.length > 0;
       return found;
     };
-    Ledger.prototype.together = function <T>(this: Ledger, moves: () => T): T {
+    Ledger.prototype.inTransaction = function <T>(this: Ledger, moves: () => T): T {
       const done = (together<T>).call(this, moves);
       if (isClaimed) dieInTime();
       isClaimed = false;

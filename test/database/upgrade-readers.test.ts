@@ -2,7 +2,7 @@
 import t from 'tap';
 import { mailingCounters } from '../../fixtures/mailing-counters.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
-import { continueClassifying } from '../../src/delivery/feedback/earlier-hits.ts';
+import { continueReclassifying } from '../../src/delivery/feedback/earlier-hits.ts';
 import { oldDatabase, releases } from '../support/releases.ts';
 
 t.test('an upgrade classifies earlier opens and clicks anew in the background, and goes on after a kill', async (t) => {
@@ -57,10 +57,10 @@ t.test('an upgrade classifies earlier opens and clicks anew in the background, a
   $client.close();
   const upgraded = connect(path);
   migrateAndSeed(upgraded);
-  await continueClassifying(upgraded.$client);
+  await continueReclassifying(upgraded.$client);
   upgraded.$client.close();
   const db = connect(path);
-  while (await continueClassifying(db.$client));
+  while (await continueReclassifying(db.$client));
   const classes = db.$client.prepare("SELECT made_by, count(*) FROM events WHERE kind = 'open' GROUP BY 1").raw().all();
   t.strictSame(classes, [
     [0, PEOPLE / 4],

@@ -8,7 +8,7 @@ import { enqueueRecipients, mailingsToEnqueue } from '../../src/delivery/queue/e
 import { mailWaitsReason, sendingHeldReason } from '../../src/delivery/queue/holds.ts';
 import { SENTENCES } from '../../src/errors/sentences.ts';
 import { findDoctorFindings } from '../../src/health-checks/doctor-findings.ts';
-import { findPublicAddress } from '../../src/health-checks/public-address.ts';
+import { findPublicUrlResult } from '../../src/health-checks/public-address.ts';
 import { oldDatabase, releases } from '../support/releases.ts';
 
 /** The migrations of version 0.1.0. */
@@ -393,7 +393,7 @@ t.test(
         { domain: 'no record', findings: [{ found: ':spf_many{"count":3}', advice: [':spf_many_cure', 'x'] }] },
       ],
     });
-    t.match(findPublicAddress(db.$client, '')?.finding, {
+    t.match(findPublicUrlResult(db.$client, '')?.finding, {
       found: { code: 'address_leads_here', values: { url: 'https://a.example' } },
     });
     db.$client.close();

@@ -5,7 +5,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import t, { type Test } from 'tap';
 import { createTokens, type Tokens } from '../../src/delivery/links/tokens.ts';
-import { proofOf, publicAddressCheck } from '../../src/health-checks/public-address.ts';
+import { proofOf, publicUrlCheck } from '../../src/health-checks/public-address.ts';
 import { answered } from '../support/answered.ts';
 import { startApp } from '../support/app.ts';
 import { addPerson, callerOf } from '../support/people.ts';
@@ -41,7 +41,7 @@ async function startHttps(t: Test, certificate: ReturnType<typeof localhostCerti
   return `https://localhost:${await listening(t, createTlsServer(certificate, service(TOKENS)))}`;
 }
 
-const look = async (url: string) => answered(await publicAddressCheck(url, TOKENS, Date.now()));
+const look = async (url: string) => answered(await publicUrlCheck(url, TOKENS, Date.now()));
 
 t.test('only the service with the secrets of this database is taken for this one', async (t) => {
   t.match(await look(await startHttp(t, service(TOKENS))), { state: 'ok', found: /leads here$/ });

@@ -1,6 +1,6 @@
 /** Shares of what all accounts use. */
 import t from 'tap';
-import { inTurn, turns } from '../../src/http/account-share.ts';
+import { inTurn, limitPerKey } from '../../src/http/account-share.ts';
 
 t.test('the work of one account is done one after the other, and keeps no other account waiting', async (t) => {
   const done: string[] = [];
@@ -29,7 +29,7 @@ t.test('what fails keeps nothing after it from being done', async (t) => {
 });
 
 t.test('what an account has waiting is bounded, and takes no room from another', async (t) => {
-  const inTurn = turns(2);
+  const inTurn = limitPerKey(2);
   const first = Promise.withResolvers<string>();
   const own = [inTurn(1, () => first.promise), inTurn(1, async () => 'second')];
   const refused = inTurn(1, async () => 'third').catch((error: unknown) => error);
@@ -41,7 +41,7 @@ t.test('what an account has waiting is bounded, and takes no room from another',
 });
 
 t.test('some of an account are under way at once where that is allowed', async (t) => {
-  const inTurn = turns(4, undefined, 2);
+  const inTurn = limitPerKey(4, undefined, 2);
   const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const begun: string[] = [];
   const work = (name: string, until = Promise.resolve()) => {

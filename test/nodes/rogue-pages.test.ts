@@ -3,7 +3,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { personKey } from '../../src/delivery/feedback/choice.ts';
+import { contactKey } from '../../src/delivery/feedback/choice.ts';
 import { linkSecrets } from '../../src/delivery/links/secrets.ts';
 import { createLinkTokens, createTokens } from '../../src/delivery/links/tokens.ts';
 import { PROOF_HEADER, proveChange } from '../../src/nodes/change-proof.ts';
@@ -52,7 +52,7 @@ t.test(
     const token = tokens.recipient(ids).unsubscribe;
     const publish = (list: number, says: object, proof = '') => {
       const text = JSON.stringify({ token, email: ids.email, list, isLeft: true, at: Date.now(), ...says });
-      const subject = consentSubject(ids.user, personKey(tokens, ids.user, ids.email), list);
+      const subject = consentSubject(ids.user, contactKey(tokens, ids.user, ids.email), list);
       const given = headers();
       if (proof === 'forged') given.set(PROOF_HEADER, proveChange(createTokens(secrets, KNOWN), subject, text));
       else if (proof !== '') given.set(PROOF_HEADER, proof);
@@ -91,7 +91,7 @@ t.test(
     const addresses = count('addresses');
     for (const email of ['erased:ab', 'two words@example.com', 'bell\u0007@example.com']) {
       const made = tokens.recipient({ ...ids, address: 999, email }).unsubscribe;
-      const subject = consentSubject(ids.user, personKey(tokens, ids.user, email), 0);
+      const subject = consentSubject(ids.user, contactKey(tokens, ids.user, email), 0);
       const says = { token: made, email, list: 0, isLeft: true, at: Date.now(), form: 'none' };
       const { seq: last } = await jetstream(connection).publish(subject, JSON.stringify(says));
       await send.until(() => applied() >= last);

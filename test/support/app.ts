@@ -18,7 +18,7 @@ import { readConfig } from '../../src/config.ts';
 import { createAccount, createKeys } from '../../src/database/accounts.ts';
 import { connect, type Db, migrateAndSeed } from '../../src/database/open.ts';
 import { WriteLock } from '../../src/database/write-lock.ts';
-import { publicAddress } from '../../src/delivery/links/public-address.ts';
+import { findPublicUrl } from '../../src/delivery/links/public-address.ts';
 import { openTokens, type Tokens } from '../../src/delivery/links/tokens.ts';
 import type { Courier } from '../../src/delivery/transport/courier.ts';
 import { OutboxCourier } from '../../src/delivery/transport/outbox.ts';
@@ -166,7 +166,7 @@ export async function startApp(
   const clock = new FakeClock();
   const config = readConfig({ ...KEYS, DATABASE_PATH: path, PUBLIC_URL, ...settings });
   const tokens = openTokens(db.$client);
-  const publicUrl = () => publicAddress(db.$client, config).url || 'http://127.0.0.1:3000';
+  const publicUrl = () => findPublicUrl(db.$client, config).url || 'http://127.0.0.1:3000';
   const log = (fields: object, text: string) => logTo?.write(`${JSON.stringify({ ...fields, text })}\n`);
   const startBackground = (on: Db, courier: Courier) =>
     new Background({ db: on, config, clock, tokens, publicUrl, courier, log });

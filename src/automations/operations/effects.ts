@@ -8,8 +8,8 @@ import type { Db } from '../../database/open.ts';
 import {
   type AddressRange,
   isMember,
-  type MovedPeople,
-  type Moves,
+  type OrderChange,
+  type PlannedMove,
   plannedMoves,
 } from '../../delivery/queue/enrolment-state.ts';
 import { integer, isoTimestampSchema, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
@@ -60,14 +60,14 @@ const LOCK_WAIT_MS = 1500;
 /** The result of a change, and the enrolments that it moves; null: none. */
 export interface ChangeResult<Result> {
   result: Result;
-  moves: Moves | null;
+  moves: OrderChange | null;
 }
 
 /** The state before and after a change, for some enrolments. */
 interface TriedChange {
   before: readonly Placed[];
   after: readonly Placed[];
-  people: MovedPeople[];
+  people: PlannedMove[];
   leaving: number;
   /** True if the change may affect further enrolments. */
   hasMore: boolean;
@@ -185,9 +185,9 @@ async function rolledBack<Found>(client: Database, write: () => Found): Promise<
 }
 
 /** Returns the enrolments of an automation by their places, after a change that moved none. */
-function unmovedPeople(client: Database, automation: number, now: number): MovedPeople[] {
+function unmovedPeople(client: Database, automation: number, now: number): PlannedMove[] {
   return client
-    .prepare<Record<string, number>, MovedPeople>(`
+    .prepare<Record<string, number>, PlannedMove>(`
       SELECT position AS before, position AS after, is_queued, people, 0 AS shifted,
         iif(is_queued, 0, (SELECT count(*) FROM ${WAITING_THERE} AND e.due_at <= @now)) AS due,
         ifnull((SELECT min(e.due_at) FROM ${WAITING_THERE}), 0) AS first, ifnull((SELECT max(e.due_at) FROM ${WAITING_THERE}), 0) AS last

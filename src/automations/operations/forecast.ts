@@ -5,7 +5,7 @@ import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { ineligibilityReason } from '../../audience/eligibility.ts';
 import type { Db } from '../../database/open.ts';
 import { AUTOMATION_STATUS, DELIVERY_STATE } from '../../database/schema/index.ts';
-import { PLACE, waitMs } from '../../delivery/queue/enrolment-state.ts';
+import { POSITION, waitMs } from '../../delivery/queue/enrolment-state.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { codeOf, readStored } from '../../errors/stored.ts';
 import { choice, email, flag, isoTimestampSchema, nullable, said } from '../../http/requests/schemas.ts';
@@ -97,7 +97,7 @@ function forecastFor(
 function findEnrolment(client: Database, { id }: Automation, addressId: number): Enrolment | undefined {
   return client
     .prepare<[number, number], Enrolment>(
-      `SELECT e.*, ${PLACE} AS position, 0 AS change_id FROM enrolments e WHERE automation_id = ? AND address_id = ?`,
+      `SELECT e.*, ${POSITION} AS position, 0 AS change_id FROM enrolments e WHERE automation_id = ? AND address_id = ?`,
     )
     .get(id, addressId);
 }

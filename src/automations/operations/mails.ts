@@ -9,7 +9,7 @@ import { isOwned } from '../../database/ownership.ts';
 import { recordObject, totalBytes } from '../../database/record-json.ts';
 import { automationSchedules, senders } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import { PLACE } from '../../delivery/queue/enrolment-state.ts';
+import { POSITION } from '../../delivery/queue/enrolment-state.ts';
 import { designToken } from '../../designs/designs.ts';
 import { withinShare } from '../../http/account-share.ts';
 import { AddressList, checkTestAddresses, readAddressList } from '../../http/requests/address-list.ts';
@@ -204,7 +204,7 @@ export const listWaiting = operation({
     const { places } = movesTo(client, automation, position);
     const rows = client
       .prepare<Record<string, number>, { id: number; is_theirs: 0 | 1 }>(`
-        SELECT address_id AS id, state = 'active' AND ${PLACE} >= @low AND ${PLACE} < @high AS is_theirs
+        SELECT address_id AS id, state = 'active' AND ${POSITION} >= @low AND ${POSITION} < @high AS is_theirs
         FROM enrolments e WHERE automation_id = @automation AND address_id > @after ORDER BY address_id LIMIT ${MAX_EXAMINED}`)
       .all({ automation, low: places?.low ?? 0, high: position, after });
     const theirs = rows.filter(({ is_theirs }) => is_theirs === 1);

@@ -1,6 +1,6 @@
 /** Signing in with a password, the second step with a code, and signing out; passkeys are beside it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { clearSessionCookie, isSafeWay } from '../../http/cookies.ts';
+import { clearSessionCookie, isSecureChannel } from '../../http/cookies.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { relyingParty } from '../../users/passkeys/requests.ts';
 import { type SignInResult, type SignIns, signOut } from '../../users/sign-in.ts';
@@ -32,12 +32,12 @@ export async function loginPages(app: FastifyInstance, deps: Deps & { signIns: S
     const { next: given } = request.query;
     const next = nextPage(typeof given === 'string' ? given : undefined);
     if (request.session !== null) return reply.redirect(next, 303);
-    if (!isSafeWay(request, publicUrl())) return sendUnsafeWay(request, reply);
+    if (!isSecureChannel(request, publicUrl())) return sendUnsafeWay(request, reply);
     return show(request, reply, { next });
   });
 
   app.post('/login', async (request, reply) => {
-    if (!isSafeWay(request, publicUrl())) return sendUnsafeWay(request, reply);
+    if (!isSecureChannel(request, publicUrl())) return sendUnsafeWay(request, reply);
     const email = field(request, 'email');
     const next = nextPage(field(request, 'next'));
     const result = await signIns.withPassword(email, field(request, 'password'), callerOf(request));
@@ -47,7 +47,7 @@ export async function loginPages(app: FastifyInstance, deps: Deps & { signIns: S
   });
 
   app.post('/login/code', async (request, reply) => {
-    if (!isSafeWay(request, publicUrl())) return sendUnsafeWay(request, reply);
+    if (!isSecureChannel(request, publicUrl())) return sendUnsafeWay(request, reply);
     const pending = field(request, 'pending');
     const next = nextPage(field(request, 'next'));
     const result = await signIns.withCode(pending, field(request, 'code'), callerOf(request));

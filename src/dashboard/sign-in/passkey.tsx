@@ -1,6 +1,6 @@
 /** Signing in with a passkey, without an address or a password. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { beginVisit, isSafeWay, visitSecret } from '../../http/cookies.ts';
+import { beginVisit, isSecureChannel, visitSecret } from '../../http/cookies.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { relyingParty, signInRequest } from '../../users/passkeys/requests.ts';
 import type { SignInResult, SignIns } from '../../users/sign-in.ts';
@@ -27,13 +27,13 @@ export async function passkeyPages(
 
   app.post('/login/passkey/request', (request, reply) => {
     const party = relyingParty(publicUrl(), request.host);
-    if (party === null || !isSafeWay(request, publicUrl())) return reply.code(NOT_FOUND).send({});
+    if (party === null || !isSecureChannel(request, publicUrl())) return reply.code(NOT_FOUND).send({});
     const visit = visitSecret(request) ?? beginVisit(reply, publicUrl());
     return reply.send(signInRequest(party, signIns.challenges.make('sign-in', visit)));
   });
 
   app.post('/login/passkey', async (request, reply) => {
-    if (!isSafeWay(request, publicUrl())) return sendUnsafeWay(request, reply);
+    if (!isSecureChannel(request, publicUrl())) return sendUnsafeWay(request, reply);
     const next = nextPage(field(request, 'next'));
     const party = relyingParty(publicUrl(), request.host);
     const visit = visitSecret(request);

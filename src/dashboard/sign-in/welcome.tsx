@@ -1,7 +1,7 @@
 /** What a login link leads to: choosing a name and a password, which signs in. The secret of the link is in the fragment, then in a form. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
-import { isSafeWay } from '../../http/cookies.ts';
+import { isSecureChannel } from '../../http/cookies.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { findLoginLink, type LoginLink, useLoginLink } from '../../users/login-links.ts';
 import { hashPassword } from '../../users/passwords.ts';
@@ -24,7 +24,7 @@ export async function welcomePages(app: FastifyInstance, deps: Deps & { signIns:
 
   // The fragment does not reach the server: a script moves it into the form and sends that.
   app.get('/welcome', (request, reply) => {
-    if (!isSafeWay(request, publicUrl())) return sendUnsafeWay(request, reply);
+    if (!isSecureChannel(request, publicUrl())) return sendUnsafeWay(request, reply);
     const language = languageOf(request, null);
     const title = language.say('welcome.title');
     return sendBarePage(
@@ -49,7 +49,7 @@ export async function welcomePages(app: FastifyInstance, deps: Deps & { signIns:
   });
 
   app.post('/welcome/open', (request, reply) => {
-    if (!isSafeWay(request, publicUrl())) return sendUnsafeWay(request, reply);
+    if (!isSecureChannel(request, publicUrl())) return sendUnsafeWay(request, reply);
     const secret = field(request, 'secret').trim();
     const link = findLoginLink(db, secret, clock.now());
     if (link === null) return sendExpired(request, reply);
@@ -57,7 +57,7 @@ export async function welcomePages(app: FastifyInstance, deps: Deps & { signIns:
   });
 
   app.post('/welcome', async (request, reply) => {
-    if (!isSafeWay(request, publicUrl())) return sendUnsafeWay(request, reply);
+    if (!isSecureChannel(request, publicUrl())) return sendUnsafeWay(request, reply);
     const secret = field(request, 'secret');
     const link = findLoginLink(db, secret, clock.now());
     if (link === null) return sendExpired(request, reply);

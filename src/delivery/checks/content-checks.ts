@@ -6,7 +6,7 @@ import { checkMail, type Finding } from './mail-checks.ts';
 import { findSampleText } from './sample-text.ts';
 
 /** The number of items found, and the names of the first few. */
-export interface Named {
+export interface NameSample {
   readonly count: number;
   readonly names: readonly string[];
 }
@@ -15,7 +15,7 @@ export interface Named {
 export interface ContentFinding {
   check: 'urls' | 'leave' | 'address' | 'addressLacks' | 'unknown' | 'foreign' | 'values' | 'sample';
   isGood: boolean;
-  values: Named;
+  values: NameSample;
 }
 
 /** Facts about the account and the previewed contact that the checks need in addition to the mail. */
@@ -25,8 +25,8 @@ export interface CheckContext {
   /** The names of all placeholders. */
   readonly known: readonly string[];
   /** Placeholders that no contact can have a value for, and merge tags of other services. */
-  readonly unknown: Named;
-  readonly foreign: Named;
+  readonly unknown: NameSample;
+  readonly foreign: NameSample;
   /** The first line of the sender's postal address, and the names of the parts that the address lacks. */
   readonly address: string;
   readonly lacking: readonly string[];
@@ -50,7 +50,7 @@ export function checkContent(
   { withoutValue, known, unknown, foreign, address, lacking, template }: CheckContext,
 ): { shared: SharedFinding[]; own: ContentFinding[] } {
   const { findings, ...content } = checkMail({ html, text, headers: [] });
-  const finding = (check: ContentFinding['check'], { count, names }: Named): ContentFinding => ({
+  const finding = (check: ContentFinding['check'], { count, names }: NameSample): ContentFinding => ({
     check,
     isGood: count === 0,
     values: { count, names },
@@ -60,11 +60,11 @@ export function checkContent(
     // Sending adds the unsubscribe headers to every mail, so this check is skipped here.
     shared: findings
       .filter((found): found is SharedFinding => found.check !== 'unsubscribe')
-      .map((found) => (found.check === 'images' ? withSilent(found, template) : found)),
+      .map((found) => (found.check === 'images' ? withUndescribedImages(found, template) : found)),
     own: [
       finding('leave', { count: html.includes(PREFERENCES_PREVIEW) ? 0 : 1, names: [] }),
       isIn && lacking.length > 0
-        ? finding('addressLacks', named(lacking))
+        ? finding('addressLacks', sampleNames(lacking))
         : finding('address', { count: isIn ? 0 : 1, names: [] }),
       finding('urls', named(content.links.map(({ url }) => url.trim()).filter((url) => !isReachable(url)))),
       finding('unknown', unknown),
@@ -75,21 +75,21 @@ export function checkContent(
   };
 }
 
-function named(all: readonly string[], most = MAX_NAMES): Named {
+function named(all: readonly string[], most = MAX_NAMES): NameSample {
   return { count: all.length, names: all.slice(0, most).map((name) => name.slice(0, MAX_NAME) || '–') };
 }
 
 /** Also counts the design's images without an alternative text: MJML writes an empty one into the HTML, as if the image were decorative. */
-function withSilent(found: SharedFinding, template: string): SharedFinding {
+function withUndescribedImages(found: SharedFinding, template: string): SharedFinding {
   // The mail was compiled from this template, so parsing it cannot fail.
-  const count = found.values.count + (template === '' ? 0 : countSilent(parseMjml(template)));
+  const count = found.values.count + (template === '' ? 0 : countUndescribedImages(parseMjml(template)));
   return { ...found, isGood: count === 0, values: { ...found.values, count } };
 }
 
-function countSilent({ tagName, attributes, children = [] }: MjmlNode): number {
+function countUndescribedImages({ tagName, attributes, children = [] }: MjmlNode): number {
   const isSilent =
     tagName === 'mj-image' && attributes.alt === undefined && attributes['data-decoration'] === undefined;
-  return children.reduce((count, child) => count + countSilent(child), isSilent ? 1 : 0);
+  return children.reduce((count, child) => count + countUndescribedImages(child), isSilent ? 1 : 0);
 }
 
 /** Whether a link works on any machine: a web address with a dot in its host, an e-mail address or a phone number. */

@@ -12,8 +12,8 @@ import type { ContentWarning } from '../checks/content-checks.ts';
 import { type Content, ContentError, type ContentSource } from '../content/compiled-content.ts';
 import { parseMjml } from '../content/mjml.ts';
 import type { EditorView } from '../content/mjml-editor.ts';
-import type { Framing, MailFrame, MarkedLink } from '../shown/mail-frame.ts';
-import type { CheckedContent, Checking, Copying, Showing, Shown } from '../shown/shown-content.ts';
+import type { FrameInput, MailFrame, MarkedLink } from '../shown/mail-frame.ts';
+import type { CheckedContent, CheckInput, CopyInput, ShowInput, Shown } from '../shown/shown-content.ts';
 
 /** Frozen content as UTF-8 JSON, so that a thread that only passes it on does not have to parse it. */
 export interface FrozenText {
@@ -30,21 +30,21 @@ export interface Jobs {
   render: [string, string];
   view: [string, EditorView];
   edit: [{ mjml: string; before: string }, string];
-  check: [Checking, CheckedContent];
-  show: [Showing, Shown];
-  showHtml: [Showing, string];
-  copy: [Copying, string];
+  check: [CheckInput, CheckedContent];
+  show: [ShowInput, Shown];
+  showHtml: [ShowInput, string];
+  copy: [CopyInput, string];
   warnings: [{ texts: readonly string[]; known: readonly string[] | null }, ContentWarning[]];
   pictures: [string, string];
-  frame: [Framing, MailFrame];
+  frame: [FrameInput, MailFrame];
   links: [string, readonly MarkedLink[]];
 }
 
 /** A job request to a thread. */
-export type Order = { [Name in keyof Jobs]: { name: Name; input: Jobs[Name][0] } }[keyof Jobs];
+export type JobRequest = { [Name in keyof Jobs]: { name: Name; input: Jobs[Name][0] } }[keyof Jobs];
 
 /** The thread's reply: the result, or the problem with the template in its stored form. */
-export type Answer<Name extends keyof Jobs = keyof Jobs> = { result: Jobs[Name][1] } | { problem: string };
+export type JobReply<Name extends keyof Jobs = keyof Jobs> = { result: Jobs[Name][1] } | { problem: string };
 
 const TOO_MUCH = 'The template is too large or too complicated to compile.';
 const TIME_LIMIT_MS = 30_000;
@@ -122,11 +122,11 @@ class CompileThread {
   }
 
   /** Waits for the thread's reply. A thread that failed is not used again. */
-  async #receive<Name extends keyof Jobs>(worker: Worker, timeLimit: number): Promise<Answer<Name>> {
+  async #receive<Name extends keyof Jobs>(worker: Worker, timeLimit: number): Promise<JobReply<Name>> {
     const waiting = new AbortController();
     const { signal } = waiting;
     try {
-      const [answer]: Answer<Name>[] = await Promise.race([
+      const [answer]: JobReply<Name>[] = await Promise.race([
         once(worker, 'message', { signal }),
         once(worker, 'exit', { signal }).then(([code]) => {
           throw new Error(`The compiling thread ended without an answer (${code}).`);
@@ -165,37 +165,37 @@ function startThread(): Worker {
 }
 
 /** Compiles templates, and runs the checks of whole mails, which may also take seconds. */
-export const compiling = new CompileThread();
+export const compileThread = new CompileThread();
 
 /** Shows compiled mails. */
-export const showing = new CompileThread();
+export const showThread = new CompileThread();
 
 /**
  * Compiles content: MJML to HTML, adds preheader, footer and pixel, replaces links by tracked ones, and derives the text part.
  * @param timeLimit milliseconds after which the template is rejected as too complicated.
  */
 export function compileContent(accountId: number, source: ContentSource, timeLimit?: number): Promise<Content> {
-  return compiling.ask(accountId, 'compile', source, timeLimit);
+  return compileThread.ask(accountId, 'compile', source, timeLimit);
 }
 
 /** Compiles content as `compileContent` does. Returns it with the object `facts` as JSON, for a thread that only passes it on. */
 export function compileFrozen(accountId: number, source: ContentSource, facts: object): Promise<FrozenText> {
-  return compiling.ask(accountId, 'freeze', { source, facts: JSON.stringify(facts) });
+  return compileThread.ask(accountId, 'freeze', { source, facts: JSON.stringify(facts) });
 }
 
 /** Renders a template in MJML's JSON form to HTML. Placeholders are kept, and nothing that a mailing adds is included. */
 export function renderTemplate(accountId: number, template_json: string): Promise<string> {
-  return compiling.ask(accountId, 'render', template_json);
+  return compileThread.ask(accountId, 'render', template_json);
 }
 
 /** Converts a template in MJML's JSON form for the design editor; '' is an empty design. */
 export function viewTemplate(accountId: number, template_json: string): Promise<EditorView> {
-  return compiling.ask(accountId, 'view', template_json);
+  return compileThread.ask(accountId, 'view', template_json);
 }
 
 /** Converts the markup of the design editor back to JSON; `before` is the template that was opened. */
 export function editTemplate(accountId: number, mjml: string, before: string): Promise<string> {
-  return compiling.ask(accountId, 'edit', { mjml, before });
+  return compileThread.ask(accountId, 'edit', { mjml, before });
 }
 
 /** Returns the problem with a template's JSON that can be found without compiling it, for a field error; null if there is none. */

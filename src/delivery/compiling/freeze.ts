@@ -6,7 +6,7 @@ import type { Db } from '../../database/open.ts';
 import { cities, countries, designTemplates, type senders } from '../../database/schema/index.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { ContentError, type ContentSource } from '../content/compiled-content.ts';
-import { publicAddress } from '../links/public-address.ts';
+import { findPublicUrl } from '../links/public-address.ts';
 import type { FrozenContent } from '../queue/ready-mailing.ts';
 import { addressLine } from '../queue/sender.ts';
 import { compileContent, compileFrozen, type FrozenText } from './compile.ts';
@@ -44,7 +44,9 @@ export async function freezeContent(
   numberedLinks: readonly string[] = [],
 ): Promise<Frozen | { problem: Said }> {
   const content = await orProblem(
-    compileSource(db, config, source, mailing(source, numberedLinks), (code) => compileContent(sender.user_id, code)),
+    compileSource(db, config, source, mailingOptions(source, numberedLinks), (code) =>
+      compileContent(sender.user_id, code),
+    ),
   );
   if ('problem' in content) return content;
   return { links: content.links, frozen: { content, ...senderFacts(db, sender) } };
@@ -60,10 +62,10 @@ export async function freezeText(
 ): Promise<FrozenText | { problem: Said }> {
   const known = { ...senderFacts(db, sender), ...facts };
   const freeze = (code: ContentSource) => compileFrozen(sender.user_id, code, known);
-  return orProblem(compileSource(db, config, source, mailing(source), freeze));
+  return orProblem(compileSource(db, config, source, mailingOptions(source), freeze));
 }
 
-const mailing = ({ tracking }: ContentSourceRow, numberedLinks: readonly string[] = []) => ({
+const mailingOptions = ({ tracking }: ContentSourceRow, numberedLinks: readonly string[] = []) => ({
   isTracked: tracking === 1,
   footer: true,
   numberedLinks,
@@ -110,7 +112,7 @@ export async function compileSource<Made>(
     tracking: isTracked && config.TRACKING === 'on',
     footer,
     numberedLinks,
-    publicUrl: publicAddress(db.$client, config).url,
+    publicUrl: findPublicUrl(db.$client, config).url,
   });
 }
 

@@ -4,40 +4,40 @@
  */
 import { findPictureIds } from '../../database/functions/picture-ids.ts';
 import { type ContentWarning, contentWarnings } from '../checks/content-checks.ts';
-import { type Framing, frameMail, linkNames, type MailFrame, type MarkedLink } from '../shown/mail-frame.ts';
+import { type FrameInput, frameMail, linkNames, type MailFrame, type MarkedLink } from '../shown/mail-frame.ts';
 import {
   type CheckedContent,
-  type Checking,
-  type Copying,
+  type CheckInput,
+  type CopyInput,
   mergeShown,
-  type Showing,
+  type ShowInput,
   type Shown,
   showContent,
   showCopy,
 } from '../shown/shown-content.ts';
-import { compiling, showing } from './compile.ts';
+import { compileThread, showThread } from './compile.ts';
 
 /** Mails up to this number of characters are processed in the calling thread, which takes a few milliseconds. */
 const MAX_SMALL = 64 * 1024;
 
 /** Returns the mail as JSON. Throws ContentError if the contact would not get the mail, either. */
-export async function show(accountId: number, mail: Showing): Promise<Shown> {
-  return mail.frozen.length <= MAX_SMALL ? showContent(mail) : showing.ask(accountId, 'show', mail);
+export async function show(accountId: number, mail: ShowInput): Promise<Shown> {
+  return mail.frozen.length <= MAX_SMALL ? showContent(mail) : showThread.ask(accountId, 'show', mail);
 }
 
 /** Returns the HTML of the mail. Throws as `show` does. */
-export async function showHtml(accountId: number, mail: Showing): Promise<string> {
-  return mail.frozen.length <= MAX_SMALL ? mergeShown(mail).html : showing.ask(accountId, 'showHtml', mail);
+export async function showHtml(accountId: number, mail: ShowInput): Promise<string> {
+  return mail.frozen.length <= MAX_SMALL ? mergeShown(mail).html : showThread.ask(accountId, 'showHtml', mail);
 }
 
 /** Returns the HTML of the web copy of a mail. Throws as `show` does. */
-export async function copy(accountId: number, copying: Copying): Promise<string> {
-  return copying.frozen.length <= MAX_SMALL ? showCopy(copying) : showing.ask(accountId, 'copy', copying);
+export async function copy(accountId: number, copying: CopyInput): Promise<string> {
+  return copying.frozen.length <= MAX_SMALL ? showCopy(copying) : showThread.ask(accountId, 'copy', copying);
 }
 
 /** Returns the results of the checks of a mail. Throws as `show` does. */
-export function check(accountId: number, checking: Checking): Promise<CheckedContent> {
-  return compiling.ask(accountId, 'check', checking);
+export function check(accountId: number, checking: CheckInput): Promise<CheckedContent> {
+  return compileThread.ask(accountId, 'check', checking);
 }
 
 /** Returns the warnings about the texts of a mail, see `contentWarnings`. */
@@ -47,20 +47,20 @@ export async function warnings(
   known: readonly string[] | null,
 ): Promise<ContentWarning[]> {
   const isSmall = texts.reduce((sum, { length }) => sum + length, 0) <= MAX_SMALL;
-  return isSmall ? contentWarnings(texts, known) : showing.ask(accountId, 'warnings', { texts, known });
+  return isSmall ? contentWarnings(texts, known) : showThread.ask(accountId, 'warnings', { texts, known });
 }
 
 /** Returns the ids in a mail that may be those of images, as a JSON array. */
 export async function pictureIds(accountId: number, html: string): Promise<string> {
-  return html.length <= MAX_SMALL ? findPictureIds(html) : showing.ask(accountId, 'pictures', html);
+  return html.length <= MAX_SMALL ? findPictureIds(html) : showThread.ask(accountId, 'pictures', html);
 }
 
 /** Returns the mail prepared for an iframe. */
-export async function frame(accountId: number, framing: Framing): Promise<MailFrame> {
-  return framing.html.length <= MAX_SMALL ? frameMail(framing) : showing.ask(accountId, 'frame', framing);
+export async function frame(accountId: number, framing: FrameInput): Promise<MailFrame> {
+  return framing.html.length <= MAX_SMALL ? frameMail(framing) : showThread.ask(accountId, 'frame', framing);
 }
 
 /** Returns the tracked links in the HTML of a mail with their texts. */
-export async function namesOfLinks(accountId: number, html: string): Promise<readonly MarkedLink[]> {
-  return html.length <= MAX_SMALL ? linkNames(html) : showing.ask(accountId, 'links', html);
+export async function linkTexts(accountId: number, html: string): Promise<readonly MarkedLink[]> {
+  return html.length <= MAX_SMALL ? linkNames(html) : showThread.ask(accountId, 'links', html);
 }

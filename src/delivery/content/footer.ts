@@ -7,7 +7,7 @@ import type { Region } from './html-regions.ts';
 import { PREFERENCES } from './merge.ts';
 
 /** The attribute that marks the preference link at the top of a long mail. */
-export const LEAD = 'data-lead';
+export const TOP_LINK = 'data-lead';
 const WHITE = 'ffffff';
 /** Text colours from low to high contrast; one of the last two is legible on any background. */
 const TEXT_COLOURS = ['595959', 'c8ccd1', '000000', WHITE];
@@ -17,17 +17,17 @@ const TEXT_COLOURS = ['595959', 'c8ccd1', '000000', WHITE];
  * stays legible when a mail client's dark mode changes the page background.
  */
 export function footerFor(regions: readonly Region[]): string {
-  const { style, link } = looks(regions);
+  const { style, link } = stylesFor(regions);
   return `<div style="padding:16px;${style}">((sender_address))<br>${link}</div>`;
 }
 
 /** Returns the preference link for the top of a mail that is so long that mail clients clip its end. The text part skips this link. */
-export function leadFor(regions: readonly Region[]): string {
-  const { style, link } = looks(regions);
-  return `<div ${LEAD}="" style="padding:4px 16px;${style}">${link}</div>`;
+export function topLinkFor(regions: readonly Region[]): string {
+  const { style, link } = stylesFor(regions);
+  return `<div ${TOP_LINK}="" style="padding:4px 16px;${style}">${link}</div>`;
 }
 
-function looks(regions: readonly Region[]): { style: string; link: string } {
+function stylesFor(regions: readonly Region[]): { style: string; link: string } {
   const background = bodyBackground(regions);
   const color = TEXT_COLOURS.find((text) => contrast(text, background) >= 4.5) ?? '000000';
   return {

@@ -134,13 +134,13 @@ export function resolve(slot: Slot, value: string | undefined): string {
     case 'url':
       return encodeURIComponent(wellFormed(text));
     case 'url-start':
-      return webAddress(text);
+      return toWebUrl(text);
     case 'mailto:':
       return `mailto:${encodeURIComponent(wellFormed(text.trim().replace(/^mailto:/i, ''))).replaceAll('%40', '@')}`;
     case 'tel:':
       return `tel:${encodeURIComponent(wellFormed(text.replace(/^\s*tel:|\s+/gi, ''))).replaceAll('%2B', '+')}`;
     default:
-      return webAddress(/^\s*https?:\/\//i.test(text) ? text : slot.place + text.trim().replace(/^\/\//, ''));
+      return toWebUrl(/^\s*https?:\/\//i.test(text) ? text : slot.place + text.trim().replace(/^\/\//, ''));
   }
 }
 
@@ -196,7 +196,7 @@ function merge(template: Template, values: Values, encode: (text: string) => str
 
 // Makes a URL from a value. Characters not allowed in URLs are encoded and a missing scheme is added. The result is empty for any scheme
 // that could run code.
-function webAddress(text: string): string {
+function toWebUrl(text: string): string {
   const given = text.trim();
   const url = /^(?:[\p{L}\p{N}-]{1,63}\.){1,9}\p{L}{2,63}(?:[/?#]|$)/u.test(given) ? `https://${given}` : given;
   if (/^https?:\/\/[\w.~:/?#@!$()*+,;=%-]*$/.test(url)) return url;

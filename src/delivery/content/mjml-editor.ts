@@ -46,7 +46,7 @@ export function editedTemplate(mjml: string, before: string): string {
   const opened = before === '' ? null : parseMjml(before);
   const edited = opened !== null && buildView(opened).isDrawable ? opened : null;
   const head = headElements(edited);
-  const parts = drawn.children.map(unwrapped);
+  const parts = drawn.children.map(unwrap);
   const rest = parts.filter(({ tagName }) => tagName !== 'mj-head');
   const attributes = opened?.attributes ?? drawn.attributes;
   const whole = {
@@ -64,8 +64,8 @@ function buildView(root: MjmlNode): EditorView {
   const children = root.children ?? [];
   const parts = children.map((part) =>
     part.tagName === 'mj-head'
-      ? { ...part, children: part.children?.map((child) => wrapped(child, SUPPORTED_IN_HEAD)) ?? [] }
-      : wrapped(part, SUPPORTED),
+      ? { ...part, children: part.children?.map((child) => wrap(child, SUPPORTED_IN_HEAD)) ?? [] }
+      : wrap(part, SUPPORTED),
   );
   const isDrawable = children.every((part) =>
     // The editor would remove attributes that equal the defaults set in mj-attributes.
@@ -77,17 +77,15 @@ function buildView(root: MjmlNode): EditorView {
 }
 
 /** The element for the editor, with unsupported content wrapped; `supported` are the elements that the editor supports in this place. */
-function wrapped(element: MjmlNode, supported: ReadonlySet<string>): MjmlNode {
+function wrap(element: MjmlNode, supported: ReadonlySet<string>): MjmlNode {
   const { tagName, attributes, children, content = '' } = element;
   if (tagName === 'mj-raw') return { tagName, attributes: { ...attributes, [KEPT_HTML]: content } };
   if (!supported.has(tagName)) return { tagName: 'mj-raw', attributes: { [KEPT_MJML]: toMarkup(element) } };
-  return children === undefined
-    ? element
-    : { ...element, children: children.map((child) => wrapped(child, supported)) };
+  return children === undefined ? element : { ...element, children: children.map((child) => wrap(child, supported)) };
 }
 
 /** The element in its stored form. Throws ContentError if wrapped MJML, which the owner may have edited, is not a single element. */
-function unwrapped(element: MjmlNode): MjmlNode {
+function unwrap(element: MjmlNode): MjmlNode {
   const { tagName, attributes, children } = element;
   const { [KEPT_HTML]: html, [KEPT_MJML]: mjml, ...others } = attributes;
   if (tagName === 'mj-raw' && mjml !== undefined) {
@@ -98,7 +96,7 @@ function unwrapped(element: MjmlNode): MjmlNode {
   // The editor escapes style sheets as if they were text.
   if (tagName === 'mj-style') return { ...element, content: unescaped(element.content ?? '') };
   if (tagName === 'mj-raw' && html !== undefined) return { tagName, attributes: others, content: html };
-  return children === undefined ? element : { ...element, children: children.map(unwrapped) };
+  return children === undefined ? element : { ...element, children: children.map(unwrap) };
 }
 
 function unescaped(text: string): string {
@@ -139,13 +137,13 @@ export function toMarkup({ tagName, attributes, children = [], content }: MjmlNo
  * @throws ContentError if the markup is not a single mjml element, or is larger or deeper than a template may be. The depth is limited
  * because the parser takes time quadratic in it.
  */
-export function fromMarkup(markup: string): Building {
-  const top: Building = { tagName: '', attributes: {}, children: [] };
-  const open: Building[] = [top];
+export function fromMarkup(markup: string): MutableNode {
+  const top: MutableNode = { tagName: '', attributes: {}, children: [] };
+  const open: MutableNode[] = [top];
   let elements = 0;
   /** The number of open HTML elements in an element's content; unclosed ones are closed at its end. */
   let htmlDepth = 0;
-  let verbatim: { node: Building; from: number; depth: number } | null = null;
+  let verbatim: { node: MutableNode; from: number; depth: number } | null = null;
   const parser = new Parser(
     {
       onopentag(tagName, attributes) {
@@ -157,7 +155,7 @@ export function fromMarkup(markup: string): Building {
         }
         checkCount(++elements);
         checkDepth(open.length - 1);
-        const node: Building = { tagName, attributes, children: [] };
+        const node: MutableNode = { tagName, attributes, children: [] };
         open.at(-1)?.children.push(node);
         if (VERBATIM.has(tagName)) verbatim = { node, from: parser.endIndex + 1, depth: 0 };
         else open.push(node);
@@ -184,9 +182,9 @@ export function fromMarkup(markup: string): Building {
   return root;
 }
 
-interface Building {
+interface MutableNode {
   tagName: string;
   attributes: Record<string, string>;
-  children: Building[];
+  children: MutableNode[];
   content?: string;
 }

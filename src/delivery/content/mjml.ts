@@ -36,7 +36,7 @@ export function parseMjml(json: string): MjmlNode {
   if (!isObject(value) || value.tagName !== 'mjml') {
     throw new ContentError('The template is not an MJML document: an object whose tagName is mjml.');
   }
-  const root = node(value, 0, { elements: 0 });
+  const root = toNode(value, 0, { elements: 0 });
   if (!root.children?.some((child) => child.tagName === 'mj-body')) {
     throw new ContentError('The template has no mj-body.');
   }
@@ -49,7 +49,7 @@ export function parseMjml(json: string): MjmlNode {
  * @throws ContentError with a message for the owner.
  */
 export async function renderMjml(root: MjmlNode, preview: boolean): Promise<string> {
-  const document = quoted(preview ? root : without(root, 'mj-preview'));
+  const document = withEscapedQuotes(preview ? root : without(root, 'mj-preview'));
   const { default: mjml2html } = await import('mjml');
   const { html, errors } = await mjml2html(document as Parameters<typeof mjml2html>[0], {
     fonts: {},
@@ -72,7 +72,7 @@ export function checkCount(elements: number): void {
   if (elements > MAX_ELEMENTS) throw new ContentError(`The template has more than ${MAX_ELEMENTS} elements.`);
 }
 
-function node(value: unknown, depth: number, count: Count): MjmlNode {
+function toNode(value: unknown, depth: number, count: Count): MjmlNode {
   checkDepth(depth);
   checkCount(++count.elements);
   if (!isObject(value) || typeof value.tagName !== 'string') {
@@ -101,7 +101,7 @@ function node(value: unknown, depth: number, count: Count): MjmlNode {
   }
   return {
     ...clean,
-    ...(children && { children: children.map((child) => node(child, depth + 1, count)) }),
+    ...(children && { children: children.map((child) => toNode(child, depth + 1, count)) }),
     ...(content !== undefined && { content }),
   };
 }
@@ -117,12 +117,12 @@ function without(parent: MjmlNode, tagName: string): MjmlNode {
 }
 
 /** Escapes the quotes in the attributes of the body, because MJML writes them into the HTML unescaped. */
-function quoted(element: MjmlNode): MjmlNode {
+function withEscapedQuotes(element: MjmlNode): MjmlNode {
   if (element.tagName === 'mj-head') return element;
   const attributes = Object.fromEntries(
     Object.entries(element.attributes).map(([name, value]) => [name, value.replaceAll('"', '&quot;')]),
   );
-  return { ...element, attributes, ...(element.children && { children: element.children.map(quoted) }) };
+  return { ...element, attributes, ...(element.children && { children: element.children.map(withEscapedQuotes) }) };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

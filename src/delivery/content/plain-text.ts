@@ -1,6 +1,6 @@
 /** Derives a mail's text part from its HTML. */
 import { convert, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
-import { LEAD } from './footer.ts';
+import { TOP_LINK } from './footer.ts';
 import { scan, type Template } from './merge.ts';
 
 /**
@@ -51,7 +51,7 @@ const options: HtmlToTextOptions = {
     { selector: 'area', format: 'skip' },
     { selector: 'img', format: 'image' },
     { selector: 'head', format: 'skip' },
-    { selector: `[${LEAD}]`, format: 'skip' },
+    { selector: `[${TOP_LINK}]`, format: 'skip' },
     { selector: '[style*="display:none"]', format: 'skip' },
     { selector: '[style*="display: none"]', format: 'skip' },
     ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),

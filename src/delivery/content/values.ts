@@ -5,16 +5,19 @@ import type { Db } from '../../database/open.ts';
 import type { RecipientIds } from '../links/tokens.ts';
 import type { Values } from './merge.ts';
 
-const PERSON_FIELDS = [...RESERVED_FIELDS, 'custom_values'] as const;
+const CONTACT_FIELDS = [...RESERVED_FIELDS, 'custom_values'] as const;
 
 /** The fields of a contact; all null if only the address is known. `custom_values` is JSON keyed by custom field id. */
-export type Person = Record<(typeof PERSON_FIELDS)[number], string | null>;
+export type ContactFields = Record<(typeof CONTACT_FIELDS)[number], string | null>;
 
 /** The fields of a contact that a mail needs for its placeholders and its To header. */
-export function personFields(placeholders: readonly string[], names: readonly CustomName[]): readonly (keyof Person)[] {
+export function contactFieldsFor(
+  placeholders: readonly string[],
+  names: readonly CustomName[],
+): readonly (keyof ContactFields)[] {
   const named = new Set<string>([...placeholders, 'email', 'first_name', 'last_name']);
   if (names.some(({ field_name }) => named.has(field_name))) named.add('custom_values');
-  return PERSON_FIELDS.filter((field) => named.has(field));
+  return CONTACT_FIELDS.filter((field) => named.has(field));
 }
 
 /** The id and name of a custom field. */
@@ -24,9 +27,9 @@ export interface CustomName {
 }
 
 /** The fields of the contact with this id, even if the contact was deleted; undefined if the row is gone. */
-export function findPerson(client: Database, contactId: number): Person | undefined {
+export function findContactFields(client: Database, contactId: number): ContactFields | undefined {
   return client
-    .prepare<[number], Person>(`
+    .prepare<[number], ContactFields>(`
       SELECT email, alt_email, countries.name AS country, ${TEXT_COLUMNS.join(', ')}, custom_values
       FROM contacts LEFT JOIN countries ON countries.id = contacts.country_id WHERE contacts.id = ?`)
     .get(contactId);
@@ -34,7 +37,7 @@ export function findPerson(client: Database, contactId: number): Person | undefi
 
 /** Returns the values by placeholder name. `email` is used if the contact has no address. Fields that were not read are empty. */
 export function mergeValues(
-  person: Partial<Person>,
+  person: Partial<ContactFields>,
   names: readonly CustomName[],
   email: string,
 ): Record<string, string> {
@@ -65,6 +68,6 @@ export function deliveryValues(db: Db, { user, delivery, mailing, address }: Rec
 
 /** The values of placeholders for one of the account's contacts; null when it does not exist. */
 export function findContactValues(db: Db, accountId: number, contactId: number | undefined): Values | null {
-  const person = contactId === undefined ? undefined : findPerson(db.$client, contactId);
+  const person = contactId === undefined ? undefined : findContactFields(db.$client, contactId);
   return person === undefined ? null : mergeValues(person, listCustomFields(db, accountId), '');
 }

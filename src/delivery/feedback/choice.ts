@@ -40,7 +40,7 @@ export interface KeptLists {
  * Removes the lists that the contact has already left by their own choice. Leaving again counts for another mail, unless the form names all
  * lists.
  */
-export function notKept({ left, ...chosen }: ChosenLists, kept: KeptLists): ChosenLists {
+export function withoutKept({ left, ...chosen }: ChosenLists, kept: KeptLists): ChosenLists {
   const isSame = chosen.form === 'groups' || kept.isCounted;
   return { ...chosen, left: left.filter((list) => !(isSame && kept.left.includes(list))) };
 }
@@ -52,10 +52,10 @@ export function notKept({ left, ...chosen }: ChosenLists, kept: KeptLists): Chos
 const KEPT_CHOICES = 'applied_SENDLARK_CONSENTS';
 
 /** An erased contact as identified in JetStream. */
-export interface ErasedPerson {
+export interface ErasedContact {
   account: number;
   address: number;
-  /** `personKey` of the address. */
+  /** `contactKey` of the address. */
   person: string;
 }
 
@@ -63,13 +63,13 @@ export interface ErasedPerson {
  * A keyed hash of an address, which identifies a contact in JetStream. It is the same in every backup of this installation, and the address
  * cannot be read from it.
  */
-export function personKey(tokens: LinkTokens, account: number, email: string): string {
+export function contactKey(tokens: LinkTokens, account: number, email: string): string {
   const signed = tokens.sign('person', `${account} ${email}`);
   return signed.slice(signed.indexOf('.') + 1);
 }
 
 /** Whether `person` is the hash of this address, made with any of the known secrets. */
-export function isPerson(tokens: LinkTokens, account: number, email: string, person: string): boolean {
+export function isContactKey(tokens: LinkTokens, account: number, email: string, person: string): boolean {
   const text = `${account} ${email}`;
   return tokens.read('person', `${Buffer.from(text).toString('base64url')}.${person}`) === text;
 }
@@ -81,6 +81,6 @@ export function isPerson(tokens: LinkTokens, account: number, email: string, per
 export function noteChoicesToErase(client: Database, account: number, address: number, email: string): void {
   if (findNamedValue(client, KEPT_CHOICES) === null) return;
   client.prepare('DELETE FROM unpublished_choices WHERE address_id = ?').run(address);
-  const erased: ErasedPerson = { account, address, person: personKey(openTokens(client), account, email) };
+  const erased: ErasedContact = { account, address, person: contactKey(openTokens(client), account, email) };
   recordWrite(client, 'erase-choices', erased);
 }

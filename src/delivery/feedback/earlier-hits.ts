@@ -11,13 +11,13 @@ import { BY_PERSON, MADE_BY } from '../../database/schema/index.ts';
 import {
   addChange,
   type CountedEvent,
+  type CounterChanges,
+  counterWriter,
+  type Engagement,
   eventCounter,
-  type FigureChanges,
-  figureCounter,
-  type Reading,
 } from './event-counts.ts';
 import { isTooSoonForPerson } from './readers.ts';
-import { type RecordedHit, RecordedHits, readingOf } from './recorded-hits.ts';
+import { engagementOf, type RecordedHit, RecordedHits } from './recorded-hits.ts';
 
 /** The working time of one call. */
 const BACKGROUND_MS = 20;
@@ -32,7 +32,7 @@ interface Unfinished {
   events: number;
 }
 
-interface Delivery extends Reading {
+interface Delivery extends Engagement {
   id: number;
   mailing_id: number;
   address_id: number;
@@ -43,20 +43,20 @@ interface Delivery extends Reading {
 /**
  * Reclassifies earlier opens and clicks for a short time. Returns whether there are more. Continues where it stopped, even after a crash.
  */
-export async function continueClassifying(client: Database): Promise<boolean> {
+export async function continueReclassifying(client: Database): Promise<boolean> {
   if (findNamedValue(client, UNFINISHED) === null) return false;
   const until = performance.now() + BACKGROUND_MS;
   const recorded = new RecordedHits(client);
   let hasMore = true;
   await inChunks(client, (rows) => {
-    hasMore = classifySome(client, recorded, Math.ceil(rows / COST));
+    hasMore = reclassifySome(client, recorded, Math.ceil(rows / COST));
     return hasMore && performance.now() < until;
   });
   return hasMore;
 }
 
 /** Reclassifies the hits of the next `rows` deliveries. Returns false when none are left. */
-function classifySome(client: Database, recorded: RecordedHits, rows: number): boolean {
+function reclassifySome(client: Database, recorded: RecordedHits, rows: number): boolean {
   const stored = findNamedValue(client, UNFINISHED);
   if (stored === null) return false;
   const unfinished: Unfinished = JSON.parse(stored);
@@ -77,10 +77,10 @@ function classifySome(client: Database, recorded: RecordedHits, rows: number): b
     WHERE d.id > @after AND d.id <= @last AND d.opens + d.clicks > 0 ORDER BY d.id`,
   ).all({ after: unfinished.after, last });
   const events: CountedEvent[] = [];
-  const figures: FigureChanges = new Map();
+  const figures: CounterChanges = new Map();
   for (const delivery of found) events.push(...classify(client, recorded, delivery, unfinished.events, figures));
   eventCounter(client)(events);
-  figureCounter(client)(figures);
+  counterWriter(client)(figures);
   writeNamedValue(client, UNFINISHED, JSON.stringify({ ...unfinished, after: last }));
   return true;
 }
@@ -91,12 +91,12 @@ function classify(
   recorded: RecordedHits,
   delivery: Delivery,
   lastEvent: number,
-  figures: FigureChanges,
+  figures: CounterChanges,
 ): CountedEvent[] {
   const before = recorded.of(delivery.id);
   const bursts = new Set(recorded.inBursts(delivery.mailing_id, before).map(({ id }) => id));
   const after = before.map((hit) => (hit.id > lastEvent ? hit : { ...hit, made_by: classOf(hit, delivery, bursts) }));
-  const reading = newReading(delivery, after, lastEvent);
+  const reading = reclassified(delivery, after, lastEvent);
   recorded.write(delivery.id, reading);
   addChange(figures, delivery.mailing_id, delivery, reading);
   noteProxied(client, delivery, reading, after);
@@ -126,13 +126,13 @@ function classOf({ id, link, at, made_by }: RecordedHit, { updated_at }: Deliver
  * The delivery's counters after reclassification. Earlier releases counted hits of machines as opens and clicks, and hits removed since
  * then stay counted as they were.
  */
-function newReading(delivery: Delivery, hits: readonly RecordedHit[], lastEvent: number): Reading {
+function reclassified(delivery: Delivery, hits: readonly RecordedHit[], lastEvent: number): Engagement {
   const machines = (isClick: boolean) =>
     hits.filter(
       ({ id, link, made_by }) => id <= lastEvent && (link !== null) === isClick && made_by === MADE_BY.machine,
     ).length;
   const [opens, clicks] = [machines(false), machines(true)];
-  const reading = readingOf(
+  const reading = engagementOf(
     {
       ...delivery,
       opens: Math.max(0, delivery.opens - opens),
@@ -150,7 +150,7 @@ function newReading(delivery: Delivery, hits: readonly RecordedHit[], lastEvent:
 function noteProxied(
   client: Database,
   { address_id, owner_kind }: Delivery,
-  { by_person, opened_at }: Reading,
+  { by_person, opened_at }: Engagement,
   hits: readonly RecordedHit[],
 ): void {
   if ((by_person & BY_PERSON.proxied) === 0 || (owner_kind !== 'single' && owner_kind !== 'schedule')) return;

@@ -40,14 +40,14 @@ export function eventCounter(client: Database): (events: readonly CountedEvent[]
     for (const { mailing, kind, link, by, at, times = 1 } of events) {
       const isMachine = by === MADE_BY.machine;
       const hour = at - (at % HOUR_MS);
-      const ofHour = kept(hours, `${mailing} ${hour}`, () => emptyHour(mailing, hour));
+      const ofHour = getOrCreate(hours, `${mailing} ${hour}`, () => emptyHour(mailing, hour));
       ofHour[`${kind}s`] += times;
       if (isMachine && kind === 'open') ofHour.machine_opens += times;
       if (by === MADE_BY.proxied) ofHour.proxied_opens += times;
       if (kind !== 'click') continue;
       if (isMachine) ofHour.machine_clicks += times;
       if (link === null) continue;
-      const ofLink = kept(links, `${mailing} ${link}`, () => emptyLink(mailing, link));
+      const ofLink = getOrCreate(links, `${mailing} ${link}`, () => emptyLink(mailing, link));
       ofLink.clicks += times;
       if (isMachine) ofLink.machine_clicks += times;
     }
@@ -75,14 +75,14 @@ function emptyLink(mailing: number, link: number) {
 }
 
 /** Returns the value of a key, creating it if it is missing. */
-function kept<T>(values: Map<string, T>, key: string, make: () => T): T {
+function getOrCreate<T>(values: Map<string, T>, key: string, make: () => T): T {
   const value = values.get(key) ?? make();
   values.set(key, value);
   return value;
 }
 
 /** The columns of a delivery that record opens and clicks. */
-export interface Reading {
+export interface Engagement {
   state: number;
   opened_at: number | null;
   opens: number;
@@ -96,18 +96,18 @@ type Counter = keyof typeof NONE;
 const COUNTERS = Object.keys(NONE) as Counter[];
 
 /** Changes of counters by mailing. */
-export type FigureChanges = Map<number, Record<Counter, number>>;
+export type CounterChanges = Map<number, Record<Counter, number>>;
 
 /** The changes of a mailing, created as zeros. */
-export function changesOf(changes: FigureChanges, mailing: number): Record<Counter, number> {
+export function changesOf(changes: CounterChanges, mailing: number): Record<Counter, number> {
   const known = changes.get(mailing) ?? { ...NONE };
   changes.set(mailing, known);
   return known;
 }
 
 /** Adds the difference between a delivery's new and old contribution to the counters of its mailing. */
-export function addChange(changes: FigureChanges, mailing: number, before: Reading, after: Reading): void {
-  const [old, now] = [figuresOf(before), figuresOf(after)];
+export function addChange(changes: CounterChanges, mailing: number, before: Engagement, after: Engagement): void {
+  const [old, now] = [contributionOf(before), contributionOf(after)];
   const change = changesOf(changes, mailing);
   for (const counter of COUNTERS) change[counter] += now[counter] - old[counter];
 }
@@ -116,7 +116,7 @@ export function addChange(changes: FigureChanges, mailing: number, before: Readi
  * A delivery's contribution to the counters. Opens of bounced mail do not count as unique, so that `unique_opens` never exceeds
  * `delivered`.
  */
-function figuresOf({ state, opened_at, opens, clicks, by_person }: Reading): Record<Counter, number> {
+function contributionOf({ state, opened_at, opens, clicks, by_person }: Engagement): Record<Counter, number> {
   const isAccepted = state === DELIVERY_STATE.accepted;
   return {
     unique_opens: Number(isAccepted && opened_at !== null),
@@ -129,7 +129,7 @@ function figuresOf({ state, opened_at, opens, clicks, by_person }: Reading): Rec
 }
 
 /** Returns a function that writes changes of counters. Call it in the transaction that changes the deliveries. */
-export function figureCounter(client: Database): (changes: FigureChanges) => void {
+export function counterWriter(client: Database): (changes: CounterChanges) => void {
   const sets = COUNTERS.map((counter) => `${counter} = ${counter} + @${counter}`).join(', ');
   const count = client.prepare<[object]>(`UPDATE mailings SET ${sets} WHERE id = @mailing`);
   return (changes) => {

@@ -3,17 +3,17 @@ import type { Database, Statement } from 'better-sqlite3';
 import { IS_UNMEASURED } from '../../audience/tracking-choice.ts';
 import { BY_PERSON, DELIVERY_STATE, MADE_BY, type MadeBy, type TrackingMode } from '../../database/schema/index.ts';
 import { withAnnouncedWrite } from '../../database/write-turns.ts';
-import { NOBODY } from '../links/shared-links.ts';
+import { NO_DELIVERY } from '../links/shared-links.ts';
 import type { RecipientIds } from '../links/tokens.ts';
 import { TRAP_LINK } from '../links/trap-link.ts';
 import {
   addChange,
   type CountedEvent,
+  type CounterChanges,
   changesOf,
+  counterWriter,
+  type Engagement,
   eventCounter,
-  type FigureChanges,
-  figureCounter,
-  type Reading,
 } from './event-counts.ts';
 import { madeBy, type Reader } from './readers.ts';
 import { BURST_MS, type RecordedHit, RecordedHits } from './recorded-hits.ts';
@@ -29,7 +29,7 @@ export interface Hit {
   reader: Reader;
 }
 
-interface Target extends Reading {
+interface HitTarget extends Engagement {
   /** The account's current tracking mode, and whether tracking is off for this contact. */
   tracking: TrackingMode;
   is_unmeasured: 0 | 1;
@@ -39,9 +39,9 @@ interface Target extends Reading {
 }
 
 /** The changes that a batch has written, to be counted at its end. */
-interface Written {
+interface BatchChanges {
   events: CountedEvent[];
-  mailings: FigureChanges;
+  mailings: CounterChanges;
 }
 
 const BATCH_SIZE = 100;
@@ -64,13 +64,13 @@ const TRAP_MS = 10_000;
 export class HitBuffer {
   readonly #client: Database;
   readonly #recorded: RecordedHits;
-  readonly #target: Statement<[number, number, number], Target>;
+  readonly #target: Statement<[number, number, number], HitTarget>;
   readonly #sharedBy: Statement<[number], TrackingMode>;
-  readonly #counts: Statement<[Reading & { id: number }]>;
+  readonly #counts: Statement<[Engagement & { id: number }]>;
   readonly #machineTime: Statement<[{ from: number; until: number; id: number }]>;
   readonly #event: Statement<[number, number, 'open' | 'click', number | null, MadeBy, number]>;
   readonly #countEvents: (events: readonly CountedEvent[]) => void;
-  readonly #countFigures: (changes: FigureChanges) => void;
+  readonly #countFigures: (changes: CounterChanges) => void;
   #waiting: Hit[] = [];
   /** Hits whose mail was not yet accepted, for another attempt in the next round. */
   #early: Hit[] = [];
@@ -101,7 +101,7 @@ export class HitBuffer {
     this.#event = client.prepare(`
       INSERT INTO events (mailing_id, delivery_id, kind, link_number, made_by, happened_at) VALUES (?, ?, ?, ?, ?, ?)`);
     this.#countEvents = eventCounter(client);
-    this.#countFigures = figureCounter(client);
+    this.#countFigures = counterWriter(client);
   }
 
   add(hit: Hit): void {
@@ -134,7 +134,7 @@ export class HitBuffer {
 
   /** Writes hits, updating each counter once for all of them. Returns the hits whose mail is not accepted yet. */
   #writeAll(hits: readonly Hit[]): Hit[] {
-    const written: Written = { events: [], mailings: new Map() };
+    const written: BatchChanges = { events: [], mailings: new Map() };
     const early = hits.filter((hit) => !this.#write(hit, written));
     this.#countFigures(written.mailings);
     this.#countEvents(written.events);
@@ -144,9 +144,9 @@ export class HitBuffer {
   /**
    * Writes one hit. Returns false if its mail is not accepted yet. A hit on an unknown delivery, for example after a restore, is dropped.
    */
-  #write(hit: Hit, written: Written): boolean {
+  #write(hit: Hit, written: BatchChanges): boolean {
     const { ids, at, link, reader } = hit;
-    if (ids.delivery === NOBODY) {
+    if (ids.delivery === NO_DELIVERY) {
       // A link that all recipients share does not identify the reader, so only the account's tracking mode applies.
       const mode = this.#sharedBy.get(ids.mailing);
       if (mode === 'totals' || mode === 'person') addTotal(hit, written);
@@ -165,11 +165,11 @@ export class HitBuffer {
     }
     // Clicks in a bounced mail count. Opens do not, so that `unique_opens` never exceeds `delivered`.
     if (link === null && target.state !== DELIVERY_STATE.accepted) return true;
-    const isOfMachine = reader === 'person' && isFoundOut(target, at);
+    const isOfMachine = reader === 'person' && isMachineTime(target, at);
     const by = isOfMachine ? MADE_BY.machine : madeBy(reader, link !== null, at - target.updated_at);
     const counter = by === MADE_BY.machine ? 'machine_hits' : link === null ? 'opens' : 'clicks';
     if (target[counter] >= MAX_PER_DELIVERY) return true;
-    const after: Reading = { ...target, [counter]: target[counter] + 1 };
+    const after: Engagement = { ...target, [counter]: target[counter] + 1 };
     if (by !== MADE_BY.machine) {
       after.by_person |=
         link !== null ? BY_PERSON.clicked : by === MADE_BY.person ? BY_PERSON.opened : BY_PERSON.proxied;
@@ -188,7 +188,7 @@ export class HitBuffer {
   }
 
   /** If the hits around this one are a burst, marks them as made by a machine. */
-  #findBurst({ ids, at }: Hit, reading: Reading, written: Written): void {
+  #findBurst({ ids, at }: Hit, reading: Engagement, written: BatchChanges): void {
     const all = this.#recorded.of(ids.delivery);
     const near = all.filter((one) => Math.abs(one.at - at) <= BURST_MS);
     const found = this.#recorded.inBursts(ids.mailing, near);
@@ -196,8 +196,8 @@ export class HitBuffer {
   }
 
   /** Handles a click on the trap link, which no person sees: the hits around it are marked as made by a machine. */
-  #catch({ ids, at }: Hit, target: Target, written: Written): void {
-    if (isFoundOut(target, at) && target.machine_until >= at + TRAP_MS / 2) return;
+  #catch({ ids, at }: Hit, target: HitTarget, written: BatchChanges): void {
+    if (isMachineTime(target, at) && target.machine_until >= at + TRAP_MS / 2) return;
     const all = this.#recorded.of(ids.delivery);
     const found = all.filter((one) => Math.abs(one.at - at) <= TRAP_MS);
     this.#makeMachines(ids, target, all, found, [at, TRAP_MS], written);
@@ -205,11 +205,11 @@ export class HitBuffer {
 
   #makeMachines(
     ids: RecipientIds,
-    before: Reading,
+    before: Engagement,
     all: readonly RecordedHit[],
     found: readonly RecordedHit[],
     [at, reach]: [at: number, reach: number],
-    written: Written,
+    written: BatchChanges,
   ): void {
     const { hits, reading } = this.#recorded.makeMachines(ids.delivery, before, all, found);
     this.#machineTime.run({ from: at - reach, until: at + reach, id: ids.delivery });
@@ -223,12 +223,12 @@ export class HitBuffer {
 }
 
 /** Whether a hit at that time falls into the range that a burst or the trap link attributed to a machine. */
-function isFoundOut({ machine_from, machine_until }: Target, at: number): boolean {
+function isMachineTime({ machine_from, machine_until }: HitTarget, at: number): boolean {
   return at >= machine_from && at <= machine_until;
 }
 
 /** Counts an open or a click whose recipient is unknown. */
-function addTotal({ ids: { mailing }, link, reader, at }: Hit, written: Written): void {
+function addTotal({ ids: { mailing }, link, reader, at }: Hit, written: BatchChanges): void {
   if (link === TRAP_LINK) return;
   const by = madeBy(reader, link !== null, null);
   if (link === null && by !== MADE_BY.machine) changesOf(written.mailings, mailing).total_opens++;

@@ -1,7 +1,7 @@
 /** Recorded opens and clicks: the counters that a delivery derives from them, and the reclassification of bursts as made by a machine. */
 import type { Database } from 'better-sqlite3';
 import { BY_PERSON, MADE_BY, type MadeBy } from '../../database/schema/index.ts';
-import type { Reading } from './event-counts.ts';
+import type { Engagement } from './event-counts.ts';
 
 export interface RecordedHit extends TimedHit {
   id: number;
@@ -9,16 +9,19 @@ export interface RecordedHit extends TimedHit {
 }
 
 /** Hits that were reclassified as a machine's, and the resulting counters of their delivery. */
-interface FoundOut {
+interface Reclassified {
   hits: RecordedHit[];
-  reading: Reading;
+  reading: Engagement;
 }
 
 /**
  * The counters of a delivery whose recorded opens and clicks are `hits`. If `before` counts more than these, older ones were removed; their
  * share is kept.
  */
-export function readingOf(before: Reading, hits: readonly Pick<RecordedHit, 'link' | 'at' | 'made_by'>[]): Reading {
+export function engagementOf(
+  before: Engagement,
+  hits: readonly Pick<RecordedHit, 'link' | 'at' | 'made_by'>[],
+): Engagement {
   const read = hits.filter(({ made_by }) => made_by !== MADE_BY.machine);
   const opens = read.filter(({ link }) => link === null);
   const clicks = read.length - opens.length;
@@ -48,7 +51,7 @@ export class RecordedHits {
       WHERE delivery_id = ? AND kind IN ('open', 'click') ORDER BY happened_at, id`);
     this.#links = client.prepare<[number], number>('SELECT count(*) FROM links WHERE mailing_id = ?').pluck();
     this.#class = client.prepare<[MadeBy, number]>('UPDATE events SET made_by = ? WHERE id = ?');
-    this.#reading = client.prepare<[Reading & { id: number }]>(`
+    this.#reading = client.prepare<[Engagement & { id: number }]>(`
       UPDATE deliveries SET opened_at = @opened_at, opens = @opens, clicks = @clicks, machine_hits = @machine_hits, by_person = @by_person
       WHERE id = @id`);
   }
@@ -71,10 +74,10 @@ export class RecordedHits {
    */
   makeMachines(
     delivery: number,
-    before: Reading,
+    before: Engagement,
     all: readonly RecordedHit[],
     found: readonly RecordedHit[],
-  ): FoundOut {
+  ): Reclassified {
     const hits = found.filter(({ made_by }) => made_by === MADE_BY.person);
     const ids = new Set(hits.map(({ id }) => id));
     const opens = hits.filter(({ link }) => link === null).length;
@@ -84,7 +87,7 @@ export class RecordedHits {
       clicks: before.clicks - (hits.length - opens),
       machine_hits: before.machine_hits + hits.length,
     };
-    const reading = readingOf(
+    const reading = engagementOf(
       reduced,
       all.filter(({ id }) => !ids.has(id)),
     );
@@ -99,7 +102,7 @@ export class RecordedHits {
   }
 
   /** Writes the counters of a delivery. */
-  write(id: number, reading: Reading): void {
+  write(id: number, reading: Engagement): void {
     this.#reading.run({ ...reading, id });
   }
 }

@@ -9,22 +9,22 @@ import { findNamedValue, writeNamedValue } from '../../database/named-values.ts'
 const NAME = 'public_url';
 
 /** Where the public URL comes from; none: there is none, and links lead to this machine's host and port. */
-export const ADDRESS_SOURCES = ['environment', 'file', 'none'] as const;
+export const URL_SOURCES = ['environment', 'file', 'none'] as const;
 
-export interface PublicAddress {
+export interface PublicUrl {
   /** An origin without a trailing slash; empty if there is none. */
   url: string;
-  source: (typeof ADDRESS_SOURCES)[number];
+  source: (typeof URL_SOURCES)[number];
 }
 
 /** The current public URL and its source. */
-export function publicAddress(client: Database, { PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): PublicAddress {
+export function findPublicUrl(client: Database, { PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): PublicUrl {
   if (PUBLIC_URL !== '') return { url: PUBLIC_URL, source: 'environment' };
   const stored = findNamedValue(client, NAME);
   return stored === null ? { url: '', source: 'none' } : { url: stored, source: 'file' };
 }
 
 /** Saves an origin in the database. Call it in the transaction that writes the audit log entry. */
-export function savePublicAddress(client: Database, url: string): void {
+export function savePublicUrl(client: Database, url: string): void {
   writeNamedValue(client, NAME, url);
 }

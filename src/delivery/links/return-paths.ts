@@ -14,7 +14,7 @@ const RETURN_PATH = /^[a-z0-9._-]{1,35}\+(0?)([1-9a-z][0-9a-z]{0,10})\.([a-z2-7]
 const TRANSACTIONAL = '0';
 
 /** The delivery that a return path identifies. */
-export interface ReturningDelivery {
+export interface ReturnPathDelivery {
   /** The id of the delivery, or of the transactional mail. */
   id: number;
   /** The recipient's normalized address. */
@@ -23,7 +23,7 @@ export interface ReturningDelivery {
 }
 
 /** Database lookups that verifying a return path needs. */
-export interface KnownDeliveries {
+export interface DeliveryLookup {
   /** The normalized address of a delivery's recipient, or undefined if the delivery does not exist. */
   findEmail(deliveryId: number): string | undefined;
   /** The largest delivery id accepted without a signed address, as in return paths of earlier releases. */
@@ -34,7 +34,7 @@ export interface KnownDeliveries {
  * The envelope sender of a delivery: `bounce+<id>.<mac>@domain`, in lower case because SMTP relays may lower-case local parts. Throws a
  * RangeError for an invalid id or a base that is not a lower-case word of at most 35 characters.
  */
-export function returnPath(secret: string, delivery: ReturningDelivery, domain: string, localBase = 'bounce'): string {
+export function returnPath(secret: string, delivery: ReturnPathDelivery, domain: string, localBase = 'bounce'): string {
   if (!Number.isSafeInteger(delivery.id) || delivery.id < 1)
     throw new RangeError('a delivery id is a positive integer');
   if (localBase.length > MAX_BASE_LENGTH || !/^[a-z0-9]+([._-][a-z0-9]+)*$/.test(localBase)) {
@@ -51,7 +51,7 @@ export function returnPath(secret: string, delivery: ReturningDelivery, domain: 
  */
 export function parseReturnPath(
   secrets: readonly string[],
-  { findEmail, unsignedUpTo }: KnownDeliveries,
+  { findEmail, unsignedUpTo }: DeliveryLookup,
   address: string,
 ): number | null {
   const [, kind, id = '', signature = ''] = RETURN_PATH.exec(address.slice(0, 400).toLowerCase()) ?? [];

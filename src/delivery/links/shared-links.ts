@@ -5,7 +5,7 @@
 import type { LinkTokens, RecipientIds } from './tokens.ts';
 
 /** The number that replaces the delivery id of recipients' links. */
-export const NOBODY = 0;
+export const NO_DELIVERY = 0;
 const PURPOSE = 'shared';
 
 /** The URL of a mailing's pixel, and its click URL without the link number at its end. */
@@ -22,5 +22,5 @@ export function sharedUrls(
 export function readShared(tokens: Pick<LinkTokens, 'read'>, token: string): RecipientIds | null {
   const [mailing, user] = tokens.read(PURPOSE, token)?.split(' ').map(Number) ?? [];
   if (mailing === undefined || user === undefined) return null;
-  return { delivery: NOBODY, mailing, address: NOBODY, group: NOBODY, user, email: '' };
+  return { delivery: NO_DELIVERY, mailing, address: NO_DELIVERY, group: NO_DELIVERY, user, email: '' };
 }

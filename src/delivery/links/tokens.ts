@@ -21,7 +21,7 @@ export interface RecipientIds {
 }
 
 /** Database lookups about the contacts that tokens refer to. */
-export interface KnownPeople {
+export interface ContactLookup {
   /** The normalized form of one of the account's addresses, or undefined if the database does not have it. */
   findEmail(address: number, user: number): string | undefined;
   /** The largest ids accepted without a signed address, because earlier releases did not sign it. */
@@ -81,7 +81,7 @@ export function openTokens(client: Database): Tokens {
 }
 
 /** The largest ids that links and return paths of earlier releases may refer to. Their signatures do not cover the address. */
-export function unsignedLimits(client: Database): KnownPeople['unsigned'] {
+export function unsignedLimits(client: Database): ContactLookup['unsigned'] {
   const stored = findNamedValue(client, 'unsigned_addresses_up_to');
   return stored === null ? { deliveries: 0, mailings: 0, addresses: 0 } : JSON.parse(stored);
 }
@@ -92,7 +92,7 @@ export function unsignedLimits(client: Database): KnownPeople['unsigned'] {
  */
 export function createTokens(
   roots: readonly string[],
-  known: KnownPeople,
+  known: ContactLookup,
   links: readonly string[] = derivedLinkSecrets(roots),
 ): Tokens {
   const ofLinks = createLinkTokens([...links, ...roots], known);
@@ -137,7 +137,7 @@ function textSigner(texts: readonly string[]): TextSigner {
       return `${Buffer.from(text).toString('base64url')}.${macOf(newest, purpose, text)}`;
     },
     read(purpose, token) {
-      const [body, mac] = split(token);
+      const [body, mac] = splitToken(token);
       const text = Buffer.from(body, 'base64url').toString();
       if (Buffer.from(text).toString('base64url') !== body) return null;
       return anyMatches(keys, mac, (key) => macOf(key, purpose, text)) ? text : null;
@@ -157,11 +157,11 @@ function anyMatches(keys: readonly KeyObject[], mac: string, expected: (key: Key
 }
 
 /** Like `createTokens`, with the link secrets alone. */
-export function createLinkTokens(texts: readonly string[], known: KnownPeople): LinkTokens {
+export function createLinkTokens(texts: readonly string[], known: ContactLookup): LinkTokens {
   const { findEmail: emailOf, unsigned, sealsAddress = false } = known;
   // Created once, because a key given as text would be parsed again for every token.
   const secrets = texts.map((text) => createSecretKey(text, 'utf8'));
-  const seals = texts.map((text) => sealing(text));
+  const seals = texts.map((text) => addressCipher(text));
   const newest = secrets[0];
   if (newest === undefined) throw new Error('tokens need a secret');
   const recipientMac = (secret: KeyObject, signed: string) => createHmac('sha512', secret).update(signed).digest();
@@ -188,7 +188,7 @@ export function createLinkTokens(texts: readonly string[], known: KnownPeople): 
       return { open: part(0), click: part(1), unsubscribe: part(2), web: part(3) };
     },
     readRecipient(purpose, token, given) {
-      const [body, signature] = split(token);
+      const [body, signature] = splitToken(token);
       const mark = signature.indexOf(SEAL_MARK);
       const mac = mark < 0 ? signature : signature.slice(0, mark);
       const sealed = mark < 0 ? undefined : signature.slice(mark + 1);
@@ -212,7 +212,7 @@ export function createLinkTokens(texts: readonly string[], known: KnownPeople): 
   };
 }
 
-function split(token: string): [string, string] {
+function splitToken(token: string): [string, string] {
   const dot = token.indexOf('.');
   return dot > 0 && token.length <= 1000 ? [token.slice(0, dot), token.slice(dot + 1)] : ['', ''];
 }
@@ -234,7 +234,7 @@ function recipientIds(body: string): Omit<RecipientIds, 'email'> | null {
   return { delivery, mailing, address, group, user };
 }
 
-interface SealedFor {
+interface CipherIds {
   delivery: number;
   address: number;
 }
@@ -245,7 +245,7 @@ const ID_BYTES = 6;
 const SHORT_BYTES = 1024;
 
 /** Encrypts and decrypts addresses with a key derived from one of the installation's secrets. */
-export function sealing(secret: string) {
+export function addressCipher(secret: string) {
   const key = createHmac('sha256', secret).update('sealed address').digest();
   // AES in counter mode encrypts a counter for each block and adds the result to the text. One cipher encrypts the counters of all
   // addresses, because creating a cipher for each costs several times as much as using it.
@@ -253,7 +253,7 @@ export function sealing(secret: string) {
   const shared = Buffer.alloc(SHORT_BYTES);
 
   /** Adds the key stream for these ids to the text, in place. */
-  function addStream({ delivery, address }: SealedFor, text: Buffer): Buffer {
+  function addStream({ delivery, address }: CipherIds, text: Buffer): Buffer {
     const length = Math.ceil(text.length / BLOCK_BYTES) * BLOCK_BYTES;
     const counters = length <= SHORT_BYTES ? shared.subarray(0, length) : Buffer.alloc(length);
     for (let at = 0; at < length; at += BLOCK_BYTES) {
@@ -269,11 +269,11 @@ export function sealing(secret: string) {
 
   return {
     /** Returns the encrypted address in base64url. */
-    seal({ email, ...ids }: SealedFor & { email: string }): string {
+    seal({ email, ...ids }: CipherIds & { email: string }): string {
       return addStream(ids, Buffer.from(email)).toString('base64url');
     },
     /** Decrypts an address that was encrypted for these ids; returns arbitrary text if another secret was used. */
-    open(ids: SealedFor, sealed: string): string {
+    open(ids: CipherIds, sealed: string): string {
       return addStream(ids, Buffer.from(sealed, 'base64url')).toString();
     },
   };

@@ -1,7 +1,7 @@
 /** Compiles a template to content: HTML with preheader, footer and pixel added, split into merge templates at its placeholders. */
 import { Parser } from 'htmlparser2';
 import { type Content, ContentError, type ContentSource } from '../content/compiled-content.ts';
-import { footerFor, leadFor } from '../content/footer.ts';
+import { footerFor, topLinkFor } from '../content/footer.ts';
 import { decodeText, findHtmlRegions, type Region } from '../content/html-regions.ts';
 import {
   CLICK_URL,
@@ -28,7 +28,7 @@ export async function buildContent(source: ContentSource): Promise<Content> {
   const written = tidy(await sourceHtml(source));
   const problem = slotProblem(written);
   if (problem !== null) throw new ContentError(problem);
-  const html = completed(written, source);
+  const html = withAdditions(written, source);
   checkHtmlDepth(html);
   const links = new Map((source.numberedLinks ?? []).map((url, number) => [url, number]));
 
@@ -39,11 +39,11 @@ export async function buildContent(source: ContentSource): Promise<Content> {
     if (placeholderNames([scan(target)]).some((name) => name === PREFERENCES || name === WEB_COPY)) return null;
     const number = links.get(target) ?? links.size;
     links.set(target, number);
-    return [internal(CLICK_URL), String(number)];
+    return [internalSlot(CLICK_URL), String(number)];
   }
 
-  const htmlTemplate = compacted(htmlPieces(html, tracked));
-  const textTemplate = compacted(plainText(html, (url) => scan(url, 'url')));
+  const htmlTemplate = joinTexts(htmlPieces(html, tracked));
+  const textTemplate = joinTexts(plainText(html, (url) => scan(url, 'url')));
   const pieces = [...htmlTemplate, ...textTemplate];
   const characters = pieces.reduce((sum, piece) => sum + (typeof piece === 'string' ? piece.length : 0), 0);
   if (characters > MAX_CHARACTERS) throw new ContentError('The mail has more than 8 million characters.');
@@ -97,14 +97,14 @@ const pixelMark = '\ufdd2';
 const trapMark = '\ufdd3';
 const pixel = `<img src="${pixelMark}" width="1" height="1" alt="" style="display:block;border:0">`;
 
-function completed(html: string, source: ContentSource): string {
+function withAdditions(html: string, source: ContentSource): string {
   const { regions, bodyStart, bodyEnd } = findHtmlRegions(html);
   const shownRegions = regions.filter((region) => region.visible && (!region.attribute || isLink(region)));
   const shown = placeholderNames(shownRegions.map(({ value }) => scan(value)));
   const complete = shown.includes(PREFERENCES) && shown.includes('sender_address');
   const links = regions.filter(isLink).length;
   const isClipped = Buffer.byteLength(html) + (source.tracking ? links * CLICK_BYTES : 0) > CLIPPED_BYTES;
-  const lead = source.footer && isClipped ? leadFor(regions) : '';
+  const lead = source.footer && isClipped ? topLinkFor(regions) : '';
   // The text that inboxes show next to the subject must not be the text of the preference link.
   const preview = (escapeHtml(source.preheader) || (lead && firstWords(regions))) + (lead && FILLER);
   return [
@@ -145,8 +145,8 @@ function firstWords(regions: readonly Region[]): string {
 
 /** The slots that replace our own markers. */
 const OWN_URLS = new Map<string, Template>([
-  [pixelMark, [internal(OPEN_URL)]],
-  [trapMark, [internal(CLICK_URL), String(TRAP_LINK)]],
+  [pixelMark, [internalSlot(OPEN_URL)]],
+  [trapMark, [internalSlot(CLICK_URL), String(TRAP_LINK)]],
 ]);
 
 const urlAttributes = new Set(['href', 'src', 'background', 'action']);
@@ -179,11 +179,11 @@ function isLink({ tag, attribute }: Region): boolean {
   return attribute === 'href' && (tag === 'a' || tag === 'area' || tag.startsWith('v:'));
 }
 
-function internal(name: string): Slot {
+function internalSlot(name: string): Slot {
   return { name, fallback: '', place: 'url-start' };
 }
 
-function compacted(template: Template): Template {
+function joinTexts(template: Template): Template {
   const pieces: (string | Slot)[] = [];
   for (const piece of template) {
     const last = pieces.at(-1);

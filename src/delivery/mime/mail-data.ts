@@ -37,7 +37,7 @@ export class MailData {
 }
 
 /** A value that occurs in fewer places is simply written into each of them. */
-const MIN_OFTEN = 4;
+const MIN_FREQUENCY = 4;
 /** The number of arrangements kept. The length of a value depends on the digits of a few ids, so a mailing needs two or three. */
 const MAX_ARRANGEMENTS = 8;
 
@@ -140,12 +140,12 @@ export class MailForm {
   }
 }
 
-/** The number that occurs most often in a list, or −1 if none occurs at least `MIN_OFTEN` times. */
+/** The number that occurs most often in a list, or −1 if none occurs at least `MIN_FREQUENCY` times. */
 function mostFrequent(order: readonly number[]): number {
   const counts = new Map<number, number>();
   for (const number of order) counts.set(number, (counts.get(number) ?? 0) + 1);
-  const [number, count] = [...counts].reduce((most, one) => (one[1] > most[1] ? one : most), [-1, MIN_OFTEN - 1]);
-  return count >= MIN_OFTEN ? number : -1;
+  const [number, count] = [...counts].reduce((most, one) => (one[1] > most[1] ? one : most), [-1, MIN_FREQUENCY - 1]);
+  return count >= MIN_FREQUENCY ? number : -1;
 }
 
 /** Matches anything that is neither printable ASCII nor a CRLF. */

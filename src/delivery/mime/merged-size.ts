@@ -19,7 +19,7 @@ const MIN_ROOM = MEBIBYTE / 4;
  * The maximum number of characters that one character of a value becomes: three bytes of UTF-8, each written as `=XX` or `%XX`, and line
  * breaks between them.
  */
-const WORST = 10;
+const MAX_EXPANSION = 10;
 /** The maximum number of characters added once for each place of a value, such as `https://` or the frame of an encoded word. */
 const PER_PLACE = 40;
 
@@ -37,7 +37,7 @@ export class MergedTooLarge extends ContentError {
 }
 
 /** All places of one placeholder in one context. */
-interface Use {
+interface PlaceholderUse {
   readonly slot: Slot;
   readonly encode: (text: string) => string;
   times: number;
@@ -53,7 +53,7 @@ export class MergedSize {
   readonly #subject: string;
   readonly #subjectParts: Template;
   readonly #constantValues: Values;
-  readonly #uses: readonly Use[];
+  readonly #uses: readonly PlaceholderUse[];
   readonly #template: number;
   /** The number of characters added by values that are the same for all recipients. */
   readonly #constants: number;
@@ -64,14 +64,16 @@ export class MergedSize {
     this.#subjectParts = scan(subject);
     this.#constantValues = constants;
     const parts = [
-      usesOf(this.#subjectParts, (value) => unstructuredField('', value)),
-      usesOf(html, (value) => quotedPrintable(escapeHtml(value))),
-      usesOf(text, quotedPrintable),
+      placeholderUses(this.#subjectParts, (value) => unstructuredField('', value)),
+      placeholderUses(html, (value) => quotedPrintable(escapeHtml(value))),
+      placeholderUses(text, quotedPrintable),
     ];
     const uses = parts.flatMap((part) => part.uses);
-    const isConstant = ({ slot }: Use) => Object.hasOwn(constants, slot.name);
+    const isConstant = ({ slot }: PlaceholderUse) => Object.hasOwn(constants, slot.name);
     this.#template = parts.reduce((sum, { characters }) => sum + characters, 0);
-    this.#constants = uses.filter(isConstant).reduce((sum, use) => sum + exactly(use, constants[use.slot.name]), 0);
+    this.#constants = uses
+      .filter(isConstant)
+      .reduce((sum, use) => sum + mergedLength(use, constants[use.slot.name]), 0);
     this.#uses = uses.filter((use) => !isConstant(use));
   }
 
@@ -84,7 +86,7 @@ export class MergedSize {
     let most = this.#constants;
     for (const { slot, times, defaults } of this.#uses) {
       const value = find(slot.name);
-      most += typeof value === 'string' && value !== '' ? times * (value.length * WORST + PER_PLACE) : defaults;
+      most += typeof value === 'string' && value !== '' ? times * (value.length * MAX_EXPANSION + PER_PLACE) : defaults;
     }
     if (most > room && this.#isLarger(room, find)) throw new MergedTooLarge('mail');
     if (this.#isSubjectTooLong(find)) throw new MergedTooLarge('subject');
@@ -111,7 +113,7 @@ export class MergedSize {
     return (
       sum > room ||
       this.#uses.some((use) => {
-        sum += exactly(use, find(use.slot.name));
+        sum += mergedLength(use, find(use.slot.name));
         return sum > room;
       })
     );
@@ -119,12 +121,15 @@ export class MergedSize {
 }
 
 /** The number of characters in all places of a placeholder with this value. */
-function exactly({ slot, encode, times, defaults }: Use, value: string | undefined): number {
+function mergedLength({ slot, encode, times, defaults }: PlaceholderUse, value: string | undefined): number {
   return typeof value === 'string' && value !== '' ? times * encode(resolve(slot, value)).length : defaults;
 }
 
-function usesOf(template: Template, encode: Use['encode']): { uses: Use[]; characters: number } {
-  const uses = new Map<string, Use>();
+function placeholderUses(
+  template: Template,
+  encode: PlaceholderUse['encode'],
+): { uses: PlaceholderUse[]; characters: number } {
+  const uses = new Map<string, PlaceholderUse>();
   let characters = 0;
   for (const piece of template) {
     if (typeof piece === 'string') {

@@ -57,7 +57,7 @@ type Encoder = (recipient: Recipient) => string;
 /**
  * A mailing's message, encoded except for the values that differ: each value in the form is the result of the encoder with the same number.
  */
-export interface Prepared {
+export interface PreparedMessage {
   readonly form: MailForm;
   readonly encoders: readonly Encoder[];
   readonly size: MergedSize;
@@ -70,13 +70,13 @@ const boundary = '=_sendlark';
  * Encodes the shared part of a mailing's messages (RFC 5322, 2045, 2046, 8058).
  * @throws TypeError for facts that are not valid in a header field, such as a sender that is not a plain address.
  */
-export function prepare(content: Content, facts: MailingFacts): Prepared {
+export function prepare(content: Content, facts: MailingFacts): PreparedMessage {
   const { from, replyTo, constants, bulk } = facts;
   const assembly = new Assembly();
   assembly.add(mailboxField('From', foldToOneLine(from.name), from.address));
   assembly.add(({ name, address }) => mailboxField('To', foldToOneLine(name), address));
   if (replyTo) assembly.add(mailboxField('Reply-To', '', replyTo));
-  const subject = withConstants(scan(content.subject), constants, asIs);
+  const subject = withConstants(scan(content.subject), constants, identity);
   assembly.add(({ values }) => unstructuredField('Subject', foldToOneLine(mergeText(subject, values))));
   const dateOnce = cachedDateField();
   assembly.add(({ date, messageId }) => `${dateOnce(date)}${plainField('Message-ID', `<${messageId}>`)}`);
@@ -88,7 +88,7 @@ export function prepare(content: Content, facts: MailingFacts): Prepared {
     assembly.add('Auto-Submitted: auto-generated\r\n');
   }
   assembly.add(`MIME-Version: 1.0\r\nContent-Type: multipart/alternative; boundary="${boundary}"\r\n`);
-  assembly.addPart('plain', withConstants(content.text, constants, asIs), asIs);
+  assembly.addPart('plain', withConstants(content.text, constants, identity), identity);
   assembly.addPart('html', withConstants(content.html, constants, escapeHtml), escapeHtml);
   assembly.add(`\r\n--${boundary}--\r\n`);
   const size = new MergedSize(content, constants);
@@ -101,7 +101,7 @@ export function prepare(content: Content, facts: MailingFacts): Prepared {
  * garbage collection.
  * @throws TypeError for an address that is not a plain one, and MergedTooLarge.
  */
-export function render({ form, encoders, size }: Prepared, recipient: Recipient, target?: Buffer): MailData {
+export function render({ form, encoders, size }: PreparedMessage, recipient: Recipient, target?: Buffer): MailData {
   size.require((name) => valueFor(name, recipient));
   return MailData.filled(
     form,
@@ -166,7 +166,7 @@ function withConstants(template: Template, constants: Values, encode: (text: str
   );
 }
 
-function asIs(text: string): string {
+function identity(text: string): string {
   return text;
 }
 

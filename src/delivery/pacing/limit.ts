@@ -17,7 +17,7 @@ const MIN_RATE = 1 / 60;
 const MAX_WAIT_MS = 15 * MINUTE_MS;
 
 /** The rates of a limit, in mails per second. */
-export interface LimitNumbers {
+export interface LimitRates {
   rate: number;
   /** The rate that was last refused. */
   refused: number;
@@ -35,7 +35,7 @@ export class Limit {
   /** When a mail was last sent or refused. */
   usedAt: number;
 
-  constructor({ rate, refused }: LimitNumbers, now: number) {
+  constructor({ rate, refused }: LimitRates, now: number) {
     this.#rate = Math.max(MIN_RATE, rate);
     this.#refused = Math.max(MIN_RATE, refused);
     this.#cutAt = now;
@@ -43,7 +43,7 @@ export class Limit {
     this.usedAt = now;
   }
 
-  get numbers(): LimitNumbers {
+  get numbers(): LimitRates {
     return { rate: this.#rate, refused: this.#refused };
   }
 

@@ -6,12 +6,12 @@ import type { Database } from 'better-sqlite3';
 import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { PROVIDER_NAMES } from './domain-groups.ts';
-import type { LimitNumbers } from './limit.ts';
+import type { LimitRates } from './limit.ts';
 
 const NAME = 'paced_groups';
 
 /** A limited group. */
-export interface StoredGroup extends LimitNumbers {
+export interface StoredGroup extends LimitRates {
   /** The SMTP relay to which the limit applies; null: any. */
   relay_id: number | null;
   /** The name of a provider, or a domain. */

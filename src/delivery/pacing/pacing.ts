@@ -22,7 +22,7 @@ const SAVE_MS = 5 * SECOND_MS;
  * While something is limited, domains with at least this number of mails in a period are looked up, because they may belong to a limited
  * provider.
  */
-const MANY = 50;
+const MIN_LOOKUP_MAILS = 50;
 const MAX_DOMAINS = 20_000;
 const MAX_LIMITS = 1000;
 
@@ -88,7 +88,7 @@ export class Pacing {
       if (flow === null) return;
       flow.now.accepted++;
       if (flow.limit?.raise(this.#clock.monotonic())) this.#end(flow);
-    } else if (asksForFewer(outcome)) {
+    } else if (asksForLowerRate(outcome)) {
       const flow = this.#flow(relayId, domain);
       this.#groups.ask(domain);
       if (flow !== null) this.#refused(flow);
@@ -168,7 +168,8 @@ export class Pacing {
     for (const flows of this.#flows.values()) {
       for (const [domain, flow] of flows) {
         if (flow.limit === null && flow.now.accepted + flow.before.accepted === 0) flows.delete(domain);
-        else if (!this.isIdle && flow.group === domain && flow.now.accepted >= MANY) this.#groups.ask(domain);
+        else if (!this.isIdle && flow.group === domain && flow.now.accepted >= MIN_LOOKUP_MAILS)
+          this.#groups.ask(domain);
       }
       for (const flow of new Set(flows.values())) {
         flow.before = flow.now;
@@ -228,7 +229,7 @@ function keyOf({ relayId, group }: Pick<Flow, 'relayId' | 'group'>): string {
  * and Comcast (421 4.1.0): https://support.google.com/a/answer/3726730,
  * https://learn.microsoft.com/exchange/mail-flow/non-delivery-reports-in-exchange-online, https://senders.yahooinc.com/smtp-error-codes.
  */
-const WORDS = new RegExp(
+const RATE_PHRASES = new RegExp(
   [
     '\\b(?:rate[- ]?limit\\w*|(?:sending|message|mail|delivery) rate|too (?:many|fast|much|quickly)|throttl\\w+|slow down',
     '(?:unusual|unexpected|excessive|high) (?:rate|volume)|volume of (?:mail|e-?mail|messages)',
@@ -241,18 +242,18 @@ const WORDS = new RegExp(
  */
 const SPECIFIC_CODE = /^4\.7\.(?![01]$)/;
 /** The phrases with which greylisting servers say when to try the same mail again. */
-const UNTIL_THEN = /\b(?:in|after|for) \d+ ?(?:s|secs?|seconds?|m|mins?|minutes?)\b|\bback in \d+:\d+/;
+const GREYLIST_PHRASES = /\b(?:in|after|for) \d+ ?(?:s|secs?|seconds?|m|mins?|minutes?)\b|\bback in \d+:\d+/;
 
 /**
  * Whether a refusal asks for a lower rate. Refusals before RCPT concern the SMTP relay; those because of a mailbox, greylisting or faults
  * of our own do not depend on the rate.
  */
-export function asksForFewer(outcome: Outcome): boolean {
+export function asksForLowerRate(outcome: Outcome): boolean {
   const { kind, stage, code, enhanced } = outcome;
   if (kind !== 'deferred' || code < 400 || (stage !== 'rcpt' && stage !== 'data' && stage !== 'body')) return false;
   if (isPersonal(outcome) || findBlame(outcome) === 'us') return false;
   const reply = String(outcome.reply).toLowerCase();
-  if (WORDS.test(reply)) return true;
+  if (RATE_PHRASES.test(reply)) return true;
   // With 421, a server shuts down or is overloaded (RFC 5321 3.8).
-  return (code === 421 || SPECIFIC_CODE.test(enhanced ?? '')) && !UNTIL_THEN.test(reply);
+  return (code === 421 || SPECIFIC_CODE.test(enhanced ?? '')) && !GREYLIST_PHRASES.test(reply);
 }

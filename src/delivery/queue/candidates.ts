@@ -11,7 +11,7 @@ import {
 import { UNMEASURED } from '../../audience/tracking-choice.ts';
 import { DELIVERY_STATE, type TrackingMode } from '../../database/schema/index.ts';
 import { storedSql } from '../../errors/stored.ts';
-import type { Person } from '../content/values.ts';
+import type { ContactFields } from '../content/values.ts';
 import { DUE } from './due.ts';
 import { LEFT_AUTOMATION, READDRESSED } from './enrolment-state.ts';
 import type { OpenMailing } from './mailing-state.ts';
@@ -21,10 +21,10 @@ import { VARIANT_OF } from './variant-groups.ts';
 const MOVED_ROWS = 500;
 
 /** A recipient field that a mail needs: a field of the contact, or the number of the recipient's variant in an A/B test. */
-export type ClaimField = keyof Person | 'variant';
+export type ClaimField = keyof ContactFields | 'variant';
 
 /** The data that claims must include: the contact fields that the mails need, and whether each recipient is measured. */
-export interface WantedClaim {
+export interface ClaimNeeds {
   readonly fields: readonly ClaimField[];
   readonly tracking: TrackingMode;
 }
@@ -95,7 +95,7 @@ export class Candidates {
    * Up to `limit` recipients of a mailing that are due at `steady` (epoch milliseconds), with the data in `wanted`. Recipients whose
    * contact was deleted or changed its address are looked up again first. Call it inside the claiming transaction.
    */
-  due(mailing: ClaimedMailing, wanted: WantedClaim, limit: number, steady: number): Candidate[] {
+  due(mailing: ClaimedMailing, wanted: ClaimNeeds, limit: number, steady: number): Candidate[] {
     const read = () => this.#read(mailing, this.#statementWith(wanted), limit, steady);
     const candidates = read();
     const changed = candidates.flatMap(({ id, needs_lookup }) => (needs_lookup === 1 ? [id] : []));
@@ -119,7 +119,7 @@ export class Candidates {
     return this.#moveToNewest.all(mailingId, MOVED_ROWS);
   }
 
-  #statementWith({ fields, tracking }: WantedClaim): DueStatement {
+  #statementWith({ fields, tracking }: ClaimNeeds): DueStatement {
     const key = [tracking, ...fields].join();
     const cached = this.#statements.get(key);
     if (cached !== undefined) return cached;

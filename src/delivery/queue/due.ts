@@ -12,5 +12,5 @@ export const DUE = {
   /** All other recipients until the first attempt. */
   atOnce: 0,
   /** Recipients who wait for the decision of an A/B test: the latest time that a date can have. */
-  heldBack: 8_640_000_000_000_000,
+  awaitsDecision: 8_640_000_000_000_000,
 } as const;

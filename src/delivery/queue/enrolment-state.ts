@@ -60,7 +60,7 @@ export function finishDueEnrolments(client: Database, automationId: number, now:
 }
 
 /** The enrolments that a change of an automation's mails affects. */
-export interface Moves {
+export interface OrderChange {
   /** The positions of affected enrolments, from `low` to below `high`; null: all enrolments, because the mails were reordered. */
   places: { low: number; high: number } | null;
   /** Whether a mail was removed, so that contacts with no mail left have finished. */
@@ -79,7 +79,7 @@ const IN_RANGE = 'e.automation_id = @automation AND e.address_id > @after AND e.
 const IS_MOVED = '(@low IS NULL OR (e.delivery_id IS NULL AND e.position >= @low AND e.position < @high))';
 
 /** Contacts who share the same position before a change and the same position after it. */
-export interface MovedPeople {
+export interface PlannedMove {
   before: number;
   after: number;
   is_queued: 0 | 1;
@@ -92,13 +92,13 @@ export interface MovedPeople {
 }
 
 /** What `moveEnrolments` would do to the enrolments in the range, by position. `now` is epoch milliseconds. */
-export function plannedMoves(client: Database, range: AddressRange, moves: Moves, now: number): MovedPeople[] {
-  return prepared<[object], MovedPeople>(
+export function plannedMoves(client: Database, range: AddressRange, moves: OrderChange, now: number): PlannedMove[] {
+  return prepared<[object], PlannedMove>(
     client,
     `
     WITH moved AS MATERIALIZED (
       SELECT e.position AS before, e.due_at AS due_before, e.delivery_id IS NOT NULL AS is_queued,
-        CASE WHEN NOT ${IS_MOVED} THEN e.position WHEN e.delivery_id IS NULL THEN ${POSITION_BEFORE_UNSENT} ELSE ${PLACE} END AS after,
+        CASE WHEN NOT ${IS_MOVED} THEN e.position WHEN e.delivery_id IS NULL THEN ${POSITION_BEFORE_UNSENT} ELSE ${POSITION} END AS after,
         CASE WHEN ${IS_MOVED} AND e.delivery_id IS NULL THEN e.waiting_since + ifnull(${WAIT_FOR_UNSENT}, 0) ELSE e.due_at END AS due
       FROM ${ENROLMENTS_OF_RANGE} WHERE ${IN_RANGE} AND e.state = 'active')
     SELECT before, after, is_queued, count(*) AS people, sum(due <> due_before) AS shifted, sum(due <= @now) AS due,
@@ -113,12 +113,12 @@ export function plannedMoves(client: Database, range: AddressRange, moves: Moves
  * removed mail was the last one, the contacts of an active automation have finished; those of a paused one stay enrolled, because the owner
  * may be about to replace the mail.
  */
-export function moveEnrolments(client: Database, range: AddressRange, moves: Moves): void {
+export function moveEnrolments(client: Database, range: AddressRange, moves: OrderChange): void {
   prepared<[object]>(
     client,
     `
     UPDATE ${ENROLMENTS_OF_RANGE} SET
-      position = iif(e.state = 'active' AND e.delivery_id IS NULL, ${POSITION_BEFORE_UNSENT}, ${PLACE}),
+      position = iif(e.state = 'active' AND e.delivery_id IS NULL, ${POSITION_BEFORE_UNSENT}, ${POSITION}),
       due_at = iif(e.state = 'active' AND e.delivery_id IS NULL, e.waiting_since + ifnull(${WAIT_FOR_UNSENT}, 0), e.due_at),
       state = iif(@isRemoval = 1 AND e.state = 'active' AND e.delivery_id IS NULL AND ${WAIT_FOR_UNSENT} IS NULL
         AND EXISTS (SELECT 1 FROM automations WHERE id = @automation AND status = ${AUTOMATION_STATUS.live}), 'finished', e.state)
@@ -126,7 +126,7 @@ export function moveEnrolments(client: Database, range: AddressRange, moves: Mov
   ).run({ ...range, ...boundsOf(moves), isRemoval: moves.isRemoval ? 1 : 0 });
 }
 
-function boundsOf({ places }: Moves) {
+function boundsOf({ places }: OrderChange) {
   return { low: places?.low ?? null, high: places?.high ?? null };
 }
 
@@ -155,7 +155,7 @@ export function addReaddressed(client: Database, place: Enrolment): void {
 }
 
 /** Stores the columns of `kept` for the enrolment with its id, and ends the enrolment `givenUp`, whose delivery becomes the given one. */
-export function joinEnrolments(
+export function mergeEnrolments(
   client: Database,
   kept: Omit<Enrolment, 'automation_id' | 'address_id' | 'entered_at'>,
   givenUp: Pick<Enrolment, 'id' | 'delivery_id'>,
@@ -236,24 +236,24 @@ export function waitMs(
  * The position of an enrolment `e` in the automation, as SQL: mails with a higher position are still to come. After a reorder, the
  * background thread moves enrolments; this expression already returns the new position. A mail that is being sent counts as sent.
  */
-export const PLACE = `ifnull((SELECT m.landing FROM moved_mails m WHERE m.automation_id = e.automation_id AND m.position > e.position
+export const POSITION = `ifnull((SELECT m.landing FROM moved_mails m WHERE m.automation_id = e.automation_id AND m.position > e.position
     AND (e.delivery_id IS NULL OR NOT EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = m.schedule_id))
     ORDER BY m.position LIMIT 1), e.position)`;
 
 /** The id of the schedule that an enrolment `e` waits for, as SQL: the first after its position; null at the end of the automation. */
 export const NEXT_SCHEDULE = `(SELECT s.id FROM automation_schedules s
-    WHERE s.automation_id = e.automation_id AND s.position > ${PLACE} ORDER BY s.position LIMIT 1)`;
+    WHERE s.automation_id = e.automation_id AND s.position > ${POSITION} ORDER BY s.position LIMIT 1)`;
 
 /**
  * The schedules after the position of an enrolment `e` whose mail it has not been sent yet, as SQL after FROM. Reordering can move sent
  * mails there.
  */
-const UNSENT = `automation_schedules s WHERE s.automation_id = e.automation_id AND s.position > ${PLACE}
+const UNSENT = `automation_schedules s WHERE s.automation_id = e.automation_id AND s.position > ${POSITION}
     AND NOT EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = s.id)`;
 
 /** The position right before the next unsent mail of an enrolment `e`, as SQL; without one, the position of the last mail. */
 export const POSITION_BEFORE_UNSENT = `ifnull((SELECT min(s.position) - 1 FROM ${UNSENT}),
-    max(${PLACE}, ifnull((SELECT max(s.position) FROM automation_schedules s WHERE s.automation_id = e.automation_id), 0)))`;
+    max(${POSITION}, ifnull((SELECT max(s.position) FROM automation_schedules s WHERE s.automation_id = e.automation_id), 0)))`;
 
 /** The wait of an enrolment `e` before its next unsent mail, in milliseconds, as SQL; null without one. */
 export const WAIT_FOR_UNSENT = `(SELECT ${SCHEDULE_WAIT} FROM ${UNSENT} ORDER BY s.position LIMIT 1)`;

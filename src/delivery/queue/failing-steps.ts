@@ -8,10 +8,10 @@ const TOLD_AFTER_MS = 10_000;
 const FORGOTTEN_AFTER_MS = 60_000;
 
 /** The owners of separate lists: the background thread, its work with sender nodes, and the thread for pages served by nodes. */
-const KEEPERS = ['background', 'nodes', 'node_pages'] as const;
-type Keeper = (typeof KEEPERS)[number];
+const STEP_OWNERS = ['background', 'nodes', 'node_pages'] as const;
+type StepOwner = (typeof STEP_OWNERS)[number];
 
-const nameOf = (keeper: Keeper) => `failing_steps_${keeper}`;
+const nameOf = (keeper: StepOwner) => `failing_steps_${keeper}`;
 
 export class FailingSteps {
   readonly #client: Database;
@@ -20,7 +20,7 @@ export class FailingSteps {
   /** When each step first failed since it last worked, and when it last failed; monotonic milliseconds. */
   readonly #failed = new Map<string, { since: number; last: number }>();
 
-  constructor(client: Database, keeper: Keeper, monotonic: () => number) {
+  constructor(client: Database, keeper: StepOwner, monotonic: () => number) {
     this.#client = client;
     this.#name = nameOf(keeper);
     this.#monotonic = monotonic;
@@ -53,7 +53,7 @@ export class FailingSteps {
   }
 
   /** Whether any step failed on its last attempt. */
-  get isAny(): boolean {
+  get isAnyFailing(): boolean {
     return this.#failed.size > 0;
   }
 
@@ -69,10 +69,10 @@ export class FailingSteps {
 
 /** The steps that keep failing now. */
 export function failingSteps(client: Database): string[] {
-  return KEEPERS.flatMap((keeper): string[] => JSON.parse(findNamedValue(client, nameOf(keeper)) ?? '[]'));
+  return STEP_OWNERS.flatMap((keeper): string[] => JSON.parse(findNamedValue(client, nameOf(keeper)) ?? '[]'));
 }
 
 /** Deletes the lists written by an earlier run. */
 export function forgetFailingSteps(client: Database): void {
-  for (const keeper of KEEPERS) removeNamedValue(client, nameOf(keeper));
+  for (const keeper of STEP_OWNERS) removeNamedValue(client, nameOf(keeper));
 }

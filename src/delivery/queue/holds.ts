@@ -52,7 +52,7 @@ export function holdSending(client: Database, reason: Said): void {
 
 /** Holds all sending because of a problem with the settings; null ends that hold. `now` is epoch milliseconds. */
 export function holdForSettings(client: Database, problem: Said | null, now: number): void {
-  if (problem === null) return void lift(client, [BY_SETTINGS], now);
+  if (problem === null) return void endHolds(client, [BY_SETTINGS], now);
   const reason = stored(problem);
   if (findNamedValue(client, BY_SETTINGS) !== reason) writeNamedValue(client, BY_SETTINGS, reason);
 }
@@ -66,7 +66,7 @@ export function releaseSending(client: Database, now: number): boolean {
     .transaction(() => {
       writeNamedValue(client, 'last_seen', String(now));
       writeNamedValue(client, 'latest_seen', String(now));
-      return lift(client, [BY_OPERATOR, BY_CLOCK], now);
+      return endHolds(client, [BY_OPERATOR, BY_CLOCK], now);
     })
     .immediate();
 }
@@ -109,7 +109,7 @@ export class Heartbeat {
     const latest = latestBeatAt(this.#client);
     const isAhead = latest > 0 && now - latest > MAX_GAP_DAYS * DAY_MS;
     if (isAhead) this.#holdAt(now, latest);
-    else if (now >= latest - DAY_MS) lift(this.#client, [BY_CLOCK], now);
+    else if (now >= latest - DAY_MS) endHolds(this.#client, [BY_CLOCK], now);
     if (Math.abs(now - this.#seen) < BEAT_INTERVAL_MS) return;
     this.#seen = now;
     writeNamedValue(this.#client, 'last_seen', String(now));
@@ -126,7 +126,7 @@ export class Heartbeat {
 }
 
 /** Ends these holds. Returns true if there was one. */
-function lift(client: Database, names: readonly string[], now: number): boolean {
+function endHolds(client: Database, names: readonly string[], now: number): boolean {
   const held = names.filter((name) => findNamedValue(client, name) !== null);
   for (const name of held) removeNamedValue(client, name);
   if (held.length > 0) writeNamedValue(client, 'released_at', String(now));

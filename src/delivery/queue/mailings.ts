@@ -11,7 +11,7 @@ import { returnPathKeys } from '../links/secrets.ts';
 import { sharedUrls } from '../links/shared-links.ts';
 import type { Tokens } from '../links/tokens.ts';
 import { DkimKeys } from '../mime/dkim.ts';
-import type { WantedClaim } from './candidates.ts';
+import type { ClaimNeeds } from './candidates.ts';
 import type { Held } from './holds.ts';
 import { type FrozenContent, type ReadyMailing, readyMailing, senderDomain } from './ready-mailing.ts';
 import { type SenderFacts, Senders } from './sender.ts';
@@ -37,7 +37,7 @@ interface MailingRow {
 }
 
 /** A mailing ready to render, in both forms that its mails can have. */
-export interface PreparedMailing extends WantedClaim {
+export interface PreparedMailing extends ClaimNeeds {
   /** With the recipient's own pixel and links. */
   readonly measured: ReadyMailing;
   /** Without pixel and tracked links, or with those that all recipients share. */

@@ -2,12 +2,12 @@
 import { asciiAddress } from '../../audience/contacts/addresses.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Content } from '../content/compiled-content.ts';
-import { type CustomName, mergeValues, personFields } from '../content/values.ts';
+import { type CustomName, contactFieldsFor, mergeValues } from '../content/values.ts';
 import { returnPath } from '../links/return-paths.ts';
 import type { LinkTokens } from '../links/tokens.ts';
 import type { DkimKey } from '../mime/dkim.ts';
 import type { MailData } from '../mime/mail-data.ts';
-import { type Prepared, prepare, render } from '../mime/message.ts';
+import { type PreparedMessage, prepare, render } from '../mime/message.ts';
 import type { Claim, ClaimField } from './candidates.ts';
 import type { SenderFacts } from './sender.ts';
 
@@ -96,7 +96,7 @@ export function readyMailing(source: MailingSource, { clock, tokens, findKey }: 
   const domain = domainOf(from);
   // A mail that is retried keeps its Message-ID, even if the sender has changed.
   const idDomain = domainOf(asciiAddress(frozen.from_email) ?? from);
-  const preparedWith = (content: Content, name: string): Prepared =>
+  const preparedWith = (content: Content, name: string): PreparedMessage =>
     prepare(content, {
       from: { name, address: from },
       replyTo: reply_to === from_email ? null : reply_to,
@@ -118,7 +118,7 @@ export function readyMailing(source: MailingSource, { clock, tokens, findKey }: 
     get key() {
       return key;
     },
-    fields: [...personFields(placeholders, names), ...(others.length > 0 ? (['variant'] as const) : [])],
+    fields: [...contactFieldsFor(placeholders, names), ...(others.length > 0 ? (['variant'] as const) : [])],
     refresh() {
       key = findKey();
     },

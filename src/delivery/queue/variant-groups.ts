@@ -45,7 +45,7 @@ export function divideRecipients(client: Database, mailingId: number, after: num
   const groups = added.map(({ id, address_id }) => [id, variantFor(address_id, division)]);
   prepared(
     client,
-    `UPDATE deliveries SET variant = g.value ->> 1, due_at = iif(g.value ->> 1 IS NULL, ${DUE.heldBack}, due_at)
+    `UPDATE deliveries SET variant = g.value ->> 1, due_at = iif(g.value ->> 1 IS NULL, ${DUE.awaitsDecision}, due_at)
       FROM json_each(?) g WHERE deliveries.id = g.value ->> 0`,
   ).run(JSON.stringify(groups));
   prepared(client, 'UPDATE ab_tests SET rest = rest + ? WHERE mailing_id = ?').run(

@@ -69,9 +69,9 @@ interface Reason {
   count: number;
 }
 
-const TOP = 20;
+const MAX_TOP_LINKS = 20;
 
-const NOBODY: Funnel = {
+const EMPTY_FUNNEL: Funnel = {
   recipients: 0,
   triggered: 0,
   delivered: 0,
@@ -117,7 +117,7 @@ export function mailingReport(client: Database, mailingId: number): MailingRepor
       .map(({ number, url, clicks, machine_clicks }) => ({ number, url, clicks: clicks - machine_clicks }))
       .filter(({ clicks }) => clicks > 0)
       .sort((one, other) => other.clicks - one.clicks || one.number - other.number)
-      .slice(0, TOP)
+      .slice(0, MAX_TOP_LINKS)
       .map(({ url, clicks }) => ({ url, clicks })),
     opens_by_class: { person: sum('opens') - machine - proxied, proxied, machine },
     machine_opens: machine,
@@ -130,9 +130,9 @@ export function mailingReport(client: Database, mailingId: number): MailingRepor
 
 /** The counters of a mailing; zeros if it does not exist. */
 function readFunnel(client: Database, mailingId: number): Funnel {
-  const columns = Object.keys(NOBODY).map((name) => (name === 'kept' ? `${keptMails('m')} AS kept` : name));
+  const columns = Object.keys(EMPTY_FUNNEL).map((name) => (name === 'kept' ? `${keptMails('m')} AS kept` : name));
   const read = client.prepare<[number], Funnel>(`SELECT ${columns.join(', ')} FROM mailings m WHERE id = ?`);
-  return read.get(mailingId) ?? NOBODY;
+  return read.get(mailingId) ?? EMPTY_FUNNEL;
 }
 
 function readStates(client: Database, mailingId: number, funnel: Funnel): MailingReport['states'] {
@@ -160,7 +160,7 @@ function readReasons(client: Database, mailingId: number): Reason[] {
   return client
     .prepare<[number], { state: number; reason: string; count: number }>(
       `SELECT state, reason, count FROM delivery_reasons WHERE mailing_id = ? AND state <> ${DELIVERY_STATE.accepted}
-        ORDER BY count DESC, reason LIMIT ${TOP}`,
+        ORDER BY count DESC, reason LIMIT ${MAX_TOP_LINKS}`,
     )
     .all(mailingId)
     .map(({ state, reason, count }) => ({ state: stateName(state), reason: readStored(reason), count }));

@@ -65,7 +65,7 @@ export function findRecipients(
   limit: number,
 ): { recipients: FoundRecipient[]; next: string | null } {
   const state = filter.state === undefined ? null : DELIVERY_STATE[filter.state === 'kept' ? 'accepted' : filter.state];
-  const { select, first } = driver(filter, state);
+  const { select, first } = indexQuery(filter, state);
   const isWanted = filter.reason === undefined ? null : reasonTest(filter.reason);
   const most = isWanted === null ? MAX_EXAMINED : MAX_COMPARED;
   const rows = client
@@ -108,7 +108,7 @@ function previousKey(rows: readonly Row[], id: number): string | number {
 }
 
 /** The index that finds the requested recipients: a statement that returns `delivery` and `key`, and the key before the first. */
-function driver(filter: RecipientFilter, state: number | null): { select: string; first: string | number } {
+function indexQuery(filter: RecipientFilter, state: number | null): { select: string; first: string | number } {
   if (filter.search) {
     // Only a limited number of the account's addresses with this beginning are examined; a longer beginning finds the others.
     const select = `SELECT d.id AS delivery, a.normalized_email AS key FROM (

@@ -144,7 +144,7 @@ export class DeliveryWorker {
   /** Writes results to disk. Rounds do this too; call it when other work runs between two rounds. */
   record(): void {
     if (this.#results.length + this.#handoffs.unrecorded === 0) return;
-    this.#ledger.together(() => this.#record(this.#states.openMailings(this.#steady())));
+    this.#ledger.inTransaction(() => this.#record(this.#states.openMailings(this.#steady())));
     this.#clearRecorded();
   }
 
@@ -169,7 +169,7 @@ export class DeliveryWorker {
     if (open.length + this.#results.length + this.#handoffs.unrecorded === 0) return [];
     const warmed = this.#deps.warmUps.startRound(open);
     const due = mayClaim ? this.#mayLeaveNow(warmed.filter(({ is_due }) => is_due === 1)) : [];
-    const { batches, putOff, held } = this.#ledger.together(() => {
+    const { batches, putOff, held } = this.#ledger.inTransaction(() => {
       this.#deps.pacing.startRound();
       this.#record(open);
       const held = this.#holdByResults(open);

@@ -18,7 +18,7 @@ export interface FrameLook {
 }
 
 /** A mail, and the images that may be displayed in it. */
-export interface Framing {
+export interface FrameInput {
   readonly html: string;
   readonly look: FrameLook;
   /** The ids of its images that are in the account's library. */
@@ -37,7 +37,8 @@ export interface MailFrame {
 }
 
 /** The iframe may not navigate to other sites, so a click on a link that opens no tab would only show a browser error. */
-const RESTING = '<style>a:not([data-leads]), area:not([data-leads]) { pointer-events: none !important; }</style>';
+const DISABLED_LINKS =
+  '<style>a:not([data-leads]), area:not([data-leads]) { pointer-events: none !important; }</style>';
 /** Added before the attributes of an active link; if an attribute occurs twice, browsers use the first. */
 const LEADING = 'data-leads target="_blank" rel="noopener noreferrer"';
 /** The start tag of a link, and the URL in it. */
@@ -57,7 +58,7 @@ const LOCAL = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})
  * are not to lead anywhere for mouse and keyboard. The mail itself stays focusable, so that the keyboard scrolls it. What is served by this
  * service is loaded from the page's own origin, which may differ from the one in the mail.
  */
-export function frameMail({ html, look, library, origins }: Framing): MailFrame {
+export function frameMail({ html, look, library, origins }: FrameInput): MailFrame {
   const { isDark = false, badges, images = 'own', hasLinks = false } = look;
   const marked = badges === undefined ? html : withBadges(html, badges);
   const coloured = isDark ? inDark(marked) : marked;
@@ -81,7 +82,7 @@ export function frameMail({ html, look, library, origins }: Framing): MailFrame 
         : `<${name} tabindex="-1"${attributes}`,
     )
     .replace(/<body(?=[\s>])/i, '<body tabindex="0"');
-  const shown = rested(/<body[\s>]/i.test(still) ? still : withBody(still));
+  const shown = withLinksDisabled(/<body[\s>]/i.test(still) ? still : withBody(still));
   const etag = `"${createHash('sha256').update(shown).digest('base64url')}"`;
   return { html: shown, etag, hasPictures: own.size > 0 };
 }
@@ -105,8 +106,10 @@ function withBody(html: string): string {
   return `<body tabindex="0">${html}`;
 }
 
-function rested(still: string): string {
-  return /<head\b[^<>]*>/i.test(still) ? still.replace(/<head\b[^<>]*>/i, `$&${RESTING}`) : RESTING + still;
+function withLinksDisabled(still: string): string {
+  return /<head\b[^<>]*>/i.test(still)
+    ? still.replace(/<head\b[^<>]*>/i, `$&${DISABLED_LINKS}`)
+    : DISABLED_LINKS + still;
 }
 
 /** Sets the background and text colours of mails that set none. */
@@ -142,7 +145,7 @@ export interface Badge {
 /** The maximum number of characters displayed of a link's text. */
 const MAX_TEXT = 200;
 
-const PLACE = 'all:initial;position:relative;display:inline-block;width:0;height:0;vertical-align:top';
+const BADGE_ANCHOR = 'all:initial;position:relative;display:inline-block;width:0;height:0;vertical-align:top';
 const BADGE =
   'all:initial;position:absolute;z-index:9;top:-9px;left:-8px;padding:0 6px;border-radius:9px;font:600 11px/18px system-ui,sans-serif;white-space:nowrap;box-shadow:0 0 0 2px #fff';
 
@@ -194,7 +197,7 @@ export function withBadges(html: string, badges: ReadonlyMap<number, Badge>): st
     const badge = badges.get(number);
     if (badge === undefined) continue;
     const colours = badge.isQuiet ? 'background:#59645f;color:#fff' : 'background:#0b6b57;color:#fff';
-    shown += `${html.slice(from, end)}<span style="${PLACE}"><span style="${BADGE};${colours}">${badge.text}</span></span>`;
+    shown += `${html.slice(from, end)}<span style="${BADGE_ANCHOR}"><span style="${BADGE};${colours}">${badge.text}</span></span>`;
     from = end;
   }
   return shown + html.slice(from);

@@ -13,7 +13,7 @@ import { MergedSize } from '../mime/merged-size.ts';
 import { type FrozenContent, frozenVariant } from '../queue/ready-mailing.ts';
 
 /** A mail, and the recipient for whom it is shown. */
-export interface Showing {
+export interface ShowInput {
   /** The JSON of a `FrozenMail`, in UTF-8. */
   readonly frozen: Uint8Array;
   /** The number of its variant; 0: A. */
@@ -41,7 +41,7 @@ const MAX_TEXT = 100_000;
  * Merges the mail for one contact; tracked links lead to their destination and have their number as `data-link`. Throws MergedTooLarge if
  * the contact would not get the mail, either.
  */
-export function mergeShown({ frozen: json, variant, values: given, hasHtml }: Showing) {
+export function mergeShown({ frozen: json, variant, values: given, hasHtml }: ShowInput) {
   const frozen = parsed(json);
   const { content, sender_name, sender_address } = frozenVariant(frozen, variant);
   const values: Values = { ...given, sender_name, sender_address };
@@ -60,7 +60,7 @@ function parsed(json: Uint8Array): FrozenMail {
 }
 
 /** Returns the mail with the beginning of its text part. Throws MergedTooLarge. */
-export function showContent(showing: Showing): Shown {
+export function showContent(showing: ShowInput): Shown {
   const { subject, html, text, withoutValue } = mergeShown(showing);
   return { json: JSON.stringify({ subject, html, ...beginning(text) }), withoutValue };
 }
@@ -71,18 +71,18 @@ function beginning(text: string): { text: string; text_length: number } {
 }
 
 /** A mail, and the recipient whose web copy is shown. */
-export type Copying = Pick<Showing, 'frozen' | 'variant' | 'values'>;
+export type CopyInput = Pick<ShowInput, 'frozen' | 'variant' | 'values'>;
 
 /** Returns the HTML of the web copy of a mail. Throws MergedTooLarge. */
-export function showCopy({ frozen, variant, values }: Copying): string {
+export function showCopy({ frozen, variant, values }: CopyInput): string {
   const html = untracked(frozenVariant(parsed(frozen), variant).content);
   new MergedSize({ subject: '', html, text: [] }).require((name) => values[name]);
   return mergeHtml(html, values);
 }
 
 /** The input of the checks, in addition to the mail itself. */
-export interface Checking extends Omit<CheckContext, 'withoutValue' | 'unknown' | 'foreign'> {
-  readonly showing: Showing;
+export interface CheckInput extends Omit<CheckContext, 'withoutValue' | 'unknown' | 'foreign'> {
+  readonly showing: ShowInput;
   /** The mail's texts and template code as they were written. */
   readonly texts: readonly string[];
 }
@@ -98,7 +98,7 @@ export interface CheckedContent {
 }
 
 /** Merges a mail and checks it. Throws MergedTooLarge. */
-export function checkShown({ showing, texts, ...context }: Checking): CheckedContent {
+export function checkShown({ showing, texts, ...context }: CheckInput): CheckedContent {
   const { subject, html, text, withoutValue } = mergeShown(showing);
   const warnings = contentWarnings(texts, context.known);
   const warned = (code: ContentWarning['code']) =>

@@ -22,7 +22,7 @@ const START_OF_DAY = '00:00:00';
 const WAITS = stored(sentence('waits_for_cap'));
 
 /** A recipient to check. */
-interface Asked {
+interface CapCandidate {
   id: number;
   address_id: number;
 }
@@ -117,7 +117,7 @@ const DUE_SINCE = 'SELECT due_at FROM enrolments INDEXED BY enrolments_delivery 
  * Returns the recipients of a mailing for whom the account's caps allow no more mail at `now`, epoch milliseconds. An automation's mail is
  * tried again when the caps allow it, if that is within a week of its due time. Call it inside the claim's transaction.
  */
-export function findCapped<Recipient extends Asked>(
+export function findCapped<Recipient extends CapCandidate>(
   client: Database,
   { caps, ignores, in_series }: MailingCaps,
   recipients: readonly Recipient[],
@@ -143,7 +143,7 @@ export function findCapped<Recipient extends Asked>(
 /** When the caps allow another mail: on that day at the current time of day. Null if that is too late. */
 function findNextTry(
   client: Database,
-  { id, address_id }: Asked,
+  { id, address_id }: CapCandidate,
   caps: readonly MailCap[],
   periods: CapPeriods,
   now: number,

@@ -166,7 +166,7 @@ export class TransactionalLedger {
   }
 
   /** Runs several of the methods below in one transaction. */
-  together<T>(moves: () => T): T {
+  inTransaction<T>(moves: () => T): T {
     return this.#client.transaction(moves).immediate();
   }
 
@@ -176,7 +176,7 @@ export class TransactionalLedger {
   }
 
   /** Postpones a due mail until `due_at` without counting an attempt. */
-  putOff({ id }: DueMail, due_at: number): void {
+  postpone({ id }: DueMail, due_at: number): void {
     this.#putOff.run(due_at, id);
   }
 

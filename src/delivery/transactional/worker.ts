@@ -49,7 +49,7 @@ interface TransactionalDeps {
 }
 
 /** A claimed mail with its sender and its SMTP relay; `relayId` is null for any relay. */
-interface Start {
+interface ReadyMail {
   mail: ClaimedMail;
   sender: SenderFacts;
   relayId: number | null;
@@ -94,7 +94,7 @@ export class TransactionalWorker {
     const accounts = mayClaim ? this.#ledger.dueAccounts(steady) : [];
     if (accounts.length === 0) this.#deps.rates.takeFirst(0);
     if (accounts.length + this.#results.length + this.#withdrawn.length === 0) return;
-    const started = this.#ledger.together(() => {
+    const started = this.#ledger.inTransaction(() => {
       const now = clock.now();
       for (const result of this.#results) {
         this.#ledger.record(result, now);
@@ -137,8 +137,8 @@ export class TransactionalWorker {
   }
 
   /** Claims mails of these accounts in turn, as many as the rates and the limits above allow. Call it inside a transaction. */
-  #claim(accounts: readonly number[], steady: number, now: Date): Start[] {
-    const started: Start[] = [];
+  #claim(accounts: readonly number[], steady: number, now: Date): ReadyMail[] {
+    const started: ReadyMail[] = [];
     const busy = [...this.#inFlight.values()];
     let bytes = busy.reduce((sum, { size }) => sum + size, 0);
     for (let at = 0; at < accounts.length; at++) {
@@ -160,7 +160,7 @@ export class TransactionalWorker {
   }
 
   /** Claims a mail. Returns null if it is now in a final state or waits, 'later' if the rate allows none. */
-  #claimOne(mail: DueMail, steady: number, now: Date): Start | null | 'later' {
+  #claimOne(mail: DueMail, steady: number, now: Date): ReadyMail | null | 'later' {
     const { rates } = this.#deps;
     const ledger = this.#ledger;
     const end = (state: 'suppressed' | 'cancelled', reply: Said) =>
@@ -174,7 +174,7 @@ export class TransactionalWorker {
       // The sender may never be verified again, and a mail that waits forever would keep older records from being removed.
       const isTooOld = now.getTime() - mail.created_at >= GIVE_UP_AFTER_MS;
       if (sender.held_code === 'sender_deleted' || isTooOld) end('cancelled', sender.held_reason);
-      else ledger.putOff(mail, steady + UNVERIFIED_WAIT_MS);
+      else ledger.postpone(mail, steady + UNVERIFIED_WAIT_MS);
       return null;
     }
     if (rates.takeFirst(1) === 0) {
@@ -185,7 +185,7 @@ export class TransactionalWorker {
     const wait = rates.waitForFirst(mail.normalized_email.slice(mail.normalized_email.lastIndexOf('@') + 1));
     if (wait > 0) {
       rates.giveBack(1);
-      ledger.putOff(mail, steady + wait);
+      ledger.postpone(mail, steady + wait);
       this.#runAfter(wait);
       return null;
     }
@@ -201,7 +201,7 @@ export class TransactionalWorker {
     return read.get(sender_id)?.relay_id ?? null;
   }
 
-  async #handOver(start: Start): Promise<void> {
+  async #handOver(start: ReadyMail): Promise<void> {
     const { mail } = start;
     const outcome = await this.#send(start).catch((error: unknown): Outcome => {
       this.#deps.log({ transactional_mail: mail.id, err: String(error) }, 'a mail could not be built');
@@ -217,7 +217,7 @@ export class TransactionalWorker {
     this.#schedule();
   }
 
-  async #send({ mail, sender, relayId }: Start): Promise<Outcome | 'withdrawn'> {
+  async #send({ mail, sender, relayId }: ReadyMail): Promise<Outcome | 'withdrawn'> {
     const { client, clock, courier, bounceDomain } = this.#deps;
     const from = asciiAddress(sender.from_email);
     if (from === null) throw new Error('its sender has no valid address');

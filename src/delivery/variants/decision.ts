@@ -7,7 +7,7 @@ import { DUE } from '../queue/due.ts';
 import { type Decision, decide, type Group } from './statistics.ts';
 
 /** How often to check whether every mail of a test group has been tried, because each check counts the mails that wait for a retry. */
-const LOOK_MS = 1000;
+const CHECK_MS = 1000;
 
 type Test = Pick<typeof abTests.$inferSelect, 'mailing_id' | 'winner_by' | 'tried_at' | 'winner'>;
 
@@ -25,12 +25,12 @@ export class AbTestDecisions {
    * whether there is more to do. `now` is in epoch milliseconds, `monotonic` is monotonic milliseconds.
    */
   async step(now: number, monotonic: number, mayContinue: () => boolean): Promise<boolean> {
-    const isLooking = monotonic - this.#lookedAt >= LOOK_MS;
+    const isLooking = monotonic - this.#lookedAt >= CHECK_MS;
     if (isLooking) this.#lookedAt = monotonic;
     let hasMore = false;
     for (const test of isLooking ? dueTests(this.#client, now) : decidedTests(this.#client)) {
       if (test.winner !== null) hasMore = (await release(this.#client, test, mayContinue)) || hasMore;
-      else hasMore = look(this.#client, test, now) || hasMore;
+      else hasMore = checkTest(this.#client, test, now) || hasMore;
     }
     return hasMore;
   }
@@ -63,7 +63,7 @@ function mailingOf(client: Database, mailingId: number): { is_cancelled: 0 | 1; 
 }
 
 /** Records that every mail of the test group was tried, or decides the test if its waiting time is over. Returns whether it did either. */
-function look(client: Database, { mailing_id, winner_by, tried_at }: Test, now: number): boolean {
+function checkTest(client: Database, { mailing_id, winner_by, tried_at }: Test, now: number): boolean {
   if (tried_at === null && !isTried(client, mailing_id)) return false;
   const { is_cancelled, is_enqueueing } = mailingOf(client, mailing_id);
   if (is_cancelled === 1) end(client, mailing_id);
@@ -72,7 +72,7 @@ function look(client: Database, { mailing_id, winner_by, tried_at }: Test, now: 
     return tried_at === null;
   } else if (tried_at !== null && winner_by !== 'hand') {
     const counted = countGroups(client, mailing_id, winner_by);
-    return keepDecision(client, mailing_id, decide(counted), counted, now);
+    return storeDecision(client, mailing_id, decide(counted), counted, now);
   }
   return false;
 }
@@ -82,7 +82,7 @@ function isTried(client: Database, mailingId: number): boolean {
   const waiting = client
     .prepare(`
       SELECT 1 FROM deliveries INDEXED BY deliveries_queue
-      WHERE mailing_id = @mailing AND state = ${DELIVERY_STATE.queued} AND due_at < ${DUE.heldBack} AND attempt = 0
+      WHERE mailing_id = @mailing AND state = ${DELIVERY_STATE.queued} AND due_at < ${DUE.awaitsDecision} AND attempt = 0
       UNION ALL SELECT 1 FROM deliveries INDEXED BY deliveries_sending
       WHERE mailing_id = @mailing AND state = ${DELIVERY_STATE.sending} LIMIT 1`)
     .get({ mailing: mailingId });
@@ -110,7 +110,7 @@ function countGroups(client: Database, mailingId: number, measure: Exclude<AbTes
   return groups;
 }
 
-function keepDecision(
+function storeDecision(
   client: Database,
   mailingId: number,
   { verdict, variant, better_than }: Decision | { verdict: 'chosen'; variant: number; better_than: number[] },
@@ -129,7 +129,7 @@ export function chooseVariant(client: Database, mailingId: number, variant: numb
   return client
     .transaction(() => {
       if (mailingOf(client, mailingId).is_cancelled === 1) return false;
-      return keepDecision(client, mailingId, { verdict: 'chosen', variant, better_than: [] }, null, now);
+      return storeDecision(client, mailingId, { verdict: 'chosen', variant, better_than: [] }, null, now);
     })
     .immediate();
 }
@@ -147,7 +147,7 @@ async function release(client: Database, { mailing_id }: Test, mayContinue: () =
   const some = prepared<[number, number]>(
     client,
     `UPDATE deliveries SET due_at = 0 WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_queue
-      WHERE mailing_id = ? AND state = ${DELIVERY_STATE.queued} AND due_at = ${DUE.heldBack} LIMIT ?)`,
+      WHERE mailing_id = ? AND state = ${DELIVERY_STATE.queued} AND due_at = ${DUE.awaitsDecision} LIMIT ?)`,
   );
   let hasMore = true;
   await inChunks(client, (rows) => {

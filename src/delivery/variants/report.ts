@@ -86,7 +86,7 @@ function stateOf({ winner, is_cancelled, tried_at }: Row): AbTestReport['state']
 }
 
 /** The properties by which recipients are grouped for counting. */
-interface Alike {
+interface CountGroup {
   state: number;
   by_person: number;
   is_unmeasured: number;
@@ -107,7 +107,7 @@ const OF_VARIANT =
  * forward in that order and can be counted twice.
  */
 async function countVariant(client: Database, mailingId: number, variant: number) {
-  const findNext = prepared<[object], Alike>(
+  const findNext = prepared<[object], CountGroup>(
     client,
     `SELECT state, by_person, is_unmeasured ${OF_VARIANT} > (@state, @by_person, @is_unmeasured) ORDER BY 1, 2, 3 LIMIT 1`,
   );
@@ -122,18 +122,18 @@ async function countVariant(client: Database, mailingId: number, variant: number
     .pluck()
     .get(mailingId);
   const of = { mailing: mailingId, variant };
-  let alike = findNext.get({ ...of, state: -1, by_person: 0, is_unmeasured: 0 });
-  while (alike !== undefined) {
+  let group = findNext.get({ ...of, state: -1, by_person: 0, is_unmeasured: 0 });
+  while (group !== undefined) {
     let after = 0;
     let page: Page | undefined;
     do {
-      page = countPage.get({ ...of, ...alike, after, has_kept });
-      if (alike.state === DELIVERY_STATE.accepted) counts.kept += page?.kept ?? 0;
-      add(counts, alike, page?.count ?? 0);
+      page = countPage.get({ ...of, ...group, after, has_kept });
+      if (group.state === DELIVERY_STATE.accepted) counts.kept += page?.kept ?? 0;
+      add(counts, group, page?.count ?? 0);
       after = page?.last ?? 0;
       await setImmediate();
     } while (page?.count === PAGE_ROWS);
-    alike = findNext.get({ ...of, ...alike });
+    group = findNext.get({ ...of, ...group });
   }
   const { recipients, delivered, kept, measured, known, opened, clicked } = counts;
   return { recipients, delivered, kept, opens: rateOf(known, opened), clicks: rateOf(measured, clicked) };
@@ -141,7 +141,7 @@ async function countVariant(client: Database, mailingId: number, variant: number
 
 function add(
   counts: Record<'recipients' | 'delivered' | 'measured' | 'known' | 'opened' | 'clicked', number>,
-  { state, by_person, is_unmeasured }: Alike,
+  { state, by_person, is_unmeasured }: CountGroup,
   count: number,
 ): void {
   counts.recipients += count;

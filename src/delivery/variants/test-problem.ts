@@ -18,13 +18,13 @@ export function findAbTestProblem(
   if (send.ab_test === null) return null;
   if (send.canary_percent > 0) return 'ab_canary';
   if (send.local_time === 1) return 'local_time_ab';
-  return send.ab_test.winner_by === 'hand' || learnsOfPeople(db, config, send) ? null : 'ab_untracked';
+  return send.ab_test.winner_by === 'hand' || measuresIndividuals(db, config, send) ? null : 'ab_untracked';
 }
 
 /** Tracking modes in which opens and clicks are recorded for each recipient, not only in total. */
-const OF_PEOPLE: readonly TrackingMode[] = ['person', 'consent'];
+const INDIVIDUAL_MODES: readonly TrackingMode[] = ['person', 'consent'];
 
 /** Whether opens and clicks of a single send will be recorded for individual recipients. */
-export function learnsOfPeople(db: Db, config: Config, send: Pick<TestedSend, 'user_id' | 'tracking'>): boolean {
-  return config.TRACKING === 'on' && send.tracking === 1 && OF_PEOPLE.includes(trackingMode(db, send.user_id));
+export function measuresIndividuals(db: Db, config: Config, send: Pick<TestedSend, 'user_id' | 'tracking'>): boolean {
+  return config.TRACKING === 'on' && send.tracking === 1 && INDIVIDUAL_MODES.includes(trackingMode(db, send.user_id));
 }

@@ -67,7 +67,7 @@ const WAITING = `
  * Releases all recipients of a mailing that is held because of its results, or whose canary is being sent or waited for: ends the canary,
  * and lets the mailing pass the limits that hold it. Returns false for any other mailing. Call it inside the transaction that resumes it.
  */
-export function letAllGo(client: Database, mailingId: number): boolean {
+export function releaseAll(client: Database, mailingId: number): boolean {
   const mailing = client
     .prepare<[number], { state: string; held_code: HeldCode | null }>(
       'SELECT state, held_code FROM mailings WHERE id = ?',

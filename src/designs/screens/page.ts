@@ -14,7 +14,7 @@ import { isTestMode } from '../../delivery/transport/relays/in-use.ts';
 import { conflict, Failure, notFound } from '../../errors/failure.ts';
 import { withinShare } from '../../http/account-share.ts';
 import { logFailed, refusing } from '../../http/errors.ts';
-import { sayOn } from '../../http/pages/document.tsx';
+import { sendMessagePage } from '../../http/pages/document.tsx';
 import { pageRoute, unknownLink } from '../../http/pages/layout.ts';
 import { MAX_FORM_BYTES } from '../../http/requests/forms.ts';
 import type { Deps } from '../../operations/deps.ts';
@@ -217,7 +217,7 @@ function designedMarkup(body: Call['Body']): string {
 }
 
 function expired(reply: FastifyReply): FastifyReply {
-  return sayOn(reply.code(HTTP_GONE), {
+  return sendMessagePage(reply.code(HTTP_GONE), {
     title: 'This link has expired',
     text: [
       'A link to a design opens for 24 hours. Nothing is lost: open the design again from where you manage your mails to get a new link.',
@@ -226,7 +226,7 @@ function expired(reply: FastifyReply): FastifyReply {
 }
 
 function withdrawn(reply: FastifyReply): FastifyReply {
-  return sayOn(reply.code(HTTP_FORBIDDEN), {
+  return sendMessagePage(reply.code(HTTP_FORBIDDEN), {
     title: 'This link has ended',
     text: [
       'The person it was made for may no longer change mails of this account. Somebody who may can open the design and gets a new link.',

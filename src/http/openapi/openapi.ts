@@ -204,9 +204,9 @@ function describe(
     ...(isForOperators && { 'x-for-operators': true }),
     response: clean(response ?? {}),
   };
-  if (querystring !== undefined) described.querystring = requiring(clean(querystring));
+  if (querystring !== undefined) described.querystring = withRequiredIdentifiers(clean(querystring));
   if (body !== undefined) {
-    const cleaned = requiring(clean(body));
+    const cleaned = withRequiredIdentifiers(clean(body));
     described.body = { ...cleaned, examples: [exampleBody(cleaned)] };
     // Only one encoding is listed, because with several, generated clients contain functions that cannot be imported.
     described.consumes = consumes ?? ['application/json'];
@@ -230,7 +230,7 @@ function clean(schema: unknown): Json {
 /**
  * Marks identifiers as required. The routes' schemas do not, because a missing identifier is answered 404 instead of with a field error.
  */
-function requiring(schema: Json): Json {
+function withRequiredIdentifiers(schema: Json): Json {
   const properties: Record<string, Json> = Object(schema.properties);
   const required = new Set<unknown>(Array.isArray(schema.required) ? schema.required : []);
   for (const [name, property] of Object.entries(properties)) {

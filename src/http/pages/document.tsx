@@ -64,7 +64,11 @@ export function page(
 }
 
 /** Sends a page with a single message, in English unless another language is given. */
-export function sayOn(reply: FastifyReply, { title, heading = title, text }: Message, language?: LanguageCode) {
+export function sendMessagePage(
+  reply: FastifyReply,
+  { title, heading = title, text }: Message,
+  language?: LanguageCode,
+) {
   const content = (
     <>
       <h1>{heading}</h1>

@@ -8,7 +8,7 @@ import type {
   RouteGenericInterface,
   RouteOptions,
 } from 'fastify';
-import { sayOn } from './document.tsx';
+import { sendMessagePage } from './document.tsx';
 import { chooseWords, type PageWords } from './words/index.ts';
 
 /** The methods that show a page. */
@@ -26,7 +26,7 @@ export function pageRoute<Route extends RouteGenericInterface>(
 /** Sends a page with a single message, in the recipient's language. */
 export function messagePage(reply: FastifyReply, message: keyof PageWords['messages']): FastifyReply {
   const { messages, language } = chooseWords(reply);
-  return sayOn(reply, messages[message], language);
+  return sendMessagePage(reply, messages[message], language);
 }
 
 /** The page for a link that is not ours, or whose mail is not in the database, for example because an older backup was restored. */

@@ -29,7 +29,7 @@ const PART_BUFFER = 1024 * 1024;
  * The property of a body that holds the text of a form until it is read. @fastify/formbody would parse a form in one go, and ten thousand
  * ids take 12 to 47 ms, which would delay other requests.
  */
-const UNREAD = Symbol('text of a form');
+const UNPARSED_FORM = Symbol('text of a form');
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -42,7 +42,7 @@ declare module 'fastify' {
 export async function installForms(app: FastifyInstance): Promise<void> {
   // Fastify's own text/plain parser would pass a string to handlers that expect a form.
   app.removeContentTypeParser(['text/plain', 'application/json']);
-  await app.register(formbody, { bodyLimit: MAX_FORM_BYTES, parser: (body) => ({ [UNREAD]: body }) });
+  await app.register(formbody, { bodyLimit: MAX_FORM_BYTES, parser: (body) => ({ [UNPARSED_FORM]: body }) });
   await installMultipart(app);
   // Some clients send a JSON content type without a body; an empty body counts as none.
   const parse = jsonParser(app);
@@ -73,8 +73,8 @@ export function jsonParser(app: FastifyInstance): FastifyBodyParser<string> {
 /** The body of a request; a promise if other requests are handled while it is read. */
 function givenBody(request: FastifyRequest): unknown {
   const { body } = request;
-  if (typeof body === 'object' && body !== null && UNREAD in body) {
-    return readUrlencoded(String(body[UNREAD]), MAX_FORM_PARTS);
+  if (typeof body === 'object' && body !== null && UNPARSED_FORM in body) {
+    return readUrlencoded(String(body[UNPARSED_FORM]), MAX_FORM_PARTS);
   }
   return hasFields(request) && request.isMultipart() ? readMultipart(request) : body;
 }
@@ -186,7 +186,7 @@ function limitRawBytes(request: FastifyRequest, maxBytes: number): void {
 }
 
 /** Limits of the fields next to a file, which are kept in memory while the file arrives. */
-const FIELDS_BESIDE = { fields: 100, fieldSize: 16 * 1024 };
+const FIELD_LIMITS = { fields: 100, fieldSize: 16 * 1024 };
 
 /** An uploaded file on disk with the other fields of its form, and the errors of the file. */
 export interface FileUpload {
@@ -206,7 +206,7 @@ export async function readFileUpload(request: FastifyRequest, path: string, maxB
   let fileName: string | undefined;
   let isTooLarge = false;
   if (request.isMultipart()) {
-    const limits = { ...FIELDS_BESIDE, fileSize: maxBytes, files: 1 };
+    const limits = { ...FIELD_LIMITS, fileSize: maxBytes, files: 1 };
     for await (const part of readParts(request, maxBytes + 64 * 1024, { limits })) {
       if (part.type === 'field' && part.valueTruncated) throw payloadTooLarge();
       if (part.type === 'field') pairs.push([part.fieldname, fieldText(part.value)]);

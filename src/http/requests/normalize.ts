@@ -18,7 +18,7 @@ interface BodySchema {
   required?: string[];
 }
 
-interface Named {
+interface NamedParameter {
   name: string;
   parameter: Parameter;
   isRequired: boolean;
@@ -57,10 +57,10 @@ export function normalize(schema: object, given: unknown): Values {
   return values;
 }
 
-const known = new WeakMap<object, Named[]>();
+const known = new WeakMap<object, NamedParameter[]>();
 
 /** The parameters of a schema, collected once per schema. */
-function listParameters(schema: BodySchema): Named[] {
+function listParameters(schema: BodySchema): NamedParameter[] {
   const present = known.get(schema);
   if (present !== undefined) return present;
   const { properties = {}, required = [] } = schema;

@@ -7,7 +7,7 @@ import { storeTrackingChoice, type TrackingChoice } from '../../audience/trackin
 import { recordWrite } from '../../audience/unfinished-writes.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../../audience/unsubscribes.ts';
 import type { Db } from '../../database/open.ts';
-import { type ErasedPerson, isPerson, personKey, TRACKING } from '../../delivery/feedback/choice.ts';
+import { contactKey, type ErasedContact, isContactKey, TRACKING } from '../../delivery/feedback/choice.ts';
 import type { RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
 import { readStored } from '../../errors/stored.ts';
 import { PreferenceStore } from '../../pages/preferences.ts';
@@ -57,9 +57,9 @@ export function consentApplier(
   const look = lookups(db);
 
   /** A restored database still has the contact; they are erased again after this transaction. */
-  const eraseAgain = (erased: ErasedPerson) => {
+  const eraseAgain = (erased: ErasedContact) => {
     const email = look.email.get(erased.account, erased.address);
-    if (email !== undefined && personKey(tokens, erased.account, email) === erased.person)
+    if (email !== undefined && contactKey(tokens, erased.account, email) === erased.person)
       recordWrite(db.$client, 'erase-again', erased);
   };
   const carryOut = (ids: RecipientIds, list: number, { isLeft, at, form, text = '', change }: Consent) => {
@@ -92,12 +92,12 @@ export function consentApplier(
     if (change?.run === run) return;
     const { account, person, list: listed } = subjectParts(subject);
     // Erasing a contact removes the messages whose subject has the contact's hash, so the hash must belong to the address.
-    if (listed !== String(consent.list) || !isPerson(tokens, account, email, person))
+    if (listed !== String(consent.list) || !isContactKey(tokens, account, email, person))
       throw new Error('the choice is of another person or list than its subject');
     const gone = findErasedId(db.$client, account, email);
     // The choice was made with an old link, so the address is in the stream again.
     if (gone !== undefined) {
-      recordWrite(db.$client, 'erase-choices', { account, address: gone, person } satisfies ErasedPerson);
+      recordWrite(db.$client, 'erase-choices', { account, address: gone, person } satisfies ErasedContact);
       return;
     }
     const read = tokens.readRecipient('unsubscribe', token, email);

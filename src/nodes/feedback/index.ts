@@ -12,7 +12,7 @@ import type { Config } from '../../config.ts';
 import { addNamedValue, findNamedValue } from '../../database/named-values.ts';
 import type { Db } from '../../database/open.ts';
 import { isBusy, type WriteLock } from '../../database/write-lock.ts';
-import { type Choice, type ErasedPerson, notKept } from '../../delivery/feedback/choice.ts';
+import { type Choice, type ErasedContact, withoutKept } from '../../delivery/feedback/choice.ts';
 import { HitBuffer } from '../../delivery/feedback/opens-and-clicks.ts';
 import type { RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
 import { FailingSteps } from '../../delivery/queue/failing-steps.ts';
@@ -217,7 +217,7 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
       const connected = await within(ready.promise, READY_MS);
       const known = await isCurrent(connected);
       const chosen = changesOf({ ...store.read(ids), isCurrent: known }, choice);
-      const changes = known ? notKept(chosen, keptLists(db.$client, ids)) : chosen;
+      const changes = known ? withoutKept(chosen, keptLists(db.$client, ids)) : chosen;
       const chooser = { ids, token, at: clock.now().getTime() };
       const sequence = await keepChosen(jetstream(connected), tokens, chooser, changes);
       if (sequence > 0 && !(await progress.until(sequence, APPLIED_MS))) throw unavailable();
@@ -246,12 +246,12 @@ interface Erasing {
 async function keepErased({ connection, db, lock, clock }: Erasing): Promise<void> {
   const client = db.$client;
   for (const { id, given } of recordedWrites(client, 'erase-again')) {
-    const { account, address }: ErasedPerson = JSON.parse(given);
+    const { account, address }: ErasedContact = JSON.parse(given);
     await erasePerson(db, clock, account, address, { userId: null, name: sentence('actor_operator'), address: '' });
     await lock.write(() => removeRecordedWrite(client, id), ERASING_WAIT_MS);
   }
   for (const { id, given } of recordedWrites(client, 'erase-choices')) {
-    const erased: ErasedPerson = JSON.parse(given);
+    const erased: ErasedContact = JSON.parse(given);
     const manager = await jetstreamManager(connection, { checkAPI: false });
     // The marker comes first: a choice made meanwhile with an old link is then removed when the controller reads it.
     const mark = JSON.stringify({ address: erased.address });

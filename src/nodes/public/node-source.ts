@@ -4,12 +4,12 @@
  */
 import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { notKept, personKey } from '../../delivery/feedback/choice.ts';
+import { contactKey, withoutKept } from '../../delivery/feedback/choice.ts';
 import { readShared } from '../../delivery/links/shared-links.ts';
 import type { LinkTokens, RecipientIds } from '../../delivery/links/tokens.ts';
 import type { SenderValues } from '../../delivery/variants/recipient-variants.ts';
 import { unavailable } from '../../errors/failure.ts';
-import { changesOf, chosen, type Preferences } from '../../pages/preferences.ts';
+import { changesOf, type Preferences, preferencesAfter } from '../../pages/preferences.ts';
 import type { RecipientSource, StoredPicture } from '../../pages/recipient-source.ts';
 import { findNewest, type Stored, within } from '../bucket.ts';
 import { erasedSubject, type MailingObject, mailingObjectName, type Questions } from '../feedback-messages.ts';
@@ -60,7 +60,7 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
     return found?.user === user ? found : null;
   };
   const wasErased = async ({ user: account, email }: RecipientIds): Promise<boolean> => {
-    const mark = erasedSubject({ account, person: personKey(tokens(), account, email) });
+    const mark = erasedSubject({ account, person: contactKey(tokens(), account, email) });
     return (await within(findNewest(connection, STREAM.consents, mark), ASK_MS)) !== null;
   };
   /** The preferences that are known without the controller: the address, and the lists as of when the mail was created. */
@@ -104,9 +104,9 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
         client,
         tokens(),
         { ids, token, at: Date.now() },
-        kept === undefined ? changes : notKept(changes, kept),
+        kept === undefined ? changes : withoutKept(changes, kept),
       );
-      return chosen(before, choice);
+      return preferencesAfter(before, choice);
     },
     async readMail(ids, token) {
       const mailing = await findMailing(ids);

@@ -2,12 +2,12 @@
 import Type, { type Static } from 'typebox';
 import { parseOrigin } from '../../config.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import { ADDRESS_SOURCES, publicAddress, savePublicAddress } from '../../delivery/links/public-address.ts';
+import { findPublicUrl, savePublicUrl, URL_SOURCES } from '../../delivery/links/public-address.ts';
 import { isLocal } from '../../delivery/transport/smtp/relay-urls.ts';
 import { conflict } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { codeOf } from '../../errors/stored.ts';
-import { findPublicAddress } from '../../health-checks/public-address.ts';
+import { findPublicUrlResult } from '../../health-checks/public-address.ts';
 import { choice, isoTimestampSchema, line, nullable, said } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
@@ -28,7 +28,7 @@ const Address = Type.Object(
   {
     url: Type.String({ description: 'Scheme, host and port; empty: there is none.' }),
     source: {
-      ...choice(...ADDRESS_SOURCES),
+      ...choice(...URL_SOURCES),
       description:
         'environment: PUBLIC_URL says it, and it cannot be saved here; none: links lead to this machine only.',
     },
@@ -37,9 +37,9 @@ const Address = Type.Object(
   { description: 'The public address in force.' },
 );
 
-export type PublicAddress = Static<typeof Address>;
+export type PublicUrl = Static<typeof Address>;
 
-export const readPublicAddress = operation({
+export const readPublicUrl = operation({
   name: 'Read the public address, and what was seen of it (addition)',
   description: 'Nothing outside the machine is asked.',
   role: 'owner',
@@ -47,8 +47,8 @@ export const readPublicAddress = operation({
   input: Type.Object({}),
   output: Type.Object({ public_address: Address }),
   run({ db, config }) {
-    const address = publicAddress(db.$client, config);
-    const seen = findPublicAddress(db.$client, address.url);
+    const address = findPublicUrl(db.$client, config);
+    const seen = findPublicUrlResult(db.$client, address.url);
     if (seen === null) return { public_address: { ...address, seen } };
     const { state, found, advice = [] } = seen.finding;
     const at = isoTimestamp(new Date(seen.at));
@@ -56,7 +56,7 @@ export const readPublicAddress = operation({
   },
 });
 
-export const changePublicAddress = operation({
+export const changePublicUrl = operation({
   name: 'Save the public address (addition)',
   description: 'Links in mails lead there from then on, without a restart. Refused while PUBLIC_URL says it.',
   role: 'owner',
@@ -76,7 +76,7 @@ export const changePublicAddress = operation({
     if (config.PUBLIC_URL !== '') throw conflict(sentence('address_fixed'));
     const url = parseOrigin(public_url);
     inTransaction(db, () => {
-      savePublicAddress(db.$client, url);
+      savePublicUrl(db.$client, url);
       auditBy(context, 'public_address_changed', url);
     });
     wake();

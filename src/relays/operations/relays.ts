@@ -5,7 +5,7 @@ import type { Db } from '../../database/open.ts';
 import { recordId } from '../../database/ownership.ts';
 import { RELAY_SECURITY, relays, senders } from '../../database/schema/index.ts';
 import { writeAndWake } from '../../database/transaction.ts';
-import { publicAddress } from '../../delivery/links/public-address.ts';
+import { findPublicUrl } from '../../delivery/links/public-address.ts';
 import { readGauges } from '../../delivery/reporting/gauges.ts';
 import {
   keepsPassword,
@@ -104,7 +104,7 @@ export const readRelays = operation({
       })),
       ways: {
         environment: config.SMTP_URL === '' ? [] : relaysInUse(db.$client, config).map(relayName),
-        has_public_url: publicAddress(db.$client, config).source === 'none' ? 0 : 1,
+        has_public_url: findPublicUrl(db.$client, config).source === 'none' ? 0 : 1,
         queued: readGauges(db.$client).queued,
       },
     };

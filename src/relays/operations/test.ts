@@ -5,7 +5,7 @@ import { asciiAddress } from '../../audience/contacts/addresses.ts';
 import { ownedRecord } from '../../database/ownership.ts';
 import { senders } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import { publicAddress } from '../../delivery/links/public-address.ts';
+import { findPublicUrl } from '../../delivery/links/public-address.ts';
 import { recordRelayTest } from '../../delivery/queue/relay-use.ts';
 import { relayOf } from '../../delivery/transport/relays/in-use.ts';
 import { diagnose, TRIAL_STAGES, tryRelay } from '../../delivery/transport/relays/trial.ts';
@@ -63,7 +63,7 @@ export const testRelay = operation({
       const address = (sender && asciiAddress(sender.from_email)) ?? to;
       const relay = relayOf(db.$client, row);
       const from = config.BOUNCE_DOMAIN === '' ? address : `bounce@${config.BOUNCE_DOMAIN}`;
-      const name = await heloName(config.SMTP_HELO, publicAddress(db.$client, config).url);
+      const name = await heloName(config.SMTP_HELO, findPublicUrl(db.$client, config).url);
       const trial = await tryRelay(relay, { from, to, name });
       const reply = trial.outcome?.reply ?? null;
       inTransaction(db, () => {

@@ -4,12 +4,12 @@ import { type Problems, TextField } from '../../dashboard/components/field.tsx';
 import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import type { PublicAddress } from '../operations/public-address.ts';
+import type { PublicUrl } from '../operations/public-address.ts';
 
 const TONES = { ok: 'good', warn: 'warn', fail: 'bad' } as const;
 
 export interface AddressForm {
-  address: PublicAddress;
+  address: PublicUrl;
   /** The value of the field: the text typed, or else the stored or suggested URL. */
   value: string;
   problems: Problems;
@@ -55,7 +55,7 @@ export function AddressCard({ address, value, problems, now }: AddressForm & { n
 }
 
 /** The result of the last check, and the button that repeats it. */
-function Seen({ seen, now }: { seen: PublicAddress['seen']; now: Date }) {
+function Seen({ seen, now }: { seen: PublicUrl['seen']; now: Date }) {
   const language = useLanguage();
   const at = recordTime(seen?.at ?? null);
   return (

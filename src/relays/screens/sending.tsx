@@ -13,7 +13,7 @@ import { requireOperator } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { isLoopback } from '../../http/same-origin.ts';
 import { lookAtPublicAddress } from '../../installation/operations.ts';
-import { changePublicAddress, readPublicAddress } from '../operations/public-address.ts';
+import { changePublicUrl, readPublicUrl } from '../operations/public-address.ts';
 import { orderRelays, type Relay, readRelays, type Ways } from '../operations/relays.ts';
 import { AddressCard } from './address-card.tsx';
 import { relayForms } from './form.tsx';
@@ -30,7 +30,7 @@ export async function sendingScreens(app: FastifyInstance): Promise<void> {
   ) => {
     const [sending, { public_address: address }] = await Promise.all([
       ask(request, readRelays, {}),
-      ask(request, readPublicAddress, {}),
+      ask(request, readPublicUrl, {}),
     ]);
     const value = typed ?? (address.url || offeredAddress(request));
     const now = app.deps.clock.now();
@@ -58,7 +58,7 @@ export async function sendingScreens(app: FastifyInstance): Promise<void> {
   app.post('/settings/sending/address', async (request, reply) => {
     requireOperator(request);
     const typed = field(request, 'public_url');
-    const saved = await attempt(request, changePublicAddress, { public_url: typed });
+    const saved = await attempt(request, changePublicUrl, { public_url: typed });
     if ('problems' in saved) return show(request, reply.code(saved.status), { typed, ...saved });
     setFlash(reply, 'good', 'settings.done.address');
     return reply.redirect('/settings/sending#address', 303);

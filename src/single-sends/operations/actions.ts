@@ -17,7 +17,7 @@ import { abTests, DELIVERY_STATE, segments, senders, singleSends, type Target } 
 import { inTransaction } from '../../database/transaction.ts';
 import { requeueFailed } from '../../delivery/queue/ledger/ended.ts';
 import { commandMailing, reopenMailing, waitForAcknowledgement } from '../../delivery/queue/mailing-state.ts';
-import { letAllGo, passLimits } from '../../delivery/watch/watched-mailings.ts';
+import { passLimits, releaseAll } from '../../delivery/watch/watched-mailings.ts';
 import { conflict, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { withinShare } from '../../http/account-share.ts';
@@ -194,7 +194,7 @@ export const resumeSingleSend = operation({
     if (mailing === null) throw conflict(sentence('not_resumable'));
     if (isDeletedSender(db, send.sender_id)) throw conflict(sentence('only_cancellable'));
     const resume = () => {
-      const goesOn = letAllGo(db.$client, mailing.id);
+      const goesOn = releaseAll(db.$client, mailing.id);
       if (!commandMailing(db.$client, mailing.id, 'resume') && !goesOn) throw conflict(sentence('not_resumable'));
     };
     inTransaction(db, resume);

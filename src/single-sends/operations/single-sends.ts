@@ -11,7 +11,7 @@ import { freezeText } from '../../delivery/compiling/freeze.ts';
 import { show } from '../../delivery/compiling/show.ts';
 import { ContentError } from '../../delivery/content/compiled-content.ts';
 import { PREFERENCES, WEB_COPY } from '../../delivery/content/merge.ts';
-import { findPerson, mergeValues } from '../../delivery/content/values.ts';
+import { findContactFields, mergeValues } from '../../delivery/content/values.ts';
 import { notFound } from '../../errors/failure.ts';
 import type { Said } from '../../errors/sentences.ts';
 import { withinShare } from '../../http/account-share.ts';
@@ -276,7 +276,7 @@ async function preview(context: Context, input: SingleSendInput) {
   const code = { template_json: input.template_json || null, template_html: input.template_html || null };
   const frozen = await freezeText(db, config, { ...input, ...code, tracking: 0 }, sender);
   if ('problem' in frozen) return without(frozen.problem);
-  const person = contact_id === null ? undefined : findPerson(db.$client, contact_id);
+  const person = contact_id === null ? undefined : findContactFields(db.$client, contact_id);
   const values: Record<string, string> = {
     ...(person && mergeValues(person, listCustomFields(db, accountId), '')),
     [PREFERENCES]: `${context.publicUrl()}/u/preview`,

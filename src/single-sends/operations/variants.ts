@@ -10,7 +10,7 @@ import { inTransaction } from '../../database/transaction.ts';
 import { chooseVariant } from '../../delivery/variants/decision.ts';
 import type { AbTestReport } from '../../delivery/variants/report.ts';
 import { smallestDifference } from '../../delivery/variants/statistics.ts';
-import { findAbTestProblem, learnsOfPeople } from '../../delivery/variants/test-problem.ts';
+import { findAbTestProblem, measuresIndividuals } from '../../delivery/variants/test-problem.ts';
 import { conflict, invalid } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import { sentence } from '../../errors/sentences.ts';
@@ -264,7 +264,7 @@ async function planAbTest(deps: SingleSendDeps, send: SingleSend, test: AbTest):
   const groups = test.variants.length + 1;
   const test_group = Math.round((recipients * test.share) / 100);
   const per_variant = Math.round(test_group / groups);
-  const share = recipients === 0 || !learnsOfPeople(deps.db, deps.config, send) ? 0 : measured / recipients;
+  const share = recipients === 0 || !measuresIndividuals(deps.db, deps.config, send) ? 0 : measured / recipients;
   const measured_per_variant = Math.round(per_variant * share);
   const expectations = Object.entries(readRates(deps.db, send.user_id)).map(([measure, base]) => [
     measure,

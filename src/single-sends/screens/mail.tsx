@@ -10,7 +10,7 @@ import { languageOf } from '../../dashboard/page.tsx';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { withQuery } from '../../dashboard/with-query.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import { namesOfLinks } from '../../delivery/compiling/show.ts';
+import { linkTexts } from '../../delivery/compiling/show.ts';
 import type { MarkedLink } from '../../delivery/shown/mail-frame.ts';
 import { Failure } from '../../errors/failure.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
@@ -144,7 +144,7 @@ export async function linksScreen(app: FastifyInstance, { clock }: { clock: Cloc
     const { utr } = request.params;
     const summary = await ask(request, readSummary, { utr });
     const { report, html } = await readClicks(request, utr);
-    const names = await namesOfLinks(viewerOf(request).accountId, html ?? '');
+    const names = await linkTexts(viewerOf(request).accountId, html ?? '');
     const content = <Links utr={utr} report={report} links={linksOf(report, names)} hasMail={html !== ''} />;
     return sendPart(request, reply, { summary, now: clock.now(), current: 'links' }, content);
   });

@@ -5,9 +5,9 @@ import nodemailer from 'nodemailer';
 import t, { type Test } from 'tap';
 import {
   type BounceListenerOptions,
+  ConnectionLimiter,
   type ReturnedMail,
   startBounceListener,
-  Visitors,
 } from '../../../src/delivery/feedback/bounces/listener.ts';
 import { parseReturnPath } from '../../../src/delivery/links/return-paths.ts';
 import { KNOWN, mails, pathOf, SECRET, toOf, withCrlf } from '../../support/mails/returned-mails.ts';
@@ -169,7 +169,7 @@ t.test('the listener', (t) => {
   });
 
   t.test('addresses of one IPv6 /64 network count as one', async (t) => {
-    const visitors = new Visitors({ ...PATIENT, perAddress: 1 });
+    const visitors = new ConnectionLimiter({ ...PATIENT, perAddress: 1 });
     const enter = (remoteAddress: string) =>
       visitors.connected({ id: remoteAddress, remoteAddress, send: () => undefined });
     t.strictSame(

@@ -12,9 +12,9 @@ import {
   rootSecrets,
 } from '../../../src/delivery/links/secrets.ts';
 import {
+  type ContactLookup,
   createLinkTokens,
   createTokens,
-  type KnownPeople,
   openTokens,
   type Purpose,
 } from '../../../src/delivery/links/tokens.ts';
@@ -22,7 +22,7 @@ import { oldDatabase } from '../../support/releases.ts';
 
 const PURPOSES: readonly Purpose[] = ['open', 'click', 'unsubscribe', 'web'];
 /** A file in which every address id belongs to this person, and nothing is of an earlier release. */
-const KNOWN: KnownPeople = {
+const KNOWN: ContactLookup = {
   findEmail: () => 'anna@example.org',
   unsigned: { deliveries: 0, mailings: 0, addresses: 0 },
 };

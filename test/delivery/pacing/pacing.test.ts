@@ -7,7 +7,7 @@ import { connect } from '../../../src/database/open.ts';
 import type { ResolveMx } from '../../../src/delivery/pacing/domain-groups.ts';
 import { providerOfServer } from '../../../src/delivery/pacing/domain-groups.ts';
 import { readPacedGroups } from '../../../src/delivery/pacing/paced-groups.ts';
-import { asksForFewer, Pacing } from '../../../src/delivery/pacing/pacing.ts';
+import { asksForLowerRate, Pacing } from '../../../src/delivery/pacing/pacing.ts';
 import type { Outcome } from '../../../src/delivery/transport/courier.ts';
 import { FakeClock, seededCopy } from '../../support/app.ts';
 import { ACCEPTED } from '../../support/launched-mailing.ts';
@@ -77,13 +77,13 @@ const ASK_FOR_NOTHING: Record<string, string> = {
 };
 
 t.test('what servers say to ask for fewer mails is understood, and taken for nothing else', async (t) => {
-  for (const [server, reply] of Object.entries(ASK_FOR_FEWER)) t.ok(asksForFewer(deferred(reply)), server);
-  t.notOk(asksForFewer(deferred('421 4.7.0 too many connections', 'connect')), 'the relay itself');
-  t.notOk(asksForFewer(ACCEPTED));
+  for (const [server, reply] of Object.entries(ASK_FOR_FEWER)) t.ok(asksForLowerRate(deferred(reply)), server);
+  t.notOk(asksForLowerRate(deferred('421 4.7.0 too many connections', 'connect')), 'the relay itself');
+  t.notOk(asksForLowerRate(ACCEPTED));
 });
 
 t.test('greylisting, a mailbox, filters and our own faults do not ask for fewer mails', async (t) => {
-  for (const [server, reply] of Object.entries(ASK_FOR_NOTHING)) t.notOk(asksForFewer(deferred(reply)), server);
+  for (const [server, reply] of Object.entries(ASK_FOR_NOTHING)) t.notOk(asksForLowerRate(deferred(reply)), server);
 });
 
 t.test('the mail servers of providers are known by the end of their names', async (t) => {

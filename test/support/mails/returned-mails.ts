@@ -1,6 +1,6 @@
 /** The corpus of returned mails, and the return paths that they come back to. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { type KnownDeliveries, returnPath } from '../../../src/delivery/links/return-paths.ts';
+import { type DeliveryLookup, returnPath } from '../../../src/delivery/links/return-paths.ts';
 
 /** What the return paths of the corpus are signed with, and their domain. */
 export const SECRET = 'corpus secret';
@@ -9,7 +9,7 @@ export const DOMAIN = 'bounces.letters.example';
 const EMAIL = 'anna@example.org';
 
 /** A database in which every delivery goes to this address, and deliveries up to 1000 are from earlier releases. */
-export const KNOWN: KnownDeliveries = { findEmail: () => EMAIL, unsignedUpTo: 1000 };
+export const KNOWN: DeliveryLookup = { findEmail: () => EMAIL, unsignedUpTo: 1000 };
 
 /** The return path of a delivery. */
 export const pathOf = (id: number, base?: string) => returnPath(SECRET, { id, email: EMAIL }, DOMAIN, base);

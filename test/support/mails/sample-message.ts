@@ -4,7 +4,7 @@ import type { Values } from '../../../src/delivery/content/merge.ts';
 import { buildContent } from '../../../src/delivery/mime/build.ts';
 import {
   type MailingFacts,
-  type Prepared,
+  type PreparedMessage,
   type Recipient,
   render as renderMail,
 } from '../../../src/delivery/mime/message.ts';
@@ -59,6 +59,6 @@ export function recipient(values: Values = {}, more: Partial<Recipient> = {}): R
 }
 
 /** The bytes of a message. */
-export function render(prepared: Prepared, to: Recipient, memory?: Buffer): Buffer {
+export function render(prepared: PreparedMessage, to: Recipient, memory?: Buffer): Buffer {
   return renderMail(prepared, to, memory).bytes;
 }

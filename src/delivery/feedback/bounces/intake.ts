@@ -50,15 +50,15 @@ export function startBounceIntake(
 }
 
 /** A delivery, or a transactional mail. */
-interface Returned {
+interface OriginalMail {
   id: number;
   isTransactional: boolean;
 }
 
 /** Finds the mail that a return path belongs to; null if the address is not a return path of this installation. */
-type FindReturned = (rcpt: string) => Returned | null;
+type FindOriginal = (rcpt: string) => OriginalMail | null;
 
-function returnPathReader({ $client }: Db): FindReturned {
+function returnPathReader({ $client }: Db): FindOriginal {
   const keys = returnPathKeys($client);
   const ownKeys = ownReturnPathKeys($client);
   const email = $client
@@ -80,7 +80,7 @@ function returnPathReader({ $client }: Db): FindReturned {
 async function processReturnedMail(
   db: Db,
   clock: Clock,
-  findReturned: FindReturned,
+  findReturned: FindOriginal,
   mail: ReturnedMail,
 ): Promise<void> {
   const returned = findReturned(mail.rcpt);

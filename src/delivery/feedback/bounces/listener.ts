@@ -26,7 +26,7 @@ export interface BounceListenerOptions {
   /** Connections beyond this number get a 421 reply. */
   maxConnections: number;
   /** Limits per connection and per client address. */
-  limits: VisitorLimits;
+  limits: ConnectionLimits;
 }
 
 export interface BounceListener {
@@ -45,7 +45,7 @@ const FIRST_BYTES = 16 * 1024;
 /** Starts listening (RFC 5321; no AUTH, no STARTTLS). Rejects if it cannot listen on the given host and port. */
 export async function startBounceListener(options: BounceListenerOptions): Promise<BounceListener> {
   const { accept, onMail, maxBytes, keepBytes } = options;
-  const visitors = new Visitors(options.limits);
+  const visitors = new ConnectionLimiter(options.limits);
   const running = new Set<Promise<void>>();
 
   async function store(stream: SMTPServerDataStream, { envelope }: SMTPServerSession): Promise<void> {
@@ -134,7 +134,7 @@ function refusal(responseCode: number, text: string): Error {
   return Object.assign(new Error(text), { responseCode });
 }
 
-export interface VisitorLimits {
+export interface ConnectionLimits {
   /** Simultaneous connections from one address; for IPv6 from one /64 network, which usually belongs to one customer. */
   perAddress: number;
   /** The maximum number of commands on one connection. */
@@ -152,7 +152,7 @@ interface Connection {
   send(code: number, text: string): void;
 }
 
-interface Visitor {
+interface LimitedConnection {
   connection: Connection;
   network: string;
   commands: number;
@@ -161,12 +161,12 @@ interface Visitor {
 }
 
 /** Enforces the limits: a connection that exceeds one is closed with a 421 reply (RFC 5321 §3.8). */
-export class Visitors {
-  readonly #limits: VisitorLimits;
-  readonly #visitors = new Map<string, Visitor>();
+export class ConnectionLimiter {
+  readonly #limits: ConnectionLimits;
+  readonly #visitors = new Map<string, LimitedConnection>();
   readonly #perNetwork = new Map<string, number>();
 
-  constructor(limits: VisitorLimits) {
+  constructor(limits: ConnectionLimits) {
     this.#limits = limits;
   }
 
@@ -216,7 +216,7 @@ export class Visitors {
     else this.#perNetwork.delete(visitor.network);
   }
 
-  #wait(visitor: Visitor): void {
+  #wait(visitor: LimitedConnection): void {
     const { connection } = visitor;
     visitor.idleTimer = setTimeout(() => connection.send(421, 'No mail for too long'), this.#limits.idleMs).unref();
   }

@@ -9,7 +9,7 @@ import { ownReturnPathKeys } from '../../links/secrets.ts';
 
 /** Signed in place of a recipient's address. No recipient has this address, so no delivery has this return path. */
 const SIGNED = 'test-of-returned-mail';
-const GOOD_FOR_MS = 10 * 60_000;
+const VALID_MS = 10 * 60_000;
 const ARRIVED = 'returned_test_arrived';
 
 /** The return path for a test that begins at `at`, epoch milliseconds. */
@@ -23,7 +23,7 @@ export function testReturnPath(client: Database, domain: string, at: number): st
  */
 export function readTestReturnPath(keys: readonly string[], rcpt: string, now: number): number | null {
   const at = parseReturnPath(keys, { findEmail: () => SIGNED, unsignedUpTo: 0 }, rcpt);
-  return at !== null && Math.abs(now - at) < GOOD_FOR_MS ? at : null;
+  return at !== null && Math.abs(now - at) < VALID_MS ? at : null;
 }
 
 /** Records that the mail of the test that began at `at`, epoch milliseconds, arrived. */

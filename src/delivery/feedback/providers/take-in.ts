@@ -66,7 +66,7 @@ export async function readAll(events: Iterable<ProviderEvent>): Promise<Provider
  * Applies events in transactions of a few milliseconds; resolves when all are on disk. After a failure half-way the provider sends all of
  * them again, and those already applied count as duplicates. Throws 404 if the intake was deleted meanwhile.
  */
-export async function takeIn(
+export async function applyEvents(
   { db, lock }: { db: Db; lock: WriteLock },
   intake: Intake,
   events: readonly ProviderEvent[],
@@ -74,12 +74,12 @@ export async function takeIn(
 ): Promise<void> {
   for (let done = 0; done < events.length; await setImmediate()) {
     const from = done;
-    done += await lock.write(() => inTransaction(db, () => takeInSome(db, intake, events, from, now)), LOCK_WAIT_MS);
+    done += await lock.write(() => inTransaction(db, () => applySome(db, intake, events, from, now)), LOCK_WAIT_MS);
   }
 }
 
 /** Applies events starting at index `from` until the time of a stretch is over. Returns how many. */
-function takeInSome(db: Db, intake: Intake, events: readonly ProviderEvent[], from: number, now: Date): number {
+function applySome(db: Db, intake: Intake, events: readonly ProviderEvent[], from: number, now: Date): number {
   const client = db.$client;
   if (findIntake(client, intake.id) === undefined) throw notFound();
   const findRecipient = recipientFinder(client, now.getTime());
@@ -125,7 +125,7 @@ function takeInSome(db: Db, intake: Intake, events: readonly ProviderEvent[], fr
     const recipient = findRecipient(intake.user_id, event);
     if (recipient === null) counts.unmatched++;
     else {
-      carryOut(db, intake.user_id, recipient, { ...event, effect: event.effect }, now);
+      applyEffect(db, intake.user_id, recipient, { ...event, effect: event.effect }, now);
       counts[COUNTED[event.effect]]++;
     }
   }
@@ -135,7 +135,7 @@ function takeInSome(db: Db, intake: Intake, events: readonly ProviderEvent[], fr
   return at - from;
 }
 
-function carryOut(
+function applyEffect(
   db: Db,
   accountId: number,
   { addressId, normalizedEmail, delivery, transactionalId }: Recipient,

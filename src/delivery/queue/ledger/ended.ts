@@ -105,7 +105,7 @@ export function formMails(client: Database): FormMails {
 }
 
 /** A contact in the mailings with ids above `after`, up to `to`. */
-interface PersonInMailings {
+interface ContactInMailings {
   account: number;
   address: number;
   after: number;
@@ -116,13 +116,13 @@ interface PersonInMailings {
  * Returns a function that removes the contact, and the replies about them, from a contact's deliveries. The deliveries stay, for the counts
  * of their mailings. Call it inside a transaction.
  */
-export function deliveryEraser(client: Database): (person: PersonInMailings) => void {
+export function deliveryEraser(client: Database): (person: ContactInMailings) => void {
   const theirs = `FROM mailings m CROSS JOIN deliveries d INDEXED BY deliveries_person ON d.mailing_id = m.id AND d.address_id = @address
     WHERE m.id > @after AND m.id <= @to AND m.user_id = @account`;
-  const replies = client.prepare<[PersonInMailings], Omit<ReasonChange, 'by'>>(
+  const replies = client.prepare<[ContactInMailings], Omit<ReasonChange, 'by'>>(
     `SELECT d.mailing_id, d.state, d.reply ${theirs} AND d.reply IS NOT NULL`,
   );
-  const erase = client.prepare<[PersonInMailings]>(
+  const erase = client.prepare<[ContactInMailings]>(
     `UPDATE deliveries SET contact_id = NULL, segment_recipient_id = NULL, reply = NULL WHERE id IN (SELECT d.id ${theirs})`,
   );
   const countReasons = reasonCounter(client);

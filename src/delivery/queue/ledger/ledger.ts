@@ -12,7 +12,7 @@ import { type Said, sentence } from '../../../errors/sentences.ts';
 import { stored } from '../../../errors/stored.ts';
 import { type Capped, findCapped, findMailingCaps } from '../../timing/mail-caps.ts';
 import { MAX_WAIT_MS } from '../backoff.ts';
-import { type Candidate, Candidates, type Claim, type WantedClaim } from '../candidates.ts';
+import { type Candidate, Candidates, type Claim, type ClaimNeeds } from '../candidates.ts';
 import { DUE } from '../due.ts';
 import { advanceEnrolments } from '../enrolment-state.ts';
 import { type OpenMailing, retryHeldMailings } from '../mailing-state.ts';
@@ -34,7 +34,7 @@ export class Ledger {
     ids: string;
   }>;
   readonly #triggered: Statement<[number, number]>;
-  readonly #leftOut: LeftOut;
+  readonly #leftOut: Exclusions;
   readonly #finish: Statement<[number, string, number, number, number]>;
   readonly #counters: Statement<Record<string, number>>;
   readonly #countReasons: (changes: readonly ReasonChange[]) => void;
@@ -70,7 +70,7 @@ export class Ledger {
     this.#cancelAll = client.prepare(`
       UPDATE deliveries SET state = ${DELIVERY_STATE.cancelled}, reply = @reply, updated_at = @now WHERE id IN (SELECT value FROM json_each(@ids))`);
     this.#candidates = new Candidates(client);
-    this.#leftOut = new LeftOut(client);
+    this.#leftOut = new Exclusions(client);
     this.#bringForward = client.prepare(`
       UPDATE deliveries SET due_at = ${DUE.next} WHERE id IN (
         SELECT d.id FROM deliveries d INDEXED BY deliveries_queue CROSS JOIN addresses a ON a.id = d.address_id
@@ -94,7 +94,7 @@ export class Ledger {
         this.#client
           .prepare(`
             UPDATE deliveries INDEXED BY deliveries_queue SET due_at = @now, first_tried_at = min(first_tried_at, @now)
-            WHERE state = ${DELIVERY_STATE.queued} AND mailing_id IN (SELECT id FROM mailings WHERE finished_at IS NULL) AND due_at > @now + @longest AND due_at < ${DUE.heldBack}
+            WHERE state = ${DELIVERY_STATE.queued} AND mailing_id IN (SELECT id FROM mailings WHERE finished_at IS NULL) AND due_at > @now + @longest AND due_at < ${DUE.awaitsDecision}
               AND NOT EXISTS (SELECT 1 FROM local_waits w WHERE w.mailing_id = deliveries.mailing_id AND w.due_at = deliveries.due_at)`)
           .run({ now, longest: MAX_WAIT_MS });
         retryHeldMailings(this.#client);
@@ -125,7 +125,7 @@ export class Ledger {
   }
 
   /** Runs several of the methods below in one transaction. */
-  together<T>(moves: () => T): T {
+  inTransaction<T>(moves: () => T): T {
     return this.#client.transaction(moves).immediate();
   }
 
@@ -137,7 +137,7 @@ export class Ledger {
    */
   claim(
     mailing: Pick<OpenMailing, 'id' | 'is_canary'>,
-    wanted: WantedClaim,
+    wanted: ClaimNeeds,
     limit: number,
     steady: number,
     now: number,
@@ -171,8 +171,8 @@ export class Ledger {
             unbegun.map(({ address_id }) => address_id),
             now,
           );
-        const capped = caps === null ? [] : findCapped(this.#client, caps, unbegun, now, this.#timeZone);
-        const isCapped = new Set(capped.map(({ recipient }) => recipient));
+        const applyCaps = caps === null ? [] : findCapped(this.#client, caps, unbegun, now, this.#timeZone);
+        const isCapped = new Set(applyCaps.map(({ recipient }) => recipient));
         const claims = eligible.filter((candidate) => !isCapped.has(candidate));
         if (claims.length > 0) {
           const counts_to_caps = caps === null ? 0 : 1;
@@ -183,9 +183,9 @@ export class Ledger {
           }
           this.#triggered.run(claims.filter((claim) => claim.attempt === 0).length, mailingId);
         }
-        const ineligible = candidates.filter((candidate) => candidate.ineligible_because !== null);
-        this.#leftOut.ineligible(mailingId, ineligible, now);
-        this.#leftOut.capped(mailingId, capped, now, steady);
+        const excludeIneligible = candidates.filter((candidate) => candidate.ineligible_because !== null);
+        this.#leftOut.excludeIneligible(mailingId, excludeIneligible, now);
+        this.#leftOut.applyCaps(mailingId, applyCaps, now, steady);
         return { claims, examined: candidates.length, moved };
       })
       .immediate();
@@ -310,7 +310,7 @@ const WRITE_MAIL_EVENTS = `
   WHERE m.owner_kind IN ('single', 'schedule') ORDER BY ids.key`;
 
 /** A recipient and the reason why they get no mail. */
-interface LeftOutPerson {
+interface ExcludedRecipient {
   id: number;
   reason: string;
 }
@@ -319,7 +319,7 @@ interface LeftOutPerson {
  * Excludes recipients at the claim. Call the methods inside the claim's transaction, after it has subtracted the recipients' former replies
  * from the counts.
  */
-export class LeftOut {
+export class Exclusions {
   readonly #client: Database;
   readonly #suppress: Statement<[string, number, number]>;
   readonly #count: Statement<[number, number]>;
@@ -340,7 +340,7 @@ export class LeftOut {
    * Moves recipients who may not get their mail to the final state `suppressed`. In an automation, their enrolment ends. `now` is epoch
    * milliseconds.
    */
-  ineligible(mailingId: number, people: readonly Candidate[], now: number): void {
+  excludeIneligible(mailingId: number, people: readonly Candidate[], now: number): void {
     const reasons = people.map(({ id, ineligible_because }) => ({ id, reason: ineligible_because ?? '' }));
     this.#suppressAll(mailingId, reasons, now, 'suppressed');
   }
@@ -349,7 +349,7 @@ export class LeftOut {
    * Handles recipients who have reached the frequency cap: excludes them, which in an automation moves them on to the next mail, or lets
    * them wait. Waits are measured by `steady`, epoch milliseconds.
    */
-  capped(mailingId: number, people: readonly Capped<Candidate>[], now: number, steady: number): void {
+  applyCaps(mailingId: number, people: readonly Capped<Candidate>[], now: number, steady: number): void {
     const out = people.filter(({ until }) => until === null);
     const reasons = out.map(({ recipient, reason }) => ({ id: recipient.id, reason }));
     this.#suppressAll(mailingId, reasons, now, 'through');
@@ -362,7 +362,7 @@ export class LeftOut {
 
   #suppressAll(
     mailingId: number,
-    people: readonly LeftOutPerson[],
+    people: readonly ExcludedRecipient[],
     now: number,
     outcome: 'suppressed' | 'through',
   ): void {

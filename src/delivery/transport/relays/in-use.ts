@@ -4,7 +4,7 @@ import type { Config } from '../../../config.ts';
 import { prepared } from '../../../database/prepared.ts';
 import type { RelaySecurity } from '../../../database/schema/index.ts';
 import { type Sentence, sentence } from '../../../errors/sentences.ts';
-import { publicAddress } from '../../links/public-address.ts';
+import { findPublicUrl } from '../../links/public-address.ts';
 import { isLocal, parseRelays, type Relay } from '../smtp/relay-urls.ts';
 import { openPassword } from './sealing.ts';
 
@@ -44,7 +44,7 @@ export function hasRelay(client: Database, { SMTP_URL }: Config): boolean {
 
 /** Why sending is not allowed: links in mails would point at this machine, which recipients cannot reach. Null if links are fine. */
 export function linksFault(client: Database, config: Config): Sentence | null {
-  const leadsHere = publicAddress(client, config).source === 'none';
+  const leadsHere = findPublicUrl(client, config).source === 'none';
   return leadsHere && !isTestMode(client, config) ? sentence('held_settings') : null;
 }
 

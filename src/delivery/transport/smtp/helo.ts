@@ -20,14 +20,14 @@ export async function heloName(
   publicUrl: string,
   machineName: () => Promise<string> = fullHostname,
 ): Promise<string> {
-  return settledName(given, publicUrl) || publicNameOf(await machineName());
+  return configuredName(given, publicUrl) || publicNameOf(await machineName());
 }
 
 /**
  * The name for EHLO as far as the settings determine it: `given`, or else the host of `publicUrl` if it is a public domain name; otherwise
  * empty.
  */
-export function settledName(given: string, publicUrl: string): string {
+export function configuredName(given: string, publicUrl: string): string {
   return given || publicNameOf(URL.canParse(publicUrl) ? new URL(publicUrl).hostname : '');
 }
 
