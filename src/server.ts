@@ -23,7 +23,7 @@ import { FIRST_ACCOUNT, firstKeys, firstKeysShown, type KeyPair } from './databa
 import { connect, type Db, lockForServer, migrateAndSeed } from './database/open.ts';
 import { WriteLock } from './database/write-lock.ts';
 import { amazonDownload } from './delivery/feedback/providers/amazon-download.ts';
-import { findPublicUrl } from './delivery/links/public-address.ts';
+import { findPublicUrl } from './delivery/links/public-url.ts';
 import { openTokens } from './delivery/links/tokens.ts';
 import { courierInUse, linksFault } from './delivery/transport/relays/in-use.ts';
 import { parseRelays } from './delivery/transport/smtp/relay-urls.ts';

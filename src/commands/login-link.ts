@@ -4,7 +4,7 @@ import { parseAddress } from '../audience/contacts/addresses.ts';
 import { localOrigin } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { accounts, users } from '../database/schema/index.ts';
-import { findPublicUrl } from '../delivery/links/public-address.ts';
+import { findPublicUrl } from '../delivery/links/public-url.ts';
 import { isoTimestamp, systemClock } from '../time/clock.ts';
 import { COMMAND_LINE } from '../users/audit.ts';
 import { createLoginLink, loginLinkPath, type NewLink } from '../users/login-links.ts';

@@ -3,7 +3,7 @@ import { readdirSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../config.ts';
-import { findPublicUrl } from '../delivery/links/public-address.ts';
+import { findPublicUrl } from '../delivery/links/public-url.ts';
 import { latestBeatAt, sendingHeldReason } from '../delivery/queue/holds.ts';
 import { isTestMode, linksFault } from '../delivery/transport/relays/in-use.ts';
 import { type Said, sentence } from '../errors/sentences.ts';

@@ -7,7 +7,7 @@ import { relayFailing } from '../delivery/queue/relay-use.ts';
 import { oldestDueAt } from '../delivery/reporting/gauges.ts';
 import { courierInUse, hasRelay } from '../delivery/transport/relays/in-use.ts';
 import type { Said } from '../errors/sentences.ts';
-import { proofOf } from '../health-checks/public-address.ts';
+import { proofOf } from '../health-checks/public-url.ts';
 import type { Deps } from '../operations/deps.ts';
 
 /** A readiness check writes to disk, so requests within this time share one. */

@@ -8,7 +8,7 @@ import { diskUse, lastBackupAt } from '../backups/files.ts';
 import { prepared } from '../database/prepared.ts';
 import { DELIVERY_STATE, NODE_STATES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { findPublicUrl } from '../delivery/links/public-address.ts';
+import { findPublicUrl } from '../delivery/links/public-url.ts';
 import { isReleasable, mailWaitsReason, releaseSending, sendingHeldReason } from '../delivery/queue/holds.ts';
 import { listSenderNodes, type SenderNode } from '../delivery/reporting/sender-nodes.ts';
 import { COURIERS, courierInUse, relaysInUse } from '../delivery/transport/relays/in-use.ts';
@@ -18,7 +18,7 @@ import { sentence } from '../errors/sentences.ts';
 import { codeOf } from '../errors/stored.ts';
 import type { Finding } from '../health-checks/finding.ts';
 import { filesCheck, localChecks } from '../health-checks/machine.ts';
-import { findPublicUrlResult, publicUrlCheck, recordPublicUrlResult } from '../health-checks/public-address.ts';
+import { findPublicUrlResult, publicUrlCheck, recordPublicUrlResult } from '../health-checks/public-url.ts';
 import { type DnsSeen, dnsSeen } from '../health-checks/relays-and-domains.ts';
 import {
   findReturnedMail,

@@ -53,7 +53,7 @@ export async function findWhole(connection: NatsConnection, bucket: string, name
 }
 
 /** The promise's result, or 503 if it fails or takes longer than `ms` milliseconds. */
-export async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+export async function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(unavailable()), ms);
   try {

@@ -24,7 +24,7 @@ interface Chooser {
  * servers; 0 if nothing changes. Throws 503 if that takes too long; the choice may be stored nevertheless, which is what the contact
  * wanted.
  */
-export async function keepChosen(
+export async function publishChoice(
   client: JetStreamClient,
   tokens: LinkTokens,
   { ids, token, at }: Chooser,

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { createLinkTokens, type LinkTokens } from '../delivery/links/tokens.ts';
 import { unavailable } from '../errors/failure.ts';
-import { findValue, within } from './bucket.ts';
+import { findValue, withTimeout } from './bucket.ts';
 import { LINKS_KEY, type LinkSecrets } from './feedback-messages.ts';
 import { BUCKET } from './streams.ts';
 
@@ -35,7 +35,7 @@ export function followLinks(connection: NatsConnection, signal: AbortSignal): Li
   void (async () => {
     while (!signal.aborted) {
       try {
-        const value = await within(findValue(connection, BUCKET.secrets, LINKS_KEY), ANSWER_MS);
+        const value = await withTimeout(findValue(connection, BUCKET.secrets, LINKS_KEY), ANSWER_MS);
         const found = new TextDecoder().decode(value ?? undefined);
         if (found !== '' && found !== text) take(JSON.parse(found));
         text = found;

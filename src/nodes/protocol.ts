@@ -28,7 +28,7 @@ export const LOST_AFTER_MS = 12_000;
 export const BEAT_MS = 1000;
 
 /** Subjects on which the controller replies to nodes. */
-export const BRAIN = {
+export const CONTROLLER_SUBJECT = {
   /** Followed by the node's name. */
   beat: 'sendlark.brain.beat',
   content: 'sendlark.brain.content',

@@ -17,9 +17,9 @@ interface Counted {
   /** Those not in the database yet. */
   unwritten: number;
   /** Those not logged yet. */
-  untold: number;
+  unlogged: number;
   /** When the last line was logged, monotonic milliseconds. */
-  saidAt: number;
+  loggedAt: number;
 }
 
 export class Refusals {
@@ -33,18 +33,18 @@ export class Refusals {
   /** Counts and logs rejected messages; `fields` identify them. */
   add(kind: RefusedMessage, fields: object, count = 1): void {
     this.#of(kind).unwritten += count;
-    this.say(kind, fields, count);
+    this.log(kind, fields, count);
   }
 
   /** Logs rejected messages that the caller has already counted in the database; `fields` identify them. */
-  say(kind: RefusedMessage, fields: object, count = 1): void {
+  log(kind: RefusedMessage, fields: object, count = 1): void {
     const counted = this.#of(kind);
-    counted.untold += count;
+    counted.unlogged += count;
     const now = performance.now();
-    if (now - counted.saidAt < SAY_MS) return;
-    this.#warn({ ...fields, count: counted.untold }, TEXTS[kind]);
-    counted.untold = 0;
-    counted.saidAt = now;
+    if (now - counted.loggedAt < SAY_MS) return;
+    this.#warn({ ...fields, count: counted.unlogged }, TEXTS[kind]);
+    counted.unlogged = 0;
+    counted.loggedAt = now;
   }
 
   /** Whether there are counts to write. */
@@ -70,7 +70,7 @@ export class Refusals {
   }
 
   #of(kind: RefusedMessage): Counted {
-    const counted = this.#counted.get(kind) ?? { unwritten: 0, untold: 0, saidAt: Number.NEGATIVE_INFINITY };
+    const counted = this.#counted.get(kind) ?? { unwritten: 0, unlogged: 0, loggedAt: Number.NEGATIVE_INFINITY };
     this.#counted.set(kind, counted);
     return counted;
   }

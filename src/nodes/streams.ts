@@ -123,7 +123,7 @@ export async function makeStreams(connection: NatsConnection): Promise<void> {
 }
 
 /** The creation times of the existing streams and buckets, by their names in JetStream. Throws while NATS does not reply. */
-export async function streamsMade(connection: NatsConnection): Promise<Map<string, string>> {
+export async function streamCreationTimes(connection: NatsConnection): Promise<Map<string, string>> {
   const manager = await jetstreamManager(connection, { checkAPI: false });
   const made = new Map<string, string>();
   for await (const { config, created } of manager.streams.list()) made.set(config.name, String(created));
@@ -131,7 +131,7 @@ export async function streamsMade(connection: NatsConnection): Promise<Map<strin
 }
 
 /** The names of everything that the controller creates. */
-export const EVERY_STREAM: readonly string[] = [
+export const ALL_STREAMS: readonly string[] = [
   ...Object.values(STREAM),
   ...Object.values(BUCKET).map((bucket) => `KV_${bucket}`),
 ];

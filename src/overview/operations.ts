@@ -10,7 +10,7 @@ import Type, { type Static } from 'typebox';
 import { listAutomationSummaries } from '../automations/operations/reports.ts';
 import { lastBackupAt } from '../backups/files.ts';
 import { HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
-import { findPublicUrl } from '../delivery/links/public-address.ts';
+import { findPublicUrl } from '../delivery/links/public-url.ts';
 import {
   COMMON_HELD_CODES,
   lastBeatAt,

@@ -6,6 +6,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { MAIL_PROVIDERS, type MailProvider } from '../database/schema/index.ts';
 import { eventWithoutEffect, readSes, readSns, SnsCertificates } from '../delivery/feedback/providers/amazon.ts';
+import { applyEvents, readAll } from '../delivery/feedback/providers/apply-events.ts';
 import { EVENT_BYTES, PROVIDERS } from '../delivery/feedback/providers/index.ts';
 import {
   findIntake,
@@ -16,7 +17,6 @@ import {
   RefusedRequests,
 } from '../delivery/feedback/providers/intakes.ts';
 import { type ProviderEvent, type ReceivedRequest, Refusal } from '../delivery/feedback/providers/provider-event.ts';
-import { readAll, applyEvents } from '../delivery/feedback/providers/take-in.ts';
 import { Failure } from '../errors/failure.ts';
 import { failedBody, frameworkText, refusing } from '../http/errors.ts';
 import type { Deps } from '../operations/deps.ts';

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../http/operation-routes.ts';
 import type { Deps } from '../operations/deps.ts';
-import { changePublicUrl, readPublicUrl } from './operations/public-address.ts';
+import { changePublicUrl, readPublicUrl } from './operations/public-url.ts';
 import { deleteRelay, orderRelays, readRelays, saveRelay } from './operations/relays.ts';
 import { testRelay } from './operations/test.ts';
 

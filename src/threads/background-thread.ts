@@ -6,7 +6,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { connect } from '../database/open.ts';
 import type { BounceListener } from '../delivery/feedback/bounces/listener.ts';
-import { findPublicUrl } from '../delivery/links/public-address.ts';
+import { findPublicUrl } from '../delivery/links/public-url.ts';
 import { openTokens } from '../delivery/links/tokens.ts';
 import { RelayUse } from '../delivery/queue/relay-use.ts';
 import { OutboxCourier } from '../delivery/transport/outbox.ts';
@@ -66,9 +66,9 @@ const courier = () =>
       })
     : openRelays(parseRelays(config.SMTP_URL));
 // Imported only here, so that nothing of it is loaded without nodes.
-const brain =
+const controller =
   config.NATS_URL.length > 0
-    ? new (await import('../nodes/brain/brain.ts')).Brain({ client: db.$client, config, log, warn })
+    ? new (await import('../nodes/controller/controller.ts')).Controller({ client: db.$client, config, log, warn })
     : null;
 const background = new Background({
   db,
@@ -76,7 +76,7 @@ const background = new Background({
   clock: systemClock,
   courier: courier(),
   resolveMx: (domain) => dnsResolver().resolveMx(domain),
-  ...(brain !== null && { openNodes: (deps) => brain.open(deps) }),
+  ...(controller !== null && { openNodes: (deps) => controller.open(deps) }),
   tokens: openTokens(db.$client),
   publicUrl,
   log,
@@ -147,7 +147,7 @@ parentPort?.on('message', (message) => {
 });
 
 /** Never rests with sender nodes, or if it listens for returned mail, because other programs then send messages to this thread. */
-const mayEverRest = brain === null && config.BOUNCE_LISTEN === null;
+const mayEverRest = controller === null && config.BOUNCE_LISTEN === null;
 /** When the last step that found work ended. */
 let busyAt = performance.now();
 /** Whether a reply is pending. A second reply would arrive after the step caused by the first, and hide writes made in between. */
@@ -181,7 +181,7 @@ while (!isStopping) {
 }
 for (const listener of bounceListeners) await listener.close();
 await background.close(config.SHUTDOWN_SECONDS * 1000);
-await brain?.close();
+await controller?.close();
 // Answers requests that wait for a stop to be acknowledged: nothing is sent any more.
 guarded(() => background.acknowledge());
 db.$client.close();

@@ -6,7 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Config } from '../config.ts';
 import { connect } from '../database/open.ts';
 import { WriteLock } from '../database/write-lock.ts';
-import { findPublicUrl } from '../delivery/links/public-address.ts';
+import { findPublicUrl } from '../delivery/links/public-url.ts';
 import { openTokens } from '../delivery/links/tokens.ts';
 import { startFeedback } from '../nodes/feedback/index.ts';
 import { systemClock } from '../time/clock.ts';

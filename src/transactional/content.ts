@@ -16,7 +16,7 @@ import {
   type Values,
   WEB_COPY,
 } from '../delivery/content/merge.ts';
-import { findPublicUrl } from '../delivery/links/public-address.ts';
+import { findPublicUrl } from '../delivery/links/public-url.ts';
 import { MAX_MERGED, MergedSize, MergedTooLarge } from '../delivery/mime/merged-size.ts';
 import type { Bodies } from '../delivery/transactional/mail.ts';
 import { conflict, invalid } from '../errors/failure.ts';

@@ -8,7 +8,7 @@ import { enqueueRecipients, mailingsToEnqueue } from '../../src/delivery/queue/e
 import { mailWaitsReason, sendingHeldReason } from '../../src/delivery/queue/holds.ts';
 import { SENTENCES } from '../../src/errors/sentences.ts';
 import { findDoctorFindings } from '../../src/health-checks/doctor-findings.ts';
-import { findPublicUrlResult } from '../../src/health-checks/public-address.ts';
+import { findPublicUrlResult } from '../../src/health-checks/public-url.ts';
 import { oldDatabase, releases } from '../support/releases.ts';
 
 /** The migrations of version 0.1.0. */

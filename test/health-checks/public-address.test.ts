@@ -5,7 +5,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import t, { type Test } from 'tap';
 import { createTokens, type Tokens } from '../../src/delivery/links/tokens.ts';
-import { proofOf, publicUrlCheck } from '../../src/health-checks/public-address.ts';
+import { proofOf, publicUrlCheck } from '../../src/health-checks/public-url.ts';
 import { answered } from '../support/answered.ts';
 import { startApp } from '../support/app.ts';
 import { addPerson, callerOf } from '../support/people.ts';

@@ -3,8 +3,8 @@ import t, { type Test } from 'tap';
 import { mailWaitsReason } from '../../src/delivery/queue/holds.ts';
 import { listSenderNodes } from '../../src/delivery/reporting/sender-nodes.ts';
 import { SENTENCES } from '../../src/errors/sentences.ts';
-import { Fleet, type FleetNode } from '../../src/nodes/brain/fleet.ts';
-import { FleetRecord } from '../../src/nodes/brain/fleet-record.ts';
+import { Fleet, type FleetNode } from '../../src/nodes/controller/fleet.ts';
+import { FleetRecord } from '../../src/nodes/controller/fleet-record.ts';
 import { PROTOCOL } from '../../src/nodes/protocol.ts';
 import { startApp } from '../support/app.ts';
 
@@ -124,7 +124,7 @@ t.test(
       warmUp: null,
     };
     // A node of another release, or one that is wrong, may send anything.
-    fleet.greet(JSON.parse(JSON.stringify(wrong)));
+    fleet.addUnknown(JSON.parse(JSON.stringify(wrong)));
     record.look(fleet.all, true);
     t.match(list(), [{ name: 'node', version: '', rate: 0, capacity: 0 }]);
     t.equal(list()[0]?.refusal.length, 500);

@@ -1,9 +1,9 @@
 /** Which node gets how much, and when one is given up, without NATS. */
 import t from 'tap';
-import { Fleet } from '../../src/nodes/brain/fleet.ts';
-import { answerBeat } from '../../src/nodes/brain/node-handoffs.ts';
-import { SilentNodes } from '../../src/nodes/brain/silent-nodes.ts';
-import { Withdrawals } from '../../src/nodes/brain/withdrawals.ts';
+import { Fleet } from '../../src/nodes/controller/fleet.ts';
+import { answerBeat } from '../../src/nodes/controller/node-handoffs.ts';
+import { SilentNodes } from '../../src/nodes/controller/silent-nodes.ts';
+import { Withdrawals } from '../../src/nodes/controller/withdrawals.ts';
 import { type Beat, LOST_AFTER_MS } from '../../src/nodes/protocol.ts';
 
 function beat(run: string, given: Partial<Beat> = {}): Beat {
@@ -25,7 +25,7 @@ function fleetOf(...beats: Beat[]) {
   let now = 0;
   const fleet = new Fleet(() => now, { left: () => Number.POSITIVE_INFINITY, ended: () => undefined });
   for (const one of beats) {
-    fleet.greet(one);
+    fleet.addUnknown(one);
     const node = fleet.find(one.run);
     if (node === undefined) throw new Error('no node');
     node.isKnown = true;
@@ -88,7 +88,7 @@ t.test('a silent node is given up once what it had reported by then is taken', a
     ['a'],
     'not what others report meanwhile',
   );
-  fleet.hear(beat('a'));
+  fleet.recordHeartbeat(beat('a'));
   t.same(silent.due(['a'], at(9), at(5)), [], 'a node that is heard again keeps what it has');
 });
 

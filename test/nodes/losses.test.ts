@@ -11,7 +11,7 @@ const ENTRIES =
 const LOG = 'SELECT action FROM consent_log ORDER BY id';
 
 t.test(
-  'without the brain a node goes on: pages open, choices are kept, and the brain carries them out later',
+  'without the controller a node goes on: pages open, choices are kept, and the controller carries them out later',
   { skip },
   async (t) => {
     const world = await startWorld(t, 4);
@@ -42,7 +42,7 @@ t.test(
     t.match(
       await open(old),
       { status: 503, headers: { 'retry-after': '1' } },
-      'only the brain can read a link without an address',
+      'only the controller can read a link without an address',
     );
 
     await brain.start();
@@ -63,7 +63,7 @@ t.test(
   },
 );
 
-t.test('without NATS no page says that a choice is saved, on a node or on the brain', { skip }, async (t) => {
+t.test('without NATS no page says that a choice is saved, on a node or on the controller', { skip }, async (t) => {
   const world = await startWorld(t);
   const node = await startPages(t, world);
   const { brain, nats, token, read } = world;
@@ -86,7 +86,7 @@ t.test('without NATS no page says that a choice is saved, on a node or on the br
 });
 
 t.test(
-  'an older file takes over every choice made since, on nodes and on the brain, in their order',
+  'an older file takes over every choice made since, on nodes and on the controller, in their order',
   { skip },
   async (t) => {
     const world = await startWorld(t, 4);

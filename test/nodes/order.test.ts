@@ -14,16 +14,16 @@ import { WriteLock } from '../../src/database/write-lock.ts';
 import { openTokens } from '../../src/delivery/links/tokens.ts';
 import { sentence } from '../../src/errors/sentences.ts';
 import { stored } from '../../src/errors/stored.ts';
-import { untilChoicesApplied } from '../../src/nodes/brain/catch-up.ts';
-import { Contents } from '../../src/nodes/brain/contents.ts';
-import { NodeHandoffs } from '../../src/nodes/brain/node-handoffs.ts';
-import { PageSender } from '../../src/nodes/brain/page-sender.ts';
 import { PROOF_HEADER } from '../../src/nodes/change-proof.ts';
 import { connectNats } from '../../src/nodes/connection.ts';
+import { untilChoicesApplied } from '../../src/nodes/controller/catch-up.ts';
+import { Contents } from '../../src/nodes/controller/contents.ts';
+import { NodeHandoffs } from '../../src/nodes/controller/node-handoffs.ts';
+import { PageSender } from '../../src/nodes/controller/page-sender.ts';
 import { consentApplier } from '../../src/nodes/feedback/apply-consent.ts';
-import { findPlace, savePlace } from '../../src/nodes/feedback/place.ts';
+import { findPosition, savePosition } from '../../src/nodes/feedback/place.ts';
 import { ChangePublisher } from '../../src/nodes/feedback/publish-changes.ts';
-import { keepChosen } from '../../src/nodes/keep-consent.ts';
+import { publishChoice } from '../../src/nodes/keep-consent.ts';
 import { makeStreams, STREAM } from '../../src/nodes/streams.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { ACCEPTED, launch, Relay } from '../support/launched-mailing.ts';
@@ -43,7 +43,7 @@ async function prepare(t: Test) {
   const manager = await jetstreamManager(connection);
   const info = () => manager.streams.info(STREAM.consents);
   const made = String((await info()).created);
-  savePlace(client, STREAM.consents, { made, sequence: 0 });
+  savePosition(client, STREAM.consents, { made, sequence: 0 });
   const tokens = openTokens(client);
   const person = client
     .prepare<[], { address: number; user: number; email: string }>(
@@ -66,7 +66,7 @@ async function prepare(t: Test) {
         { address: person.email, normalized: person.email, domain: '' },
       ]),
     choose: (form: 'none' | 'back', at: number) =>
-      keepChosen(
+      publishChoice(
         jetstream(connection),
         tokens,
         { ids, token: tokens.recipient(ids).unsubscribe, at },
@@ -78,7 +78,7 @@ async function prepare(t: Test) {
       if (message === null) throw new Error('there is no such message');
       const apply = consentApplier(db, tokens, systemClock, run);
       apply(message.string(), message.subject, message.header.get(PROOF_HEADER));
-      savePlace(client, STREAM.consents, { made, sequence });
+      savePosition(client, STREAM.consents, { made, sequence });
     },
     left: () => client.prepare('SELECT count(*) FROM unsubscribers').pluck().get(),
     waiting: () => client.prepare('SELECT count(*) FROM unpublished_choices').pluck().get(),
@@ -171,7 +171,7 @@ t.test(
       const { seq } = await jetstream(connection).publish(message.subject, message.data, { headers: proof });
       return seq;
     };
-    // Another run of the brain: its file has what this one did, and it does not know that.
+    // Another run of the controller: its file has what this one did, and it does not know that.
     for (const sequence of [4, 5, 6]) await carryOut(await again(sequence), 'next');
     t.strictSame(state(), [0, 0, TRACKING_CHOICE.allowed], 'it says how it is');
     leaveAll();
@@ -246,14 +246,14 @@ t.test('nothing is claimed before every choice that NATS has is in the database'
   handoffs.beat({ ...beat, brain: 'ours.1' });
   const { signal } = new AbortController();
   const caughtUp = untilChoicesApplied({ connection, client, signal, log: () => undefined }).then(() => {
-    t.equal(findPlace(db.$client, STREAM.consents)?.sequence, 2);
+    t.equal(findPosition(db.$client, STREAM.consents)?.sequence, 2);
     handoffs.begin();
   });
-  savePlace(client, STREAM.consents, { made, sequence: 1 });
+  savePosition(client, STREAM.consents, { made, sequence: 1 });
   t.equal(handoffs.room(null), 0);
   await new Promise((resolve) => setTimeout(resolve, 200));
   t.equal(handoffs.room(null), 0);
-  savePlace(client, STREAM.consents, { made, sequence: 2 });
+  savePosition(client, STREAM.consents, { made, sequence: 2 });
   await caughtUp;
   t.equal(handoffs.room(null), 100);
 });

@@ -14,7 +14,7 @@ const ENTRIES =
   'SELECT email_address AS email, unsubscribe_groups_id AS list FROM unsubscribers ORDER BY email_address, unsubscribe_groups_id';
 const EVENTS = 'SELECT kind, link_number AS link FROM events ORDER BY kind, link_number';
 
-t.test('every page of a node is the same as the one of the brain', { skip }, async (t) => {
+t.test('every page of a node is the same as the one of the controller', { skip }, async (t) => {
   const world = await startWorld(t);
   const node = await startPages(t, world);
   const { brain, token } = world;
@@ -45,7 +45,7 @@ t.test('every page of a node is the same as the one of the brain', { skip }, asy
 });
 
 t.test(
-  'an unsubscribe on a node is in the list of the brain, and opens and clicks are counted',
+  'an unsubscribe on a node is in the list of the controller, and opens and clicks are counted',
   { skip },
   async (t) => {
     const world = await startWorld(t);
@@ -114,7 +114,7 @@ t.test(
   },
 );
 
-t.test('pictures of mails are the same from a node, also while the brain is away', { skip }, async (t) => {
+t.test('pictures of mails are the same from a node, also while the controller is away', { skip }, async (t) => {
   const world = await startWorld(t);
   const node = await startPages(t, world);
   const { brain } = world;
@@ -133,7 +133,7 @@ t.test('pictures of mails are the same from a node, also while the brain is away
   await brain.end('SIGKILL');
   t.strictSame(await open(node + path), theirs);
   const later = await startPages(t, world);
-  t.strictSame(await open(later + path), theirs, 'from another node, which never asked the brain');
+  t.strictSame(await open(later + path), theirs, 'from another node, which never asked the controller');
   t.match(await open(`${later}/pictures/unknown/x.png`), { status: 503 }, 'nobody can tell whether there is one');
 });
 
@@ -166,9 +166,9 @@ t.test(
       'a mark is left',
     );
     t.match(await open(link), { status: 404 });
-    t.strictSame(await open(link, { form: 'none' }), await open(onBrain, { form: 'none' }), 'as on the brain');
+    t.strictSame(await open(link, { form: 'none' }), await open(onBrain, { form: 'none' }), 'as on the controller');
     await brain.end('SIGKILL');
-    t.match(await open(link, { form: 'none' }), { status: 404 }, 'also while the brain is away');
+    t.match(await open(link, { form: 'none' }), { status: 404 }, 'also while the controller is away');
     t.match(await open(`${node}/u/${token(2, 'unsubscribe')}`, { form: 'none' }), { status: 200 });
     await brain.start();
     const entries = await until(

@@ -2,7 +2,7 @@
 import { connect } from '@nats-io/transport-node';
 import t from 'tap';
 import { startNats } from '../../fixtures/nats.ts';
-import { type Beat, type BeatReply, BRAIN, PROTOCOL } from '../../src/nodes/protocol.ts';
+import { type Beat, type BeatReply, CONTROLLER_SUBJECT, PROTOCOL } from '../../src/nodes/protocol.ts';
 import { until } from '../support/service-campaign.ts';
 import { skipWithout } from '../support/tools.ts';
 import { NodeProcess } from './rig.ts';
@@ -15,7 +15,7 @@ t.test(
     const connection = await connect({ servers: nats.urls });
     t.teardown(() => connection.close());
     let protocol = PROTOCOL + 2;
-    connection.subscribe(`${BRAIN.beat}.*`, {
+    connection.subscribe(`${CONTROLLER_SUBJECT.beat}.*`, {
       callback: (_error, message) => {
         const { brain } = message.json<Beat>();
         const reply: BeatReply = {

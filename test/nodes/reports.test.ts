@@ -6,11 +6,11 @@ import { enqueueRecipients } from '../../src/delivery/queue/enqueue-recipients.t
 import { refusedMessages } from '../../src/delivery/reporting/sender-nodes.ts';
 import { sentence } from '../../src/errors/sentences.ts';
 import { stored } from '../../src/errors/stored.ts';
-import { Contents } from '../../src/nodes/brain/contents.ts';
-import { DeliveryProofs } from '../../src/nodes/brain/late-results.ts';
-import { NodeHandoffs } from '../../src/nodes/brain/node-handoffs.ts';
-import { PageSender } from '../../src/nodes/brain/page-sender.ts';
-import { readBeat, readReport } from '../../src/nodes/brain/read-messages.ts';
+import { Contents } from '../../src/nodes/controller/contents.ts';
+import { DeliveryProofs } from '../../src/nodes/controller/late-results.ts';
+import { NodeHandoffs } from '../../src/nodes/controller/node-handoffs.ts';
+import { PageSender } from '../../src/nodes/controller/page-sender.ts';
+import { readBeat, readReport } from '../../src/nodes/controller/read-messages.ts';
 import { decodeConsent } from '../../src/nodes/feedback-messages.ts';
 import { endedAs, outcomeOf, type Report } from '../../src/nodes/protocol.ts';
 import { systemClock } from '../../src/time/clock.ts';

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import { fetch } from 'undici';
 import { DELIVERY_STATE } from '../../src/database/schema/index.ts';
 import { LOST_AFTER_MS } from '../../src/nodes/protocol.ts';
-import { EVERY_STREAM, STREAM, SUBJECT } from '../../src/nodes/streams.ts';
+import { ALL_STREAMS, STREAM, SUBJECT } from '../../src/nodes/streams.ts';
 import { ledgerProblems } from '../support/ledger-problems.ts';
 import { skipWithout } from '../support/tools.ts';
 import { RawNode } from './raw-node.ts';
@@ -219,7 +219,7 @@ t.test('whatever is deleted from NATS under a send is made again, and the send g
     const found = await manager.streams.list().next();
     return found.map(({ config }) => config.name);
   };
-  for (const gone of [STREAM.results, ...EVERY_STREAM]) {
+  for (const gone of [STREAM.results, ...ALL_STREAMS]) {
     await manager.streams.delete(gone);
     await send.until(async () => (await names()).includes(gone), 20_000);
     const before = await send.taken();

@@ -2,10 +2,10 @@
 import t, { type Test } from 'tap';
 import { readConfig } from '../../src/config.ts';
 import { openTokens } from '../../src/delivery/links/tokens.ts';
-import { Contents } from '../../src/nodes/brain/contents.ts';
-import { ceilingAfter } from '../../src/nodes/brain/node-days.ts';
-import { NodeHandoffs } from '../../src/nodes/brain/node-handoffs.ts';
-import { PageSender } from '../../src/nodes/brain/page-sender.ts';
+import { Contents } from '../../src/nodes/controller/contents.ts';
+import { ceilingAfter } from '../../src/nodes/controller/node-days.ts';
+import { NodeHandoffs } from '../../src/nodes/controller/node-handoffs.ts';
+import { PageSender } from '../../src/nodes/controller/page-sender.ts';
 import { type Beat, type Ended, PROTOCOL } from '../../src/nodes/protocol.ts';
 import { Background } from '../../src/threads/background.ts';
 import { ACCEPTED, launch, Relay } from '../support/launched-mailing.ts';

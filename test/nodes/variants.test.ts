@@ -47,13 +47,13 @@ t.test(
       const path = pathIn(mail, 'w');
       const page = await open(node + path);
       t.match(page, { status: 200, text: mail === b ? /Other mail/ : /First mail/ });
-      t.strictSame(page, await open(brain.origin + path), 'as on the page of the brain');
+      t.strictSame(page, await open(brain.origin + path), 'as on the page of the controller');
     }
     const target = async (mail: string | undefined) => (await open(node + pathIn(mail, 'c'))).headers.location;
     const targets = ['https://shop.example/first', 'https://shop.example/other'];
     t.strictSame([await target(a), await target(b)], targets);
     await brain.end('SIGKILL');
-    t.strictSame([await target(a), await target(b)], targets, 'links lead there without the brain, too');
-    t.match(await open(node + pathIn(b, 'w')), { status: 503 }, 'only the brain knows whose variant it was');
+    t.strictSame([await target(a), await target(b)], targets, 'links lead there without the controller, too');
+    t.match(await open(node + pathIn(b, 'w')), { status: 503 }, 'only the controller knows whose variant it was');
   },
 );

@@ -1,4 +1,4 @@
-/** A brain as a process, a campaign it has sent, and nodes that serve the pages of its recipients. */
+/** A controller as a process, a campaign it has sent, and nodes that serve the pages of its recipients. */
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Test } from 'tap';
@@ -20,13 +20,13 @@ const HTML = `<p>Hello ((first_name|you)), <a href="https://shop.example/new?u=(
 export interface World {
   nats: NatsCluster;
   brain: Service;
-  /** The database of the brain, read only. */
+  /** The database of the controller, read only. */
   read<T>(sql: string, ...values: unknown[]): T[];
   /** The token of the reader with this number, with their sealed address as in mails of nodes, or without it. */
   token(reader: number, purpose: Purpose, isSealed?: boolean): string;
 }
 
-/** NATS, the brain, and a campaign to so many readers that is written to the outbox. */
+/** NATS, the controller, and a campaign to so many readers that is written to the outbox. */
 export async function startWorld(t: Test, readers = 3, html = HTML): Promise<World> {
   const nats = await startNats(t);
   const settings: Record<string, string> = { SENDER_VERIFICATION: 'optional', PUBLIC_URL: 'http://mail.example.com' };

@@ -18,7 +18,7 @@ import { readConfig } from '../../src/config.ts';
 import { createAccount, createKeys } from '../../src/database/accounts.ts';
 import { connect, type Db, migrateAndSeed } from '../../src/database/open.ts';
 import { WriteLock } from '../../src/database/write-lock.ts';
-import { findPublicUrl } from '../../src/delivery/links/public-address.ts';
+import { findPublicUrl } from '../../src/delivery/links/public-url.ts';
 import { openTokens, type Tokens } from '../../src/delivery/links/tokens.ts';
 import type { Courier } from '../../src/delivery/transport/courier.ts';
 import { OutboxCourier } from '../../src/delivery/transport/outbox.ts';

@@ -66,16 +66,16 @@ export function checkContent(
       isIn && lacking.length > 0
         ? finding('addressLacks', sampleNames(lacking))
         : finding('address', { count: isIn ? 0 : 1, names: [] }),
-      finding('urls', named(content.links.map(({ url }) => url.trim()).filter((url) => !isReachable(url)))),
+      finding('urls', sampleNames(content.links.map(({ url }) => url.trim()).filter((url) => !isReachable(url)))),
       finding('unknown', unknown),
       finding('foreign', foreign),
-      finding('values', named(withoutValue.filter((name) => known.includes(name)))),
-      finding('sample', named(findSampleText(content), MAX_PLACES)),
+      finding('values', sampleNames(withoutValue.filter((name) => known.includes(name)))),
+      finding('sample', sampleNames(findSampleText(content), MAX_PLACES)),
     ],
   };
 }
 
-function named(all: readonly string[], most = MAX_NAMES): NameSample {
+function sampleNames(all: readonly string[], most = MAX_NAMES): NameSample {
   return { count: all.length, names: all.slice(0, most).map((name) => name.slice(0, MAX_NAME) || '–') };
 }
 

@@ -6,7 +6,7 @@ import type { Db } from '../../database/open.ts';
 import { cities, countries, designTemplates, type senders } from '../../database/schema/index.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { ContentError, type ContentSource } from '../content/compiled-content.ts';
-import { findPublicUrl } from '../links/public-address.ts';
+import { findPublicUrl } from '../links/public-url.ts';
 import type { FrozenContent } from '../queue/ready-mailing.ts';
 import { addressLine } from '../queue/sender.ts';
 import { compileContent, compileFrozen, type FrozenText } from './compile.ts';

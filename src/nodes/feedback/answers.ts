@@ -14,7 +14,7 @@ import type { Content } from './content.ts';
 
 type Answers = { [Name in keyof Questions]: (asked: Questions[Name]['asks']) => unknown };
 
-interface Asked {
+interface AnswerDeps {
   /** Whether the database has every choice made so far. */
   isCurrent(): Promise<boolean>;
   /** Called for a malformed question. */
@@ -27,7 +27,7 @@ export async function answerNodes(
   db: Db,
   tokens: Tokens,
   content: Content,
-  { isCurrent, refused }: Asked,
+  { isCurrent, refused }: AnswerDeps,
 ): Promise<void> {
   const store = new PreferenceStore(db);
   const variants = new RecipientVariants(db.$client);

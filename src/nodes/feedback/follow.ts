@@ -7,7 +7,7 @@ import type { Db } from '../../database/open.ts';
 import type { WriteLock } from '../../database/write-lock.ts';
 import { withAnnouncedWrite } from '../../database/write-turns.ts';
 import { PROOF_HEADER } from '../change-proof.ts';
-import { findPlace, type Place, savePlace } from './place.ts';
+import { findPosition, type StreamPosition, savePosition } from './place.ts';
 
 /** The number of messages read at a time. */
 const BATCH = 200;
@@ -16,7 +16,7 @@ const STRETCH_MS = 8;
 const RETRY_MS = 1000;
 const LOCK_WAIT_MS = 60_000;
 
-interface Following {
+interface FollowDeps {
   connection: NatsConnection;
   db: Db;
   lock: WriteLock;
@@ -42,7 +42,7 @@ interface Following {
 }
 
 /** Follows the stream until the signal is aborted. Never rejects: whatever fails is retried from the position in the database. */
-export async function follow(following: Following): Promise<void> {
+export async function follow(following: FollowDeps): Promise<void> {
   const { connection, signal, log, note, stream } = following;
   const current: Current = { messages: null };
   const stop = () => void current.messages?.close();
@@ -68,7 +68,7 @@ async function onReconnect(connection: NatsConnection, then: () => void): Promis
 }
 
 /** Follows until something fails or the connection is re-established, because the servers may have lost messages meanwhile. */
-async function followOnce(following: Following, current: Current): Promise<void> {
+async function followOnce(following: FollowDeps, current: Current): Promise<void> {
   const { connection, stream, signal, applied, note } = following;
   const { last, ...place } = await currentPlace(following);
   applied(place.sequence);
@@ -81,7 +81,7 @@ async function followOnce(following: Following, current: Current): Promise<void>
   // Messages deleted at the end of the stream never arrive.
   if (pending === 0 && place.sequence < last) {
     const { db, lock } = following;
-    await lock.write(() => savePlace(db.$client, stream, { ...place, sequence: last }), LOCK_WAIT_MS);
+    await lock.write(() => savePosition(db.$client, stream, { ...place, sequence: last }), LOCK_WAIT_MS);
     applied(last);
   }
   // Ends with an error if the stream or its consumer is gone, so that it is followed again.
@@ -107,23 +107,29 @@ async function followOnce(following: Following, current: Current): Promise<void>
  * The position to continue from: that in the database, unless the stream was created again or has lost its end. Also returns the stream's
  * last sequence.
  */
-async function currentPlace({ connection, db, lock, stream, begin }: Following): Promise<Place & { last: number }> {
+async function currentPlace({
+  connection,
+  db,
+  lock,
+  stream,
+  begin,
+}: FollowDeps): Promise<StreamPosition & { last: number }> {
   const manager = await jetstreamManager(connection);
   const { created, state } = await manager.streams.info(stream);
-  const stored = findPlace(db.$client, stream);
+  const stored = findPosition(db.$client, stream);
   const made = String(created);
   const last = state.last_seq;
   if (stored?.made === made) return { made, sequence: Math.min(stored.sequence, last), last };
   await begin?.();
   const place = { made, sequence: 0 };
-  await lock.write(() => savePlace(db.$client, stream, place), LOCK_WAIT_MS);
+  await lock.write(() => savePosition(db.$client, stream, place), LOCK_WAIT_MS);
   return { ...place, last };
 }
 
 /** Applies messages in short transactions. A message that cannot be applied is logged and skipped. */
-async function applyAll(following: Following, made: string, messages: readonly JsMsg[]): Promise<void> {
+async function applyAll(following: FollowDeps, made: string, messages: readonly JsMsg[]): Promise<void> {
   const { db, lock, stream, apply, applied, refuse } = following;
-  const write = async (from: number, most: number, use: Following['apply']) => {
+  const write = async (from: number, most: number, use: FollowDeps['apply']) => {
     const transaction = db.$client.transaction(() => {
       const until = performance.now() + STRETCH_MS;
       const afterwards: (() => void)[] = [];
@@ -134,7 +140,7 @@ async function applyAll(following: Following, made: string, messages: readonly J
         const proof = message.headers?.get(PROOF_HEADER) ?? '';
         afterwards.push(use(message.string(), message.subject, proof) ?? (() => undefined));
       }
-      savePlace(db.$client, stream, { made, sequence: messages[at - 1]?.seq ?? 0 });
+      savePosition(db.$client, stream, { made, sequence: messages[at - 1]?.seq ?? 0 });
       return { at, afterwards };
     });
     const { at, afterwards } = await lock.write(() => withAnnouncedWrite(() => transaction.immediate()), LOCK_WAIT_MS);

@@ -21,17 +21,17 @@ import { unavailable } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { changesOf, PreferenceStore } from '../../pages/preferences.ts';
 import type { Clock } from '../../time/clock.ts';
-import { within } from '../bucket.ts';
+import { withTimeout } from '../bucket.ts';
 import { connectNats } from '../connection.ts';
 import { decodeHits, erasedSubject, personSubjects } from '../feedback-messages.ts';
-import { keepChosen } from '../keep-consent.ts';
+import { publishChoice } from '../keep-consent.ts';
 import { Refusals } from '../refusals.ts';
-import { EVERY_STREAM, MAX_HIT_AGE_MS, makeStreams, STREAM, streamsMade } from '../streams.ts';
+import { ALL_STREAMS, MAX_HIT_AGE_MS, makeStreams, STREAM, streamCreationTimes } from '../streams.ts';
 import { answerNodes, keptLists } from './answers.ts';
 import { consentApplier } from './apply-consent.ts';
 import { Content } from './content.ts';
 import { follow } from './follow.ts';
-import { beginPlace, Progress } from './place.ts';
+import { Progress, startRecording } from './place.ts';
 import { ChangePublisher } from './publish-changes.ts';
 
 const REFRESH_MS = 500;
@@ -81,24 +81,24 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
   const ready = Promise.withResolvers<NatsConnection>();
 
   const work = async () => {
-    await lock.write(() => beginPlace(db.$client, STREAM.consents), APPLIED_MS);
+    await lock.write(() => startRecording(db.$client, STREAM.consents), APPLIED_MS);
     const connected = await connectNats(config, { name: 'brain', signal, log });
     connection = connected;
     void watch(connected);
     await untilItWorks(() => makeStreams(connected));
     ready.resolve(connected);
     const content = new Content(connected, db, deps.publicUrl);
-    let made = await streamsMade(connected);
+    let made = await streamCreationTimes(connected);
     /** Creates deleted streams and buckets again, and publishes the data that nodes need. */
     const keepStreams = async () => {
-      const found = await streamsMade(connected);
-      const gone = EVERY_STREAM.filter((name) => !found.has(name));
+      const found = await streamCreationTimes(connected);
+      const gone = ALL_STREAMS.filter((name) => !found.has(name));
       if (gone.length > 0) {
         await makeStreams(connected);
         deps.warn({ streams: gone }, 'streams were gone from NATS, with what was in them; they were made again');
       }
-      const now = gone.length > 0 ? await streamsMade(connected) : found;
-      if (EVERY_STREAM.some((name) => now.get(name) !== made.get(name))) content.forget();
+      const now = gone.length > 0 ? await streamCreationTimes(connected) : found;
+      if (ALL_STREAMS.some((name) => now.get(name) !== made.get(name))) content.forget();
       made = now;
     };
     const common = { connection: connected, db, lock, clock, tokens, run, log, note, signal };
@@ -159,7 +159,7 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
   };
   const refuseAs = (kind: RefusedMessage) => (fields: object) => {
     addRefusedMessages(db.$client, kind, 1);
-    return () => refusals.say(kind, fields);
+    return () => refusals.log(kind, fields);
   };
   const writeRefusals = () => lock.write(() => refusals.flush(db.$client), APPLIED_MS);
   /** Repeats a task until it succeeds. */
@@ -214,12 +214,12 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
 
   return {
     async keepChoice(token, ids, choice) {
-      const connected = await within(ready.promise, READY_MS);
+      const connected = await withTimeout(ready.promise, READY_MS);
       const known = await isCurrent(connected);
       const chosen = changesOf({ ...store.read(ids), isCurrent: known }, choice);
       const changes = known ? withoutKept(chosen, keptLists(db.$client, ids)) : chosen;
       const chooser = { ids, token, at: clock.now().getTime() };
-      const sequence = await keepChosen(jetstream(connected), tokens, chooser, changes);
+      const sequence = await publishChoice(jetstream(connected), tokens, chooser, changes);
       if (sequence > 0 && !(await progress.until(sequence, APPLIED_MS))) throw unavailable();
     },
     async close() {
@@ -235,7 +235,7 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
 
 const ERASING_WAIT_MS = 10_000;
 
-interface Erasing {
+interface ErasureDeps {
   connection: NatsConnection;
   db: Db;
   lock: WriteLock;
@@ -243,7 +243,7 @@ interface Erasing {
 }
 
 /** Carries out the erasures recorded since the last call. Throws while NATS or the database cannot do it; the records then stay. */
-async function keepErased({ connection, db, lock, clock }: Erasing): Promise<void> {
+async function keepErased({ connection, db, lock, clock }: ErasureDeps): Promise<void> {
   const client = db.$client;
   for (const { id, given } of recordedWrites(client, 'erase-again')) {
     const { account, address }: ErasedContact = JSON.parse(given);

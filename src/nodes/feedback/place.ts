@@ -5,7 +5,7 @@
 import type { Database } from 'better-sqlite3';
 import { addNamedValue, findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 
-export interface Place {
+export interface StreamPosition {
   /** When the stream was created: one that was lost and created again counts from 1. */
   made: string;
   /** The sequence of the last applied message. */
@@ -15,19 +15,19 @@ export interface Place {
 const nameOf = (stream: string) => `applied_${stream}`;
 
 /** The position in a stream, or null if nothing of it was applied. */
-export function findPlace(client: Database, stream: string): Place | null {
+export function findPosition(client: Database, stream: string): StreamPosition | null {
   const text = findNamedValue(client, nameOf(stream));
-  return text === null ? null : (JSON.parse(text) as Place);
+  return text === null ? null : (JSON.parse(text) as StreamPosition);
 }
 
 /** Saves the position. Call it in the transaction that applies the messages up to it. */
-export function savePlace(client: Database, stream: string, place: Place): void {
+export function savePosition(client: Database, stream: string, place: StreamPosition): void {
   writeNamedValue(client, nameOf(stream), JSON.stringify(place));
 }
 
 /** Starts recording changes of lists for the stream, even before the stream is known. */
-export function beginPlace(client: Database, stream: string): void {
-  addNamedValue(client, nameOf(stream), JSON.stringify({ made: '', sequence: 0 } satisfies Place));
+export function startRecording(client: Database, stream: string): void {
+  addNamedValue(client, nameOf(stream), JSON.stringify({ made: '', sequence: 0 } satisfies StreamPosition));
 }
 
 /** The applied position of a stream, with a way to wait for it. */

@@ -18,7 +18,7 @@ import type { Tokens } from '../../delivery/links/tokens.ts';
 import { PROOF_HEADER, proveChange } from '../change-proof.ts';
 import { type Change, type Consent, consentSubject, SUPPRESSED } from '../feedback-messages.ts';
 import { STREAM } from '../streams.ts';
-import { findPlace } from './place.ts';
+import { findPosition } from './place.ts';
 
 /** The number of changes published at a time. */
 const BATCH = 200;
@@ -103,7 +103,7 @@ export class ChangePublisher {
   #read(): { place: number; waiting: { id: number; subject: string; text: string }[] } {
     const { db } = this.#deps;
     const read = db.$client.transaction(() => ({
-      place: findPlace(db.$client, STREAM.consents)?.sequence ?? 0,
+      place: findPosition(db.$client, STREAM.consents)?.sequence ?? 0,
       waiting: this.#unpublished.all(BATCH).map((row) => this.#message(row)),
     }));
     return read();

@@ -4,7 +4,7 @@ import { createLinkTokens } from '../../delivery/links/tokens.ts';
 import { dkimKey } from '../../delivery/mime/dkim.ts';
 import { type ReadyMailing, readyMailing } from '../../delivery/queue/ready-mailing.ts';
 import { systemClock } from '../../time/clock.ts';
-import { BRAIN, type NodeContent, PART } from '../protocol.ts';
+import { CONTROLLER_SUBJECT, type NodeContent, PART } from '../protocol.ts';
 
 const MAX_KEPT = 50;
 const ASK_MS = 3000;
@@ -67,7 +67,7 @@ export class NodeContents {
     const question = Buffer.from(JSON.stringify({ name, from }));
     for (let attempt = 1; ; attempt++) {
       try {
-        return (await this.#connection.request(BRAIN.content, question, { timeout: ASK_MS })).data;
+        return (await this.#connection.request(CONTROLLER_SUBJECT.content, question, { timeout: ASK_MS })).data;
       } catch (error) {
         if (attempt === ATTEMPTS) throw error;
       }

@@ -24,7 +24,7 @@ interface HeldPage {
   isWithdrawn: boolean;
 }
 
-export interface NodePagesDeps {
+export interface HeldPagesDeps {
   courier: Courier;
   findContent(name: string): Promise<ReadyMailing | null>;
   /** Whether mails may start now. */
@@ -35,7 +35,7 @@ export interface NodePagesDeps {
 }
 
 export class HeldPages {
-  readonly #deps: NodePagesDeps;
+  readonly #deps: HeldPagesDeps;
   readonly #handoffs: CourierHandoffs;
   readonly #pages = new Map<number, HeldPage>();
   readonly #pageOf = new WeakMap<Claim, HeldPage>();
@@ -46,7 +46,7 @@ export class HeldPages {
   readonly #gone = new Map<number, number>();
   #isPumping = false;
 
-  constructor(deps: NodePagesDeps) {
+  constructor(deps: HeldPagesDeps) {
     this.#deps = deps;
     this.#handoffs = new CourierHandoffs({
       courier: deps.courier,

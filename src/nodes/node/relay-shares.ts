@@ -1,6 +1,6 @@
 /** The capacity of this node for each of its SMTP relays, and the relays that reject its mail. */
 import type { Outcome } from '../../delivery/transport/courier.ts';
-import { isAboutNode } from '../about-node.ts';
+import { rejectsNode } from '../node-rejections.ts';
 import type { RelayShare } from '../protocol.ts';
 
 /** After this time, a relay that rejected this node gets one mail as a trial. */
@@ -46,7 +46,7 @@ export class RelayShares {
       use.sent++;
       use.refusal = '';
     }
-    if (!isAboutNode(outcome)) return null;
+    if (!rejectsNode(outcome)) return null;
     const isNew = use.refusal === '';
     use.refusedAt = performance.now();
     use.refusal = String(outcome.reply);

@@ -11,7 +11,7 @@ import {
   BEAT_MS,
   type Beat,
   type BeatReply,
-  BRAIN,
+  CONTROLLER_SUBJECT,
   type Command,
   commandSubject,
   isUnderstood,
@@ -192,7 +192,7 @@ export class SenderNode {
     };
     try {
       const bytes = Buffer.from(JSON.stringify(beat));
-      const message = await this.#connection.request(`${BRAIN.beat}.${this.#name}`, bytes, {
+      const message = await this.#connection.request(`${CONTROLLER_SUBJECT.beat}.${this.#name}`, bytes, {
         timeout: BEAT_TIMEOUT_MS,
       });
       return message.json<BeatReply>();
@@ -215,7 +215,7 @@ export class SenderNode {
   async #followSettings(version: string): Promise<void> {
     if (!this.#relays.areGiven || version === this.#settings) return;
     try {
-      const message = await this.#connection.request(BRAIN.settings, '', { timeout: BEAT_TIMEOUT_MS });
+      const message = await this.#connection.request(CONTROLLER_SUBJECT.settings, '', { timeout: BEAT_TIMEOUT_MS });
       const settings = message.json<NodeSettings>();
       this.#settings = version;
       if (!this.#relays.replace(settings)) return;

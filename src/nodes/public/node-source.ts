@@ -11,9 +11,9 @@ import type { SenderValues } from '../../delivery/variants/recipient-variants.ts
 import { unavailable } from '../../errors/failure.ts';
 import { changesOf, type Preferences, preferencesAfter } from '../../pages/preferences.ts';
 import type { RecipientSource, StoredPicture } from '../../pages/recipient-source.ts';
-import { findNewest, type Stored, within } from '../bucket.ts';
+import { findNewest, type Stored, withTimeout } from '../bucket.ts';
 import { erasedSubject, type MailingObject, mailingObjectName, type Questions } from '../feedback-messages.ts';
-import { keepChosen } from '../keep-consent.ts';
+import { publishChoice } from '../keep-consent.ts';
 import { BUCKET, STREAM, SUBJECT } from '../streams.ts';
 import type { PublishedHits } from './hits.ts';
 import { Objects } from './objects.ts';
@@ -61,10 +61,10 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
   };
   const wasErased = async ({ user: account, email }: RecipientIds): Promise<boolean> => {
     const mark = erasedSubject({ account, person: contactKey(tokens(), account, email) });
-    return (await within(findNewest(connection, STREAM.consents, mark), ASK_MS)) !== null;
+    return (await withTimeout(findNewest(connection, STREAM.consents, mark), ASK_MS)) !== null;
   };
   /** The preferences that are known without the controller: the address, and the lists as of when the mail was created. */
-  const withoutBrain = async (ids: RecipientIds): Promise<Preferences> => {
+  const preferencesWithoutController = async (ids: RecipientIds): Promise<Preferences> => {
     const mailing = await findMailing(ids).catch(() => null);
     const groups = mailing?.groups ?? [];
     return {
@@ -94,13 +94,13 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
     async readPreferences(ids, token) {
       const given = await ask('preferences', { token }).catch(() => null);
       return given === null
-        ? withoutBrain(ids)
+        ? preferencesWithoutController(ids)
         : { ...given, tracking: given.tracking ?? null, unsubscribed: new Map(given.unsubscribed) };
     },
     async keepChoice(ids, token, before, choice) {
       const changes = changesOf(before, choice);
       const { kept } = before;
-      await keepChosen(
+      await publishChoice(
         client,
         tokens(),
         { ids, token, at: Date.now() },

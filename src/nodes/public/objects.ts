@@ -1,6 +1,6 @@
 /** Content of mailings and images, fetched once from their bucket and cached in memory up to a number of bytes. */
 import type { NatsConnection } from '@nats-io/transport-node';
-import { findWhole, type Stored, within } from '../bucket.ts';
+import { findWhole, type Stored, withTimeout } from '../bucket.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 /** After this time a page asks the visitor to try again; the object is cached when it arrives later. */
@@ -45,7 +45,7 @@ export class Objects<T> {
     }
     if ((this.#missing.get(name) ?? 0) > performance.now()) return null;
     const fetching = this.#fetching.get(name) ?? this.#fetch(name);
-    return within(fetching, FETCH_MS);
+    return withTimeout(fetching, FETCH_MS);
   }
 
   #fetch(name: string): Promise<T | null> {

@@ -5,7 +5,7 @@ import type { Db } from '../../database/open.ts';
 import { recordId } from '../../database/ownership.ts';
 import { RELAY_SECURITY, relays, senders } from '../../database/schema/index.ts';
 import { writeAndWake } from '../../database/transaction.ts';
-import { findPublicUrl } from '../../delivery/links/public-address.ts';
+import { findPublicUrl } from '../../delivery/links/public-url.ts';
 import { readGauges } from '../../delivery/reporting/gauges.ts';
 import {
   keepsPassword,

@@ -5,7 +5,7 @@ import { asciiAddress } from '../../audience/contacts/addresses.ts';
 import { ownedRecord } from '../../database/ownership.ts';
 import { senders } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import { findPublicUrl } from '../../delivery/links/public-address.ts';
+import { findPublicUrl } from '../../delivery/links/public-url.ts';
 import { recordRelayTest } from '../../delivery/queue/relay-use.ts';
 import { relayOf } from '../../delivery/transport/relays/in-use.ts';
 import { diagnose, TRIAL_STAGES, tryRelay } from '../../delivery/transport/relays/trial.ts';

@@ -4,7 +4,7 @@ import { type Problems, TextField } from '../../dashboard/components/field.tsx';
 import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import type { PublicUrl } from '../operations/public-address.ts';
+import type { PublicUrl } from '../operations/public-url.ts';
 
 const TONES = { ok: 'good', warn: 'warn', fail: 'bad' } as const;
 

@@ -13,7 +13,7 @@ import { requireOperator } from '../../dashboard/signed-in.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { isLoopback } from '../../http/same-origin.ts';
 import { lookAtPublicAddress } from '../../installation/operations.ts';
-import { changePublicUrl, readPublicUrl } from '../operations/public-address.ts';
+import { changePublicUrl, readPublicUrl } from '../operations/public-url.ts';
 import { orderRelays, type Relay, readRelays, type Ways } from '../operations/relays.ts';
 import { AddressCard } from './address-card.tsx';
 import { relayForms } from './form.tsx';

@@ -4,7 +4,7 @@ import type { Config } from '../../../config.ts';
 import { prepared } from '../../../database/prepared.ts';
 import type { RelaySecurity } from '../../../database/schema/index.ts';
 import { type Sentence, sentence } from '../../../errors/sentences.ts';
-import { findPublicUrl } from '../../links/public-address.ts';
+import { findPublicUrl } from '../../links/public-url.ts';
 import { isLocal, parseRelays, type Relay } from '../smtp/relay-urls.ts';
 import { openPassword } from './sealing.ts';
 

@@ -6,7 +6,7 @@ const NAMES_ADDRESS =
   /client host|(?:sending|your|client|source) (?:ip|host|server|network)|dnsbl|block ?list|black ?list|(?:listed|found) (?:in|on|by)/i;
 
 /** Whether an outcome shows that SMTP relays accept no mail from this node: it could not connect or log in, or its address is rejected. */
-export function isAboutNode({ kind, stage, reply }: Outcome): boolean {
+export function rejectsNode({ kind, stage, reply }: Outcome): boolean {
   if (kind === 'accepted') return false;
   if (stage === 'connect' || stage === 'tls' || stage === 'auth') return true;
   return (stage === 'mail' || stage === 'rcpt') && NAMES_ADDRESS.test(String(reply));

@@ -68,7 +68,7 @@ export class LateResults {
     const late = [...this.#accepted].map(([id, reply]) => ({ id, reply }));
     return this.#stored.acceptLate(late, now, (id, error) => {
       addRefusedMessages(this.#client, 'result', 1);
-      this.#refusals.say('result', { deliveries: [id], err: String(error) });
+      this.#refusals.log('result', { deliveries: [id], err: String(error) });
     });
   }
 

@@ -2,7 +2,7 @@
 import type { Fleet, FleetNode } from './fleet.ts';
 
 /** A position in the stream of reports. */
-export interface Place {
+export interface StreamPosition {
   /** When the stream was created, which distinguishes it from a later stream with the same name. */
   stream: string;
   sequence: number;
@@ -11,7 +11,7 @@ export interface Place {
 export class SilentNodes {
   readonly #fleet: Fleet;
   /** By run of a silent node: the newest report when the node was first found silent. */
-  readonly #awaited = new Map<string, Place>();
+  readonly #awaited = new Map<string, StreamPosition>();
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet;
@@ -26,7 +26,7 @@ export class SilentNodes {
    * The nodes among these runs to give up, if they are still silent. `last` is the newest report in the stream, and reports up to `taken`
    * have been taken.
    */
-  due(runs: readonly string[], last: Place, taken: Place): FleetNode[] {
+  due(runs: readonly string[], last: StreamPosition, taken: StreamPosition): FleetNode[] {
     const silent = this.runs;
     for (const run of this.#awaited.keys()) if (!silent.includes(run)) this.#awaited.delete(run);
     return runs.flatMap((run) => {

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Database } from 'better-sqlite3';
-import { findPlace } from '../feedback/place.ts';
+import { findPosition } from '../feedback/place.ts';
 import { STREAM } from '../streams.ts';
 
 const LOOK_MS = 50;
@@ -33,7 +33,7 @@ export async function untilChoicesApplied({ connection, client, signal, log }: C
       const { created, state } = await manager.streams.info(STREAM.consents);
       // Smaller after NATS has lost messages.
       newest = Math.min(newest, state.last_seq);
-      const place = findPlace(client, STREAM.consents);
+      const place = findPosition(client, STREAM.consents);
       const applied = place?.made === String(created) ? place.sequence : 0;
       if (place?.made === String(created) && applied >= newest) return;
       reason = `${applied} of ${newest} applied`;

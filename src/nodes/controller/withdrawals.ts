@@ -82,7 +82,7 @@ export class Withdrawals {
       if (node === undefined) continue;
       const isTold = node.withdrawals.some((one) => isWhole(one) && one.mailing === mailing && one.upTo >= upTo);
       if (!isTold) this.#tell(node, mailing === undefined ? { upTo } : { upTo, mailing });
-      if (this.#fleet.mayBegin(node)) isDone = false;
+      if (this.#fleet.mayStart(node)) isDone = false;
     }
     return isDone;
   }

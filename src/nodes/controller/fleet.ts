@@ -1,6 +1,6 @@
 /** The known sender nodes: the capacity and load of each, and how long it may start mails. */
 import type { Outcome } from '../../delivery/transport/courier.ts';
-import { isAboutNode } from '../about-node.ts';
+import { rejectsNode } from '../node-rejections.ts';
 import { type Beat, LOST_AFTER_MS, NODE_LEASE_MS, type RelayShare, type Withdrawal } from '../protocol.ts';
 import type { NodeDays } from './node-days.ts';
 
@@ -60,7 +60,7 @@ export class Fleet {
 
   /** The nodes that may be given pages. */
   get ready(): FleetNode[] {
-    return this.all.filter((node) => node.isKnown && this.mayBegin(node) && this.left(node) > 0);
+    return this.all.filter((node) => node.isKnown && this.mayStart(node) && this.left(node) > 0);
   }
 
   /** How many more recipients all nodes take, for one stored SMTP relay or for any. Nodes with the same name share a warm-up. */
@@ -89,12 +89,12 @@ export class Fleet {
   }
 
   /** Adds a node that does not know this run of the controller yet. */
-  greet(beat: Beat): void {
+  addUnknown(beat: Beat): void {
     this.#update(this.#nodes.get(beat.run) ?? this.#add(beat.run, Number.NEGATIVE_INFINITY), beat);
   }
 
   /** Records a node's heartbeat. Returns undefined for a node that was given up. */
-  hear(beat: Beat): FleetNode | undefined {
+  recordHeartbeat(beat: Beat): FleetNode | undefined {
     const node = this.#nodes.get(beat.run);
     if (node !== undefined) this.#update(node, beat);
     return node;
@@ -107,7 +107,7 @@ export class Fleet {
   }
 
   /** Whether a node may still start mails, because its lease was renewed recently. */
-  mayBegin({ renewedAt }: FleetNode): boolean {
+  mayStart({ renewedAt }: FleetNode): boolean {
     return this.#monotonic() - renewedAt < NODE_LEASE_MS;
   }
 
@@ -116,12 +116,12 @@ export class Fleet {
     return this.#monotonic() - heardAt >= LOST_AFTER_MS;
   }
 
-  forgiveSilence(): void {
+  resetSilence(): void {
     for (const node of this.all) node.heardAt = this.#monotonic();
   }
 
   /** Makes every node report its pages again before its lease is renewed. */
-  forgetKnown(): void {
+  forgetComparisons(): void {
     for (const node of this.all) node.isKnown = false;
   }
 
@@ -155,7 +155,7 @@ export class Fleet {
    * another node can try.
    */
   judge(run: string, relayId: number | null, outcome: Outcome | 'withdrawn'): Outcome | 'withdrawn' {
-    if (outcome === 'withdrawn' || !isAboutNode(outcome)) return outcome;
+    if (outcome === 'withdrawn' || !rejectsNode(outcome)) return outcome;
     const node = this.#nodes.get(run);
     const share = node && shareOf(node, relayId);
     if (share !== undefined && share.refusal === '') {
@@ -202,16 +202,16 @@ export class Fleet {
   }
 
   #update(node: FleetNode, beat: Beat): void {
-    node.name = text(beat.name) || 'node';
-    node.version = text(beat.version);
-    node.protocol = count(beat.protocol);
-    node.rate = count(beat.rate);
-    node.refusal = text(beat.refusal);
+    node.name = toText(beat.name) || 'node';
+    node.version = toText(beat.version);
+    node.protocol = toCount(beat.protocol);
+    node.rate = toCount(beat.rate);
+    node.refusal = toText(beat.refusal);
     node.capacity = bounded(beat.capacity);
     node.relays = beat.relays
       ?.slice(0, MAX_RELAYS)
-      .map(({ id, capacity, refusal }) => ({ id, capacity: bounded(capacity), refusal: text(refusal) }));
-    node.warmUp = count(beat.warmUp);
+      .map(({ id, capacity, refusal }) => ({ id, capacity: bounded(capacity), refusal: toText(refusal) }));
+    node.warmUp = toCount(beat.warmUp);
     node.isEnding = beat.isEnding === true;
     node.heardAt = this.#monotonic();
   }
@@ -232,15 +232,15 @@ function roomOf(node: FleetNode, relayId: number | null): number {
 }
 
 function bounded(capacity: number): number {
-  return Math.min(MAX_CAPACITY, count(capacity));
+  return Math.min(MAX_CAPACITY, toCount(capacity));
 }
 
 /** A text that a node sent, which may be of another release or malformed. */
-function text(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, MAX_TEXT) : '';
 }
 
 /** A count that a node sent; 0 if it is not a number. */
-function count(value: unknown): number {
+function toCount(value: unknown): number {
   return typeof value === 'number' && value >= 0 ? Math.min(Math.floor(value), Number.MAX_SAFE_INTEGER) : 0;
 }

@@ -43,7 +43,7 @@ interface Day {
 }
 
 /** The part of a node that its daily counts need. */
-interface Named {
+interface NodeIdentity {
   name: string;
   warmUp: number;
 }
@@ -75,7 +75,7 @@ export class NodeDays {
   }
 
   /** How many more recipients a node may be given today; infinite without a warm-up. */
-  left({ name, warmUp }: Named): number {
+  left({ name, warmUp }: NodeIdentity): number {
     const day = this.#today(name);
     day.warmUp = warmUp;
     if (warmUp === 0) return Number.POSITIVE_INFINITY;
@@ -89,14 +89,14 @@ export class NodeDays {
   }
 
   /** Counts the recipients of a page as given. */
-  reserve({ name }: Named, pageId: number, recipients: number): void {
+  reserve({ name }: NodeIdentity, pageId: number, recipients: number): void {
     const day = this.#today(name);
     day.reserved += recipients;
     day.firstPage = Math.min(day.firstPage, pageId);
   }
 
   /** Records how a recipient of a page ended. A returned one leaves room for another. */
-  ended({ name }: Named, pageId: number, outcome: Outcome | 'withdrawn'): void {
+  ended({ name }: NodeIdentity, pageId: number, outcome: Outcome | 'withdrawn'): void {
     const kind = outcome === 'withdrawn' ? 'returned' : outcome.kind;
     if (name === '' || kind === 'held') return;
     const day = this.#today(name);

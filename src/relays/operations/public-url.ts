@@ -2,12 +2,12 @@
 import Type, { type Static } from 'typebox';
 import { parseOrigin } from '../../config.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import { findPublicUrl, savePublicUrl, URL_SOURCES } from '../../delivery/links/public-address.ts';
+import { findPublicUrl, savePublicUrl, URL_SOURCES } from '../../delivery/links/public-url.ts';
 import { isLocal } from '../../delivery/transport/smtp/relay-urls.ts';
 import { conflict } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { codeOf } from '../../errors/stored.ts';
-import { findPublicUrlResult } from '../../health-checks/public-address.ts';
+import { findPublicUrlResult } from '../../health-checks/public-url.ts';
 import { choice, isoTimestampSchema, line, nullable, said } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';

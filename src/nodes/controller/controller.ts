@@ -11,7 +11,7 @@ import type { RefusedMessage } from '../../delivery/reporting/sender-nodes.ts';
 import type { HandoffsDeps } from '../../delivery/sending/handoffs.ts';
 import { relaysInUse, relaysRevision } from '../../delivery/transport/relays/in-use.ts';
 import { connectNats } from '../connection.ts';
-import { BEAT_MS, BRAIN, type NodeSettings } from '../protocol.ts';
+import { BEAT_MS, CONTROLLER_SUBJECT, type NodeSettings } from '../protocol.ts';
 import { Refusals } from '../refusals.ts';
 import { makeStreams, STREAM } from '../streams.ts';
 import { untilChoicesApplied } from './catch-up.ts';
@@ -20,7 +20,7 @@ import { FleetRecord } from './fleet-record.ts';
 import { NodeHandoffs } from './node-handoffs.ts';
 import { PageSender } from './page-sender.ts';
 import { nodeInSubject, readBeat, readContentRequest, readReport } from './read-messages.ts';
-import type { Place } from './silent-nodes.ts';
+import type { StreamPosition } from './silent-nodes.ts';
 
 const RETRY_MS = 500;
 /** The step whose failures `/readyz` reports if reports cannot be read. */
@@ -32,7 +32,7 @@ const LEAVERS_MS = 100;
 /** If a check of the nodes is this late, this process was stopped and could not receive heartbeats. */
 const LATE_MS = 3 * BEAT_MS;
 
-interface BrainDeps {
+interface ControllerDeps {
   client: Database;
   config: Config;
   log(fields: object, text: string): void;
@@ -40,8 +40,8 @@ interface BrainDeps {
   warn(fields: object, text: string): void;
 }
 
-export class Brain {
-  readonly #deps: BrainDeps;
+export class Controller {
+  readonly #deps: ControllerDeps;
   /** The part of names that identifies the installation. A restored backup has the same. */
   readonly #installation: string;
   readonly #contents: Contents;
@@ -58,7 +58,7 @@ export class Brain {
   #leavers: NodeJS.Timeout | null = null;
   #recording: NodeJS.Timeout | null = null;
 
-  constructor(deps: BrainDeps) {
+  constructor(deps: ControllerDeps) {
     this.#deps = deps;
     const secret = linkSecrets(deps.client).at(-1) ?? '';
     this.#installation = createHash('sha256').update(`nodes:${secret}`).digest('base64url').slice(0, 16);
@@ -117,7 +117,7 @@ export class Brain {
     void this.#begin(connection, handoffs);
     this.#sender.use(connection);
     this.#answer(connection, handoffs);
-    handoffs.forgiveSilence();
+    handoffs.resetSilence();
     void this.#watch(connection, handoffs);
     this.#lookAtNodes(connection, handoffs);
     await this.#takeReports(connection, handoffs);
@@ -149,15 +149,15 @@ export class Brain {
           }
         },
       });
-    serve(`${BRAIN.beat}.*`, 'sign_of_life', (message) => {
+    serve(`${CONTROLLER_SUBJECT.beat}.*`, 'sign_of_life', (message) => {
       const beat = readBeat(message.data, nodeInSubject(message.subject));
       return beat && handoffs.beat(beat);
     });
-    serve(BRAIN.content, 'question', (message) => {
+    serve(CONTROLLER_SUBJECT.content, 'question', (message) => {
       const asked = readContentRequest(message.data);
       return asked && this.#contents.part(asked.name, asked.from);
     });
-    serve(BRAIN.settings, 'question', () => {
+    serve(CONTROLLER_SUBJECT.settings, 'question', () => {
       const nodes = handoffs.fleet.all.length;
       // The rate of an SMTP relay is divided among all nodes.
       const relays = relaysInUse(client, config).map((relay) => ({ ...relay, rate: (relay.rate ?? 0) / nodes }));
@@ -171,7 +171,7 @@ export class Brain {
       if (type === 'disconnect') this.#isCutOff = true;
       if (type !== 'reconnect') continue;
       this.#isCutOff = false;
-      handoffs.forgiveSilence();
+      handoffs.resetSilence();
       // The stream may be a new one, or have lost reports, so it is examined again.
       this.#reports?.stop();
     }
@@ -181,13 +181,13 @@ export class Brain {
     let lookedAt = performance.now();
     this.#timer = setInterval(() => {
       const now = performance.now();
-      if (now - lookedAt > LATE_MS || this.#isCutOff) handoffs.forgiveSilence();
+      if (now - lookedAt > LATE_MS || this.#isCutOff) handoffs.resetSilence();
       lookedAt = now;
       const silent = handoffs.silentRuns;
       if (silent.length > 0) void this.#giveUp(connection, handoffs, silent);
     }, BEAT_MS);
     this.#timer.unref();
-    const leavers = new Leavers(this.#deps.client);
+    const leavers = new ContactWatch(this.#deps.client);
     this.#leavers = setInterval(() => this.#withdrawLeavers(leavers, handoffs), LEAVERS_MS);
     this.#leavers.unref();
   }
@@ -205,7 +205,7 @@ export class Brain {
     this.#guarded('how many messages of nodes were refused could not be written', () => this.#refusals.flush(client));
   }
 
-  #withdrawLeavers(leavers: Leavers, handoffs: NodeHandoffs): void {
+  #withdrawLeavers(leavers: ContactWatch, handoffs: NodeHandoffs): void {
     this.#guarded('those who left could not be read; it will be tried again', () =>
       handoffs.withdrawAddresses(leavers.look()),
     );
@@ -284,12 +284,12 @@ export class Brain {
     }
   }
 
-  #startOver(handoffs: NodeHandoffs, place: Place): void {
+  #startOver(handoffs: NodeHandoffs, place: StreamPosition): void {
     this.#deps.warn(
       {},
       'NATS has lost reports of nodes; what became of those recipients is not known, and they get it again',
     );
-    handoffs.startOver(place);
+    handoffs.continueFrom(place);
   }
 
   /** A name for a run of the controller. */
@@ -298,7 +298,7 @@ export class Brain {
   }
 }
 
-class Leavers {
+class ContactWatch {
   readonly #since: Statement<
     { unsubscribed: number; suppressed: number },
     { kind: number; id: number; address: number }

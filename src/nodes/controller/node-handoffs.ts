@@ -26,7 +26,7 @@ import { Fleet, type FleetNode } from './fleet.ts';
 import { LateResults } from './late-results.ts';
 import { NodeDays } from './node-days.ts';
 import { type PageSender, pageOf } from './page-sender.ts';
-import { type Place, SilentNodes } from './silent-nodes.ts';
+import { SilentNodes, type StreamPosition } from './silent-nodes.ts';
 import { type HeldPage, Withdrawals } from './withdrawals.ts';
 
 /**
@@ -68,7 +68,7 @@ export class NodeHandoffs implements Handoffs {
   #ended: number[] = [];
   readonly #withdrawals: Withdrawals;
   #brain: string;
-  #position: Place;
+  #position: StreamPosition;
   #isPositionNew = false;
   #inFlight = 0;
   #hasBegun = false;
@@ -103,7 +103,7 @@ export class NodeHandoffs implements Handoffs {
   }
 
   /** The stream position up to which reports have been taken. */
-  get position(): Place {
+  get position(): StreamPosition {
     return this.#position;
   }
 
@@ -205,7 +205,7 @@ export class NodeHandoffs implements Handoffs {
   }
 
   /** Processes the report of the node with this name at this stream position. A malformed report (null) is skipped. */
-  take(report: Report | null, place: Place, name: string): void {
+  take(report: Report | null, place: StreamPosition, name: string): void {
     this.#position = place;
     this.#isPositionNew = true;
     if (report === null) this.#refusals.add('report', { node: name, sequence: place.sequence });
@@ -237,11 +237,11 @@ export class NodeHandoffs implements Handoffs {
    * Continues at this stream position, because the stream has lost reports or is a new one. To find out about lost reports, every node is
    * asked for its pages, as after a restart.
    */
-  startOver(place: Place): void {
+  continueFrom(place: StreamPosition): void {
     this.#position = place;
     this.#isPositionNew = true;
     this.#brain = this.#deps.newName();
-    this.#fleet.forgetKnown();
+    this.#fleet.forgetComparisons();
   }
 
   /** Answers a heartbeat, see `answerBeat`. */
@@ -261,15 +261,15 @@ export class NodeHandoffs implements Handoffs {
   }
 
   /** Restarts the silence timer of every node, because this process or its connection was interrupted. */
-  forgiveSilence(): void {
-    this.#fleet.forgiveSilence();
+  resetSilence(): void {
+    this.#fleet.resetSilence();
   }
 
   /**
    * Puts the unreported recipients of silent nodes back into the queue, once their reports have been taken. `last` is the newest position
    * in the stream.
    */
-  giveUpSilent(runs: readonly string[], last: Place): void {
+  giveUpSilent(runs: readonly string[], last: StreamPosition): void {
     for (const node of this.#silent.due(runs, last, this.#position)) this.#giveUp(node);
   }
 
@@ -332,8 +332,8 @@ export function answerBeat(beat: Beat, { fleet, withdrawals, brain, settings }: 
   const runs = fleet.all.filter(({ run }) => isRunOf(run, beat.name));
   if (runs.length >= MAX_RUNS && !runs.some(({ run }) => run === beat.run)) return null;
   const isOurs = beat.brain === brain && isUnderstood(beat.protocol);
-  if (!isOurs) fleet.greet(beat);
-  const node = isOurs ? fleet.hear(beat) : undefined;
+  if (!isOurs) fleet.addUnknown(beat);
+  const node = isOurs ? fleet.recordHeartbeat(beat) : undefined;
   const reply = {
     // A node with an unsupported protocol sees from this number why it has to wait.
     protocol: PROTOCOL,
