@@ -47,7 +47,8 @@ export async function bundleForBrowsers(root, output) {
     manifest[name] = { file, imports: [] };
   }
   writeFileSync(join(output, 'manifest.json'), JSON.stringify(manifest, null, 2));
-  for (const name of readdirSync(files)) {
+  // A font is compressed already.
+  for (const name of readdirSync(files).filter((file) => !file.endsWith('.woff2'))) {
     const content = readFileSync(join(files, name));
     const quality = content.length > LARGE_BYTES ? LARGE_QUALITY : constants.BROTLI_MAX_QUALITY;
     const params = { [constants.BROTLI_PARAM_QUALITY]: quality };
@@ -83,7 +84,7 @@ function withoutSourceMap(code) {
   return code.replace(/\n\/\/# sourceMappingURL=\S+\s*$/, '\n');
 }
 
-/** Gives, by the name of each source without its ending, the file it became and the files it needs at once, without those it loads later. */
+/** Returns, by the name of each script, style sheet and font (a script without its ending), the file it became and the files it needs at once, without those it loads later. */
 async function bundle(root, outdir, entryPoints) {
   if (entryPoints.length === 0) return {};
   const { build } = await import('esbuild');
@@ -93,6 +94,8 @@ async function bundle(root, outdir, entryPoints) {
     outdir,
     entryNames: '[name]-[hash]',
     chunkNames: 'part-[hash]',
+    assetNames: '[name]-[hash]',
+    loader: { '.woff2': 'file' },
     bundle: true,
     splitting: true,
     minify: true,
@@ -105,10 +108,15 @@ async function bundle(root, outdir, entryPoints) {
     legalComments: 'none',
     logLevel: 'warning',
   });
-  const built = Object.entries(metafile.outputs).filter(([, { entryPoint }]) => entryPoint !== undefined);
+  const named = Object.entries(metafile.outputs).map(([path, { entryPoint, inputs, imports }]) => ({
+    path,
+    source: path.endsWith('.woff2') ? Object.keys(inputs)[0] : entryPoint,
+    imports,
+  }));
+  const built = named.filter(({ source }) => source !== undefined);
   return Object.fromEntries(
-    built.map(([path, { entryPoint, imports }]) => [
-      basename(entryPoint).replace(/\.tsx?$/, ''),
+    built.map(({ path, source, imports }) => [
+      basename(source).replace(/\.tsx?$/, ''),
       {
         file: basename(path),
         imports: imports.filter(({ kind }) => kind === 'import-statement').map((part) => basename(part.path)),

@@ -17,7 +17,7 @@ t.test('the page holds to its policy: only our scripts, nobody frames it', async
   t.notMatch(headers['content-security-policy'], 'unsafe-eval');
   t.notMatch(text, /(?:src|href)="https?:/);
   const assets = [...text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)];
-  t.equal(assets.length, 5);
+  t.equal(assets.length, 6);
   for (const [, asset = ''] of assets) t.equal((await app.page('GET', asset)).status, 200, asset);
   t.equal((await app.page('GET', '/assets/package.json')).status, 404);
   t.equal((await app.page('GET', '/assets/constructor')).status, 404);

@@ -1,6 +1,7 @@
 /** The HTML document of the design page, in the user's language. */
 
 import type { ComponentChildren } from 'preact';
+import { Typeface } from '../../dashboard/page.tsx';
 import { chooseLanguage } from '../../dashboard/words/choose.ts';
 import { isWordKey, type Language } from '../../dashboard/words/index.ts';
 import { documentOf } from '../../http/pages/document.tsx';
@@ -30,6 +31,7 @@ export function editorPage(
       title: language.say('designer.title', { subject }),
       more: (
         <>
+          <Typeface />
           <link rel="stylesheet" href={builtUrls('grapes.css').url} />
           <link rel="stylesheet" href={builtUrls('design.css').url} />
           <script defer src={builtUrls('grapes.js').url} />

@@ -61,16 +61,17 @@ export async function openTab(
   return { page, outside, complaints, received };
 }
 
-/** Counts what the page itself loads. Chromium reports what the frames of mails load only where they share the page's process. */
+/** Counts what the page itself loads, without its typeface, which a browser keeps for a year. Chromium reports what the frames of mails load only where they share the page's process. */
 async function countBytes(session: CDPSession): Promise<() => number> {
   let bytes = 0;
-  const ofFrames = new Set<string>();
+  const notCounted = new Set<string>();
   const { frameTree } = await session.send('Page.getFrameTree');
-  session.on('Network.requestWillBeSent', ({ requestId, frameId }) => {
-    if (frameId !== undefined && frameId !== frameTree.frame.id) ofFrames.add(requestId);
+  session.on('Network.requestWillBeSent', ({ requestId, frameId, type }) => {
+    const isOfFrame = frameId !== undefined && frameId !== frameTree.frame.id;
+    if (isOfFrame || type === 'Font') notCounted.add(requestId);
   });
   session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
-    if (!ofFrames.has(requestId)) bytes += encodedDataLength;
+    if (!notCounted.has(requestId)) bytes += encodedDataLength;
   });
   await session.send('Network.enable');
   return () => bytes;
