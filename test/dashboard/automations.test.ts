@@ -95,11 +95,11 @@ t.test('an automation made with forms is the same as one made through the API', 
     );
   t.strictSame(await codes(clicked), await codes(utr));
   const page = textOf((await open(address)).text);
-  t.match(page, 'Everybody who joins the contact type “Readers” while the automation is live.');
-  t.match(page, 'The 0 people who are in it already do not enter.');
+  t.match(page, 'A contact joins the list “Readers”.');
+  t.match(page, 'The 0 contacts who are in it already do not enter.');
   t.equal((await send(`${address}/start`)).statusCode, 303);
   t.equal((await seriesOf(clicked)).is_live, 1);
-  t.match(textOf((await open(address)).text), 'No mail of it leaves until you go on.');
+  t.match(textOf((await open(address)).text), 'Nothing is sent until you resume.');
   await send(`${address}/pause`);
   t.equal((await seriesOf(clicked)).is_live, 0);
   const copy = String((await send(`${address}/duplicate`)).headers.location);
@@ -121,7 +121,7 @@ t.test('before a live mail changes, the page says what happens to whom, and then
   t.equal(asked.statusCode, 200);
   t.match(
     textOf(asked.payload),
-    '2 people wait for “two”. They get it 4 days later, counted from when they got the mail before.',
+    '2 contacts wait for “two”. They get it 4 days later, counted from the previous mail.',
   );
   t.equal((await seriesOf()).mails[1].waiting_period, 2, 'nothing has changed yet');
   t.equal((await send(two, hiddenIn(asked.payload))).statusCode, 303);
@@ -131,13 +131,13 @@ t.test('before a live mail changes, the page says what happens to whom, and then
   const since = (await seriesOf()).updated_at;
   const move = { mail: third, where: 'up', unchanged_since: since };
   const moving = await send(`/automations/${utr}/order`, move);
-  t.match(textOf(moving.payload), '2 people who waited for “two” wait for “three” then. They get it 12 hours later');
+  t.match(textOf(moving.payload), '2 contacts who waited for “two” then wait for “three”. They get it 12 hours later');
   t.match(textOf(moving.payload), '2 of them are due at once.');
   t.equal((await send(`/automations/${utr}/order`, hiddenIn(moving.payload))).headers.location, `${edit}#mails`);
   await pass(HOUR);
   t.match(mailsInBrief(app).slice(2), [/ann three/, /bob three/]);
   const removing = await open(await pageOf('two', 'remove'));
-  t.match(textOf(removing.text), '2 people who waited for “two” have had every other mail and get no more.');
+  t.match(textOf(removing.text), '2 contacts who waited for “two” have completed the automation and get no more.');
   t.equal((await send(await pageOf('two', 'remove'), hiddenIn(removing.text))).statusCode, 303);
   await pass(10 * DAY);
   t.equal(mailsInBrief(app).length, 4);
@@ -164,7 +164,7 @@ t.test('a mail put before another says who gets it; the people of each mail are 
     template_id: '2',
   };
   const asked = await send(path, fields);
-  t.match(textOf(asked.payload), '1 person who waited for “two” waits for “extra” then. They get it 30 hours later');
+  t.match(textOf(asked.payload), '1 contact who waited for “two” then waits for “extra”. They get it 30 hours later');
   t.equal((await send(path, hiddenIn(asked.payload))).statusCode, 303);
   t.strictSame(
     (await mails()).map(({ subject }) => subject),
@@ -192,12 +192,12 @@ t.test(
     t.equal((await send(one, { ...hiddenIn(refused.payload), ...fields, subject: 'mine' })).statusCode, 303);
     t.equal((await seriesOf()).mails[0].subject, 'mine');
     const edit = `/automations/${utr}/edit`;
-    const old = hiddenIn((await open(edit)).text.split('<h2>Name and people')[1] ?? '');
+    const old = hiddenIn((await open(edit)).text.split('<h2>Name and trigger')[1] ?? '');
     const name = { automation_for: 'contacts_1', unsubscribe_group_id: '1' };
     app.clock.advance(1000);
     t.equal((await other.send(edit, { ...old, ...name, automation_name: 'Hers' })).statusCode, 303);
     const second = await send(edit, { ...old, ...name, automation_name: 'Mine' });
-    t.match([second.statusCode, textOf(second.payload).includes('Name is now: Hers.')], [409, true]);
+    t.match([second.statusCode, textOf(second.payload).includes('Internal name is now: Hers.')], [409, true]);
   },
 );
 
@@ -206,7 +206,7 @@ t.test(
   async (t) => {
     const { app, utr, open, send, pageOf } = await withPages(t);
     const check = await open(await pageOf('two', 'check'));
-    t.match(textOf(check.text), 'Every placeholder is known.');
+    t.match(textOf(check.text), 'Every merge tag is known.');
     t.match((await open(await pageOf('two', 'mail'))).text, 'Hello');
     const content = (await open(await pageOf('two'))).text;
     t.match(content, /data-island="placeholders">.*first_name/s, 'placeholders are put into the fields by a click');
@@ -214,7 +214,7 @@ t.test(
     await app.background();
     t.match(mailsInBrief(app), [/me two$/]);
     const tried = textOf((await open(`/automations/${utr}/edit`)).text);
-    t.match(tried, 'It is not live. This is what would happen if it was started now.');
+    t.match(tried, 'It is not live. This is what would happen if you started it now.');
     t.equal(tried.split('due').length - 1, 3, 'three mails with their time');
     for (const step of ['templates', 'design', 'html'])
       t.equal((await open(await pageOf('two', step))).status, 200, step);

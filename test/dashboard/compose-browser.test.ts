@@ -38,15 +38,15 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
     const { app, sink, origin, cookie } = await listening(t);
     const { page, complaints } = await openTab(t, browser, origin, { cookie });
     await page.goto(`${origin}/`);
-    await page.getByRole('link', { name: 'New mailing' }).click();
+    await page.getByRole('link', { name: 'New campaign' }).click();
     await page.getByLabel('Name').fill('Spring');
-    await page.getByRole('button', { name: 'Make the draft' }).click();
+    await page.getByRole('button', { name: 'Create draft' }).click();
     await page.getByLabel('Send to Readers').check();
-    await page.getByText('Goes to 3 people').waitFor();
-    await page.getByRole('button', { name: 'Save and go on' }).click();
+    await page.getByText('Goes to 3 contacts').waitFor();
+    await page.getByRole('button', { name: 'Save and continue' }).click();
 
     await page.getByLabel('Subject').fill('FREE for ');
-    await page.getByText('Placeholders', { exact: true }).click();
+    await page.getByText('Merge tags', { exact: true }).click();
     await page.getByRole('button', { name: 'Put ((first_name)) into the field' }).click();
     t.equal(await page.getByLabel('Subject').inputValue(), 'FREE for ((first_name))');
     await page.getByText('Words in capitals, such as FREE').waitFor();
@@ -58,19 +58,19 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
     t.equal(await page.getByLabel('Preview text').inputValue(), 'News of the spring');
     await page.getByRole('link', { name: 'Check' }).click();
     await page.getByText('Nothing is missing.').waitFor();
-    await page.getByLabel('See it as this person').fill('zoe@example.org');
+    await page.getByLabel('Preview as contact').fill('zoe@example.org');
     await page.getByRole('button', { name: 'Show' }).click();
     await page.getByText('FREE for Zoë').waitFor();
 
     await page.getByRole('link', { name: 'Schedule' }).click();
-    await page.getByRole('button', { name: 'Send to 3 people' }).click();
+    await page.getByRole('button', { name: 'Send to 3 contacts' }).click();
     await page.getByText(/It leaves in \d+ seconds/).waitFor();
     t.strictSame(await findBarriers(page), []);
     await page.getByRole('button', { name: 'Stop it' }).click();
     await page.getByText('The start is cancelled').waitFor();
     await page.getByRole('link', { name: 'Edit' }).click();
     await page.getByRole('link', { name: 'Schedule' }).click();
-    await page.getByRole('button', { name: 'Send to 3 people' }).click();
+    await page.getByRole('button', { name: 'Send to 3 contacts' }).click();
     await page.getByText(/It leaves in/).waitFor();
     app.clock.advance(RECALL);
     await app.background();
@@ -106,7 +106,7 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
       t.ok(Number(await windows()) <= 2, `the audience has ${await windows()} windows`);
       await page.getByLabel('Find a list or segment').fill('list 41');
       t.equal(await page.locator('.targets tbody tr:visible').count(), 1);
-      await page.getByLabel('Leave out List 41').check();
+      await page.getByLabel('Exclude List 41').check();
       await page.getByText('Saved').waitFor();
       t.strictSame(await findBarriers(page), []);
       t.strictSame(complaints, []);
@@ -145,7 +145,7 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
     await designer.getByRole('button', { name: 'Save', exact: true }).click();
     await designer.getByText('Saved').waitFor();
     await page.getByRole('link', { name: 'Back to the content' }).click();
-    await page.getByText('It is your own design.').waitFor();
+    await page.getByText('Your own design.').waitFor();
     await page.getByRole('link', { name: 'Check' }).click();
     await page.getByRole('link', { name: 'P.S. If you are in the neighbourhood' }).click();
     const found = designer.locator('#part-list [aria-current]');
@@ -170,7 +170,7 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
       t.match(stored(), 'Typed words');
       await page.keyboard.type('and more ');
       await page.getByRole('link', { name: 'Back to the content' }).click();
-      await page.getByText('It is your own design.').waitFor();
+      await page.getByText('Your own design.').waitFor();
       t.match(stored(), 'Typed words and more');
       t.notMatch(stored(), /data-gjs| id=|draggable/, 'without what the editor adds to its page');
 
@@ -242,7 +242,7 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
     await two.page.getByLabel('Subject').fill('From the second');
     await two.page.getByText('Somebody else has changed this mailing.').waitFor();
     await two.page.getByRole('button', { name: 'Save', exact: true }).click();
-    await two.page.getByRole('heading', { name: 'Two versions of this mailing' }).waitFor();
+    await two.page.getByRole('heading', { name: 'Two versions of this campaign' }).waitFor();
     t.strictSame(await findBarriers(two.page), []);
     await two.page.getByRole('button', { name: 'Save mine' }).click();
     await two.page.getByText('Saved.').waitFor();

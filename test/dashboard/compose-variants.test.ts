@@ -28,10 +28,10 @@ const TEST = { share: '50', winner_by: 'clicks', hours: '6' };
 
 t.test('a test is added, says what it can find, and is removed again', async (t) => {
   const { page, send, stored } = await compose(t);
-  t.match(await page('/content'), /Everybody gets the same mail.*Try variants/s);
+  t.match(await page('/content'), /Everybody gets the same mail.*Set up an A\/B test/s);
   const empty = await page('/variants');
   t.match(empty, /A: the mail itself.*For \(\(first_name\|you\)\).*Variant B.*Variant C.*Variant D/s);
-  t.notMatch(empty, 'What this test can find');
+  t.notMatch(empty, 'What this test can detect');
   // What is filled in at D becomes C: no variant lacks everything of its own.
   const saved = await send('/variants', {
     ...TEST,
@@ -47,11 +47,11 @@ t.test('a test is added, says what it can find, and is removed again', async (t)
   t.strictSame(await stored(), { variants, share: 50, winner_by: 'clicks', hours: 6 });
   const shown = await page('/variants');
   t.match(shown, 'value="Second &lt;b>"');
-  t.match(shown, /What this test can find.*1 person gets each variant.*1 person waits for the winner/s);
+  t.match(shown, /What this test can detect.*1 contact gets each variant.*1 contact waits for the winner/s);
   t.match(shown, /Opened<!-- -->|Opened: *none, as the groups are too small/);
-  t.match(await page('/content'), /Variants A to C are tried on some people.*Change the test/s);
-  t.match(await page('/schedule'), /Variants A to C.*What this test can find/s);
-  t.match(shown, /and 3 people get A/);
+  t.match(await page('/content'), /Variants A to C go to some contacts.*Change the test/s);
+  t.match(await page('/schedule'), /Variants A to C.*What this test can detect/s);
+  t.match(shown, /and 3 contacts get A/);
   t.equal((await send('/variants/remove', {})).status, 303);
   t.equal(await stored(), null);
   t.notMatch(await page('/schedule'), 'Variants A to');
@@ -61,9 +61,9 @@ t.test('a test takes the place of a first part of the recipients, and the page s
   const { app, page, send, stored } = await compose(t);
   t.notMatch(await page('/variants'), 'begins with a first part');
   app.db.exec('UPDATE single_sends SET canary_percent = 3');
-  t.match(await page('/variants'), 'This mailing begins with a first part of its recipients.');
+  t.match(await page('/variants'), 'This campaign starts with a first batch.');
   const refused = await send('/variants', { ...TEST, subject_1: 'New', subject_2: 'New' });
-  t.match(refused, { status: 422, text: /begins with a first part/ });
+  t.match(refused, { status: 422, text: /starts with a first batch/ });
   const saved = await send('/variants', { ...TEST, subject_1: 'New' });
   t.equal(saved.status, 303);
   const flash = /sendlark_flash=([\w-]+)/.exec(String(saved.headers['set-cookie']))?.[1] ?? '';
@@ -78,13 +78,13 @@ t.test('the plan says of how many people opens and clicks are recorded, where th
   await send('/variants', { ...TEST, subject_1: 'New' });
   t.notMatch(await page('/variants'), 'nobody else counts');
   await app.one.call('POST', '/tracking/save', { form: { mode: 'consent' } });
-  t.match(await page('/variants'), 'Of those, 0 people have opens and clicks recorded; nobody else counts');
+  t.match(await page('/variants'), '0 of them are measured; nobody else counts');
 });
 
 t.test('what is wrong with a test is said on its page, with what was written', async (t) => {
   const { app, utr, page, send, stored } = await compose(t);
   const nothing = await send('/variants', TEST);
-  t.match(nothing, { status: 422, text: /no variant has anything of its own/ });
+  t.match(nothing, { status: 422, text: /no variant differs from A/ });
   const same = await send('/variants', { ...TEST, subject_1: 'New', subject_2: 'New' });
   t.match(same, { status: 422, text: /Two variants are the same mail/ });
   t.match(same.text, /name="subject_2"[^>]*value="New"|value="New"[^>]*name="subject_2"/);

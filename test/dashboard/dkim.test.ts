@@ -50,7 +50,7 @@ t.test('a key is made by a button; the page looks by itself until its record is 
   t.ok(isWatching(text), 'one look was not enough');
   t.match(text, 'no record at s2026');
   t.match(text, /data-island="live" data-props="[^"]*#dns-0 \.dns-live/);
-  t.match(text, /<a href="\/settings\/senders\?watch=example.com[^"]*">Look again now/);
+  t.match(text, /<a href="\/settings\/senders\?watch=example.com[^"]*">Check again/);
   const [name = '', value = ''] = recordOf(text);
   app.askDns(
     await startDns(t, {
@@ -100,15 +100,15 @@ t.test(
     await addSender(app.two);
     t.equal((await guest.post('/settings/senders/dkim/create', { domain: 'example.com' })).status, 303);
     const theirs = (await guest.get('/settings/senders')).text;
-    t.match(theirs, 'only an owner of the first account of this installation can change or delete it');
+    t.match(theirs, 'only an owner of the first account can rotate or delete it');
     t.notMatch(theirs, '/dkim/rotate');
     t.notMatch(theirs, /dkim\/\d+\/delete/);
     t.equal((await guest.post('/settings/senders/dkim/rotate', { domain: 'example.com' })).status, 403);
     t.equal((await guest.post('/settings/senders/dkim/1/delete')).status, 403);
-    t.match((await operator.get('/settings/senders')).text, 'No mail from example.com is signed then, in any account.');
+    t.match((await operator.get('/settings/senders')).text, 'Mail from example.com is then unsigned, in all accounts.');
     t.equal((await operator.post('/settings/senders/dkim/rotate', { domain: 'example.com' })).status, 303);
     const { text } = await operator.get('/settings/senders');
-    t.match(text, 'It signs as soon as its record is seen.');
+    t.match(text, 'It signs as soon as its record is visible.');
     t.match(text, 'is then signed with the other key at once');
     t.notMatch(text, '/dkim/rotate', 'one next key at a time');
     const again = await operator.post('/settings/senders/dkim/rotate', { domain: 'example.com' });

@@ -1,4 +1,4 @@
-/** The first part of a mailing in the dashboard: its choice, its progress, and the table of a mailing that is held. */
+/** The first batch of a campaign in the dashboard: its choice, its progress, and the table of a mailing that is held. */
 import t from 'tap';
 import { sentence } from '../../src/errors/sentences.ts';
 import { stored } from '../../src/errors/stored.ts';
@@ -32,13 +32,13 @@ t.test(
     const page = async () => (await app.page('GET', `/campaigns/${utr}`, { headers: { ...FROM_PAGE, cookie } })).text;
     app.db.exec("UPDATE mailings SET state = 'sending' WHERE owner_kind = 'single'");
     const waiting = await page();
-    t.match(waiting, '300 people have got it first.');
+    t.match(waiting, '300 contacts got it in the first batch.');
     t.match(waiting, 'Send to the rest now');
     t.match(waiting, '&lt;b>.example');
     t.match(waiting, 'Other domains');
     t.match(waiting, /Kept in the test outbox<\/th>.*&lt;b>\.example.*?<span>3<\/span>.*?<span>7<\/span>/s);
     app.db.exec("UPDATE mailings SET delivered = 1 WHERE owner_kind = 'single'");
-    t.match(await page(), '300 mails of the first part were kept in the test outbox.');
+    t.match(await page(), '300 mails of the first batch were kept in the test outbox.');
     app.db.exec("UPDATE mailings SET delivered = 0 WHERE owner_kind = 'single'");
     app.db
       .prepare(
@@ -47,9 +47,9 @@ t.test(
       .run(stored(sentence('held_too_many_bounces', { results: 300, bounces: 240 })));
     const held = await page();
     t.match(held, 'Among the first 300 mails 240 bounced.');
-    t.match(held, 'Nobody else gets it while it is held.');
+    t.match(held, 'Nobody else gets the campaign while it is paused.');
     t.match(held, /40<span[^>]*> \(80%\)/, 'with their share of the mails');
-    t.match(held, new RegExp(`action="/campaigns/${utr}/resume"><button[^>]*>.*Go on for`));
+    t.match(held, new RegExp(`action="/campaigns/${utr}/resume"><button[^>]*>.*Resume for`));
     t.match(held, `action="/campaigns/${utr}/resume"`);
     t.match(held, `action="/campaigns/${utr}/cancel"`);
     app.db.exec("UPDATE users SET language = 'de'");
@@ -69,7 +69,7 @@ t.test('the schedule of a mailing to many offers the first part, and that to few
   addReaders(app);
   const { text } = await app.page('GET', path, { headers });
   t.match(text, /name="first_now"/);
-  t.match(text, '1% first: 300 people');
+  t.match(text, '1% first: 300 contacts');
   const unchanged = /name="unchanged_since" value="([^"]+)"/.exec(text)?.[1] ?? '';
   const form = { when: 'now', first_now: '3', unchanged_since: unchanged };
   t.equal((await app.page('POST', path, { headers, form })).status, 303);
@@ -94,23 +94,20 @@ t.test('an owner has every mailing held when its results are bad, in the setting
   };
   const [owner, editor] = [as('owner'), as('editor')];
   const isOn = async () => (await app.one.call('GET', '/sending/limits')).body.message.limits.auto_hold;
-  t.notMatch(await owner.read(schedule), 'When results are bad', 'too few people to be held');
+  t.notMatch(await owner.read(schedule), 'Auto-pause', 'too few people to be held');
   addReaders(app);
-  t.match(
-    await editor.read(schedule),
-    /Only a mailing that goes to a first part.*complaints: more than 0.1%, 5 at least/s,
-  );
+  t.match(await editor.read(schedule), /Only campaigns with a first batch.*complaints: more than 0.1%, at least 5/s);
   t.notMatch(await editor.read(schedule), '/settings/returns/hold');
   t.equal((await editor.choose({ auto_hold: '1' })).status, 403);
   t.equal(await isOn(), 0, 'an editor changes nothing');
 
-  t.match(await owner.read(schedule), /name="utr" value="[^"]+".*Hold every mailing with bad results/s);
+  t.match(await owner.read(schedule), /name="utr" value="[^"]+".*Turn on for every campaign/s);
   const back = await owner.choose({ auto_hold: '1', utr: draft });
   t.strictSame([back.status, back.headers.location, await isOn()], [303, schedule, 1]);
-  t.match(await owner.read(schedule), 'Every mailing is held by itself');
+  t.match(await owner.read(schedule), 'Every campaign pauses automatically');
   const off = await owner.choose({ auto_hold: '0' });
   t.strictSame([off.headers.location, await isOn()], [settings, 0]);
-  t.match(await owner.read(settings), 'Hold every mailing with bad results');
+  t.match(await owner.read(settings), 'Turn on for every campaign');
   const elsewhere = await owner.choose({ auto_hold: '1', utr: '/evil.example/' });
   t.equal(elsewhere.headers.location, '/campaigns/%2Fevil.example%2F/edit/schedule', 'it leads to no other site');
 });

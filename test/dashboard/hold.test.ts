@@ -22,11 +22,11 @@ t.test(
     const app = await startApp(t);
     const cookie = cookieOf(app, addPerson(app));
     const get = async (path: string) => (await app.page('GET', path, { headers: { cookie } })).text;
-    t.notMatch(await get('/'), 'All sending is held');
+    t.notMatch(await get('/'), 'All sending is paused');
     holdSending(app.db, sentence('held_restored'));
     for (const path of PAGES) {
       const text = await get(path);
-      t.equal(text.split('All sending is held: Restored from a backup').length, 2, `${path} says it once`);
+      t.equal(text.split('All sending is paused: Restored from a backup').length, 2, `${path} says it once`);
       t.match(text, 'action="/sending/release"', path);
       t.match(text, '0 mails that wait leave at once.', path);
     }
@@ -39,7 +39,7 @@ t.test(
       actor: 'owner@example.org',
       action: 'sending_released',
     });
-    t.notMatch(await get('/campaigns'), 'All sending is held');
+    t.notMatch(await get('/campaigns'), 'All sending is paused');
   },
 );
 
@@ -59,6 +59,6 @@ t.test('others see whom to ask, and a hold by settings has no button', async (t)
   holdForSettings(app.db, 'PUBLIC_URL is missing', 0);
   const operator = cookieOf(app, addPerson(app));
   const { text } = await app.page('GET', '/campaigns', { headers: { cookie: operator } });
-  t.match(text, 'All sending is held: PUBLIC_URL is missing');
+  t.match(text, 'All sending is paused: PUBLIC_URL is missing');
   t.notMatch(text, '/sending/release');
 });

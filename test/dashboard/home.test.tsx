@@ -42,20 +42,20 @@ t.test('the checklist finds out by itself which steps are done', async (t) => {
   const { status, text } = await openHome(app);
   t.equal(status, 200);
   t.strictSame(stepsOf(text), [
-    ['Bring in your people', 'To do'],
-    ['Make a mail that looks like you', 'To do'],
-    ['Send it to the outbox', 'To do'],
-    ['Say where links lead', 'Done'],
-    ['Connect a relay', 'To do'],
-    ['Let your domain vouch for you', 'To do'],
+    ['Import your contacts', 'To do'],
+    ['Design your first mail', 'To do'],
+    ['Send it to the test outbox', 'To do'],
+    ['Set your tracking domain', 'Done'],
+    ['Connect an SMTP server', 'To do'],
+    ['Authenticate your domain', 'To do'],
   ]);
   await fillAccount(t, app);
   t.match(stepsOf((await openHome(app, 'viewer')).text), [
-    ['Bring in your people', 'Done'],
-    ['Make a mail that looks like you', 'Done'],
-    ['Send it to the outbox', 'Done'],
-    ['Say where links lead', 'Done'],
-    ['Connect a relay', 'To do'],
+    ['Import your contacts', 'Done'],
+    ['Design your first mail', 'Done'],
+    ['Send it to the test outbox', 'Done'],
+    ['Set your tracking domain', 'Done'],
+    ['Connect an SMTP server', 'To do'],
   ]);
 });
 
@@ -66,18 +66,18 @@ t.test('the step of the relay says what was seen of it, and is done once it answ
   const at = () => app.clock.now().getTime();
   const step = async () => {
     const { text } = await openHome(app);
-    return [stepsOf(text)[4]?.[1], /Connect a relay<\/a><\/h3><p>([^<]*)/.exec(text)?.[1]];
+    return [stepsOf(text)[4]?.[1], /Connect an SMTP server<\/a><\/h3><p>([^<]*)/.exec(text)?.[1]];
   };
-  t.match(await step(), ['To do', /shows with the first mail/]);
+  t.match(await step(), ['To do', /The first mail shows whether it works/]);
   relays.failed({ relay, reply: '535 wrong password', at: at() });
   app.clock.advance(2 * HOUR_MS);
-  t.match(await step(), ['To do', /last try failed 2 hours ago/]);
+  t.match(await step(), ['To do', /last attempt with the SMTP server failed 2 hours ago/]);
   t.notMatch(await step(), [/./, /535/], 'what the relay said is for owners, in the settings');
   recordDoctorFindings(app.db, { at: at(), relays: [{ relay, state: 'ok' }], domains: [] });
   t.match(await step(), ['Done', /answered now/]);
   app.clock.advance(HOUR_MS);
   relays.accepted({ relay, at: at() });
-  t.strictSame(await step(), ['Done', 'The relay took a mail now.']);
+  t.strictSame(await step(), ['Done', 'The SMTP server accepted a mail now.']);
   const [moved] = await Promise.all([startApp(t, { SMTP_URL: 'smtp://other.example:587' })]);
   new RelayUse(moved.db).accepted({ relay, at: moved.clock.now().getTime() });
   const { body } = await moved.one.call('GET', '/overview');
@@ -93,7 +93,7 @@ t.test('the step of the DNS is done when the doctor saw every domain of a sender
   await fillAccount(t, app);
   const step = async () => {
     const { text } = await openHome(app);
-    return [stepsOf(text)[5]?.[1], /vouch for you<\/a><\/h3><p>([^<]*)/.exec(text)?.[1]];
+    return [stepsOf(text)[5]?.[1], /Authenticate your domain<\/a><\/h3><p>([^<]*)/.exec(text)?.[1]];
   };
   const seen = (checks: Partial<SeenDomain['checks']>, more: Partial<SeenDomain> = {}) => {
     const passed = { SPF: 'ok', DKIM: 'ok', DMARC: 'ok', Alignment: 'ok' } as const;
@@ -101,17 +101,17 @@ t.test('the step of the DNS is done when the doctor saw every domain of a sender
     const at = app.clock.now().getTime() - HOUR_MS;
     recordDoctorFindings(app.db, { at, relays: [], domains: [{ ...domain, checks: { ...passed, ...checks } }] });
   };
-  t.match(await step(), ['To do', /Not known yet for example\.com/]);
+  t.match(await step(), ['To do', /^example\.com has not been checked yet/]);
   seen({ SPF: 'fail', DMARC: 'fail' });
   t.match(await step(), ['To do', /^SPF, DMARC of example\.com did not pass 1 hour ago/]);
   seen({ DKIM: 'warn' });
-  t.match(await step(), ['To do', /DKIM of example\.com left remarks/]);
+  t.match(await step(), ['To do', /remarks about DKIM of example\.com/]);
   seen({});
   t.match(await step(), ['Done', /passed 1 hour ago/]);
   seen({}, { returnPath: 'bounces.example.com' });
-  t.match(await step(), ['To do', /Not known yet/], 'another return path has another SPF record');
+  t.match(await step(), ['To do', /has not been checked yet/], 'another return path has another SPF record');
   seen({}, { keys: ['old._domainkey.example.com'] });
-  t.match(await step(), ['To do', /Not known yet/], 'another key is published elsewhere');
+  t.match(await step(), ['To do', /has not been checked yet/], 'another key is published elsewhere');
 });
 
 t.test(

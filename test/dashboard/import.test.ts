@@ -133,7 +133,7 @@ t.test(
     t.equal((await app.page('POST', `${path}/start`, { headers: viewer, form: options })).status, 403);
     t.equal((await app.page('POST', `${path}/start`, { headers, form: options })).status, 303);
     await reached(app, path, 'done');
-    t.match((await app.page('GET', path, { headers })).text, 'It can be undone until');
+    t.match((await app.page('GET', path, { headers })).text, 'You can undo it until');
     t.strictSame(app.db.prepare('SELECT first_name, city FROM contacts ORDER BY id').raw().all(), [
       ['Zoe', 'Graz'],
       ['Ada', 'Wien'],
@@ -267,7 +267,7 @@ t.test('the page before an import has the first 20 rows with every column, old v
   const shown = await rows();
   t.equal(shown.length, 21);
   t.strictSame(shown.slice(0, 3), [
-    ['Person', 'What happens', 'City', 'First name', 'Shoe size'],
+    ['Contact', 'Result', 'City', 'First name', 'Shoe size'],
     ['zoe@example.org', 'Changed', 'Graz', '<del>Zoe</del> <ins>Zoë</ins>', '38'],
     ['row0@example.org', 'New', 'Linz', 'Row 0', ''],
   ]);
@@ -276,7 +276,7 @@ t.test('the page before an import has the first 20 rows with every column, old v
   t.equal((await rows())[1]?.[2], '<del>Graz</del> <ins>empty</ins>');
   await app.page('POST', `${path}/preview`, { headers, form: { existing: 'keep' } });
   await reached(app, path, 'looked');
-  t.strictSame((await rows())[1], ['zoe@example.org', 'Stays as it is', 'Graz', 'Zoe', '']);
+  t.strictSame((await rows())[1], ['zoe@example.org', 'Skipped', 'Graz', 'Zoe', '']);
 });
 
 t.test('an import is undone on its page, which says whom that is about and who stays', async (t) => {
@@ -300,8 +300,8 @@ t.test('an import is undone on its page, which says whom that is about and who s
     '<a href="/contacts/import/2">readers.csv</a>',
   );
   const before = await app.page('GET', '/contacts/import/2', { headers });
-  t.match(before.text, 'New people who are removed: 2.');
-  t.match(before.text, 'Updated people who get back what they had before: 1.');
+  t.match(before.text, 'New contacts that are removed: 2.');
+  t.match(before.text, 'Updated contacts that get their earlier values back: 1.');
   const path = '/contacts/import/2/undo';
   const viewer = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, 'viewer')) };
   t.equal((await app.page('POST', path, { headers: viewer })).status, 403);
@@ -310,7 +310,7 @@ t.test('an import is undone on its page, which says whom that is about and who s
   const { text } = await app.page('GET', '/contacts/import/2', { headers });
   t.match(text, 'Undone.');
   t.match(text, 'Deleted since the import');
-  t.notMatch(text, 'Undo this import');
+  t.notMatch(text, 'Undo import');
   t.equal(app.db.prepare("SELECT city FROM contacts WHERE email = 'ada@example.org'").pluck().get(), 'Graz');
   t.equal((await app.page('POST', path, { headers })).status, 409, 'only once');
   t.equal((await app.page('GET', '/contacts/import/99', { headers })).status, 404);

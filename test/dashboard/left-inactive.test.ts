@@ -37,25 +37,25 @@ async function fill(t: Parameters<typeof startApp>[0]): Promise<TestApp> {
 t.test('the rule is shown with whom it finds before it can be switched on, and then what it did', async (t) => {
   const app = await fill(t);
   const open = visitor(app);
-  t.match((await open('GET', '/unsubscribes/inactive')).text, /The rule is off.*Nobody is inactive/s);
+  t.match((await open('GET', '/unsubscribes/inactive')).text, /The rule is off.*No inactive contacts/s);
   const first = (await open('GET', '/unsubscribes/inactive/rule')).text;
-  t.notMatch(first, 'Switch the rule on');
-  t.match(first, 'Move to the contact type Readers &lt;b>');
+  t.notMatch(first, 'Turn on');
+  t.match(first, 'Move to the list Readers &lt;b>');
   const shown = (await open('POST', '/unsubscribes/inactive/rule', { ...RULE, do: 'show' })).text;
-  t.match(shown, /It finds 2 people now.*ben.*cat.*Switch the rule on/s);
+  t.match(shown, /It finds 2 contacts now.*ben.*cat.*Turn on/s);
   t.notMatch(shown, 'ann@example.org');
   t.equal(app.db.prepare('SELECT count(*) FROM sunsets').pluck().get(), 0);
   const changed = await open('POST', '/unsubscribes/inactive/rule', { ...SHOWN, months: '1', do: 'on' });
-  t.match(changed.text, /The rule was changed after this was shown/);
+  t.match(changed.text, /The rule was changed after this preview/);
   t.equal(app.db.prepare('SELECT count(*) FROM sunsets').pluck().get(), 0, 'nobody is stopped whom nobody saw');
   const { status, headers } = await open('POST', '/unsubscribes/inactive/rule', { ...SHOWN, do: 'on' });
   t.strictSame([status, headers.location], [303, '/unsubscribes/inactive']);
   await app.background();
   const list = (await open('GET', '/unsubscribes/inactive')).text;
-  t.match(list, /The rule is on.*6 months.*2 people get no mailings.*cat@example\.org.*ben@example\.org/s);
+  t.match(list, /The rule is on.*6 months.*2 contacts get no campaigns.*cat@example\.org.*ben@example\.org/s);
   t.notMatch(list, '<bdi>ann');
-  t.match((await open('GET', '/unsubscribes/inactive/rule')).text, /Send to 2 people again/);
-  t.match((await open('GET', '/contacts/2')).text, /Inactive.*gets no more mailings/s);
+  t.match((await open('GET', '/unsubscribes/inactive/rule')).text, /Reactivate 2 contacts/);
+  t.match((await open('GET', '/contacts/2')).text, /Inactive.*gets no more campaigns/s);
 });
 
 t.test('one of them is let go after a page says what follows, and all of them after a question', async (t) => {
@@ -64,13 +64,13 @@ t.test('one of them is let go after a page says what follows, and all of them af
   await open('POST', '/unsubscribes/inactive/rule', { ...SHOWN, do: 'on' });
   await app.background();
   const path = '/unsubscribes/lift?list=inactive&email=ben@example.org';
-  t.match((await open('GET', path)).text, /gets mailings again.*leaves them alone for as many months/s);
+  t.match((await open('GET', path)).text, /gets campaigns again.*so their months start over/s);
   t.equal((await open('POST', path)).headers.location, '/unsubscribes/inactive');
   t.equal((await open('GET', path)).status, 404);
-  t.match((await open('GET', '/unsubscribes/inactive')).text, '1 person gets no mailings');
+  t.match((await open('GET', '/unsubscribes/inactive')).text, '1 contact gets no campaigns');
   t.equal((await open('POST', '/unsubscribes/inactive/rule/lift-all')).headers.location, '/unsubscribes/inactive');
   await app.background();
-  t.match((await open('GET', '/unsubscribes/inactive')).text, '0 people get no mailings');
+  t.match((await open('GET', '/unsubscribes/inactive')).text, '0 contacts get no campaigns');
 });
 
 t.test('what is wrong stands at its field, and only owners change the rule', async (t) => {
@@ -84,8 +84,8 @@ t.test('what is wrong stands at its field, and only owners change the rule', asy
   t.equal(empty.status, 422);
   const edit = visitor(app, 'editor');
   const page = (await edit('POST', '/unsubscribes/inactive/rule', { ...RULE, do: 'show' })).text;
-  t.match(page, /It finds 2 people now.*Only owners change the rule/s);
-  t.notMatch(page, 'Switch the rule on');
+  t.match(page, /It finds 2 contacts now.*Only owners can change the rule/s);
+  t.notMatch(page, 'Turn on');
   for (const [path, form] of [
     ['/unsubscribes/inactive/rule', { ...SHOWN, do: 'on' }],
     ['/unsubscribes/inactive/rule/lift-all', {}],

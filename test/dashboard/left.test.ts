@@ -35,7 +35,7 @@ t.test('each list shows who is on it and why, and finds an address', async (t) =
   t.match((await open('GET', '/unsubscribes/topics')).text, /News &lt;b>.*<td[^>]*>1<\/td>/s);
   t.match((await open('GET', '/unsubscribes/topics/1')).text, 'no.news@example.org');
   t.match((await open('GET', '/unsubscribes/suppressions')).text, /full@example\.org.*Bounced.*550 ‹i›no such user/s);
-  t.match((await visitor(app, 'owner', 2)('GET', '/unsubscribes')).text, 'Nobody has left');
+  t.match((await visitor(app, 'owner', 2)('GET', '/unsubscribes')).text, 'Nobody has unsubscribed');
   t.equal((await visitor(app, 'viewer', 2)('GET', '/unsubscribes/topics/1')).status, 404);
 });
 
@@ -44,20 +44,26 @@ t.test('an address is taken off a list only after a page has said what follows',
   const open = visitor(app, 'editor');
   const session = cookieOf(app, addPerson(app, 'editor', { name: 'another' }));
   for (const [list, email, back, what, whatNot] of [
-    ['all', 'gone@example.org', '/unsubscribes', /can get mail again: mailings/, /stays out of the groups it left/],
+    [
+      'all',
+      'gone@example.org',
+      '/unsubscribes',
+      /can get mail again: campaigns/,
+      /stays unsubscribed from single topics/,
+    ],
     [
       'topic',
       'no.news@example.org&group=1',
       '/unsubscribes/topics/1',
-      /mailings of this group again/,
-      /stays out of other groups/,
+      /campaigns of this topic again/,
+      /stays unsubscribed from other topics/,
     ],
     [
       'suppressions',
       'full@example.org',
       '/unsubscribes/suppressions',
       /goes to this address again/,
-      /brings nobody back who unsubscribed/,
+      /resubscribes nobody/,
     ],
   ] as const) {
     const path = `/unsubscribes/lift?list=${list}&email=${email}`;
@@ -81,8 +87,8 @@ t.test('the page says on which other list an address stays, because of which it 
   const open = visitor(app);
   const page = async (list: string) =>
     (await open('GET', `/unsubscribes/lift?list=${list}&email=full@example.org`)).text;
-  t.match(await page('suppressions'), 'also on the list of those who left all mail');
-  t.match(await page('all'), 'This address is also blocked');
+  t.match(await page('suppressions'), 'also unsubscribed from all mail');
+  t.match(await page('all'), 'This address is also suppressed');
   t.notMatch((await open('GET', '/unsubscribes/lift?list=all&email=gone@example.org')).text, 'is also');
 });
 

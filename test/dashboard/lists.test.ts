@@ -1,4 +1,4 @@
-/** Contact types, custom fields and unsubscribe groups in the dashboard, by sending their forms. */
+/** Lists, custom fields and unsubscribe groups in the dashboard, by sending their forms. */
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { connect } from '../../src/database/open.ts';
@@ -41,8 +41,8 @@ t.test('a contact type is added, renamed, and deleted with its people after a qu
   await storeSegment(app, ['city', 'is', 'Bonn']);
   await queueSend(app, { recipient_id: ['segments_1'] });
   const asked = textOf((await open('/settings/lists/1')).text);
-  t.match(asked, 'The 2 people in it are deleted too.');
-  t.match(asked, '1 segment is made of it');
+  t.match(asked, 'Its 2 contacts are deleted too.');
+  t.match(asked, '1 segment is based on it');
   t.match(asked, '1 of them is scheduled and will not be sent.');
   t.equal((await send('/settings/lists/1/delete')).statusCode, 303);
   t.strictSame((await mustAnswer(app, 'GET', '/contacts/list')).body.message.contacts, []);
@@ -58,7 +58,7 @@ t.test('a custom field is added and deleted after a question in numbers', async 
   t.equal((await send('/settings/fields', { field_name: 'shoe size', field_type: 'number' })).statusCode, 303);
   t.match((await open('/settings/fields')).text, '((shoe_size))');
   await storeSegment(app, ['hobby', 'is', 'chess']);
-  t.match(textOf((await open('/settings/fields/1')).text), '1 segment has a rule about it');
+  t.match(textOf((await open('/settings/fields/1')).text), '1 segment has a rule with it');
   t.equal((await send('/settings/fields/1/delete')).statusCode, 303);
   t.equal((await open('/settings/fields/1')).status, 404);
 });
@@ -98,7 +98,7 @@ t.test('an unsubscribe group is added, changed and deleted', async (t) => {
   const { unsubscribesGroup } = (await mustAnswer(app, 'GET', '/unsubscribes-groups/details', { query: { id: 1 } }))
     .body.message;
   t.match(unsubscribesGroup, { description: 'Monthly', is_display: 0 });
-  t.match((await open('/unsubscribes/topics/1/edit')).text, 'Links in mails that were sent go on working');
+  t.match((await open('/unsubscribes/topics/1/edit')).text, 'Links in sent mails keep working');
   await mustAnswer(app, 'POST', '/automations/create', {
     form: { automation_name: 'Welcome', type: 'welcome', unsubscribe_group_id: 1 },
   });
@@ -106,7 +106,7 @@ t.test('an unsubscribe group is added, changed and deleted', async (t) => {
   t.match((await open('/unsubscribes/topics/1/edit')).text, 'One automation uses it.');
   app.db.prepare('DELETE FROM automations').run();
   t.equal((await send('/unsubscribes/topics/1/delete')).headers.location, '/unsubscribes/topics');
-  t.match((await open('/unsubscribes/topics')).text, 'No groups yet');
+  t.match((await open('/unsubscribes/topics')).text, 'No topics yet');
   t.equal((await open('/unsubscribes/topics/1/edit')).status, 404);
 });
 

@@ -56,10 +56,10 @@ t.test('what a page keeps up to date', { skip: skipWithout('chromium') }, async 
       await link(page, 'anna').waitFor({ state: 'detached' });
       t.ok(await link(page, 'bea').isVisible());
       t.equal(await page.locator('[aria-busy]').count(), 0);
-      await page.locator('[role=status]', { hasText: '1 person' }).waitFor({ state: 'attached' });
-      t.equal(await region?.textContent(), '1 person', 'the region is the one that was there before');
+      await page.locator('[role=status]', { hasText: '1 contact' }).waitFor({ state: 'attached' });
+      t.equal(await region?.textContent(), '1 contact', 'the region is the one that was there before');
       t.match(page.url(), /search=bea/);
-      t.ok(await page.getByText('All that match: 1 person').isVisible());
+      t.ok(await page.getByText('All that match: 1 contact').isVisible());
       t.strictSame(await findBarriers(page), []);
       t.strictSame(complaints, []);
     },
@@ -121,14 +121,14 @@ t.test('what a page keeps up to date', { skip: skipWithout('chromium') }, async 
     const { origin, cookie } = await service(t);
     const { page } = await openTab(t, browser, origin, { cookie });
     await page.goto(`${origin}/contacts?search=xyz`);
-    await page.getByRole('heading', { name: 'Nobody matches' }).waitFor();
+    await page.getByRole('heading', { name: 'No contact matches' }).waitFor();
     t.notOk(await page.getByRole('button', { name: 'Continue' }).isVisible());
     await page.getByRole('searchbox', { name: 'Search' }).fill('anna');
     await link(page, 'annabel').waitFor();
-    await page.getByText('All that match: 2 people').click();
+    await page.getByText('All that match: 2 contacts').click();
     await page.getByRole('combobox', { name: 'Action' }).selectOption('Delete');
     await page.getByRole('button', { name: 'Continue' }).click();
-    await page.getByRole('heading', { name: 'Delete 2 people?' }).waitFor();
+    await page.getByRole('heading', { name: 'Delete 2 contacts?' }).waitFor();
   });
 
   t.test(
@@ -149,7 +149,7 @@ t.test('what a page keeps up to date', { skip: skipWithout('chromium') }, async 
           const { y, height } = (await next.boundingBox()) ?? { y: -1, height: 0 };
           return y >= 0 && y + height <= viewport.height;
         };
-        const widthOfCount = async () => (await page.getByText('Chosen people').boundingBox())?.width ?? 0;
+        const widthOfCount = async () => (await page.getByText('Selected contacts').boundingBox())?.width ?? 0;
         const without = await widthOfCount();
         t.notOk(await isInSight());
         for (const name of ['reader39', 'reader38']) await page.getByLabel(`Choose ${name}@example.org`).check();

@@ -7,7 +7,7 @@ import { findBarriers, launch, openTab } from '../support/dashboard/browser.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 import { skipWithout } from '../support/tools.ts';
 
-/** A mailing to 1 000 people of whom 100 have had it, its page, and what lets it go on. */
+/** A mailing to 1 000 contacts of whom 100 have had it, its page, and what lets it go on. */
 async function underWay(t: Test) {
   const app = await startApp(t);
   const { utr } = await sendCampaign(t, app);
@@ -32,15 +32,15 @@ t.test('a mailing under way in the browser', { skip: skipWithout('chromium') }, 
     await page.goto(url);
     await live;
     await page
-      .locator('p', { hasText: /^100 of 1,000 people/ })
+      .locator('p', { hasText: /^100 of 1,000 contacts/ })
       .first()
       .waitFor();
     app.clock.advance(10_000);
     change('delivered = 300');
     await page.locator('[data-live=pace]', { hasText: '20 a second, about 35 secs left' }).waitFor();
     t.equal(await page.getByRole('progressbar').getAttribute('value'), '300');
-    t.equal(await page.getByRole('progressbar').getAttribute('aria-label'), '300 of 1,000 people');
-    t.match(await page.getByRole('status').textContent(), /of 1,000 people/);
+    t.equal(await page.getByRole('progressbar').getAttribute('aria-label'), '300 of 1,000 contacts');
+    t.match(await page.getByRole('status').textContent(), /of 1,000 contacts/);
     t.strictSame(await findBarriers(page), []);
     change("state = 'paused'");
     await page.getByRole('button', { name: 'Resume' }).waitFor();
@@ -65,7 +65,7 @@ t.test('a mailing under way in the browser', { skip: skipWithout('chromium') }, 
     await page.goto(url);
     change('delivered = 400');
     await page
-      .locator('p', { hasText: /^400 of 1,000 people/ })
+      .locator('p', { hasText: /^400 of 1,000 contacts/ })
       .first()
       .waitFor();
     t.equal(asked, 3);
@@ -105,8 +105,8 @@ t.test('a mailing under way in the browser', { skip: skipWithout('chromium') }, 
     const { change, origin, cookie, url } = await underWay(t);
     const { page } = await openTab(t, browser, origin, { cookie });
     await page.goto(url);
-    await page.getByRole('button', { name: 'Cancel for 900 people' }).first().click();
-    const dialog = page.getByRole('dialog', { name: 'Cancel this mailing for 900 people?' });
+    await page.getByRole('button', { name: 'Cancel for 900 contacts' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Cancel this campaign for 900 contacts?' });
     await dialog.waitFor();
     change("state = 'paused'");
     await page.locator('.badge', { hasText: 'Paused' }).waitFor();
@@ -120,7 +120,7 @@ t.test('a mailing under way in the browser', { skip: skipWithout('chromium') }, 
     const { origin, cookie, url } = await underWay(t);
     const { page } = await openTab(t, browser, origin, { cookie, javaScriptEnabled: false });
     await page.goto(url);
-    t.match(await page.locator('#mailing-now').innerText(), '100 of 1,000 people');
+    t.match(await page.locator('#mailing-now').innerText(), '100 of 1,000 contacts');
   });
 
   t.test('moves on Home, too', async (t) => {
@@ -128,12 +128,12 @@ t.test('a mailing under way in the browser', { skip: skipWithout('chromium') }, 
     const { page } = await openTab(t, browser, origin, { cookie });
     await page.goto(origin);
     await page
-      .locator('p', { hasText: /^100 of 1,000 people/ })
+      .locator('p', { hasText: /^100 of 1,000 contacts/ })
       .first()
       .waitFor();
     change('delivered = 700');
     await page
-      .locator('p', { hasText: /^700 of 1,000 people/ })
+      .locator('p', { hasText: /^700 of 1,000 contacts/ })
       .first()
       .waitFor();
   });

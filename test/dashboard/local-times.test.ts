@@ -28,7 +28,7 @@ t.test(
       const form = { when: 'later', zone: 'own', unchanged_since, date: '2026-01-20', time: '09:00', ...more };
       return app.page('POST', path, { headers, form });
     };
-    t.match(await read(path), /Own time zone known: \d+\. Not known, or a place with several: 1;/);
+    t.match(await read(path), /Time zone known: \d+\. Unknown or ambiguous: 1;/);
     t.match((await send({ first_later: '2' })).text, 'cannot begin with a first part');
     t.equal((await send({ date: '2026-01-10' })).status, 422, 'in the past');
     const booked = await send({});
@@ -40,19 +40,19 @@ t.test(
       schedule_time: '09:00:00',
     });
     const again = await read(path);
-    t.match(again, 'It is scheduled for Tuesday, 20 January');
+    t.match(again, 'Scheduled for Tuesday, 20 January');
     t.match(again, /<option selected value="own"|<option value="own" selected/);
     app.clock.advance(4 * 24 * HOUR + 11 * HOUR);
     await app.background();
     headers.cookie = cookieOf(app, owner);
     t.match(
       await read(`/campaigns/${draft}`),
-      '1 person gets it later, by their own time zone: Tuesday, 20 January 2026 at 09:00 (UTC).',
+      '1 contact gets it later in their own time zone: Tuesday, 20 January 2026 at 09:00 (UTC).',
     );
     app.db.exec("UPDATE users SET language = 'de'");
     t.match(
       await read(`/campaigns/${draft}`),
-      '1 Person bekommt sie später, nach der eigenen Zeitzone: Dienstag, 20. Januar',
+      '1 Kontakt bekommt sie später, nach seiner Zeitzone: Dienstag, 20. Januar',
     );
   },
 );

@@ -69,7 +69,7 @@ t.test('the click map is the mail with the clicks of people at each link, and ru
 t.test('a mailing whose clicks are not followed says so instead of a list', async (t) => {
   const { app, open, path } = await clicked(t);
   app.db.exec('DELETE FROM links; UPDATE single_sends SET tracking = 0');
-  t.match((await open(`${path}/links`)).text, 'Opens and clicks are not followed in this mailing.');
+  t.match((await open(`${path}/links`)).text, 'Open and click tracking is off for this campaign.');
 });
 
 t.test('the preview shows the mail on a desk, on a phone and as text, merged for somebody', async (t) => {

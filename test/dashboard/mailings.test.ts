@@ -59,7 +59,7 @@ async function inState(t: Test, state: string, waiting: number) {
 t.test('the list is newest first and finds mailings by name, subject and state', async (t) => {
   const app = await startApp(t);
   const open = visitor(app);
-  t.match((await open('GET', '/campaigns')).text, 'No mailing yet');
+  t.match((await open('GET', '/campaigns')).text, 'No campaigns yet');
   await sendCampaign(t, app, { people: PEOPLE });
   await create(t, app, LATER);
   const { status, text } = await open('GET', '/campaigns');
@@ -72,8 +72,8 @@ t.test('the list is newest first and finds mailings by name, subject and state',
   t.strictSame(await found('search=HALF'), ['Winter sale']);
   t.strictSame(await found('state=kept'), ['News']);
   t.strictSame(await found('state=kept&search=half'), []);
-  t.match((await open('GET', '/campaigns?search=nothing')).text, 'No mailing matches.');
-  t.match((await visitor(app, 'owner', 2)('GET', '/campaigns')).text, 'No mailing yet');
+  t.match((await open('GET', '/campaigns?search=nothing')).text, 'No campaign matches.');
+  t.match((await visitor(app, 'owner', 2)('GET', '/campaigns')).text, 'No campaigns yet');
 });
 
 t.test('the list goes on in pages that keep the filter', async (t) => {
@@ -215,7 +215,7 @@ t.test('the overview tells results, reasons and what can be done', async (t) => 
     text,
     /Nobody received this\. 2 mails were kept in the test outbox\..*Recipients<\/dt><dd>3<.*Delivered<\/dt><dd>0<\/dd><dd>0% of recipients.*Kept in the test outbox<\/dt><dd><a href="[^"]+\?state=kept">2<\/a>/s,
   );
-  t.match(text, /Why people did not get it.*unsubscribed.*Left out.*<td[^>]*>1<\/td>/s);
+  t.match(text, /Not delivered, and why.*unsubscribed.*Skipped.*<td[^>]*>1<\/td>/s);
   t.match(text, /href="[^"]+\/recipients\?state=suppressed">1<\/a>/, 'a number leads to those it counts');
   t.match(text, 'Duplicate');
   t.notMatch(text, /Pause|Resume|Send again|Cancel for/);
@@ -230,12 +230,12 @@ t.test(
     const open = visitor(app, 'editor');
     const state = () => app.db.prepare("SELECT state FROM mailings WHERE owner_kind = 'single'").pluck().get();
     const page = (await open('GET', path)).text;
-    t.match(page, /<progress aria-label="1 of 3 people" value="1" max="3"/);
-    t.match(page, /Cancel this mailing for 2 people\?.*finished for 1 of 3 people/s);
+    t.match(page, /<progress aria-label="1 of 3 contacts" value="1" max="3"/);
+    t.match(page, /Cancel this campaign for 2 contacts\?.*1 of 3 contacts are done/s);
     for (const [action, after, news] of [
-      ['pause', 'paused', 'Nothing more leaves until you resume it.'],
-      ['resume', 'sending', 'It goes on with those'],
-      ['cancel', 'cancelled', 'Cancelled. Nothing more leaves.'],
+      ['pause', 'paused', 'Nothing is sent until you resume.'],
+      ['resume', 'sending', 'It goes to those who have not'],
+      ['cancel', 'cancelled', 'Cancelled. Nothing more is sent.'],
     ] as const) {
       const { status, headers } = await open('POST', `${path}/${action}`);
       t.match([status, headers.location, state()], [303, `/campaigns/${utr}`, after]);
@@ -252,9 +252,9 @@ t.test('a mailing that has not started becomes a draft when its start is cancell
   await sendCampaign(t, app);
   const path = `/campaigns/${await create(t, app, LATER)}`;
   const open = visitor(app);
-  t.match((await open('GET', path)).text, 'Cancel the start?');
+  t.match((await open('GET', path)).text, 'Unschedule this campaign?');
   t.equal((await open('POST', `${path}/cancel`)).status, 303);
-  t.match((await open('GET', path)).text, /The mailing is a draft now.*Draft/s);
+  t.match((await open('GET', path)).text, /The campaign is a draft again.*Draft/s);
 });
 
 t.test('duplicating a mailing leads to the copy, with a sentence that says what was made', async (t) => {
@@ -276,9 +276,9 @@ t.test('those for whom it failed get it again after a dialog that says how many 
   recountReasons(app.db);
   const open = visitor(app);
   const page = (await open('GET', `/campaigns/${utr}`)).text;
-  t.match(page, /Send again to 2 people\?.*Nobody gets it whose address bounced/s);
+  t.match(page, /Send again to 2 contacts\?.*Bounced, unsubscribed and suppressed contacts are skipped/s);
   await open('POST', `/campaigns/${utr}/retry-failed`);
-  t.match((await open('GET', `/campaigns/${utr}`)).text, '2 people are queued again.');
+  t.match((await open('GET', `/campaigns/${utr}`)).text, '2 contacts are queued again.');
 });
 
 t.test('a viewer reads and changes nothing; another site and another account do neither', async (t) => {
@@ -359,7 +359,7 @@ t.test('what the outbox kept is delivered nowhere, and what a relay took stays d
 
   app.db.exec(`UPDATE deliveries SET reply = '250 ok' WHERE id <= 2; UPDATE delivery_reasons SET count = 1`);
   const some = (await open('GET', `/campaigns/${utr}`)).text;
-  t.match(some, /1 person did not receive this.*Delivered<\/dt><dd><a [^>]+>2</s);
+  t.match(some, /1 contact did not receive this.*Delivered<\/dt><dd><a [^>]+>2</s);
   t.match(some, /class="badge[^>]*>(?:<[^>]*>)*Sent</);
 });
 

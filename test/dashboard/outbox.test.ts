@@ -43,7 +43,7 @@ t.test('a mail shows its text, headers, source, links and what to look at', asyn
   t.match((await open(`${path}?view=headers`)).text, 'List-Unsubscribe');
   t.match((await open(`${path}?view=source`)).text, 'MIME-Version: 1.0');
   t.match((await open(`${path}?view=links`)).text, /<th scope="row">news<\/th>/);
-  t.match((await open(`${path}?view=check`)).text, '1 picture has no alternative text.');
+  t.match((await open(`${path}?view=check`)).text, '1 image has no alternative text.');
   t.equal((await visitor(app, 2)(path)).status, 404, 'nobody sees the mails of another account');
   t.equal((await app.page('GET', `${path}/html`)).status, 303, 'nor without a session');
 });
@@ -55,13 +55,13 @@ t.test('a viewer reads a mail with links that act for nobody, and is told why', 
   const open = visitor(app, 1, 'viewer');
   for (const view of ['text', 'headers', 'source', 'links']) {
     const { text } = await open(`/outbox/${mails[0].id}?view=${view}`);
-    t.match(text, 'because your role changes nothing', view);
+    t.match(text, 'because your role is read-only', view);
     t.match(text, /\/u\/hidden/, view);
     t.notMatch(text, /\/[uocw]\/[\w-]+\.[\w-]{22}/, view);
   }
   const look = (await open(`/outbox/${mails[0].id}`)).text + (await open(`/outbox/${mails[0].id}/html`)).text;
   t.notMatch(look, /\/[uocw]\/[\w-]+\.[\w-]{22}/);
-  t.notMatch((await visitor(app)(`/outbox/${mails[0].id}?view=source`)).text, 'because your role changes nothing');
+  t.notMatch((await visitor(app)(`/outbox/${mails[0].id}?view=source`)).text, 'because your role is read-only');
 });
 
 t.test('the HTML of a mail runs nothing and loads nothing', async (t) => {

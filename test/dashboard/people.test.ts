@@ -1,4 +1,4 @@
-/** People in the dashboard: the list, one person and actions on many, as a user goes through them. */
+/** People in the dashboard: the list, one contact and actions on many, as a user goes through them. */
 import t from 'tap';
 import type { Role } from '../../src/database/schema/index.ts';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -46,8 +46,8 @@ t.test('a German page of a person names fields, mails and reasons in German', as
   const { text } = await visitor(app)('GET', '/contacts/1', { 'accept-language': 'de' });
   t.match(text, '<dt>E-Mail</dt>');
   t.match(text, 'Grund: Mail unzustellbar: 550 no');
-  t.match(text, 'Wie: über die API oder im Dashboard');
-  t.match(text, /Autumn reading list<\/a> · (Im Test-Postausgang behalten|Wartet|Unzustellbar)/);
+  t.match(text, 'Quelle: über die API oder im Dashboard');
+  t.match(text, /Autumn reading list<\/a> · (Im Test-Postausgang behalten|Wartet|Bounce)/);
 });
 
 t.test('a person’s page names the groups they have not left', async (t) => {
@@ -61,8 +61,8 @@ t.test('a person’s page names the groups they have not left', async (t) => {
   const open = visitor(app);
   const groups = async () => {
     const { text } = await open('GET', '/contacts/1');
-    t.match(text, 'Contact type: Readers');
-    const [, list = ''] = /Groups they have not left(.*?)<\/p>/s.exec(text) ?? [];
+    t.match(text, 'List: Readers');
+    const [, list = ''] = /Subscribed topics(.*?)<\/p>/s.exec(text) ?? [];
     return ['News', 'Events'].filter((name) => list.includes(name));
   };
   t.strictSame(await groups(), ['News', 'Events']);
@@ -129,7 +129,7 @@ t.test(
     const nobody = await ask({ search: 'xyzxyz' });
     t.equal(nobody.status, 422);
     t.notMatch(nobody.text, '/contacts/actions/start');
-    t.match((await ask({})).text, 'Delete 10,100 people?');
+    t.match((await ask({})).text, 'Delete 10,100 contacts?');
     // The search does not count that far, so the action does, before anything is changed.
     const { status, headers } = await ask({ search: 'reader' });
     t.equal(status, 303);
@@ -138,7 +138,7 @@ t.test(
     const open = (method: 'GET' | 'POST', path: string) =>
       app.page(method, path, { headers: { ...FROM_PAGE, cookie }, ...(method === 'POST' && { form: {} }) });
     const { text } = await open('GET', '/contacts/actions/1');
-    t.match(text, 'Delete 10,100 people?');
+    t.match(text, 'Delete 10,100 contacts?');
     const deleted = app.db.prepare<[], number>('SELECT count(*) FROM contacts WHERE deleted_at IS NOT NULL').pluck();
     t.equal(deleted.get(), 0);
     t.equal((await open('POST', '/contacts/actions/1/confirm')).status, 303);
@@ -166,7 +166,7 @@ t.test('whoever left the page of an action finds it again', async (t) => {
   t.match((await open('GET', '/contacts')).text, 'href="/contacts/recent"');
   const { status, text } = await open('GET', '/contacts/recent');
   t.equal(status, 200);
-  t.match(text, /href="\/contacts\/actions\/1">Moving people to Nobody</);
+  t.match(text, /href="\/contacts\/actions\/1">Moving contacts to Nobody</);
   t.match(text, 'Can be undone');
   t.match(text, /summer\.csv.*spring\.csv/s, 'the newest first');
 });

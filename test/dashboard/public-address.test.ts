@@ -25,10 +25,10 @@ const typed = (text: string) => {
 
 t.test('from Home to the form, which says what is missing, saves it, and is done on Home', async (t) => {
   const { get, post } = await signedIn(t);
-  t.match(await get('/'), '<a href="/settings/sending#address">Say where links lead</a>');
+  t.match(await get('/'), '<a href="/settings/sending#address">Set your tracking domain</a>');
   const before = await get('/settings/sending');
-  t.match(before, 'links in mails lead to this machine only');
-  t.ok(before.indexOf('id="address"') < before.indexOf('No relay yet'), 'what is missing comes first');
+  t.match(before, 'links in mails work on this machine only');
+  t.ok(before.indexOf('id="address"') < before.indexOf('No SMTP server yet'), 'what is missing comes first');
   t.notMatch(before, '/settings/sending/address/look');
   t.match(await get('/settings/sending/new'), 'href="/settings/sending#address"');
   t.match(await get('/settings/health'), 'href="/settings/sending#address"');
@@ -37,10 +37,10 @@ t.test('from Home to the form, which says what is missing, saves it, and is done
   const after = await get('/settings/sending');
   t.equal(typed(after), 'https://mail.example.com');
   t.match(after, 'action="/settings/sending/address/look"');
-  t.notMatch(await get('/settings/sending/new'), 'Set the public address');
+  t.notMatch(await get('/settings/sending/new'), 'Set tracking domain');
   t.match(
     await get('/', { 'accept-language': 'de' }),
-    '<a href="/settings/sending#address">Sagen, wohin Links führen</a>',
+    '<a href="/settings/sending#address">Tracking-Domain festlegen</a>',
   );
 });
 
@@ -67,7 +67,7 @@ t.test('the address that the browser has open is offered, unless it is this mach
 t.test('an address of the environment is shown as fixed, with its check', async (t) => {
   const { get, post } = await signedIn(t, { PUBLIC_URL: 'http://127.0.0.1:1' });
   const text = await get('/settings/sending');
-  t.match(text, 'PUBLIC_URL in the environment says it');
+  t.match(text, 'PUBLIC_URL in the environment sets it');
   t.equal(typed(text), undefined);
   const refused = await post('/settings/sending/address', { public_url: 'https://mail.example.com' });
   t.match(refused, { status: 409, text: /change it there, and restart the service/ });

@@ -113,8 +113,8 @@ t.test('a relay is added, tested, put right and used by clicking', { skip: skipW
   await page.getByText('The order was changed.').waitFor();
   t.match(await page.getByRole('rowheader').first().textContent(), /^Another/);
   await page.getByRole('link', { name: 'Provider' }).click();
-  await page.getByRole('button', { name: 'Delete the relay' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete the relay' }).click();
+  await page.getByRole('button', { name: 'Delete SMTP server' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete SMTP server' }).click();
   await page.getByText('The relay was deleted').waitFor();
   const others = complaints.filter((complaint) => !complaint.includes('status of 422'));
   t.strictSame(others, [], 'the browser complains of nothing but the form that was refused');

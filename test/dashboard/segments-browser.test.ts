@@ -24,8 +24,8 @@ t.test('a segment is made by clicking', { skip: skipWithout('chromium') }, async
 
   await rule(1).getByLabel('Field').selectOption('City');
   await rule(1).getByLabel('Value').pressSequentially('Bonn');
-  await count('2 people');
-  await page.locator('[role=status]', { hasText: '2 people' }).waitFor({ state: 'attached' });
+  await count('2 contacts');
+  await page.locator('[role=status]', { hasText: '2 contacts' }).waitFor({ state: 'attached' });
   await page.getByText('Everybody in Readers whose city is “Bonn”').waitFor();
   t.ok(await page.getByRole('link', { name: 'anna@example.org' }).isVisible());
 
@@ -39,14 +39,14 @@ t.test('a segment is made by clicking', { skip: skipWithout('chromium') }, async
   await rule(2).getByLabel('Comparison').selectOption('is between');
   await rule(2).getByLabel('From').fill('8');
   await rule(2).getByLabel('To').fill('10');
-  await count('1 person');
-  await page.getByLabel('Who is in it matches').selectOption('at least one of the rules');
-  await count('3 people');
+  await count('1 contact');
+  await page.getByLabel('Contacts match').selectOption('at least one rule');
+  await count('3 contacts');
   await page.getByLabel('Part of').selectOption('Writers');
-  await count('0 people');
+  await count('0 contacts');
   await page.getByLabel('Part of').selectOption('Readers');
   await page.getByRole('button', { name: 'Remove Rule 1' }).click();
-  await count('2 people');
+  await count('2 contacts');
   t.notOk(await rule(2).isVisible());
 
   await page.getByLabel('Name').fill('Loyal');

@@ -102,7 +102,7 @@ t.test('every field and operator makes by clicking the same segment as through t
       const count0 = (await recipientsOf(app, clicked)).length;
       t.match(
         textOf(form),
-        `${count0} ${count0 === 1 ? 'person' : 'people'}`,
+        `${count0} ${count0 === 1 ? 'contact' : 'contacts'}`,
         `${field} ${operator} is counted beforehand`,
       );
     }
@@ -140,7 +140,7 @@ t.test('rules are added and removed by buttons that keep what was typed', async 
   t.match(removed, '<option value="points" selected');
   t.match(removed, 'value="5"');
   t.match(textOf(added), 'Fill in every rule', 'an unfinished rule is not counted');
-  t.match(textOf(removed), '1 person');
+  t.match(textOf(removed), '1 contact');
 });
 
 t.test('what the API refuses stands beside the input it is about', async (t) => {
@@ -174,10 +174,10 @@ t.test('a sentence says in both languages whom the rules choose', async (t) => {
     value: ['Germany', '2026-05-01'],
   });
   const english = textOf((await visitor(app).open('/contacts/segments')).text);
-  t.match(english, 'Everybody in Readers whose country is Germany and whose seen is after May 1, 2026');
+  t.match(english, 'All contacts in Readers whose country is Germany and whose seen is after May 1, 2026');
   const { open, send } = visitor(app, 'owner', { language: 'de' });
   const german = textOf((await open('/contacts/segments')).text);
-  t.match(german, 'Alle in Readers, bei denen „Land“ Deutschland ist und „seen“ nach dem 01.05.2026 liegt');
+  t.match(german, 'Alle Kontakte in Readers, bei denen „Land“ Deutschland ist und „seen“ nach dem 01.05.2026 liegt');
   const { headers } = await send('/contacts/segments/new', {
     ...FORM,
     field0: 'country',
@@ -215,8 +215,8 @@ t.test('deleting a segment asks first, in numbers', async (t) => {
   await queueSend(app, { recipient_id: ['contacts_1'], exclude_specific_recipient_id: [`segments_${id}`] });
   const { open, send } = visitor(app);
   const asked = textOf((await open(`/contacts/segments/${id}`)).text);
-  t.match(asked, '2 people are in it, and stay in their contact type.');
-  t.match(asked, '2 drafts and scheduled mailings use it.');
+  t.match(asked, 'Its 2 contacts stay in the list.');
+  t.match(asked, '2 drafts and scheduled campaigns use it.');
   t.match(asked, '2 of them are scheduled and will not be sent.');
   t.equal((await send(`/contacts/segments/${id}/delete`)).statusCode, 303);
   t.equal((await open(`/contacts/segments/${id}`)).status, 404);

@@ -41,7 +41,7 @@ t.test(
       (await get('/settings/senders', { cookie: `${cookie}; ${String(cookies).split(';')[0]}` })).text;
     t.match(
       await next(headers['set-cookie']),
-      /The sender was added\. .* is kept in the test outbox, because there is no relay\./,
+      /The sender was added\. .* is kept in the test outbox, because there is no SMTP server\./,
     );
     await app.background();
     t.equal(app.db.prepare('SELECT count(*) FROM outbox').pluck().get(), 1);
@@ -65,7 +65,7 @@ t.test('a city is typed by its name, and by its state where the country has seve
   t.match(several.text, /id="city-problem">Several cities have this name/);
   t.match(
     (await post('/settings/senders/new', { ...SENDER, city: 'Atlantis' })).text,
-    /id="city-problem">This country has no/,
+    /id="city-problem">This city is not in the list/,
   );
   t.match(
     (await post('/settings/senders/new', { ...SENDER, city: 'Berlin', country_id: '' })).text,
@@ -141,7 +141,7 @@ t.test(
 t.test('before a sender is deleted, the page says in numbers what stops', async (t) => {
   const { app, get, post } = await signedIn(t);
   await post('/settings/senders/new', SENDER);
-  t.match((await get('/settings/senders/1')).text, 'No mailing and no live automation uses it.');
+  t.match((await get('/settings/senders/1')).text, 'No campaign and no live automation uses it.');
   const must = mustSucceed(t, app.one);
   await must('/contacts-type/add', { name: 'Readers' });
   await must('/unsubscribes-groups/save', { group_name: 'News', description: 'News', is_display: 1 });
@@ -152,7 +152,7 @@ t.test('before a sender is deleted, the page says in numbers what stops', async 
       ...{ schedule_type: '1', schedule_date: '2030-01-31', schedule_time: '09:30' },
     });
   const { text } = await get('/settings/senders/1');
-  t.match(text, '2 scheduled mailings stop and become drafts.');
+  t.match(text, '2 scheduled campaigns become drafts.');
   t.equal((await post('/settings/senders/1/delete')).status, 303);
   t.strictSame(app.db.prepare('SELECT status FROM single_sends').pluck().all(), [0, 0]);
   t.match((await get('/settings/senders')).text, 'No senders yet');
@@ -162,7 +162,7 @@ t.test('before a sender is deleted, the page says in numbers what stops', async 
 t.test('the DNS is asked by a button, and its page has the records to copy', async (t) => {
   const { app, get, post } = await signedIn(t);
   await post('/settings/senders/new', SENDER);
-  t.match((await get('/settings/senders')).text, 'The DNS was not asked yet.');
+  t.match((await get('/settings/senders')).text, 'Not checked yet.');
   app.askDns(await startDns(t, { '_dmarc.example.com': ['v=DMARC1; p=<script>'] }));
   t.equal((await post('/settings/senders/check')).headers.location, '/settings/senders');
   const { text } = await get('/settings/senders');
@@ -194,8 +194,8 @@ t.test('an operator chooses the one relay of a sender in its form; others see no
   t.equal((await post('/settings/senders/new', { ...SENDER, relay_id: '1' })).status, 303);
   t.match((await get('/settings/senders/1')).text, /<option value="1" selected[^>]*>Provider &lt;b>/);
   const { text } = await get('/settings/senders');
-  t.match(text, 'Only over Provider &lt;b>');
-  t.match(text, 'Its mail waits: 535 wrong &lt;password>');
+  t.match(text, 'Only Provider &lt;b>');
+  t.match(text, 'Its mail is waiting: 535 wrong &lt;password>');
   t.match((await post('/settings/senders/1', { ...SENDER, relay_id: '7' })).text, /id="relay_id-problem"/);
   t.equal((await post('/settings/senders/1', { ...SENDER, relay_id: '' })).status, 303);
   t.equal(app.db.prepare('SELECT relay_id FROM senders').pluck().get(), null);

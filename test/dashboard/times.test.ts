@@ -39,13 +39,13 @@ t.test(
       303,
     );
     t.equal((await post('/settings/times/window', { days: '6', opens: '12', closes: '10:00' })).status, 422);
-    t.match(await read(schedule), 'At this time mail does not leave. It goes on Saturday');
+    t.match(await read(schedule), 'It is outside the sending hours. Sending continues Saturday');
     app.db.exec(
       "UPDATE single_sends SET status = 2; UPDATE mailings SET delivered = 0, finished_at = NULL, state = 'sending' WHERE owner_kind = 'single'",
     );
-    t.match(await read(`/campaigns/${utr}`), 'Mail leaves only at the times that the settings allow.');
+    t.match(await read(`/campaigns/${utr}`), 'Waiting for the sending hours');
     app.db.exec("UPDATE users SET language = 'de'");
-    t.match(await read(`/campaigns/${utr}`), 'Mails gehen nur zu den Zeiten hinaus');
+    t.match(await read(`/campaigns/${utr}`), 'Wartet auf die Sendezeiten');
     t.match(await read('/settings/times'), 'Samstag');
   },
 );

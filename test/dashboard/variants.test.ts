@@ -28,7 +28,7 @@ t.test('the page of a mailing has its variants side by side, and somebody choose
     app.page('POST', `/campaigns/${utr}/variant`, { headers, form: { variant: '1' } });
 
   const { text } = await open(owner);
-  t.match(text, /8 people wait until you choose a variant.*A\/B test.*A <bdi>One<\/bdi>.*B <bdi>&lt;b>Two&lt;\/b>/s);
+  t.match(text, /8 contacts wait until you choose a variant.*A\/B test.*A <bdi>One<\/bdi>.*B <bdi>&lt;b>Two&lt;\/b>/s);
   t.match(
     text,
     /Delivered<\/th>.*Kept in the test outbox<\/th>.*Two.*?<td[^>]*>0<\/td><td[^>]*>1<\/td>/s,
@@ -45,20 +45,17 @@ t.test('the page of a mailing has its variants side by side, and somebody choose
   t.equal(app.db.prepare('SELECT winner FROM ab_tests').pluck().get(), null, 'a viewer chooses nothing');
   t.equal((await choose(owner)).status, 303);
   const after = (await open(owner)).text;
-  t.match(after, /B was chosen by hand. 8 more people get it/);
+  t.match(after, /You chose B. 8 more contacts get it/);
   t.notMatch(after, /Choose B/);
 
   for (const [set, says] of [
-    [
-      "verdict = 'no_difference', winner = 0",
-      /No difference: no variant is better than A(?!.*class="badge good">Winner)/s,
-    ],
+    ["verdict = 'no_difference', winner = 0", /No clear winner(?!.*class="badge good">Winner)/s],
     [
       "verdict = 'winner', winner = 1, better_than = '[0]'",
-      /B is better than A beyond chance.*<bdi>&lt;b>Two&lt;\/b><\/bdi> <span class="badge good">Winner/s,
+      /B is better than A, and not by chance.*<bdi>&lt;b>Two&lt;\/b><\/bdi> <span class="badge good">Winner/s,
     ],
-    ["verdict = NULL, winner = NULL, winner_by = 'clicks'", /24 h after that it is decided/],
-    ['tried_at = 1768500000000', /The test is decided on .+ UTC/],
+    ["verdict = NULL, winner = NULL, winner_by = 'clicks'", /The winner is decided 24 h after that/],
+    ['tried_at = 1768500000000', /The winner is decided on .+ UTC/],
   ] as const) {
     app.db.exec(`UPDATE ab_tests SET ${set}`);
     t.match((await open(owner)).text, says);
@@ -72,7 +69,7 @@ t.test('Home says that a test waits for a choice, with the way to its mailing, u
     const { text } = await shop.app.page('GET', '/', { headers: { ...FROM_PAGE, cookie } });
     const { overview } = await shop.get('/overview');
     return [
-      text.includes(`<a href="/campaigns/${shop.utr}">Waits for your choice in the A/B test</a>`),
+      text.includes(`<a href="/campaigns/${shop.utr}">Waiting for your choice in the A/B test</a>`),
       overview.campaigns.map(({ waits_for_choice }: { waits_for_choice: number }) => waits_for_choice),
     ];
   };

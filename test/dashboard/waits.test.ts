@@ -31,8 +31,8 @@ t.test('a mailing says which providers ask for fewer mails while its people wait
   ]);
   const cookie = cookieOf(app, addPerson(app, 'owner', { accountId: 1, name: 'owner' }));
   const page = async () => (await app.page('GET', `/campaigns/${utr}`, { headers: { ...FROM_PAGE, cookie } })).text;
-  t.match(await page(), 'Google asks for fewer mails: 3 a second now');
-  t.match(await page(), 'xn--caf-dma.example asks for fewer mails: 6 a minute now');
+  t.match(await page(), 'Google asks for fewer mails: 3 a second for now');
+  t.match(await page(), 'xn--caf-dma.example asks for fewer mails: 6 a minute for now');
   t.notMatch(await page(), 'of-others');
   app.db.exec("UPDATE users SET language = 'de'");
   t.match(await page(), 'Google bittet um weniger Mails: zurzeit 3 je Sekunde');
@@ -49,7 +49,7 @@ t.test('a live automation says until when its mails wait for the hours in which 
   await post('/sending/window/save', { days: ['6'], opens: '10:00', closes: '12:00' });
   t.notMatch(await page(), 'Mail leaves only at', 'of one that is not live nothing leaves at all');
   await live();
-  t.match(await page(), /Mail leaves only at the times that the settings allow. It goes on Saturday[^<]+ at 10:00/);
+  t.match(await page(), /Waiting for the sending hours: sending continues Saturday[^<]+ at 10:00/);
   await post('/sending/window/save', { days: [] });
   t.notMatch(await page(), 'Mail leaves only at', 'nor where mail leaves at any time');
 });

@@ -54,7 +54,7 @@ t.test(
     ]);
     const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, 'owner', { name: 'Ada' })) };
     const timeline = (await app.page('GET', '/contacts/1', { headers })).text;
-    t.match(timeline, /Allowed that opens and clicks are recorded.*You may record which mails.*192\.0\.2\.1/s);
+    t.match(timeline, /Allowed open and click tracking.*You may record which mails.*192\.0\.2\.1/s);
 
     app.clock.advance(24 * 3_600_000);
     const plain = await confirm(app, form, 'ben@example.org', {});
@@ -108,7 +108,7 @@ t.test(
     const read = async () => (await app.page('GET', path, { headers })).text;
     t.notMatch(await read(), 'asks_tracking');
     await must('/tracking/save', { mode: 'consent' });
-    t.match(await read(), 'Ask whether opens and clicks may be recorded');
+    t.match(await read(), 'Ask for consent to open and click tracking');
     const typed = { name: 'Footer', contact_type_id: '1', sender_id: '1', language: 'en', asks_tracking: '1' };
     const own = { ...typed, tracking_text: 'You may look' };
     const shown = await app.page('POST', path, { headers, form: { ...own, do: 'show' } });
@@ -117,6 +117,6 @@ t.test(
     const stored = (await app.one.call('GET', '/forms/details', { query: { id: form.id } })).body.message.form;
     t.match(stored, { asks_tracking: 1, tracking_text: 'You may look' });
     await must('/tracking/save', { mode: 'person' });
-    t.match(await read(), 'It is not shown now');
+    t.match(await read(), 'Not shown now');
   },
 );

@@ -154,13 +154,13 @@ t.test('from the report it takes two clicks, and the page says how many people t
   const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, 'owner', { accountId: 1, name: 'Olga' })) };
   t.match((await app.page('GET', `/campaigns/${utr}`, { headers })).text, `href="/campaigns/${utr}/again"`);
   const page = (await app.page('GET', `/campaigns/${utr}/again`, { headers })).text;
-  t.match(page, '2 people got the mailing and did not open it.');
+  t.match(page, '2 contacts received the campaign and did not open it.');
   const post = (subject: string) => app.page('POST', `/campaigns/${utr}/again`, { headers, form: { subject } });
   t.equal((await post('')).status, 422);
   const made = await post('Once more');
   t.equal(made.status, 303);
   const shown = await app.page('GET', String(made.headers.location), { headers });
-  t.match(shown.text, '2 people');
+  t.match(shown.text, '2 contacts');
   app.db.exec("UPDATE mailings SET state = 'sending' WHERE owner_kind = 'single'");
   t.equal((await app.page('GET', `/campaigns/${utr}/again`, { headers })).headers.location, `/campaigns/${utr}`);
 });

@@ -31,15 +31,15 @@ t.test('the dashboard by keyboard', { skip: skipWithout('chromium') }, async (t)
   t.test('what cannot be taken back asks first, by keyboard too', async (t) => {
     const { page } = await openTab(t, browser, origin);
     await page.goto(`${origin}/gallery`);
-    await page.getByRole('button', { name: 'Delete 12,431 people' }).last().press('Enter');
-    const dialog = page.getByRole('dialog', { name: 'Delete 12,431 people?' });
+    await page.getByRole('button', { name: 'Delete 12,431 contacts' }).last().press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Delete 12,431 contacts?' });
     await dialog.waitFor();
     t.strictSame(await findBarriers(page), []);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
-    await page.getByRole('button', { name: 'Delete 12,431 people' }).last().press('Enter');
-    await dialog.getByRole('button', { name: 'Delete 12,431 people' }).press('Enter');
-    await page.getByText('1,200 people are here.').waitFor();
+    await page.getByRole('button', { name: 'Delete 12,431 contacts' }).last().press('Enter');
+    await dialog.getByRole('button', { name: 'Delete 12,431 contacts' }).press('Enter');
+    await page.getByText('You have 1,200 contacts.').waitFor();
   });
 
   t.test('the arrow keys read out a chart’s values, and the table beside it has the same', async (t) => {

@@ -71,15 +71,15 @@ async function walk(page: Page, hands: Hands, welcome: string, sink: Sink): Prom
   const home = () => hands.press(link('Home'));
   const importPeople = async (csv: string, type: string | null) => {
     await hands.press(link('Contacts'));
-    await hands.press(link('Import people'));
+    await hands.press(link('Import contacts'));
     await hands.hand(page.locator('input[type=file]'), {
       name: 'people.csv',
       mimeType: 'text/csv',
       buffer: Buffer.from(csv),
     });
-    await hands.press(button('Look at the file'));
-    if (type !== null) await hands.type(field('Name of a new contact type'), type);
-    await hands.press(button('Show what will happen'));
+    await hands.press(button('Read file'));
+    if (type !== null) await hands.type(field('Name of a new list'), type);
+    await hands.press(button('Preview import'));
     await hands.press(button(/^Import: add \d+$/));
     await page.getByText('Done.', { exact: true }).waitFor();
   };
@@ -92,9 +92,9 @@ async function walk(page: Page, hands: Hands, welcome: string, sink: Sink): Prom
   await hands.press(button('Save and sign in'));
 
   // A relay.
-  await hands.press(link('Connect a relay'));
-  await hands.type(field('Address under which your recipients reach Sendlark'), PUBLIC);
-  await hands.press(button('Save the address'));
+  await hands.press(link('Connect an SMTP server'));
+  await hands.type(field('Web address for links, images and unsubscribe pages'), PUBLIC);
+  await hands.press(button('Save tracking domain'));
   await hands.press(link('Add a relay'));
   const { hostname, port } = new URL(sink.url);
   await hands.type(field('Name'), 'Provider');
@@ -105,11 +105,11 @@ async function walk(page: Page, hands: Hands, welcome: string, sink: Sink): Prom
 
   // A sender, verified by the link in its mail.
   await hands.press(link('Senders'));
-  await hands.press(link('Add a sender'));
-  await hands.type(field('Name that people see'), 'Olive’s shop');
-  await hands.type(field('Address that mail comes from'), 'olive@shop.example');
-  await hands.type(field('Address for answers'), 'olive@shop.example');
-  await hands.type(field('Name in your lists'), 'Shop');
+  await hands.press(link('Add sender'));
+  await hands.type(field('From name'), 'Olive’s shop');
+  await hands.type(field('From address'), 'olive@shop.example');
+  await hands.type(field('Reply-to address'), 'olive@shop.example');
+  await hands.type(field('Internal name'), 'Shop');
   await hands.type(field('Postal address'), '1 Harbour St');
   await hands.pick(field('Country'), 'Germany');
   await hands.press(button('Add'));
@@ -127,14 +127,14 @@ async function walk(page: Page, hands: Hands, welcome: string, sink: Sink): Prom
 
   // A campaign.
   await home();
-  await hands.press(link('New mailing'));
+  await hands.press(link('New campaign'));
   await hands.type(field('Name'), 'Spring');
-  await hands.press(button('Make the draft'));
-  await hands.type(page.getByLabel('Name of the first group'), 'Newsletter');
-  await hands.press(button('Make the group'));
+  await hands.press(button('Create draft'));
+  await hands.type(page.getByLabel('Name of the first topic'), 'Newsletter');
+  await hands.press(button('Create topic'));
   await hands.tick(field('Send to Readers'));
-  await page.getByText('Goes to 2 people').waitFor();
-  await hands.press(button('Save and go on'));
+  await page.getByText('Goes to 2 contacts').waitFor();
+  await hands.press(button('Save and continue'));
   await hands.type(field('Subject'), 'Spring, ((first_name))');
   await hands.type(field('Preview text'), 'New things');
   await hands.press(link('Choose a template'));
@@ -144,7 +144,7 @@ async function walk(page: Page, hands: Hands, welcome: string, sink: Sink): Prom
   await hands.press(button('Send the test'));
   await received(page, sink, 'olive@shop.example', 'Spring,');
   await hands.press(link('Schedule'));
-  await hands.press(button('Send to 2 people'));
+  await hands.press(button('Send to 2 contacts'));
   await received(page, sink, 'ann@example.org', 'Spring, Ann');
   await received(page, sink, 'bob@example.org', 'Spring, Bob');
   await page.locator('.badge', { hasText: 'Sent' }).waitFor();
@@ -153,13 +153,13 @@ async function walk(page: Page, hands: Hands, welcome: string, sink: Sink): Prom
   await hands.press(link('Automations'));
   await hands.press(link('New automation'));
   await hands.type(field('Name'), 'Welcome');
-  await hands.pick(field('Who enters'), 'Readers (contact type, 2 people)');
-  await hands.press(button('Make the automation'));
+  await hands.pick(field('Who enters'), 'Readers (list, 2 contacts)');
+  await hands.press(button('Create automation'));
   await hands.press(link('Add a mail'));
   await hands.type(field('Subject'), 'Welcome, ((first_name))');
   await hands.pick(field('Begin with'), 'Plain letter');
   await hands.press(button('Add a mail'));
-  await hands.press(link('To all its mails'));
+  await hands.press(link('To all mails'));
   await hands.press(link('To the automation'));
   await hands.press(button('Start').first());
   await hands.press(page.getByRole('dialog').getByRole('button', { name: 'Start' }));

@@ -60,8 +60,8 @@ function Gallery() {
         <Stats
           figures={[
             { label: 'Sent', value: '8,012', detail: 'of 12,431' },
-            { label: 'Delivered', value: '98.2%', detail: '7,868 people' },
-            { label: 'Opened', value: '41.2%', detail: '3,240 people' },
+            { label: 'Delivered', value: '98.2%', detail: '7,868 contacts' },
+            { label: 'Opened', value: '41.2%', detail: '3,240 contacts' },
             { label: 'Clicked', value: '7.1%' },
           ]}
         />
@@ -106,15 +106,15 @@ function Gallery() {
             <Button icon="check">Save</Button>
             <Button look="plain">Cancel</Button>
             <Button look="quiet">Reset</Button>
-            <Button look="danger">Delete 12,431 people</Button>
+            <Button look="danger">Delete 12,431 contacts</Button>
             <Button disabled>Not now</Button>
           </div>
         </form>
       </Card>
-      <Confirm id="delete" action="/gallery" label="Delete 12,431 people" title="Delete 12,431 people?">
+      <Confirm id="delete" action="/gallery" label="Delete 12,431 contacts" title="Delete 12,431 contacts?">
         <p>They get no more mail, and their history is deleted. You can undo this until tomorrow.</p>
       </Confirm>
-      <Empty icon="mail" title="No mailing yet" action={<LinkButton href="#new">Write the first</LinkButton>}>
+      <Empty icon="mail" title="No campaigns yet" action={<LinkButton href="#new">Write the first</LinkButton>}>
         What you send appears here with its progress and its results.
       </Empty>
       <Card title="Audience in the last 30 days">
@@ -155,7 +155,7 @@ export async function gallery(app: FastifyInstance): Promise<void> {
         section: 'campaigns',
         action: (
           <LinkButton href="#new" icon="plus">
-            New mailing
+            New campaign
           </LinkButton>
         ),
       },

@@ -17,7 +17,7 @@ export const frame: Translation<typeof english> = {
   'nav.signOut': 'Abmelden',
   'nav.skip': 'Zum Inhalt',
   'nav.more': 'Mehr',
-  'role.viewer': 'Leser',
+  'role.viewer': 'Nur Lesen',
   'role.editor': 'Bearbeiter',
   'role.owner': 'Inhaber',
   'pager.next': 'Nächste Seite',

@@ -4,12 +4,12 @@ import type { Translation } from '../translation.ts';
 
 export const mail: Translation<typeof english> = {
   'mail.note':
-    'Bilder Ihrer Bibliothek sind zu sehen; solche von anderswo werden nur auf Wunsch geladen, und Links führen nirgendwohin. Nichts hier zählt als Öffnung.',
+    'Bilder Ihrer Bibliothek werden gezeigt, andere nur auf Wunsch geladen. Links führen nirgendwohin. Nichts hier zählt als Öffnung.',
   'mail.images': 'Bilder von anderswo laden',
-  'mail.desktop': 'Am Schreibtisch',
-  'mail.phone': 'Am Telefon',
+  'mail.desktop': 'Computer',
+  'mail.phone': 'Telefon',
   'mail.plainText': 'Reiner Text',
-  'mail.noText': 'Diese Mail hat keinen reinen Text.',
+  'mail.noText': 'Diese Mail hat keine Nur-Text-Fassung.',
   'mail.textCut': {
     one: 'Das erste von {all} Zeichen.',
     other: 'Die ersten {count} von {all} Zeichen.',

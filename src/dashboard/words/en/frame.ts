@@ -15,7 +15,7 @@ export const frame = {
   'nav.signOut': 'Sign out',
   'nav.skip': 'Skip to content',
   'nav.more': 'More',
-  'role.viewer': 'Viewer',
+  'role.viewer': 'Read-only',
   'role.editor': 'Editor',
   'role.owner': 'Owner',
   'pager.next': 'Next page',
