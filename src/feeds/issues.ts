@@ -8,7 +8,7 @@ import { sentence } from '../errors/sentences.ts';
 import { createSingleSend, type SingleSendDeps } from '../single-sends/single-sends.ts';
 import type { FeedItem } from './feed-item.ts';
 import { countWaiting, type Feed, findFeedTemplate, holdFeed, nextDigest } from './feeds.ts';
-import { makeIssue } from './issue.ts';
+import { makeIssue } from './issue-content.ts';
 
 /** The maximum number of items in one digest; older ones are skipped. */
 export const MAX_DIGEST_ITEMS = 100;

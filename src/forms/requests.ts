@@ -14,7 +14,7 @@ import { inTransaction } from '../database/transaction.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
-import { questionContent, questionHtml } from '../senders/question-mail.ts';
+import { confirmationHtml, confirmationMailContent } from '../senders/confirmation-mail.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import type { Form } from './forms.ts';
 import { DAY_MS, takeMailOfDay } from './mailboxes.ts';
@@ -213,6 +213,6 @@ ${url}
 
 ${note}
 `;
-  const mail = { subject: form.mail_subject, html: questionHtml(asked, url), text };
-  return questionContent(mail, { email: fromEmail, name: '' });
+  const mail = { subject: form.mail_subject, html: confirmationHtml(asked, url), text };
+  return confirmationMailContent(mail, { email: fromEmail, name: '' });
 }

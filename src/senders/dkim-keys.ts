@@ -22,6 +22,12 @@ export function listDkimKeys(db: Db, domain?: string): DkimKey[] {
   return rows.map((key) => ({ ...key, state: stateOf(key) }));
 }
 
+/** Returns a selector that the domain has not used, because resolvers may cache the record of an earlier key. */
+export function newSelector(keys: readonly DkimKey[], now: Date): string {
+  const selector = `s${now.toISOString().replaceAll(/\D/g, '').slice(0, 14)}`;
+  return keys.some((key) => key.selector === selector) ? `${selector}b` : selector;
+}
+
 /** Stores a new key. With `awaitsRecord` it signs only once its DNS record has been seen. */
 export function insertDkimKey(
   db: Db,

@@ -15,7 +15,7 @@ import { readStored } from '../errors/stored.ts';
 import { holdQueuedSends, releaseSendsOfSenders } from '../single-sends/status.ts';
 import { isoTimestamp, plainTimestamp } from '../time/clock.ts';
 import { audit } from '../users/audit.ts';
-import { verificationContent } from './question-mail.ts';
+import { verificationContent } from './confirmation-mail.ts';
 
 type Sender = typeof senders.$inferSelect;
 

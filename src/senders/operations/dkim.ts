@@ -14,7 +14,7 @@ import { identifier, line } from '../../http/requests/schemas.ts';
 import { isOperatorsSession } from '../../operations/callers.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { auditBy } from '../../users/audit.ts';
-import { type DkimKey, insertDkimKey, listDkimKeys, deleteDkimKey as removeKey } from '../dkim-keys.ts';
+import { type DkimKey, insertDkimKey, listDkimKeys, newSelector, deleteDkimKey as removeKey } from '../dkim-keys.ts';
 import { hasVerifiedSender } from '../domains.ts';
 
 const Domain = Type.Object({ domain: line({ description: 'The domain of a sender’s address.' }) });
@@ -94,12 +94,6 @@ async function makeKey(
     };
     inTransaction(db, keep);
   });
-}
-
-/** Returns a selector that the domain has not used, because resolvers may cache the record of an earlier key. */
-function newSelector(keys: readonly DkimKey[], now: Date): string {
-  const selector = `s${now.toISOString().replaceAll(/\D/g, '').slice(0, 14)}`;
-  return keys.some((key) => key.selector === selector) ? `${selector}b` : selector;
 }
 
 function domainOf(given: string): string {

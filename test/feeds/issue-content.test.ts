@@ -3,7 +3,7 @@ import t from 'tap';
 import { mergeHtml, mergeLine, mergeText } from '../../src/delivery/content/merge.ts';
 import { buildContent } from '../../src/delivery/mime/build.ts';
 import { nextDigest } from '../../src/feeds/feeds.ts';
-import { makeIssue } from '../../src/feeds/issue.ts';
+import { makeIssue } from '../../src/feeds/issue-content.ts';
 
 const item = (title: string, more: object = {}) => ({
   ...{ title, link: 'https://blog.example/1', summary: `About ${title}`, author: '', date: '2026-01-15T23:30:00.000Z' },

@@ -7,7 +7,7 @@ import { escapeHtml } from '../delivery/content/merge.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 
 /** The texts of the mail. */
-interface Question {
+interface Confirmation {
   language: string;
   title: string;
   heading: string;
@@ -22,7 +22,7 @@ interface Question {
 /**
  * Returns the content of such a mail. It has no pixel and no tracked links, and is not split into pieces even if a text contains `((`.
  */
-export function questionContent(
+export function confirmationMailContent(
   mail: { subject: string; html: string; text: string },
   from: { email: string; name: string },
 ): FrozenContent {
@@ -37,8 +37,8 @@ export function questionContent(
 }
 
 /** Returns the HTML of the mail, whose button opens `url`. */
-export function questionHtml(question: Question, url: string): string {
-  const { language, title, heading, paragraphs, button, note, fallback } = question;
+export function confirmationHtml(confirmation: Confirmation, url: string): string {
+  const { language, title, heading, paragraphs, button, note, fallback } = confirmation;
   const text = paragraphs
     .map((line) => `<p class="text" style="margin:0 0 16px;color:#1b2129">${escapeHtml(line)}</p>`)
     .join('\n');
@@ -92,6 +92,6 @@ ${url}
 The link works for ${days} days. If this was not you, do nothing: without a
 confirmation no mail is sent from your address.
 `;
-  const mail = { subject: `Confirm ${email}`, html: questionHtml(asked, url), text };
-  return questionContent(mail, { email, name: 'Sendlark' });
+  const mail = { subject: `Confirm ${email}`, html: confirmationHtml(asked, url), text };
+  return confirmationMailContent(mail, { email, name: 'Sendlark' });
 }
