@@ -94,10 +94,10 @@ async function dkimCheck(txt: Lookup, { domain, keys }: SenderDomain): Promise<C
   if (keys.length === 0) {
     return { state: 'warn', found: sentence('dkim_none'), advice: [sentence('dkim_none_cure', { domain })] };
   }
-  const looked = await Promise.all(keys.map(async (key) => ({ key, fault: await recordFault(txt, key) })));
-  const published = looked.filter(({ fault }) => fault === null).map(({ key }) => key.name);
+  const checked = await Promise.all(keys.map(async (key) => ({ key, fault: await recordFault(txt, key) })));
+  const published = checked.filter(({ fault }) => fault === null).map(({ key }) => key.name);
   // The record of a former key is not needed for long, so only the others must exist.
-  const missing = looked.filter(({ key, fault }) => key.state !== 'former' && fault !== null);
+  const missing = checked.filter(({ key, fault }) => key.state !== 'former' && fault !== null);
   const worst = missing.find(({ key }) => key.state === 'signing') ?? missing[0];
   if (!worst?.fault)
     return { state: 'ok', found: sentence('dkim_published', { names: published.join(', ') }), published };
@@ -165,25 +165,25 @@ async function alignmentCheck(
     parseTags(policies[0]?.records[0] ?? '')
       .get('aspf')
       ?.toLowerCase() === 's';
-  const organisation = policies.at(-1)?.domain ?? domain;
+  const organization = policies.at(-1)?.domain ?? domain;
   const isRelated =
-    returnPath === organisation || returnPath.endsWith(`.${organisation}`) || domain.endsWith(`.${returnPath}`);
-  const ways: { name: string; works: boolean }[] = [];
-  if (keys.length > 0) ways.push({ name: `DKIM (d=${domain})`, works: passes.dkim });
+    returnPath === organization || returnPath.endsWith(`.${organization}`) || domain.endsWith(`.${returnPath}`);
+  const options: { name: string; works: boolean }[] = [];
+  if (keys.length > 0) options.push({ name: `DKIM (d=${domain})`, works: passes.dkim });
   if (returnPath === domain || (isRelated && !isStrict)) {
-    ways.push({ name: `SPF (return path ${returnPath})`, works: passes.spf });
+    options.push({ name: `SPF (return path ${returnPath})`, works: passes.spf });
   }
-  const namesOf = (some: typeof ways) => some.map(({ name }) => name).join(' and ');
-  const working = ways.filter(({ works }) => works);
+  const namesOf = (some: typeof options) => some.map(({ name }) => name).join(' and ');
+  const working = options.filter(({ works }) => works);
   if (working.length > 0) return { state: 'ok', found: namesOf(working) };
-  if (ways.length > 0) {
-    const found = sentence('alignment_fails', { ways: namesOf(ways) });
+  if (options.length > 0) {
+    const found = sentence('alignment_fails', { ways: namesOf(options) });
     return { state: 'fail', found, advice: [sentence('alignment_fails_cure')] };
   }
   return {
     state: 'fail',
     found: sentence(isStrict ? 'alignment_none_strict' : 'alignment_none', { domain: returnPath }),
-    advice: [sentence('dkim_make', { domain }), sentence('alignment_none_cure', { domain: organisation })],
+    advice: [sentence('dkim_make', { domain }), sentence('alignment_none_cure', { domain: organization })],
   };
 }
 

@@ -92,7 +92,7 @@ function createMetrics({ db, clock, config }: Deps) {
     const now = clock.now().getTime();
     oldestDue.set(Math.max(0, now - (oldestDueAt(db.$client, now) ?? now)) / 1000);
     failing.set(relayFailing(db.$client, config) === null ? 0 : 1);
-    // The sum falls when a mailing is deleted or its failed mails are sent again, so it is not a counter, which may only grow.
+    // Only increases are added, because the sum falls when a mailing is deleted or its failed mails are sent again.
     for (const result of FINAL_STATES)
       deliveries.inc({ result }, Math.max(0, gauges.results[result] - results[result]));
     results = gauges.results;

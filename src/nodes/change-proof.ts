@@ -19,7 +19,7 @@ export function isProven(tokens: Tokens, subject: string, text: string, proof: s
   return tokens.read(PURPOSE, proof) === digest(subject, text);
 }
 
-/** Subjects contain no space. */
+/** A hash of subject and text, joined by a space, because subjects contain none. */
 function digest(subject: string, text: string): string {
   return createHash('sha256').update(`${subject} ${text}`).digest('base64url');
 }

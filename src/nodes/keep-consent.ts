@@ -30,13 +30,16 @@ export async function publishChoice(
   { ids, token, at }: Chooser,
   { form, text, left, joined }: ChosenLists,
 ): Promise<number> {
-  const person = contactKey(tokens, ids.user, ids.email);
-  const keep = (list: number, isLeft: boolean) => {
+  const key = contactKey(tokens, ids.user, ids.email);
+  const publishList = (list: number, isLeft: boolean) => {
     const consent: Consent = { token, email: ids.email, list, isLeft, at, form, text };
-    return publish(client, consentSubject(ids.user, person, list), JSON.stringify(consent));
+    return publish(client, consentSubject(ids.user, key, list), JSON.stringify(consent));
   };
-  const kept = await Promise.all([...left.map((list) => keep(list, true)), ...joined.map((list) => keep(list, false))]);
-  return Math.max(0, ...kept);
+  const sequences = await Promise.all([
+    ...left.map((list) => publishList(list, true)),
+    ...joined.map((list) => publishList(list, false)),
+  ]);
+  return Math.max(0, ...sequences);
 }
 
 async function publish(client: JetStreamClient, subject: string, text: string): Promise<number> {

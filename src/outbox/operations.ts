@@ -102,7 +102,7 @@ function includes(search: string) {
   return sql`instr(fold(concat_ws(char(10), ${outbox.from}, ${outbox.to}, ${outbox.subject})), ${fold(search)}) > 0`;
 }
 
-/** The recipient of a mail, with the ids in the tokens of its links and the origin of the mail; undefined if no longer in the database. */
+/** The recipient and the campaign of a mail, with the ids in the tokens of its links; undefined if they are no longer in the database. */
 function findRecipient({ db }: Context, { mailing, to }: { mailing: number; to: string }) {
   return db
     .select({

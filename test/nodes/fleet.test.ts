@@ -45,18 +45,18 @@ t.test('mail that waits for one relay takes no room from mail for others', async
     { id: 2, capacity: 50, refusal: '' },
   ];
   const { fleet } = fleetOf(beat('a', { relays }));
-  fleet.load('a', 1, 200);
+  fleet.addLoad('a', 1, 200);
   t.equal(fleet.room(1), 0);
   t.equal(fleet.room(2), 50);
   t.equal(fleet.room(null), 200);
   t.equal(fleet.room(3), 0, 'a node that does not know a relay yet gets nothing for it');
-  fleet.load('a', null, 150);
+  fleet.addLoad('a', null, 150);
   t.equal(fleet.room(null), 50);
 });
 
 t.test('a node with its own relays takes mail for whichever relay', async (t) => {
   const { fleet } = fleetOf(beat('a'));
-  fleet.load('a', 7, 120);
+  fleet.addLoad('a', 7, 120);
   t.equal(fleet.room(7), 80);
   t.equal(fleet.room(null), 80);
 });

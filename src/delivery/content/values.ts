@@ -15,9 +15,9 @@ export function contactFieldsFor(
   placeholders: readonly string[],
   names: readonly CustomName[],
 ): readonly (keyof ContactFields)[] {
-  const named = new Set<string>([...placeholders, 'email', 'first_name', 'last_name']);
-  if (names.some(({ field_name }) => named.has(field_name))) named.add('custom_values');
-  return CONTACT_FIELDS.filter((field) => named.has(field));
+  const needed = new Set<string>([...placeholders, 'email', 'first_name', 'last_name']);
+  if (names.some(({ field_name }) => needed.has(field_name))) needed.add('custom_values');
+  return CONTACT_FIELDS.filter((field) => needed.has(field));
 }
 
 /** The id and name of a custom field. */
@@ -37,16 +37,16 @@ export function findContactFields(client: Database, contactId: number): ContactF
 
 /** Returns the values by placeholder name. `email` is used if the contact has no address. Fields that were not read are empty. */
 export function mergeValues(
-  person: Partial<ContactFields>,
+  contact: Partial<ContactFields>,
   names: readonly CustomName[],
   email: string,
 ): Record<string, string> {
   const values: Record<string, string> = {};
-  for (const name of RESERVED_FIELDS) values[name] = person[name] ?? '';
-  values.email = person.email ?? email;
+  for (const name of RESERVED_FIELDS) values[name] = contact[name] ?? '';
+  values.email = contact.email ?? email;
   values.full_name = `${values.first_name} ${values.last_name}`.trim();
-  if (!person.custom_values) return values;
-  const own: Record<string, string> = JSON.parse(person.custom_values);
+  if (!contact.custom_values) return values;
+  const own: Record<string, string> = JSON.parse(contact.custom_values);
   for (const { id, field_name } of names) values[field_name] = own[id] ?? '';
   return values;
 }
@@ -66,8 +66,8 @@ export function deliveryValues(db: Db, { user, delivery, mailing, address }: Rec
   return findContactValues(db, user, contactId) ?? {};
 }
 
-/** The values of placeholders for one of the account's contacts; null when it does not exist. */
+/** The values of placeholders for one of the account's contacts; null if it does not exist. */
 export function findContactValues(db: Db, accountId: number, contactId: number | undefined): Values | null {
-  const person = contactId === undefined ? undefined : findContactFields(db.$client, contactId);
-  return person === undefined ? null : mergeValues(person, listCustomFields(db, accountId), '');
+  const contact = contactId === undefined ? undefined : findContactFields(db.$client, contactId);
+  return contact === undefined ? null : mergeValues(contact, listCustomFields(db, accountId), '');
 }

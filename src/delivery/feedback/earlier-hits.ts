@@ -22,7 +22,7 @@ import { engagementOf, type RecordedHit, RecordedHits } from './recorded-hits.ts
 /** The working time of one call. */
 const BACKGROUND_MS = 20;
 /** A delivery with opens costs as much time as this number of deliveries without any. */
-const COST = 10;
+const ROWS_PER_OPENED = 10;
 const UNFINISHED = 'hits_to_classify';
 
 /** The remaining work: deliveries after the id `after` and up to `deliveries`, with events up to `events`. A migration writes it. */
@@ -49,7 +49,7 @@ export async function continueReclassifying(client: Database): Promise<boolean> 
   const recorded = new RecordedHits(client);
   let hasMore = true;
   await inChunks(client, (rows) => {
-    hasMore = reclassifySome(client, recorded, Math.ceil(rows / COST));
+    hasMore = reclassifySome(client, recorded, Math.ceil(rows / ROWS_PER_OPENED));
     return hasMore && performance.now() < until;
   });
   return hasMore;
@@ -77,10 +77,10 @@ function reclassifySome(client: Database, recorded: RecordedHits, rows: number):
     WHERE d.id > @after AND d.id <= @last AND d.opens + d.clicks > 0 ORDER BY d.id`,
   ).all({ after: unfinished.after, last });
   const events: CountedEvent[] = [];
-  const figures: CounterChanges = new Map();
-  for (const delivery of found) events.push(...classify(client, recorded, delivery, unfinished.events, figures));
+  const changes: CounterChanges = new Map();
+  for (const delivery of found) events.push(...classify(client, recorded, delivery, unfinished.events, changes));
   eventCounter(client)(events);
-  counterWriter(client)(figures);
+  counterWriter(client)(changes);
   writeNamedValue(client, UNFINISHED, JSON.stringify({ ...unfinished, after: last }));
   return true;
 }
@@ -91,15 +91,15 @@ function classify(
   recorded: RecordedHits,
   delivery: Delivery,
   lastEvent: number,
-  figures: CounterChanges,
+  changes: CounterChanges,
 ): CountedEvent[] {
   const before = recorded.of(delivery.id);
   const bursts = new Set(recorded.inBursts(delivery.mailing_id, before).map(({ id }) => id));
   const after = before.map((hit) => (hit.id > lastEvent ? hit : { ...hit, made_by: classOf(hit, delivery, bursts) }));
-  const reading = reclassified(delivery, after, lastEvent);
-  recorded.write(delivery.id, reading);
-  addChange(figures, delivery.mailing_id, delivery, reading);
-  noteProxied(client, delivery, reading, after);
+  const engagement = reclassified(delivery, after, lastEvent);
+  recorded.write(delivery.id, engagement);
+  addChange(changes, delivery.mailing_id, delivery, engagement);
+  storeProxiedActivity(client, delivery, engagement, after);
   return after.flatMap(({ id, link, at, made_by }, place): CountedEvent[] => {
     const old = before[place]?.made_by;
     if (old === undefined || old === made_by) return [];
@@ -132,7 +132,7 @@ function reclassified(delivery: Delivery, hits: readonly RecordedHit[], lastEven
       ({ id, link, made_by }) => id <= lastEvent && (link !== null) === isClick && made_by === MADE_BY.machine,
     ).length;
   const [opens, clicks] = [machines(false), machines(true)];
-  const reading = engagementOf(
+  const engagement = engagementOf(
     {
       ...delivery,
       opens: Math.max(0, delivery.opens - opens),
@@ -142,12 +142,12 @@ function reclassified(delivery: Delivery, hits: readonly RecordedHit[], lastEven
     hits,
   );
   // If no removed open was by a person, it is unknown whether a proxy made them.
-  const isUnknown = reading.opens > 0 && (reading.by_person & (BY_PERSON.opened | BY_PERSON.proxied)) === 0;
-  return isUnknown ? { ...reading, by_person: reading.by_person | BY_PERSON.proxied } : reading;
+  const isUnknown = engagement.opens > 0 && (engagement.by_person & (BY_PERSON.opened | BY_PERSON.proxied)) === 0;
+  return isUnknown ? { ...engagement, by_person: engagement.by_person | BY_PERSON.proxied } : engagement;
 }
 
 /** Stores when a proxy last loaded the images of one of the contact's mails, for segment rules about inactive contacts. */
-function noteProxied(
+function storeProxiedActivity(
   client: Database,
   { address_id, owner_kind }: Delivery,
   { by_person, opened_at }: Engagement,

@@ -160,7 +160,7 @@ export class HitBuffer {
     }
     if (target.state === DELIVERY_STATE.queued || target.state === DELIVERY_STATE.sending) return false;
     if (link === TRAP_LINK) {
-      this.#catch(hit, target, written);
+      this.#handleTrap(hit, target, written);
       return true;
     }
     // Clicks in a bounced mail count. Opens do not, so that `unique_opens` never exceeds `delivered`.
@@ -188,15 +188,15 @@ export class HitBuffer {
   }
 
   /** If the hits around this one are a burst, marks them as made by a machine. */
-  #findBurst({ ids, at }: Hit, reading: Engagement, written: BatchChanges): void {
+  #findBurst({ ids, at }: Hit, engagement: Engagement, written: BatchChanges): void {
     const all = this.#recorded.of(ids.delivery);
     const near = all.filter((one) => Math.abs(one.at - at) <= BURST_MS);
     const found = this.#recorded.inBursts(ids.mailing, near);
-    if (found.length > 0) this.#makeMachines(ids, reading, all, found, [at, BURST_MS], written);
+    if (found.length > 0) this.#makeMachines(ids, engagement, all, found, [at, BURST_MS], written);
   }
 
   /** Handles a click on the trap link, which no person sees: the hits around it are marked as made by a machine. */
-  #catch({ ids, at }: Hit, target: HitTarget, written: BatchChanges): void {
+  #handleTrap({ ids, at }: Hit, target: HitTarget, written: BatchChanges): void {
     if (isMachineTime(target, at) && target.machine_until >= at + TRAP_MS / 2) return;
     const all = this.#recorded.of(ids.delivery);
     const found = all.filter((one) => Math.abs(one.at - at) <= TRAP_MS);
@@ -211,9 +211,9 @@ export class HitBuffer {
     [at, reach]: [at: number, reach: number],
     written: BatchChanges,
   ): void {
-    const { hits, reading } = this.#recorded.makeMachines(ids.delivery, before, all, found);
+    const { hits, engagement } = this.#recorded.makeMachines(ids.delivery, before, all, found);
     this.#machineTime.run({ from: at - reach, until: at + reach, id: ids.delivery });
-    addChange(written.mailings, ids.mailing, before, reading);
+    addChange(written.mailings, ids.mailing, before, engagement);
     for (const { link, at: happened, made_by } of hits) {
       const kind = link === null ? ('open' as const) : ('click' as const);
       const event = { mailing: ids.mailing, kind, link, at: happened };

@@ -11,7 +11,7 @@ export interface RecordedHit extends TimedHit {
 /** Hits that were reclassified as a machine's, and the resulting counters of their delivery. */
 interface Reclassified {
   hits: RecordedHit[];
-  reading: Engagement;
+  engagement: Engagement;
 }
 
 /**
@@ -42,16 +42,16 @@ export function engagementOf(
 export class RecordedHits {
   readonly #all;
   readonly #links;
-  readonly #class;
-  readonly #reading;
+  readonly #updateClass;
+  readonly #updateEngagement;
 
   constructor(client: Database) {
     this.#all = client.prepare<[number], RecordedHit>(`
       SELECT id, link_number AS link, happened_at AS at, made_by FROM events
       WHERE delivery_id = ? AND kind IN ('open', 'click') ORDER BY happened_at, id`);
     this.#links = client.prepare<[number], number>('SELECT count(*) FROM links WHERE mailing_id = ?').pluck();
-    this.#class = client.prepare<[MadeBy, number]>('UPDATE events SET made_by = ? WHERE id = ?');
-    this.#reading = client.prepare<[Engagement & { id: number }]>(`
+    this.#updateClass = client.prepare<[MadeBy, number]>('UPDATE events SET made_by = ? WHERE id = ?');
+    this.#updateEngagement = client.prepare<[Engagement & { id: number }]>(`
       UPDATE deliveries SET opened_at = @opened_at, opens = @opens, clicks = @clicks, machine_hits = @machine_hits, by_person = @by_person
       WHERE id = @id`);
   }
@@ -87,23 +87,23 @@ export class RecordedHits {
       clicks: before.clicks - (hits.length - opens),
       machine_hits: before.machine_hits + hits.length,
     };
-    const reading = engagementOf(
+    const engagement = engagementOf(
       reduced,
       all.filter(({ id }) => !ids.has(id)),
     );
-    for (const id of ids) this.#class.run(MADE_BY.machine, id);
-    this.write(delivery, reading);
-    return { hits, reading };
+    for (const id of ids) this.#updateClass.run(MADE_BY.machine, id);
+    this.write(delivery, engagement);
+    return { hits, engagement };
   }
 
   /** Changes the class of an open or click. */
   classify(hit: number, by: MadeBy): void {
-    this.#class.run(by, hit);
+    this.#updateClass.run(by, hit);
   }
 
   /** Writes the counters of a delivery. */
-  write(id: number, reading: Engagement): void {
-    this.#reading.run({ ...reading, id });
+  write(id: number, engagement: Engagement): void {
+    this.#updateEngagement.run({ ...engagement, id });
   }
 }
 

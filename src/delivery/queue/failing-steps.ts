@@ -11,7 +11,7 @@ const FORGOTTEN_AFTER_MS = 60_000;
 const STEP_OWNERS = ['background', 'nodes', 'node_pages'] as const;
 type StepOwner = (typeof STEP_OWNERS)[number];
 
-const nameOf = (keeper: StepOwner) => `failing_steps_${keeper}`;
+const storedName = (keeper: StepOwner) => `failing_steps_${keeper}`;
 
 export class FailingSteps {
   readonly #client: Database;
@@ -22,7 +22,7 @@ export class FailingSteps {
 
   constructor(client: Database, keeper: StepOwner, monotonic: () => number) {
     this.#client = client;
-    this.#name = nameOf(keeper);
+    this.#name = storedName(keeper);
     this.#monotonic = monotonic;
   }
 
@@ -69,10 +69,10 @@ export class FailingSteps {
 
 /** The steps that keep failing now. */
 export function failingSteps(client: Database): string[] {
-  return STEP_OWNERS.flatMap((keeper): string[] => JSON.parse(findNamedValue(client, nameOf(keeper)) ?? '[]'));
+  return STEP_OWNERS.flatMap((keeper): string[] => JSON.parse(findNamedValue(client, storedName(keeper)) ?? '[]'));
 }
 
 /** Deletes the lists written by an earlier run. */
 export function forgetFailingSteps(client: Database): void {
-  for (const keeper of STEP_OWNERS) removeNamedValue(client, nameOf(keeper));
+  for (const keeper of STEP_OWNERS) removeNamedValue(client, storedName(keeper));
 }

@@ -109,7 +109,7 @@ export class TransactionalLedger {
   readonly #dueAccounts: Statement<[number], number>;
   readonly #due: Statement<[number, number, number], DueMail>;
   readonly #claim: Statement<[number, number, number]>;
-  readonly #putOff: Statement<[number, number]>;
+  readonly #postpone: Statement<[number, number]>;
   readonly #requeue: Statement<[number, number]>;
   readonly #finish: Statement<[number, string, number, number, number, number]>;
   readonly #removePieces: Statement<[string]>;
@@ -122,7 +122,7 @@ export class TransactionalLedger {
     this.#claim = client.prepare(`
       UPDATE transactional_mails SET state = ${sending}, attempt = attempt + 1, first_tried_at = ifnull(first_tried_at, ?), updated_at = ?
       WHERE id = ? AND state = ${queued}`);
-    this.#putOff = client.prepare(`UPDATE transactional_mails SET due_at = ? WHERE id = ? AND state = ${queued}`);
+    this.#postpone = client.prepare(`UPDATE transactional_mails SET due_at = ? WHERE id = ? AND state = ${queued}`);
     this.#requeue = client.prepare(`
       UPDATE transactional_mails SET state = ${queued}, attempt = attempt - 1, due_at = ?, first_tried_at = iif(attempt = 1, NULL, first_tried_at)
       WHERE id = ? AND state = ${sending}`);
@@ -177,7 +177,7 @@ export class TransactionalLedger {
 
   /** Postpones a due mail until `due_at` without counting an attempt. */
   postpone({ id }: DueMail, due_at: number): void {
-    this.#putOff.run(due_at, id);
+    this.#postpone.run(due_at, id);
   }
 
   /** Puts a claimed mail whose sending never started back into the queue, as if it had not been claimed. */

@@ -20,7 +20,7 @@ const FORGET_KEYS = `
     SELECT id FROM transactional_mails INDEXED BY transactional_mails_keyed
     WHERE idempotency_key IS NOT NULL AND created_at < @before ORDER BY created_at LIMIT ${ROWS})`;
 /** The time of the newest key beyond the maximum. */
-const ONE_TOO_MANY = `
+const NEWEST_EXCESS_KEY = `
   SELECT created_at FROM transactional_mails INDEXED BY transactional_mails_keyed
   WHERE idempotency_key IS NOT NULL ORDER BY created_at DESC LIMIT 1 OFFSET ${MAX_KEYS}`;
 /** Examines only the oldest rows, so that the cost does not depend on their number. A mail stays queued for at most 4 days. */
@@ -34,7 +34,7 @@ export class OldMails {
   readonly #client: Database;
   #restsUntil = Number.NEGATIVE_INFINITY;
   /** Keys older than this are removed in the current round. Counting the keys takes long, so it is done once per round. */
-  #keysSince: number | null = null;
+  #removeKeysBefore: number | null = null;
 
   constructor(client: Database) {
     this.#client = client;
@@ -47,8 +47,9 @@ export class OldMails {
   continueRemoval(now: number, monotonic: number): boolean {
     if (monotonic < this.#restsUntil) return false;
     const client = this.#client;
-    this.#keysSince ??= (prepared<[], { created_at: number }>(client, ONE_TOO_MANY).get()?.created_at ?? -1) + 1;
-    const before = Math.max(now - KEYS_MS, this.#keysSince);
+    this.#removeKeysBefore ??=
+      (prepared<[], { created_at: number }>(client, NEWEST_EXCESS_KEY).get()?.created_at ?? -1) + 1;
+    const before = Math.max(now - KEYS_MS, this.#removeKeysBefore);
     const removed = client
       .transaction(() => {
         const keys = prepared(client, FORGET_KEYS).run({ before }).changes;
@@ -56,7 +57,7 @@ export class OldMails {
       })
       .immediate();
     if (removed >= ROWS) return true;
-    this.#keysSince = null;
+    this.#removeKeysBefore = null;
     this.#restsUntil = monotonic + IDLE_MS;
     return false;
   }

@@ -7,7 +7,7 @@ import { storedSql } from '../../errors/stored.ts';
 import { keptMails } from '../reporting/mailing-report.ts';
 import { type Group, rateInterval } from './statistics.ts';
 
-/** A rate from 0 to 1 with its 95 % confidence interval. */
+/** A rate from 0 to 1 with its 95 % confidence interval. `people` is the number of recipients who opened or clicked. */
 interface Rate {
   people: number;
   rate: number;

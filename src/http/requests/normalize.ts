@@ -57,20 +57,20 @@ export function normalize(schema: object, given: unknown): Values {
   return values;
 }
 
-const known = new WeakMap<object, NamedParameter[]>();
+const parametersBySchema = new WeakMap<object, NamedParameter[]>();
 
 /** The parameters of a schema, collected once per schema. */
 function listParameters(schema: BodySchema): NamedParameter[] {
-  const present = known.get(schema);
-  if (present !== undefined) return present;
+  const cachedParameters = parametersBySchema.get(schema);
+  if (cachedParameters !== undefined) return cachedParameters;
   const { properties = {}, required = [] } = schema;
-  const made = Object.entries(properties).map(([name, parameter]) => ({
+  const parameters = Object.entries(properties).map(([name, parameter]) => ({
     name,
     parameter,
     isRequired: required.includes(name),
   }));
-  known.set(schema, made);
-  return made;
+  parametersBySchema.set(schema, parameters);
+  return parameters;
 }
 
 function read(parameter: Parameter, value: unknown): unknown {

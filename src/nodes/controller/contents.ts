@@ -15,14 +15,14 @@ const MAX_KEPT = 100;
 const NAME_BYTES = 18;
 
 export class Contents {
-  readonly #brain: string;
+  readonly #controllerRun: string;
   readonly #tokenSecret: () => string;
   readonly #names = new WeakMap<ReadyMailing, { key: DkimKey | null; name: string }>();
   readonly #kept = new Map<string, Buffer>();
   readonly #lent = new Map<string, Uint8Array>();
 
   constructor(brain: string, tokenSecret: () => string) {
-    this.#brain = brain;
+    this.#controllerRun = brain;
     this.#tokenSecret = tokenSecret;
   }
 
@@ -67,6 +67,6 @@ export class Contents {
 
   #newName(): string {
     // Anyone who knows the name gets the content with its DKIM key, so the name must not be guessable by other nodes.
-    return `${this.#brain}.${randomBytes(NAME_BYTES).toString('base64url')}`;
+    return `${this.#controllerRun}.${randomBytes(NAME_BYTES).toString('base64url')}`;
   }
 }

@@ -119,7 +119,7 @@ export class Controller {
     this.#answer(connection, handoffs);
     handoffs.resetSilence();
     void this.#watch(connection, handoffs);
-    this.#lookAtNodes(connection, handoffs);
+    this.#checkNodes(connection, handoffs);
     await this.#takeReports(connection, handoffs);
   }
 
@@ -177,7 +177,7 @@ export class Controller {
     }
   }
 
-  #lookAtNodes(connection: NatsConnection, handoffs: NodeHandoffs): void {
+  #checkNodes(connection: NatsConnection, handoffs: NodeHandoffs): void {
     let lookedAt = performance.now();
     this.#timer = setInterval(() => {
       const now = performance.now();
@@ -188,7 +188,7 @@ export class Controller {
     }, BEAT_MS);
     this.#timer.unref();
     const leavers = new ContactWatch(this.#deps.client);
-    this.#leavers = setInterval(() => this.#withdrawLeavers(leavers, handoffs), LEAVERS_MS);
+    this.#leavers = setInterval(() => this.#withdrawExcluded(leavers, handoffs), LEAVERS_MS);
     this.#leavers.unref();
   }
 
@@ -205,7 +205,7 @@ export class Controller {
     this.#guarded('how many messages of nodes were refused could not be written', () => this.#refusals.flush(client));
   }
 
-  #withdrawLeavers(leavers: ContactWatch, handoffs: NodeHandoffs): void {
+  #withdrawExcluded(leavers: ContactWatch, handoffs: NodeHandoffs): void {
     this.#guarded('those who left could not be read; it will be tried again', () =>
       handoffs.withdrawAddresses(leavers.look()),
     );

@@ -116,6 +116,7 @@ export class Fleet {
     return this.#monotonic() - heardAt >= LOST_AFTER_MS;
   }
 
+  /** Restarts the silence timer of every node. */
   resetSilence(): void {
     for (const node of this.all) node.heardAt = this.#monotonic();
   }
@@ -130,7 +131,7 @@ export class Fleet {
   }
 
   /** Changes a node's number of recipients, for one stored SMTP relay or for any. */
-  load(run: string, relayId: number | null, by: number): void {
+  addLoad(run: string, relayId: number | null, by: number): void {
     const node = this.#nodes.get(run);
     if (node === undefined) return;
     node.load += by;
@@ -163,8 +164,8 @@ export class Fleet {
       share.capacity = 0;
     }
     const canTry = (other: FleetNode) => {
-      const theirs = shareOf(other, relayId);
-      return other.run !== run && theirs.capacity > 0 && theirs.refusal === '';
+      const share = shareOf(other, relayId);
+      return other.run !== run && share.capacity > 0 && share.refusal === '';
     };
     return this.ready.some(canTry) ? 'withdrawn' : outcome;
   }
@@ -227,8 +228,8 @@ function shareOf(node: FleetNode, relayId: number | null): Pick<RelayShare, 'cap
 function roomOf(node: FleetNode, relayId: number | null): number {
   const { capacity } = shareOf(node, relayId);
   if (relayId !== null && node.relays !== undefined) return capacity - (node.loads.get(relayId) ?? 0);
-  const named = node.relays === undefined ? 0 : [...node.loads.values()].reduce((sum, load) => sum + load, 0);
-  return capacity - (node.load - named);
+  const bound = node.relays === undefined ? 0 : [...node.loads.values()].reduce((sum, load) => sum + load, 0);
+  return capacity - (node.load - bound);
 }
 
 function bounded(capacity: number): number {

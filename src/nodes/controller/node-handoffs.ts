@@ -67,7 +67,7 @@ export class NodeHandoffs implements Handoffs {
   /** The ids of pages to remove in the next transaction. */
   #ended: number[] = [];
   readonly #withdrawals: Withdrawals;
-  #brain: string;
+  #controllerRun: string;
   #position: StreamPosition;
   #isPositionNew = false;
   #inFlight = 0;
@@ -83,9 +83,9 @@ export class NodeHandoffs implements Handoffs {
     this.#fleet = new Fleet(deps.monotonic, this.#days);
     this.#silent = new SilentNodes(this.#fleet);
     this.#pacing = new NodePacing(() => this.room(null));
-    this.#brain = deps.newName();
+    this.#controllerRun = deps.newName();
     this.#withdrawals = new Withdrawals(this.#pages, this.#fleet, {
-      send: (run, withdrawals, onDone) => deps.sender.withdraw(run, this.#brain, withdrawals, onDone),
+      send: (run, withdrawals, onDone) => deps.sender.withdraw(run, this.#controllerRun, withdrawals, onDone),
       // Callers that wait for a stop are answered in the next round.
       onConfirmed: () => this.#pacing.wake(),
     });
@@ -191,7 +191,7 @@ export class NodeHandoffs implements Handoffs {
       const content = this.#deps.contents.nameOf(batch.ready);
       this.#deps.sender.send(
         page.run,
-        this.#brain,
+        this.#controllerRun,
         { id: page.id, mailing: page.mailing, content, proofs: this.#late.proofsOf(page.run, claims) },
         batch,
         claims,
@@ -209,7 +209,7 @@ export class NodeHandoffs implements Handoffs {
     this.#position = place;
     this.#isPositionNew = true;
     if (report === null) this.#refusals.add('report', { node: name, sequence: place.sequence });
-    if (report === null || !isSameInstallation(report.brain, this.#brain)) return;
+    if (report === null || !isSameInstallation(report.brain, this.#controllerRun)) return;
     const unexpected: Report['ended'][number][1] = [];
     for (const [pageId, ended] of report.ended) {
       const known = this.#pages.get(pageId);
@@ -227,7 +227,7 @@ export class NodeHandoffs implements Handoffs {
     if (report.isLast && isTheirs) this.#deps.onGone(report.run);
     const node = isTheirs ? this.#fleet.find(report.run) : undefined;
     this.#pacing.reported();
-    if (node === undefined || report.brain !== this.#brain) return;
+    if (node === undefined || report.brain !== this.#controllerRun) return;
     // Compares only once: if NATS stored a report twice because the node missed the acknowledgement, the second copy lists outdated pages.
     if (report.has !== undefined && !node.isKnown) this.#compare(node, new Map(report.has));
     if (report.isLast) this.#giveUp(node);
@@ -240,14 +240,19 @@ export class NodeHandoffs implements Handoffs {
   continueFrom(place: StreamPosition): void {
     this.#position = place;
     this.#isPositionNew = true;
-    this.#brain = this.#deps.newName();
+    this.#controllerRun = this.#deps.newName();
     this.#fleet.forgetComparisons();
   }
 
   /** Answers a heartbeat, see `answerBeat`. */
   beat(beat: Beat): BeatReply | null {
     const { settings } = this.#deps;
-    return answerBeat(beat, { fleet: this.#fleet, withdrawals: this.#withdrawals, brain: this.#brain, settings });
+    return answerBeat(beat, {
+      fleet: this.#fleet,
+      withdrawals: this.#withdrawals,
+      brain: this.#controllerRun,
+      settings,
+    });
   }
 
   /** Withdraws mails to these addresses that the nodes have not started; the next claim decides whether the recipients may get them. */
@@ -297,13 +302,13 @@ export class NodeHandoffs implements Handoffs {
   #hold(page: HeldPage): void {
     this.#pages.set(page.id, page);
     this.#inFlight += page.claims.size;
-    this.#fleet.load(page.run, page.mailing.relay_id, page.claims.size);
+    this.#fleet.addLoad(page.run, page.mailing.relay_id, page.claims.size);
   }
 
   #end(page: HeldPage, claim: Claim, outcome: Outcome | 'withdrawn'): void {
     page.claims.delete(claim.id);
     this.#inFlight--;
-    this.#fleet.load(page.run, page.mailing.relay_id, -1);
+    this.#fleet.addLoad(page.run, page.mailing.relay_id, -1);
     if (page.claims.size === 0) {
       this.#pages.delete(page.id);
       this.#ended.push(page.id);

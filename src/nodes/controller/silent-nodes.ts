@@ -1,4 +1,4 @@
-/** Gives up nodes that are no longer heard, but only after all reports that they can have sent have been taken. */
+/** Decides when to give up silent nodes: only after all reports that they can have sent have been read. */
 import type { Fleet, FleetNode } from './fleet.ts';
 
 /** A position in the stream of reports. */

@@ -43,7 +43,7 @@ export class HeldPages {
   /** The newest withdrawn page, by mailing. */
   readonly #withdrawn = new Map<number, number>();
   /** The newest page from which a delivery was withdrawn, by delivery id. */
-  readonly #gone = new Map<number, number>();
+  readonly #withdrawnDeliveries = new Map<number, number>();
   #isPumping = false;
 
   constructor(deps: HeldPagesDeps) {
@@ -112,7 +112,7 @@ export class HeldPages {
   withdraw(withdrawals: readonly Withdrawal[]): void {
     for (const { mailing, upTo, page: id, deliveries } of withdrawals) {
       const names = deliveries ?? [];
-      for (const delivery of names) remember(this.#gone, delivery, upTo);
+      for (const delivery of names) remember(this.#withdrawnDeliveries, delivery, upTo);
       if (id === undefined && deliveries === undefined) remember(this.#withdrawn, mailing ?? ALL, upTo);
       for (const page of [...this.#pages.values()]) {
         if (page.id > upTo || (id !== undefined && page.id !== id)) continue;
@@ -159,7 +159,7 @@ export class HeldPages {
 
   #mayLeave(claim: Claim): boolean {
     const page = this.#pageOf.get(claim);
-    return page !== undefined && !page.isWithdrawn && page.id > (this.#gone.get(claim.id) ?? 0);
+    return page !== undefined && !page.isWithdrawn && page.id > (this.#withdrawnDeliveries.get(claim.id) ?? 0);
   }
 
   #withdrawPage(page: HeldPage): void {

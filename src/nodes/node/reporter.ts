@@ -7,8 +7,8 @@ import { type Ended, MAX_ENDED, PROTOCOL, type Report } from '../protocol.ts';
 import { SUBJECT } from '../streams.ts';
 
 /**
- * A report is sent this long after the first outcome in it, so that it collects many. Unless NATS is slow, every outcome is sent within 50
- * ms.
+ * A report is sent this long after the first outcome in it, so that it collects many. Unless NATS is slow, every outcome is sent
+ * within 50 ms.
  */
 const GATHER_MS = 40;
 /** The maximum total length of the replies in a report in characters of up to three bytes. NATS allows 1 MiB per message. */
@@ -40,7 +40,7 @@ export class Reporter {
   readonly #process = randomBytes(9).toString('base64url');
   readonly #notices: { run: string; brain: string; notice: () => Notice }[] = [];
   #number = 0;
-  #brain = '';
+  #controllerRun = '';
   #sending: Promise<void> | null = null;
   /** The time of the oldest outcome in the report that NATS has not acknowledged; infinite if there is none. */
   #unconfirmedAt = Number.POSITIVE_INFINITY;
@@ -67,7 +67,7 @@ export class Reporter {
 
   /** Adds a notice from a run of this node to a run of the controller; it follows everything added before. */
   notify(run: string, brain: string, notice: () => Notice): void {
-    this.#brain = brain || this.#brain;
+    this.#controllerRun = brain || this.#controllerRun;
     this.#notices.push({ run, brain, notice });
     this.#start();
   }
@@ -92,7 +92,7 @@ export class Reporter {
       const report: Report = {
         protocol: PROTOCOL,
         run: next?.run ?? '',
-        brain: next?.brain ?? this.#brain,
+        brain: next?.brain ?? this.#controllerRun,
         ended,
         ...next?.notice(),
       };
@@ -107,13 +107,14 @@ export class Reporter {
     const ended = new Map<number, Ended[]>();
     let count = 0;
     let characters = 0;
-    for (const { page, ended: one } of this.#waiting) {
-      characters += one[5]?.length ?? 0;
+    for (const { page, ended: outcome } of this.#waiting) {
+      const [, , , , , reply = ''] = outcome;
+      characters += reply.length;
       if (count === MAX_ENDED || (count > 0 && characters > MAX_CHARACTERS)) break;
       count++;
-      const theirs = ended.get(page);
-      if (theirs === undefined) ended.set(page, [one]);
-      else theirs.push(one);
+      const ofPage = ended.get(page);
+      if (ofPage === undefined) ended.set(page, [outcome]);
+      else ofPage.push(outcome);
     }
     this.#waiting.splice(0, count);
     return [...ended];

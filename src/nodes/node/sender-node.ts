@@ -45,14 +45,14 @@ export class SenderNode {
   readonly #pages: HeldPages;
   readonly #ending = new AbortController();
   #run = '';
-  #brain = '';
+  #controllerRun = '';
   #commands: Subscription | null = null;
   /** When the lease began, by both clocks, in milliseconds. */
   #renewed = NEVER;
   #withdrawn: number[] = [];
   #settings = '';
   #isLeaving = false;
-  #said = '';
+  #lastLogged = '';
 
   constructor(config: Config, connection: NatsConnection, log: NodeLog) {
     this.#config = config;
@@ -98,7 +98,7 @@ export class SenderNode {
     await this.#pages.close(graceMs);
     this.#ending.abort();
     this.#commands?.unsubscribe();
-    this.#reporter.notify(this.#run, this.#brain, () => ({ isLast: true }));
+    this.#reporter.notify(this.#run, this.#controllerRun, () => ({ isLast: true }));
     await Promise.race([this.#reporter.finished(), setTimeout(graceMs, undefined, { ref: false })]);
   }
 
@@ -108,7 +108,7 @@ export class SenderNode {
     this.#pages.withdrawAll();
     // Begins with the node's name, so that NATS permissions can keep other nodes from receiving this node's commands.
     this.#run = `${this.#name}.${randomBytes(12).toString('base64url')}`;
-    this.#brain = '';
+    this.#controllerRun = '';
     this.#renewed = NEVER;
     this.#withdrawn = [];
     const run = this.#run;
@@ -126,7 +126,7 @@ export class SenderNode {
   async #take(run: string, read: () => Command): Promise<boolean> {
     try {
       const { brain, page, pageIn, withdraw } = read();
-      const isForUs = () => run === this.#run && brain === this.#brain && !this.#ending.signal.aborted;
+      const isForUs = () => run === this.#run && brain === this.#controllerRun && !this.#ending.signal.aborted;
       if (!isForUs()) return false;
       if (withdraw !== undefined) this.#pages.withdraw(withdraw);
       if (page === undefined && pageIn === undefined) return true;
@@ -142,23 +142,23 @@ export class SenderNode {
 
   /** Sends one heartbeat. Returns true if the controller knows this node's pages, or does not reply. */
   async #beat(askedAt: number): Promise<boolean> {
-    const brain = this.#brain;
+    const brain = this.#controllerRun;
     const wall = Date.now();
     const reply = await this.#ask();
     if (reply === null || this.#ending.signal.aborted) return true;
     if (!isUnderstood(reply.protocol)) {
-      this.#say(
+      this.#logOnce(
         `waits: the releases of this node and the service are too far apart (protocol ${PROTOCOL} here, ${reply.protocol} there); update the older one`,
       );
       return true;
     }
     if (reply.isLost) {
-      this.#say('the service did not hear this node for too long and has given its recipients to others');
+      this.#logOnce('the service did not hear this node for too long and has given its recipients to others');
       this.#begin();
       return false;
     }
     if (reply.brain !== brain) {
-      this.#brain = reply.brain;
+      this.#controllerRun = reply.brain;
       this.#reporter.notify(this.#run, reply.brain, () => ({ has: this.#pages.open }));
       return false;
     }
@@ -166,7 +166,7 @@ export class SenderNode {
     this.#pages.withdraw(reply.withdraw);
     this.#withdrawn = reply.withdraw.map(({ number }) => number);
     if (reply.isRenewed) this.#renewed = { steady: askedAt, wall };
-    if (reply.isRenewed) this.#say('this node sends');
+    if (reply.isRenewed) this.#logOnce('this node sends');
     const wasOpen = this.#relays.isOpen;
     await this.#followSettings(reply.settings);
     return reply.isRenewed && wasOpen === this.#relays.isOpen;
@@ -181,7 +181,7 @@ export class SenderNode {
       version: VERSION,
       run: this.#run,
       name: this.#name,
-      brain: this.#brain,
+      brain: this.#controllerRun,
       capacity: takesNone ? 0 : capacity,
       rate: this.#shares.rate,
       refusal: this.#relays.isOpen || !this.#relays.areKnown ? refusal : NO_RELAY,
@@ -197,7 +197,7 @@ export class SenderNode {
       });
       return message.json<BeatReply>();
     } catch {
-      this.#say('the service does not answer; waiting for it');
+      this.#logOnce('the service does not answer; waiting for it');
       return null;
     }
   }
@@ -235,9 +235,9 @@ export class SenderNode {
     this.#pages.withdrawAll((id) => this.#shares.keyOf(id) === refused);
   }
 
-  #say(text: string): void {
-    if (text !== this.#said) this.#log({ node: this.#name }, text);
-    this.#said = text;
+  #logOnce(text: string): void {
+    if (text !== this.#lastLogged) this.#log({ node: this.#name }, text);
+    this.#lastLogged = text;
   }
 }
 

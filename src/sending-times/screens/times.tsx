@@ -222,7 +222,7 @@ export async function readHasCaps(request: FastifyRequest): Promise<boolean> {
   return (await ask(request, readCaps, {})).caps.length > 0;
 }
 
-/** The checkbox for ignoring the caps; `kind` is the kind of mail it is for. */
+/** The field that chooses whether mails of this kind ignore the frequency caps. */
 export function CapField({ name, kind, value }: { name: string; kind: 'mailing' | 'automation'; value: string }) {
   const language = useLanguage();
   const isMailing = kind === 'mailing';

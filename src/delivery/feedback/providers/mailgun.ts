@@ -69,9 +69,9 @@ function effectOf(name: string, event: Fields, status: Fields): Effect | null {
   // Mailgun calls every mail it gave up "permanent", including those stopped by spam filters and full mailboxes; the reply tells which.
   const reply = textAt(status, 'message') || textAt(status, 'description');
   const enhanced = /^[245]\.\d{1,3}\.\d{1,3}$/.exec(textAt(status, 'enhanced-code'))?.[0];
-  const said = /^(?:\d{3}[ -])?#?([245]\.\d{1,3}\.\d{1,3}) /.exec(reply)?.[1];
+  const quoted = /^(?:\d{3}[ -])?#?([245]\.\d{1,3}\.\d{1,3}) /.exec(reply)?.[1];
   const code = numberAt(status, 'code') ?? 0;
-  const verdict = classifyFinal({ code, enhanced: enhanced ?? said ?? null, reply });
+  const verdict = classifyFinal({ code, enhanced: enhanced ?? quoted ?? null, reply });
   const isUnclear = code >= 500 && UNCLEAR.includes(verdict.reason.code);
   return verdict.kind === 'bounce' || isUnclear ? 'permanent' : 'returned';
 }

@@ -33,8 +33,8 @@ export class Ledger {
     counts_to_caps: 0 | 1;
     ids: string;
   }>;
-  readonly #triggered: Statement<[number, number]>;
-  readonly #leftOut: Exclusions;
+  readonly #addTriggered: Statement<[number, number]>;
+  readonly #exclusions: Exclusions;
   readonly #finish: Statement<[number, string, number, number, number]>;
   readonly #counters: Statement<Record<string, number>>;
   readonly #countReasons: (changes: readonly ReasonChange[]) => void;
@@ -52,7 +52,7 @@ export class Ledger {
       UPDATE deliveries SET state = ${DELIVERY_STATE.sending}, attempt = attempt + 1, first_tried_at = ifnull(first_tried_at, @steady),
         is_unmeasured = @is_unmeasured, counts_to_caps = @counts_to_caps, updated_at = @now
       WHERE id IN (SELECT value FROM json_each(@ids))`);
-    this.#triggered = client.prepare('UPDATE mailings SET triggered = triggered + ? WHERE id = ?');
+    this.#addTriggered = client.prepare('UPDATE mailings SET triggered = triggered + ? WHERE id = ?');
     this.#finish = client.prepare(
       `UPDATE deliveries SET state = ?, reply = ?, due_at = ?, updated_at = ? WHERE id = ? AND state = ${DELIVERY_STATE.sending}`,
     );
@@ -70,7 +70,7 @@ export class Ledger {
     this.#cancelAll = client.prepare(`
       UPDATE deliveries SET state = ${DELIVERY_STATE.cancelled}, reply = @reply, updated_at = @now WHERE id IN (SELECT value FROM json_each(@ids))`);
     this.#candidates = new Candidates(client);
-    this.#leftOut = new Exclusions(client);
+    this.#exclusions = new Exclusions(client);
     this.#bringForward = client.prepare(`
       UPDATE deliveries SET due_at = ${DUE.next} WHERE id IN (
         SELECT d.id FROM deliveries d INDEXED BY deliveries_queue CROSS JOIN addresses a ON a.id = d.address_id
@@ -181,11 +181,11 @@ export class Ledger {
             if (ids.length > 0)
               this.#claimAll.run({ now, steady, is_unmeasured, counts_to_caps, ids: JSON.stringify(ids) });
           }
-          this.#triggered.run(claims.filter((claim) => claim.attempt === 0).length, mailingId);
+          this.#addTriggered.run(claims.filter((claim) => claim.attempt === 0).length, mailingId);
         }
         const excludeIneligible = candidates.filter((candidate) => candidate.ineligible_because !== null);
-        this.#leftOut.excludeIneligible(mailingId, excludeIneligible, now);
-        this.#leftOut.applyCaps(mailingId, applyCaps, now, steady);
+        this.#exclusions.excludeIneligible(mailingId, excludeIneligible, now);
+        this.#exclusions.applyCaps(mailingId, applyCaps, now, steady);
         return { claims, examined: candidates.length, moved };
       })
       .immediate();
@@ -243,7 +243,7 @@ export class Ledger {
           const requeued = this.#requeue.get(due_at, id);
           if (requeued === undefined) continue;
           reasons.push({ mailing_id, state: DELIVERY_STATE.queued, reply: requeued.reply, by: 1 });
-          if (attempt === 0) this.#triggered.run(-1, mailing_id);
+          if (attempt === 0) this.#addTriggered.run(-1, mailing_id);
         }
         this.#countReasons(reasons);
       })
@@ -323,7 +323,7 @@ export class Exclusions {
   readonly #client: Database;
   readonly #suppress: Statement<[string, number, number]>;
   readonly #count: Statement<[number, number]>;
-  readonly #putOff: Statement<[number, string, number]>;
+  readonly #postpone: Statement<[number, string, number]>;
   readonly #countReasons: (changes: readonly ReasonChange[]) => void;
 
   constructor(client: Database) {
@@ -332,7 +332,7 @@ export class Exclusions {
       `UPDATE deliveries SET state = ${DELIVERY_STATE.suppressed}, reply = ?, updated_at = ? WHERE id = ?`,
     );
     this.#count = client.prepare('UPDATE mailings SET suppressed = suppressed + ? WHERE id = ?');
-    this.#putOff = client.prepare('UPDATE deliveries SET due_at = ?, reply = ? WHERE id = ?');
+    this.#postpone = client.prepare('UPDATE deliveries SET due_at = ?, reply = ? WHERE id = ?');
     this.#countReasons = reasonCounter(client);
   }
 
@@ -355,7 +355,7 @@ export class Exclusions {
     this.#suppressAll(mailingId, reasons, now, 'through');
     for (const { recipient, reason, until } of people) {
       if (until === null) continue;
-      this.#putOff.run(steady + until - now, reason, recipient.id);
+      this.#postpone.run(steady + until - now, reason, recipient.id);
       this.#countReasons([{ mailing_id: mailingId, state: DELIVERY_STATE.queued, reply: reason, by: 1 }]);
     }
   }
