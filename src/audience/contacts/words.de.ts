@@ -6,7 +6,8 @@ export const people: Translation<typeof english> = {
   'contacts.title': 'Kontakte',
   'contacts.import': 'Kontakte importieren',
   'contacts.count': { one: '{count} Kontakt', other: '{count} Kontakte' },
-  'contacts.countOver': { one: 'mehr als ein Kontakt', other: 'mehr als {count} Kontakte' },
+  'contacts.counting': { one: 'mindestens ein Kontakt', other: 'mindestens {count} Kontakte' },
+  'contacts.chooseAll': 'Alle auf dieser Seite auswählen',
   'contacts.none.title': 'Noch keine Kontakte',
   'contacts.none.text':
     'Importieren Sie eine CSV-Datei aus einem anderen Dienst oder einer Tabelle. Eine Spalte mit E-Mail-Adressen genügt.',

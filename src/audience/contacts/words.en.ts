@@ -4,7 +4,8 @@ export const people = {
   'contacts.title': 'Contacts',
   'contacts.import': 'Import contacts',
   'contacts.count': { one: '{count} contact', other: '{count} contacts' },
-  'contacts.countOver': { one: 'more than one contact', other: 'more than {count} contacts' },
+  'contacts.counting': { one: 'at least one contact', other: 'at least {count} contacts' },
+  'contacts.chooseAll': 'Choose all on this page',
   'contacts.none.title': 'No contacts yet',
   'contacts.none.text':
     'Import a CSV file from another service or a spreadsheet. A column with e-mail addresses is enough.',

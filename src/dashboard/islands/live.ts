@@ -34,6 +34,7 @@ for (const island of document.querySelectorAll<HTMLElement>('[data-island="live"
   const settings: Settings = JSON.parse(island.dataset.props ?? '{}');
   const announce = announcer(() => island.querySelector('[data-live="news"]'), NEWS_MS);
   if (settings.search !== undefined) searchAsTyped(island, settings.search, settings, announce);
+  void completeParts(island);
   if (settings.every) watch(island, settings.every, settings, announce);
 }
 
@@ -60,6 +61,7 @@ function searchAsTyped(island: HTMLElement, selector: string, { results, source 
       if (isAnyInUse(results)) form.querySelector<HTMLElement>('input[type="search"]')?.focus();
       const { outcome, news } = show(page, results, url);
       if (outcome === 'shown') history.replaceState(history.state, '', url);
+      void completeParts(island);
       announce(news);
     }
     showFailure(island, page instanceof Document ? null : page, url, () => void look());
@@ -111,6 +113,20 @@ function show(page: Document, results: string, url: string): { outcome: Outcome;
     else present.replaceWith(document.adoptNode(fresh));
   }
   return { outcome, news: first?.dataset.news ?? '', isActive: first?.dataset.active === 'yes' };
+}
+
+/** Asks for what takes the server longer than a page may, such as a count, at the address in `data-rest`, and puts it in its place. */
+async function completeParts(island: HTMLElement): Promise<void> {
+  for (;;) {
+    const part = island.querySelector<HTMLElement>('[data-rest]');
+    const rest = part?.dataset.rest;
+    if (part === null || rest === undefined) return;
+    const page = await readPage(rest);
+    // Another search has replaced it, or the number stays as it was.
+    if (!(page instanceof Document) || !part.isConnected) return;
+    for (const fresh of page.querySelectorAll('[id]'))
+      document.getElementById(fresh.id)?.replaceWith(document.adoptNode(fresh));
+  }
 }
 
 function isAnyInUse(results: string): boolean {

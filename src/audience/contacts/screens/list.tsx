@@ -16,7 +16,7 @@ import { fieldLabel } from '../../../dashboard/words/known.ts';
 import { sendCsv } from '../../../http/list-response.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import type { ListedContactType } from '../../contact-types/operations.ts';
-import { type Found, type FoundContact, findContacts } from '../../search/operations.ts';
+import { countContacts, type Found, type FoundContact, findContacts } from '../../search/operations.ts';
 import { exportContacts } from '../operations.ts';
 import {
   type Choices,
@@ -30,7 +30,10 @@ import {
 
 /** Where the script gets what changes with the search. */
 const FOUND = '/contacts/found';
-const ROWS = 50;
+/** Where the script gets the exact number where counting takes longer than a page may. */
+const COUNTED = '/contacts/count';
+/** With rows of 44 pixels, a page is at most two screens high. */
+const ROWS = 20;
 
 /** Registers the list, what changes in it with the search, and the file of a contact type. */
 export async function peopleScreen(app: FastifyInstance): Promise<void> {
@@ -92,6 +95,27 @@ export async function peopleScreen(app: FastifyInstance): Promise<void> {
     },
   });
 
+  app.route<{ Querystring: Record<string, unknown> }>({
+    method: READ,
+    url: COUNTED,
+    handler: async (request, reply) => {
+      const language = languageOf(request, viewerOf(request));
+      const filter = readFilter(request.query);
+      const [after] = texts(request.query.after);
+      const sofar = Number(texts(request.query.counted)[0]) || 0;
+      const { count, next } = await ask(request, countContacts, { ...filter.chosen, after });
+      const counted = { count: sofar + count, isCounted: next === null };
+      const onwards = next === null ? {} : { after: next, counted: String(counted.count) };
+      const parts = (
+        <>
+          <Total {...counted} rest={restOf(filter, onwards)} />
+          <Everybody {...counted} />
+        </>
+      );
+      return sendParts(reply, language, parts);
+    },
+  });
+
   app.get<{ Querystring: Record<string, unknown> }>('/contacts/export', async (request, reply) => {
     const [contact_type_id] = texts(request.query.contact_type_id);
     reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
@@ -143,25 +167,58 @@ function People({
     <Island name="live" data={{ search: '#people-filter', source: FOUND, results: '#people-found, #people-whom' }}>
       <FilterBar filter={filter} choices={choices} />
       <LiveNotes />
-      <form method="post" action="/contacts/actions">
-        <FoundPeople {...{ filter, found }} canChoose={canChange} />
-        {canChange && <ActionBar choices={choices} whom={<Whom found={found} />} />}
-      </form>
+      <Island name="choose-all">
+        <form method="post" action="/contacts/actions">
+          <FoundPeople {...{ filter, found }} canChoose={canChange} />
+          {canChange && <ActionBar choices={choices} whom={<Whom found={found} />} />}
+        </form>
+      </Island>
     </Island>
   );
 }
 
-/** How many were found, in words: the number, or that it is at least so many. */
-function countText(language: Language, { total, is_total_exact }: Found): string {
-  const count = total ?? 0;
-  return is_total_exact ? language.say('contacts.count', { count }) : language.say('contacts.countOver', { count });
+/** How many were found, in words: the number, or how many were counted so far. */
+function countText(language: Language, { count, isCounted }: Counted): string {
+  return language.say(isCounted ? 'contacts.count' : 'contacts.counting', { count });
 }
+
+interface Counted {
+  count: number;
+  isCounted: boolean;
+}
+
+/** The number of those who were found. Where it is not exact, the script puts what `rest` answers in its place. */
+function Total({ count, isCounted, rest }: Counted & { rest: string }) {
+  const language = useLanguage();
+  return (
+    <span id="people-count" {...(!isCounted && { 'data-rest': rest })}>
+      {countText(language, { count, isCounted })}
+    </span>
+  );
+}
+
+function Everybody(counted: Counted) {
+  const language = useLanguage();
+  return (
+    <span id="people-everybody">{language.say('contacts.whom.all', { found: countText(language, counted) })}</span>
+  );
+}
+
+const countedOf = ({ total, is_total_exact }: Found): Counted => ({
+  count: total ?? 0,
+  isCounted: is_total_exact === 1,
+});
+
+/** The address that counts the people of a filter, from the beginning or going on. */
+const restOf = ({ chosen }: PeopleFilter, onwards: { after?: string; counted?: string } = {}) =>
+  `${COUNTED}?${new URLSearchParams({ ...chosen, ...onwards })}`;
 
 /** Who was found. Its `data-news` is read aloud when a search has put it in place of an earlier one. */
 function FoundPeople({ filter, found, canChoose }: { filter: PeopleFilter; found: Found; canChoose: boolean }) {
   const language = useLanguage();
   const isEmpty = found.contacts.length === 0;
-  const count = isEmpty ? language.say('contacts.noMatch.title') : countText(language, found);
+  const counted = countedOf(found);
+  const count = isEmpty ? language.say('contacts.noMatch.title') : countText(language, counted);
   return (
     <div id="people-found" class="stack" data-news={count} data-empty={isEmpty ? 'yes' : 'no'}>
       {found.is_indexing === 1 && <Notice tone="warn">{language.say('contacts.indexing')}</Notice>}
@@ -172,7 +229,11 @@ function FoundPeople({ filter, found, canChoose }: { filter: PeopleFilter; found
       ) : (
         <>
           <FilterInputs filter={filter} />
-          {found.total !== null && <p class="quiet-text">{count}</p>}
+          {found.total !== null && (
+            <p class="quiet-text">
+              <Total {...counted} rest={restOf(filter)} />
+            </p>
+          )}
           <PeopleTable found={found.contacts} filter={filter} canChoose={canChoose} />
         </>
       )}
@@ -196,7 +257,7 @@ function Whom({ found }: { found: Found }) {
       {found.total !== null && (
         <label class="choice">
           <input type="radio" name="whom" value="everything" />
-          <span>{language.say('contacts.whom.all', { found: countText(language, found) })}</span>
+          <Everybody {...countedOf(found)} />
         </label>
       )}
     </div>
@@ -226,11 +287,13 @@ function PeopleTable({
   canChoose: boolean;
 }) {
   const language = useLanguage();
-  const columns: Column<FoundContact>[] = [
-    { heading: language.say('contacts.email'), cell: ({ email }) => email },
+  // A narrow window shows the two that have an area beside the name.
+  const columns: (Column<FoundContact> & { area?: 'email' | 'state' })[] = [
+    { heading: language.say('contacts.email'), area: 'email', cell: ({ email }) => email },
     { heading: language.say('contacts.type'), cell: (row) => row.contact_type_name },
     {
       heading: language.say('contacts.mail'),
+      area: 'state',
       cell: (row) => <Badge tone={TONES[row.mail_state]}>{language.say(`contacts.state.${row.mail_state}`)}</Badge>,
     },
     ...filter.fields.map((name) => ({
@@ -244,13 +307,14 @@ function PeopleTable({
   ];
   return (
     <ScrollRegion label={language.say('contacts.title')}>
-      <table class="cards">
+      <table class="people-list">
         <caption class="visually-hidden">{language.say('contacts.title')}</caption>
         <thead>
           <tr>
             {canChoose && (
               <th scope="col" class="choose">
                 <span class="visually-hidden">{language.say('contacts.choose')}</span>
+                <input type="checkbox" data-choose-all aria-label={language.say('contacts.chooseAll')} hidden />
               </th>
             )}
             <th scope="col">{language.say('contacts.name')}</th>
@@ -277,8 +341,8 @@ function PeopleTable({
               <th scope="row">
                 <a href={`/contacts/${row.id}`}>{row.fullname || row.email}</a>
               </th>
-              {columns.map(({ heading, cell }) => (
-                <td key={heading} data-label={heading}>
+              {columns.map(({ heading, area, cell }) => (
+                <td key={heading} class={area}>
                   {cell(row)}
                 </td>
               ))}
