@@ -131,8 +131,8 @@ t.test('what a page keeps up to date', { skip: skipWithout('chromium') }, async 
       await importContacts(app.drizzle, job, app.clock);
       const { page, complaints } = await openTab(t, browser, origin, { cookie });
       await page.goto(`${origin}/contacts?mail_state=mailable`);
-      await page.getByText('20,003 people', { exact: true }).waitFor();
-      t.ok(await page.getByText('All that match: 20,003 people').isVisible(), 'where the actions are, too');
+      await page.getByText('20,003 contacts', { exact: true }).waitFor();
+      t.ok(await page.getByText('All that match: 20,003 contacts').isVisible(), 'where the actions are, too');
       await page.goto(`${origin}/contacts`);
       const isInSight = (selector: string) =>
         page.locator(selector).evaluate((element) => {
