@@ -5,7 +5,6 @@
 import type { Database } from 'better-sqlite3';
 import { and, eq } from 'drizzle-orm';
 import { type Address, parseAddress } from '../audience/contacts/addresses.ts';
-import { listCustomFields } from '../audience/contacts/contact-fields.ts';
 import {
   type ContactInput,
   hasContactType,
@@ -13,6 +12,7 @@ import {
   ownedContacts,
   updateContact,
 } from '../audience/contacts/contacts.ts';
+import { listCustomFields } from '../audience/fields/custom-fields.ts';
 import { addContactsToSegment } from '../audience/segments/segments.ts';
 import { findSuppressionReason } from '../audience/suppressions.ts';
 import { storeTrackingChoice } from '../audience/tracking-choice.ts';

@@ -1,12 +1,6 @@
 /** The fields that a form may have, and the values that visitors submit for them. */
-import {
-  type CustomField,
-  type FieldType,
-  isLineField,
-  isValidValue,
-  type LineName,
-  listCustomFields,
-} from '../audience/contacts/contact-fields.ts';
+import { isLineField, type LineName } from '../audience/contacts/contact-fields.ts';
+import { type CustomField, type FieldType, isValidValue, listCustomFields } from '../audience/fields/custom-fields.ts';
 import type { Db } from '../database/open.ts';
 import type { FormField } from '../database/schema/index.ts';
 

@@ -2,7 +2,7 @@
 import { eq } from 'drizzle-orm';
 import { findAddressId } from '../audience/contacts/address-rows.ts';
 import type { Address } from '../audience/contacts/addresses.ts';
-import { listCustomFields } from '../audience/contacts/contact-fields.ts';
+import { listCustomFields } from '../audience/fields/custom-fields.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { senders, type singleSends } from '../database/schema/index.ts';

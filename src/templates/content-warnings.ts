@@ -1,5 +1,5 @@
 /** The placeholders that an account may use, and the warnings about its mails. */
-import { listCustomFields } from '../audience/contacts/contact-fields.ts';
+import { listCustomFields } from '../audience/fields/custom-fields.ts';
 import type { Db } from '../database/open.ts';
 import { dynamicContents } from '../database/schema/index.ts';
 import type { ContentWarning } from '../delivery/checks/content-checks.ts';

@@ -1,8 +1,4 @@
-/** The fields of contacts: the reserved ones, an account's custom ones, and the values that custom fields accept. */
-import { type SQL, sql } from 'drizzle-orm';
-import type { Db } from '../../database/open.ts';
-import { contacts, type customFields } from '../../database/schema/index.ts';
-
+/** The fields that every contact has, and the names that custom fields cannot have. */
 /** The properties of a field that every contact has. */
 interface ReservedField {
   /** For the API reference; without it: "as it was given". */
@@ -162,102 +158,7 @@ const RESERVED_NAMES = new Set<string>([
   'prototype',
 ]);
 
-/** The maximum number of custom fields of an account, because every list, export and mail has to handle all of them for each contact. */
-export const MAX_FIELDS = 1000;
-
-export const FIELD_TYPES = ['text', 'number', 'datetime-local'] as const;
-export type FieldType = (typeof FIELD_TYPES)[number];
-export type CustomField = typeof customFields.$inferSelect;
-
 /** Returns true if this name, in any case, is not allowed for a custom field. */
 export function isReservedName(name: string): boolean {
   return RESERVED_NAMES.has(name.toLowerCase());
-}
-
-const readers = new WeakMap<Db, (accountId: number) => CustomField[]>();
-
-/** Returns the account's custom fields, ascending by id. */
-export function listCustomFields(db: Db, accountId: number): CustomField[] {
-  const reader = readers.get(db) ?? customFieldsReader(db);
-  readers.set(db, reader);
-  return reader(accountId);
-}
-
-/**
- * Returns a function that reads the custom fields of an account. The query is prepared once, because every request about
- * contacts runs it. Also adds the SQL function that `storedFieldRecord` calls.
- */
-function customFieldsReader({ $client }: Db): (accountId: number) => CustomField[] {
-  $client.function('field_title', { deterministic: true }, (name) => fieldTitle(String(name)));
-  const statement = $client.prepare<[number], CustomField>('SELECT * FROM custom_fields WHERE user_id = ?');
-  return (accountId) => statement.all(accountId).sort((one, other) => one.id - other.id);
-}
-
-/** Returns the display label of a field: underscores become spaces, in title case. */
-function fieldTitle(name: string): string {
-  return name.replaceAll('_', ' ').replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
-}
-
-/** Returns the JSON path of a custom field's value in `contacts.custom_values`. */
-export function customValuePath(fieldId: number): string {
-  return `$."${fieldId}"`;
-}
-
-/** The maximum number of fields in one `json_object` call: SQLite allows 1,000 arguments, and a field takes two. */
-const MAX_INLINE_FIELDS = 300;
-
-/**
- * Returns the SQL of a contact's `custom_field` in answers: an object of every defined field by name, or null if the account has none.
- */
-export function customFieldRecord(fields: readonly CustomField[]): SQL {
-  if (fields.length === 0) return sql`NULL`;
-  if (fields.length > MAX_INLINE_FIELDS) return storedFieldRecord();
-  const pairs = fields.map(
-    ({ id, field_name }) =>
-      sql`${field_name}, json_object('field_name', ${fieldTitle(field_name)}, 'field_value', ${contacts.custom_values} ->> ${customValuePath(id)})`,
-  );
-  return sql`json_object(${sql.join(pairs, sql`, `)})`;
-}
-
-/**
- * Returns SQL with the same result for any number of fields, on a connection on which `listCustomFields` was called. It reads
- * the fields for each contact, so that one statement serves all accounts.
- */
-export function storedFieldRecord(): SQL {
-  return sql`json((SELECT nullif(json_group_object(field_name, json_object(
-      'field_name', field_title(field_name), 'field_value', ${contacts.custom_values} ->> ('$."' || field_id || '"'))), '{}')
-    FROM (SELECT id AS field_id, field_name FROM custom_fields WHERE user_id = ${contacts.user_id} ORDER BY id)))`;
-}
-
-const NUMBER = /^[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})$/;
-const MOMENT = /^(\d{4})-(\d{2})-(\d{2})(?:T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?)?$/;
-
-/** Returns true if a text is a valid value of this type: numbers in decimal notation, dates as `YYYY-MM-DD` with an optional `THH:MM`. */
-export function isValidValue(type: string, value: string): boolean {
-  if (type === 'number') return NUMBER.test(value);
-  if (type !== 'datetime-local') return value.length <= 65_535;
-  const parts = MOMENT.exec(value);
-  if (parts === null) return false;
-  const [year, month, day] = parts.slice(1, 4).map(Number);
-  const date = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day));
-  return date.getUTCMonth() + 1 === month && date.getUTCDate() === day;
-}
-
-/** The maximum length of a name made from a column's name. */
-const MAX_MADE_NAME = 64;
-
-/**
- * Returns the name of a field for a column: letters, digits and underscores, as in a placeholder. `Straße (privat)` becomes
- * `strasse_privat`.
- */
-export function fieldNameFor(column: string, number: number): string {
-  const name = column
-    .toLowerCase()
-    .replaceAll('ß', 'ss')
-    .normalize('NFKD')
-    .replaceAll(/\p{M}/gu, '')
-    .replaceAll(/[^a-z0-9]+/g, '_')
-    .replaceAll(/^_+|_+$/g, '')
-    .slice(0, MAX_MADE_NAME);
-  return name === '' ? `column_${number}` : name;
 }

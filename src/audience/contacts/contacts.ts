@@ -8,6 +8,7 @@ import { inTransaction } from '../../database/transaction.ts';
 import { conflict, invalid, notFound } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import type { Said } from '../../errors/sentences.ts';
+import { type CustomField, isValidValue, listCustomFields } from '../fields/custom-fields.ts';
 import { moveRecordsToAddress } from '../import/undo-records.ts';
 import {
   peopleOf,
@@ -18,7 +19,7 @@ import {
 } from '../segments/membership.ts';
 import { addressId, isErased } from './address-rows.ts';
 import { parseAddress } from './addresses.ts';
-import { type CustomField, isValidValue, type LineName, listCustomFields, TEXT_COLUMNS } from './contact-fields.ts';
+import { type LineName, TEXT_COLUMNS } from './contact-fields.ts';
 
 /** The fields of a contact in a request. Absent fields are not changed. */
 export interface ContactInput extends Partial<Record<LineName, string>> {

@@ -25,19 +25,11 @@ import type { FieldErrorCollector } from '../../http/requests/validation.ts';
 import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { ContactType } from '../contact-types/operations.ts';
+import { type CustomField, customFieldRecord, listCustomFields, storedFieldRecord } from '../fields/custom-fields.ts';
 import { type CsvValue, csvWriter } from '../import/csv-write.ts';
 import { listSearch } from '../search/find-contacts.ts';
 import { deleteAllContacts } from '../unfinished-writes.ts';
-import {
-  byField,
-  type CustomField,
-  customFieldRecord,
-  type LineName,
-  listCustomFields,
-  RESERVED_FIELDS,
-  reservedField,
-  storedFieldRecord,
-} from './contact-fields.ts';
+import { byField, type LineName, RESERVED_FIELDS, reservedField } from './contact-fields.ts';
 import {
   type ContactInput,
   contactErrors,

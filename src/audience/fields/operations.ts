@@ -22,15 +22,10 @@ import { type Context, listOperation, operation } from '../../operations/operati
 import { holdCampaignsUsingSegments } from '../../senders/hold-campaigns.ts';
 import { countPlaceholderUses } from '../../templates/placeholder-uses.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import {
-  FIELD_TYPES,
-  isReservedName,
-  listCustomFields,
-  MAX_FIELDS,
-  RESERVED_FIELDS,
-} from '../contacts/contact-fields.ts';
+import { isReservedName, RESERVED_FIELDS } from '../contacts/contact-fields.ts';
 import { segmentsWithField } from '../segments/broken-rules.ts';
 import { nameFields } from '../segments/recompute.ts';
+import { FIELD_TYPES, listCustomFields, MAX_FIELDS } from './custom-fields.ts';
 
 const Field = Type.Object({
   id: integer(),

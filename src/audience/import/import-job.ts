@@ -2,7 +2,7 @@
  * The input of an import: its options, and what it takes over from another service. Also the rule for the values of contacts
  * that exist already.
  */
-import type { FieldType } from '../contacts/contact-fields.ts';
+import type { FieldType } from '../fields/custom-fields.ts';
 
 export interface ImportOptions {
   /** Whether the file updates existing contacts or they stay unchanged. */

@@ -6,7 +6,7 @@ import { ownedBy } from '../../database/ownership.ts';
 import { customFields, segments, unsubscribeGroups } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
-import { type CustomField, listCustomFields } from '../contacts/contact-fields.ts';
+import { type CustomField, listCustomFields } from '../fields/custom-fields.ts';
 import { nameFields } from '../segments/recompute.ts';
 import { createSegment } from '../segments/segments.ts';
 import { insertGroup } from '../unsubscribes.ts';

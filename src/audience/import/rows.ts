@@ -4,15 +4,10 @@ import { TRACKING_CHOICE } from '../../database/schema/index.ts';
 import { messages } from '../../errors/field-errors.ts';
 import { stored } from '../../errors/stored.ts';
 import { type Address, parseAddress } from '../contacts/addresses.ts';
-import {
-  type CustomField,
-  type FieldType,
-  isValidValue,
-  RESERVED_FIELDS,
-  reservedField,
-} from '../contacts/contact-fields.ts';
+import { RESERVED_FIELDS, reservedField } from '../contacts/contact-fields.ts';
 import { countryId } from '../contacts/countries.ts';
 import { meantDomain } from '../contacts/misspelt-domains.ts';
+import { type CustomField, type FieldType, isValidValue } from '../fields/custom-fields.ts';
 import { readCsv } from './csv.ts';
 import type { ImportOptions } from './import-job.ts';
 

@@ -1,17 +1,16 @@
 /** Maps the columns of an export to fields: a reserved field, a custom field of a type that fits all values, or none. */
 
 import { parseAddress } from '../contacts/addresses.ts';
+import { isReservedName, reservedField } from '../contacts/contact-fields.ts';
+import { countryId } from '../contacts/countries.ts';
 import {
   type CustomField,
   FIELD_TYPES,
   type FieldType,
   fieldNameFor,
-  isReservedName,
   isValidValue,
   MAX_FIELDS,
-  reservedField,
-} from '../contacts/contact-fields.ts';
-import { countryId } from '../contacts/countries.ts';
+} from '../fields/custom-fields.ts';
 
 export interface MigratedColumn {
   /** The column's name in the export. */

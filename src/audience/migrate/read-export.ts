@@ -13,7 +13,7 @@ import type { Db } from '../../database/open.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { stored } from '../../errors/stored.ts';
 import { parseAddress } from '../contacts/addresses.ts';
-import { listCustomFields } from '../contacts/contact-fields.ts';
+import { listCustomFields } from '../fields/custom-fields.ts';
 import { CsvError } from '../import/csv-parse.ts';
 import { escapeFormula } from '../import/csv-write.ts';
 import type { MigrationJob } from '../import/import-job.ts';

@@ -18,9 +18,9 @@ import {
 import { type Context, operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { addressesIn } from '../contacts/addresses.ts';
-import { customFieldRecord, listCustomFields } from '../contacts/contact-fields.ts';
 import { ownedContacts } from '../contacts/contacts.ts';
 import { Contact, fullname, requireAddress } from '../contacts/operations.ts';
+import { customFieldRecord, listCustomFields } from '../fields/custom-fields.ts';
 import { findSuppressionReason } from '../suppressions.ts';
 import { listUnsubscriptions } from '../unsubscribes.ts';
 import { erasePerson, personAddresses } from './erase.ts';

@@ -18,7 +18,7 @@ import {
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import { type CustomField, listCustomFields } from '../contacts/contact-fields.ts';
+import { type CustomField, listCustomFields } from '../fields/custom-fields.ts';
 import { fieldValue } from '../segments/rule-sql.ts';
 import { findRuleField, parseRules } from '../segments/rules.ts';
 import {

@@ -6,7 +6,7 @@ import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { type SegmentRule, segments, type Target } from '../../database/schema/index.ts';
 import { type Sentence, sentence } from '../../errors/sentences.ts';
-import { listCustomFields } from '../contacts/contact-fields.ts';
+import { listCustomFields } from '../fields/custom-fields.ts';
 import { namedFinder, parseRules } from './rules.ts';
 
 /** Returns the first rule whose custom field is not one of `liveFields`, or null. */

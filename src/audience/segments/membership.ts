@@ -6,7 +6,7 @@ import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
 import { AUTOMATION_STATUS, type segmentRecipients, segments, type Target } from '../../database/schema/index.ts';
-import { listCustomFields } from '../contacts/contact-fields.ts';
+import { listCustomFields } from '../fields/custom-fields.ts';
 import { findBrokenRule } from './broken-rules.ts';
 import { type Condition, ruleCondition } from './rule-sql.ts';
 

@@ -5,7 +5,8 @@
 import { fold } from '../../database/functions/fold.ts';
 import { BY_PERSON, DELIVERY_STATE, MADE_BY, type SegmentRule } from '../../database/schema/index.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import { byField, customValuePath, type FieldType } from '../contacts/contact-fields.ts';
+import { byField } from '../contacts/contact-fields.ts';
+import { customValuePath, type FieldType } from '../fields/custom-fields.ts';
 import { isMeasuredNow } from '../tracking-choice.ts';
 import { type ActivityType, MAX_MAIL_DAYS } from './rules.ts';
 

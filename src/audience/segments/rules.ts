@@ -7,7 +7,8 @@ import { prepared } from '../../database/prepared.ts';
 import type { SegmentRule } from '../../database/schema/index.ts';
 import { messages } from '../../errors/field-errors.ts';
 import type { Said } from '../../errors/sentences.ts';
-import { type CustomField, type FieldType, isValidValue, reservedField } from '../contacts/contact-fields.ts';
+import { reservedField } from '../contacts/contact-fields.ts';
+import { type CustomField, type FieldType, isValidValue } from '../fields/custom-fields.ts';
 
 /** The maximum number of rules of a segment. All of them are conditions of one statement, and SQLite limits how deep conditions nest. */
 export const MAX_RULES = 100;

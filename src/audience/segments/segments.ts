@@ -15,7 +15,7 @@ import { notFound } from '../../errors/failure.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { addressId } from '../contacts/address-rows.ts';
 import type { Address } from '../contacts/addresses.ts';
-import { listCustomFields } from '../contacts/contact-fields.ts';
+import { listCustomFields } from '../fields/custom-fields.ts';
 import { peopleOf, recordMembershipChange, syncMembers } from './membership.ts';
 import { nextCheck, recomputeSoon } from './recompute.ts';
 import { dependsOnTime, namedFinder, parseRules } from './rules.ts';

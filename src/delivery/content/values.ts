@@ -1,6 +1,7 @@
 /** Reads the values of a contact's placeholders: reserved fields first, then the account's custom fields. */
 import type { Database } from 'better-sqlite3';
-import { listCustomFields, RESERVED_FIELDS, TEXT_COLUMNS } from '../../audience/contacts/contact-fields.ts';
+import { RESERVED_FIELDS, TEXT_COLUMNS } from '../../audience/contacts/contact-fields.ts';
+import { listCustomFields } from '../../audience/fields/custom-fields.ts';
 import type { Db } from '../../database/open.ts';
 import type { RecipientIds } from '../links/tokens.ts';
 import type { Values } from './merge.ts';

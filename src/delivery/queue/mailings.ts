@@ -1,6 +1,6 @@
 /** Prepares mailings for sending: parses the frozen content once, so that each recipient costs only a few string joins. */
 import type { Database, Statement } from 'better-sqlite3';
-import { listCustomFields } from '../../audience/contacts/contact-fields.ts';
+import { listCustomFields } from '../../audience/fields/custom-fields.ts';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
 import type { TrackingMode } from '../../database/schema/index.ts';

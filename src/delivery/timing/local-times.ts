@@ -5,7 +5,7 @@
 
 import { readFileSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
-import { customValuePath } from '../../audience/contacts/contact-fields.ts';
+import { customValuePath } from '../../audience/fields/custom-fields.ts';
 import { DATA } from '../../database/data-folder.ts';
 import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';

@@ -1,7 +1,7 @@
 /** Operations for single sends in the form of the contract: the list, one with all its fields, creating, previewing and changing it. */
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { listCustomFields } from '../../audience/contacts/contact-fields.ts';
+import { listCustomFields } from '../../audience/fields/custom-fields.ts';
 import { targetProblem } from '../../audience/segments/broken-rules.ts';
 import { checkedTargets } from '../../audience/segments/segments.ts';
 import { ownedBy, recordUtr } from '../../database/ownership.ts';

@@ -1,5 +1,5 @@
 /** Contacts with custom fields of every type, and which of them match rules. */
-import { listCustomFields } from '../../../src/audience/contacts/contact-fields.ts';
+import { listCustomFields } from '../../../src/audience/fields/custom-fields.ts';
 import { ruleCondition } from '../../../src/audience/segments/rule-sql.ts';
 import type { SegmentRule } from '../../../src/database/schema/index.ts';
 import { startApp, type TestApp } from '../../support/app.ts';

@@ -1,7 +1,7 @@
 /** The SQL of segment rules beside an evaluation in TypeScript. */
 import fc from 'fast-check';
 import t from 'tap';
-import { listCustomFields } from '../../../src/audience/contacts/contact-fields.ts';
+import { listCustomFields } from '../../../src/audience/fields/custom-fields.ts';
 import { ruleCondition } from '../../../src/audience/segments/rule-sql.ts';
 import { OPERATORS, parseRules } from '../../../src/audience/segments/rules.ts';
 import type { SegmentRule } from '../../../src/database/schema/index.ts';

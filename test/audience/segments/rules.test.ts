@@ -1,6 +1,6 @@
 /** Segment rules: every operator, and how operands are read. */
 import t from 'tap';
-import { listCustomFields } from '../../../src/audience/contacts/contact-fields.ts';
+import { listCustomFields } from '../../../src/audience/fields/custom-fields.ts';
 import { OPERATORS, parseRules } from '../../../src/audience/segments/rules.ts';
 import { appWithFields, insertPeople, matching } from './contacts-with-fields.ts';
 

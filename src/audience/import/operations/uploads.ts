@@ -30,8 +30,8 @@ import {
 import type { FieldErrorCollector } from '../../../http/requests/validation.ts';
 import { type Context, operation } from '../../../operations/operation.ts';
 import { addMissingTemplates } from '../../../templates/own-templates.ts';
-import { FIELD_TYPES, listCustomFields } from '../../contacts/contact-fields.ts';
 import { hasContactType } from '../../contacts/contacts.ts';
+import { FIELD_TYPES, listCustomFields } from '../../fields/custom-fields.ts';
 import type { ExportJob, UploadedExport } from '../../migrate/read-export.ts';
 import { VENDOR_NAMES } from '../../migrate/vendors/index.ts';
 import { hasSegment } from '../../segments/segments.ts';
