@@ -4,6 +4,8 @@
  */
 import type { Database } from 'better-sqlite3';
 import { findNamedValue, writeNamedValue } from '../database/named-values.ts';
+import type { SentenceCode } from '../errors/sentences.ts';
+import { codeOf, readStored } from '../errors/stored.ts';
 import type { SenderDomain } from '../senders/domains.ts';
 import { type Finding, type KeptFinding, keptFinding } from './finding.ts';
 
@@ -21,6 +23,8 @@ export interface SeenDomain {
   checks: Record<(typeof DOMAIN_CHECKS)[number], Finding['state']>;
   /** The findings in the order of the checks. Earlier releases did not store them. */
   findings?: KeptFinding[];
+  /** The checks that passed at any time. Earlier releases did not store them. */
+  worked?: (typeof DOMAIN_CHECKS)[number][];
   /** When this domain was checked separately, epoch milliseconds; absent if it was checked with the others. */
   at?: number;
 }
@@ -48,23 +52,58 @@ export function seenDomain(sender: SenderDomain, findings: readonly Finding[], a
   };
 }
 
-/** Replaces the stored results of the doctor. */
+/** Replaces the stored results of the doctor, but remembers which checks passed before. */
 export function recordDoctorFindings(client: Database, findings: DoctorFindings): void {
-  writeNamedValue(client, NAME, JSON.stringify(findings));
+  const before = new Map(findDoctorFindings(client)?.domains.map((domain) => [keyOf(domain), domain]));
+  const domains = findings.domains.map((domain) => ({
+    ...domain,
+    worked: everPassed(domain, before.get(keyOf(domain))),
+  }));
+  writeNamedValue(client, NAME, JSON.stringify({ ...findings, domains }));
+}
+
+const keyOf = ({ domain, returnPath }: SeenDomain) => `${domain} ${returnPath}`;
+
+/** The checks of a domain that pass now, or passed at any time before. */
+function everPassed(now: SeenDomain, before: SeenDomain | undefined) {
+  return DOMAIN_CHECKS.filter(
+    (check) => now.checks[check] === 'ok' || before?.checks[check] === 'ok' || before?.worked?.includes(check),
+  );
 }
 
 /** Replaces the stored results for these domains. */
 export function recordSeenDomains(client: Database, domains: readonly SeenDomain[], now: number): void {
   const record = client.transaction(() => {
     const before = findDoctorFindings(client) ?? { at: now, relays: [], domains: [] };
-    const keyOf = ({ domain, returnPath }: SeenDomain) => `${domain} ${returnPath}`;
     const byKey = new Map([...before.domains, ...domains].map((domain) => [keyOf(domain), domain]));
     recordDoctorFindings(client, { ...before, domains: [...byKey.values()] });
   });
   record.immediate();
 }
 
-/** The latest results for this domain with its current return path and keys, and their time; undefined if there are none. */
+/** The findings about records that nobody has published. */
+const UNPUBLISHED: readonly unknown[] = ['dns_no_record', 'dkim_missing', 'dmarc_none'] satisfies SentenceCode[];
+
+/**
+ * The results for a domain, where a record that was never published is a weakness and no failure: nothing is broken before its owner has set it
+ * up. A wrong record, and one that has disappeared, stay failures.
+ */
+function beforeSetUp(seen: SeenDomain): SeenDomain {
+  const checks = { ...seen.checks };
+  for (const [at, check] of DOMAIN_CHECKS.entries()) {
+    const finding = seen.findings?.[at];
+    if (finding?.state !== 'fail' || seen.worked?.includes(check)) continue;
+    const follows = check === 'Alignment' && checks.SPF !== 'fail' && checks.DKIM !== 'fail';
+    if (follows || UNPUBLISHED.includes(codeOf(readStored(finding.found)))) checks[check] = 'warn';
+  }
+  const findings = seen.findings?.map((finding, at) => ({ ...finding, state: checks[DOMAIN_CHECKS[at] ?? 'SPF'] }));
+  return { ...seen, checks, ...(findings && { findings }) };
+}
+
+/**
+ * The latest results for this domain with its current return path and keys, and their time; undefined if there are none. What was never set up
+ * is a warning in them.
+ */
 export function findSeenDomain(
   doctor: DoctorFindings | null,
   { domain, returnPath, keys }: SenderDomain,
@@ -75,7 +114,7 @@ export function findSeenDomain(
       known.returnPath === returnPath &&
       String(known.keys) === String(keys.map(({ name }) => name)),
   );
-  return seen && doctor ? { ...seen, at: seen.at ?? doctor.at } : undefined;
+  return seen && doctor ? { ...beforeSetUp(seen), at: seen.at ?? doctor.at } : undefined;
 }
 
 /** The results of the last doctor run; null if it never ran. */

@@ -94,6 +94,9 @@ export const senders: Translation<typeof english> = {
   'domains.again': 'Noch einmal prüfen',
   'domains.asked': 'Geprüft: {time}.',
   'domains.unasked': 'Noch nicht geprüft.',
+  'domains.waiting': 'Wartet auf DNS',
+  'domains.waiting.text':
+    'Die Einträge unten sind noch nicht zu sehen. Fügen Sie sie dort hinzu, wo Ihre Domain verwaltet wird, falls noch nicht geschehen; bis sie überall zu sehen sind, kann es 72 Stunden dauern.',
   'domains.unknown': 'Nicht geprüft',
   'domains.name.SPF': 'SPF',
   'domains.name.DKIM': 'DKIM',

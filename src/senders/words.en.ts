@@ -90,6 +90,9 @@ export const senders = {
   'domains.again': 'Check again',
   'domains.asked': 'Checked {time}.',
   'domains.unasked': 'Not checked yet.',
+  'domains.waiting': 'Waiting for DNS',
+  'domains.waiting.text':
+    'The records below are not seen yet. Add them where your domain is managed, if you have not done so; it can take up to 72 hours until they are seen everywhere.',
   'domains.unknown': 'Not checked',
   'domains.name.SPF': 'SPF',
   'domains.name.DKIM': 'DKIM',

@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { startApp } from '../support/app.ts';
 import { mustSucceed } from '../support/campaign.ts';
+import { addPerson, cookieOf } from '../support/people.ts';
 import { startDns } from '../support/smtp/dns-server.ts';
 
 const SENDER = {
@@ -72,18 +73,53 @@ t.test('the DNS is asked about the domains of the account, and what it said is k
   t.match(checks, [
     {
       name: 'SPF',
-      state: 'fail',
+      state: 'warn',
       code: 'dns_no_record',
       record: { name: 'example.com', value: 'v=spf1 mx ~all' },
     },
     { name: 'DKIM', state: 'warn', code: 'dkim_none', record: null },
     { name: 'DMARC', state: 'ok', found: 'v=DMARC1; p=none at _dmarc.example.com', record: null },
-    { name: 'Alignment', state: 'fail', code: 'alignment_fails' },
+    { name: 'Alignment', state: 'warn', code: 'alignment_fails' },
   ]);
   t.strictSame((await read()).domains, body.message.domains, 'it is kept');
   const { body: overview } = await app.one.call('GET', '/overview');
-  t.match(overview.message.overview.setup.dns, { state: 'failed', domain: 'example.com' }, 'Home says the same');
+  t.match(overview.message.overview.setup.dns, { state: 'weak', domain: 'example.com' }, 'Home says the same');
   t.strictSame((await app.two.call('POST', '/senders/checks/renew')).body.message.domains, []);
+});
+
+t.test('a record that was never published waits for 72 hours; what is wrong, or worked once, is broken', async (t) => {
+  const { app, add } = await started(t);
+  await add('news@example.com');
+  const records: Record<string, string[]> = {};
+  app.askDns(await startDns(t, records));
+  const owner = addPerson(app);
+  const look = async () => {
+    const { body } = await app.one.call('POST', '/senders/checks/renew');
+    const { text } = await app.page('GET', '/settings/senders', { headers: { cookie: cookieOf(app, owner) } });
+    const checks = body.message.domains[0].checks.map((check: { state: string; is_waiting: 0 | 1 }) =>
+      check.is_waiting === 1 ? 'waiting' : check.state,
+    );
+    const badges = [...text.matchAll(/class="badge (?:warn|bad|good)">(Waiting for DNS|Broken|Fine)</g)];
+    return { checks, badges: badges.map(([, word]) => word) };
+  };
+  const isNew = { checks: ['waiting', 'warn', 'waiting', 'waiting'], badges: Array(3).fill('Waiting for DNS') };
+  t.strictSame(await look(), isNew, 'nothing is red on the day it is added');
+  app.clock.advance(72 * 3_600_000);
+  t.strictSame(
+    await look(),
+    { checks: ['warn', 'warn', 'warn', 'warn'], badges: [] },
+    'nor later, but it waits for nothing',
+  );
+  records['example.com'] = ['v=spf1 +all'];
+  t.match((await look()).checks, ['fail', 'warn', 'warn', 'fail'], 'a wrong record is broken');
+  records['example.com'] = ['v=spf1 mx ~all'];
+  t.match((await look()).checks, ['ok', 'warn', 'warn', 'ok']);
+  delete records['example.com'];
+  t.strictSame(
+    await look(),
+    { checks: ['fail', 'warn', 'warn', 'fail'], badges: ['Broken', 'Broken'] },
+    'so is one that is gone',
+  );
 });
 
 t.test('a DNS that does not answer says nothing about the records', async (t) => {

@@ -49,6 +49,7 @@ const DnsCheck = Type.Object({
   code: nullable(Type.String({ description: 'What was found, for programs.' })),
   advice: Type.Array(said(), { description: 'What to do, in lines.' }),
   record: nullable(TxtRecord, 'The record to publish; null when there is none to add.'),
+  is_waiting: zeroOrOne('1: the domain is new, and its record was not seen yet; it may only need time.'),
 });
 const DkimKey = Type.Object({
   id: integer(),
@@ -82,6 +83,9 @@ const PATIENCE_MS = 8000;
 
 /** The running DNS queries. Concurrent callers get the same answers. */
 const asking = new WeakMap<Context['db'], Map<string, Promise<void>>>();
+
+/** How long new records may take to be seen everywhere. */
+const NEW_MS = 72 * 3_600_000;
 
 export type Checks = Static<typeof Checks>;
 export type CheckedDomain = Static<typeof Domain>;
@@ -141,6 +145,10 @@ function read(context: Context): Checks {
     };
   });
   const verified = new Set(rows.filter((row) => row.is_verified === 1).map((row) => senderDomain(row.from_email)));
+  const isNew = (domain: string) =>
+    rows
+      .filter(({ from_email }) => senderDomain(from_email) === domain)
+      .every(({ created_at }) => now.getTime() - Date.parse(created_at) < NEW_MS);
   const isOperator = isOperatorsSession(context);
   const doctor = findDoctorFindings(db.$client);
   const domains = listSenderDomains(db, config, accountId).map((sender): CheckedDomain => {
@@ -157,7 +165,10 @@ function read(context: Context): Checks {
       checked_at: seen?.findings === undefined ? null : isoTimestamp(new Date(seen.at)),
       checks: (seen?.findings ?? []).map(readFinding).flatMap(({ state, found, advice = [], record = null }, at) => {
         const name = DOMAIN_CHECKS[at];
-        return name === undefined ? [] : [{ name, state, found, code: codeOf(found), advice, record }];
+        if (name === undefined) return [];
+        const isMissing = state === 'warn' && (record !== null || name === 'Alignment');
+        const is_waiting = isMissing && isNew(sender.domain) ? 1 : 0;
+        return [{ name, state, found, code: codeOf(found), advice, record, is_waiting }];
       }),
     };
   });

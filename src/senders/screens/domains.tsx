@@ -1,7 +1,7 @@
 /** The DNS of the domains that senders write from: what was found there, and the records to publish. */
 import { Button } from '../../dashboard/components/button.tsx';
 import { Island, LiveNotes } from '../../dashboard/components/island.tsx';
-import { Badge, Card } from '../../dashboard/components/surface.tsx';
+import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
 import { recordTime } from '../../dashboard/record-time.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { DOMAIN_CHECKS } from '../../health-checks/doctor-findings.ts';
@@ -39,11 +39,15 @@ export function Domains({ domains, ...shown }: Shown & { domains: readonly Check
 }
 
 function DomainCard({ domain, at, ...shown }: Shown & { domain: CheckedDomain; at: number }) {
+  const language = useLanguage();
   const isWatched = shown.watch?.domain === domain.domain;
   return (
     <div id={`dns-${at}`}>
       <Card title={domain.domain}>
         <Asked domain={domain} at={at} {...shown} />
+        {domain.checks.some(({ is_waiting }) => is_waiting === 1) && (
+          <Notice tone="warn">{language.say('domains.waiting.text')}</Notice>
+        )}
         {isWatched && (
           <Island name="live" data={{ results: `#dns-${at} .dns-live`, every: WATCH_EVERY_MS }}>
             <LiveNotes />
@@ -119,7 +123,9 @@ function Check({
         <div class="dns-name">
           <h3>{language.say(`domains.name.${name}`)}</h3>
           {check ? (
-            <Badge tone={TONES[check.state]}>{language.say(`health.${check.state}`)}</Badge>
+            <Badge tone={TONES[check.state]}>
+              {language.say(check.is_waiting === 1 ? 'domains.waiting' : `health.${check.state}`)}
+            </Badge>
           ) : (
             <Badge>{language.say('domains.unknown')}</Badge>
           )}
