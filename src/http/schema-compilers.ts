@@ -76,7 +76,7 @@ export function installSchemaCompilers(app: FastifyInstance): void {
 function cached<T>(made: WeakMap<object, T>, schema: object, make: () => T): T {
   const known = made.get(schema);
   if (known !== undefined) return known;
-  const one = make();
-  made.set(schema, one);
-  return one;
+  const compiledFunction = make();
+  made.set(schema, compiledFunction);
+  return compiledFunction;
 }

@@ -38,7 +38,7 @@ type NatsSettings = Pick<Config, 'NATS_URL' | 'NATS_CREDENTIALS' | 'NATS_CA'>;
  */
 export async function connectNats(config: NatsSettings, { name, signal, log }: NatsOptions): Promise<NatsConnection> {
   const options = connectionOptions(config, name);
-  let said = '';
+  let lastLogged = '';
   for (;;) {
     signal.throwIfAborted();
     try {
@@ -51,8 +51,8 @@ export async function connectNats(config: NatsSettings, { name, signal, log }: N
     } catch (error) {
       signal.throwIfAborted();
       const reason = error instanceof Error ? error.message : String(error);
-      if (reason !== said) log({ err: reason }, 'NATS cannot be reached; trying again');
-      said = reason;
+      if (reason !== lastLogged) log({ err: reason }, 'NATS cannot be reached; trying again');
+      lastLogged = reason;
       await setTimeout(RETRY_MS, null, { signal });
     }
   }

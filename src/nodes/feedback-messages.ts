@@ -131,8 +131,8 @@ export function decodeConsent(text: string): Consent | null {
     return null;
   if (!LIKE_ADDRESS.test(email)) return null;
   if (!isId(list) && list !== SUPPRESSED && list !== TRACKING) return null;
-  const said = typeof given.text === 'string' ? given.text.slice(0, MAX_TEXT) : '';
-  const consent = { token, email, list: Number(list), isLeft, at, text: said };
+  const diagnosticText = typeof given.text === 'string' ? given.text.slice(0, MAX_TEXT) : '';
+  const consent = { token, email, list: Number(list), isLeft, at, text: diagnosticText };
   if (change === undefined) {
     const known = FORMS.find((one) => one === form);
     return known === undefined || list === SUPPRESSED ? null : { ...consent, form: known };
@@ -151,8 +151,8 @@ function readChange(given: unknown): Change | null {
   const kind = KINDS.find((one) => one === suppression.kind);
   const { diagnostic } = suppression;
   if (kind === undefined || typeof diagnostic !== 'string') return null;
-  const said = withTexts(readStored(diagnostic.slice(0, MAX_TEXT)), sanitizeText);
-  return { run: given.run, source, suppression: { kind, diagnostic: stored(said) } };
+  const diagnosticText = withTexts(readStored(diagnostic.slice(0, MAX_TEXT)), sanitizeText);
+  return { run: given.run, source, suppression: { kind, diagnostic: stored(diagnosticText) } };
 }
 
 const FORMS = ['groups', 'leave', 'none', 'back', 'track', 'untrack', null] as const;

@@ -213,8 +213,8 @@ export function outcomeOf([, kind, stage, code = 0, enhanced = null, reply = '']
   if (kind === undefined || stage === undefined || !KINDS.includes(kind) || !STAGES.includes(stage)) return 'withdrawn';
   const text = reply.slice(0, MAX_REPLY);
   const given = readStored(text);
-  const said = given instanceof Sentence && !SAID_BY_NODES.includes(given.code) ? text : given;
-  return { kind, stage, code, enhanced, reply: withTexts(said, oneLine) };
+  const replyText = given instanceof Sentence && !SAID_BY_NODES.includes(given.code) ? text : given;
+  return { kind, stage, code, enhanced, reply: withTexts(replyText, oneLine) };
 }
 
 function oneLine(text: string): string {

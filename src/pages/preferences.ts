@@ -61,12 +61,12 @@ export class PreferenceStore {
       .limit(MAX_GROUPS)
       .all();
     // The entries are in two partial indexes, and SQLite uses each only if its condition is next to the address in the query.
-    const their = eq(unsubscribers.address_id, ids.address);
+    const isOfAddress = eq(unsubscribers.address_id, ids.address);
     const { unsubscribe_groups_id: list } = unsubscribers;
     const entries = db
       .select()
       .from(unsubscribers)
-      .where(or(and(their, isNull(list)), and(their, isNotNull(list))))
+      .where(or(and(isOfAddress, isNull(list)), and(isOfAddress, isNotNull(list))))
       .all();
     const sender = db
       .select({ name: sql<string>`${mailings.content} ->> 'sender_name'` })
@@ -93,14 +93,14 @@ export class PreferenceStore {
   }
 
   /** Applies a choice whose changes are already known. Call it in a transaction. */
-  change(ids: RecipientIds, preferencesAfter: ChosenLists, now: Date): void {
-    this.#change(ids, this.read(ids), preferencesAfter, now);
+  change(ids: RecipientIds, chosen: ChosenLists, now: Date): void {
+    this.#change(ids, this.read(ids), chosen, now);
   }
 
-  #change(ids: RecipientIds, { unsubscribed }: Preferences, preferencesAfter: ChosenLists, now: Date): void {
-    const { form, left, joined } = preferencesAfter;
+  #change(ids: RecipientIds, { unsubscribed }: Preferences, chosen: ChosenLists, now: Date): void {
+    const { form, left, joined } = chosen;
     if (left.includes(TRACKING) || joined.includes(TRACKING)) {
-      this.#storeTrackingChoice(ids, preferencesAfter, now);
+      this.#storeTrackingChoice(ids, chosen, now);
       return;
     }
     const entries = joined.flatMap((list) => unsubscribed.get(list) ?? []);

@@ -207,9 +207,9 @@ export class Background {
     const isDelivering = await this.#worker.step(isHeld);
     if (!isDelivering) await this.#transactional.waitForOne(this.#worker.recordMs);
     completeFinishedSends(this.#deps);
-    const goesOnAtOnce = hasMore || isDelivering || this.#transactional.unfinished > 0;
-    this.#logHolds(goesOnAtOnce);
-    return goesOnAtOnce;
+    const hasMoreNow = hasMore || isDelivering || this.#transactional.unfinished > 0;
+    this.#logHolds(hasMoreNow);
+    return hasMoreNow;
   }
 
   /** Runs steps until nothing is due. */

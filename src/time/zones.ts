@@ -26,17 +26,17 @@ export function wallClock(moment: Date, timeZone: string): { date: string; time:
 }
 
 function formatOf(timeZone: string): Intl.DateTimeFormat {
-  const known = formats.get(timeZone);
-  if (known !== undefined) return known;
+  const cached = formats.get(timeZone);
+  if (cached !== undefined) return cached;
   if (formats.size >= MAX_FORMATS) formats.clear();
-  const made = new Intl.DateTimeFormat('sv-SE', {
+  const format = new Intl.DateTimeFormat('sv-SE', {
     timeZone,
     dateStyle: 'short',
     timeStyle: 'medium',
     hourCycle: 'h23',
   });
-  formats.set(timeZone, made);
-  return made;
+  formats.set(timeZone, format);
+  return format;
 }
 
 /**
@@ -50,8 +50,8 @@ export function toUtc(date: string, time: string, timeZone: string): Date {
   const before = offsetAt(wall - DAY_MS, timeZone);
   const after = offsetAt(wall + DAY_MS, timeZone);
   const candidates = [wall - before, wall - after].sort((a, b) => a - b);
-  const shown = candidates.find((moment) => moment + offsetAt(moment, timeZone) === wall);
-  return new Date(shown ?? wall - before);
+  const match = candidates.find((moment) => moment + offsetAt(moment, timeZone) === wall);
+  return new Date(match ?? wall - before);
 }
 
 /** How far the local time is ahead of UTC at a moment, in milliseconds. */

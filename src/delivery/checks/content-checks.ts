@@ -55,7 +55,7 @@ export function checkContent(
     isGood: count === 0,
     values: { count, names },
   });
-  const isIn = address !== '' && oneLine(text).includes(oneLine(address));
+  const isAddressIncluded = address !== '' && oneLine(text).includes(oneLine(address));
   return {
     // Sending adds the unsubscribe headers to every mail, so this check is skipped here.
     shared: findings
@@ -63,9 +63,9 @@ export function checkContent(
       .map((found) => (found.check === 'images' ? withUndescribedImages(found, template) : found)),
     own: [
       finding('leave', { count: html.includes(PREFERENCES_PREVIEW) ? 0 : 1, names: [] }),
-      isIn && lacking.length > 0
+      isAddressIncluded && lacking.length > 0
         ? finding('addressLacks', sampleNames(lacking))
-        : finding('address', { count: isIn ? 0 : 1, names: [] }),
+        : finding('address', { count: isAddressIncluded ? 0 : 1, names: [] }),
       finding('urls', sampleNames(content.links.map(({ url }) => url.trim()).filter((url) => !isReachable(url)))),
       finding('unknown', unknown),
       finding('foreign', foreign),

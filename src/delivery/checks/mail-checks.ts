@@ -83,13 +83,13 @@ export function readHtml(html: string): MailContent {
   const parser = new Parser({
     onopentag(name, attributes) {
       if (!WITHIN_TEXT.has(name)) endBlock();
-      const above = stack.at(-1) ?? { colour: null, ground: null, isHidden: false };
+      const parent = stack.at(-1) ?? { colour: null, ground: null, isHidden: false };
       const style = attributes.style ?? '';
-      const isHidden = above.isHidden || INVISIBLE.has(name) || /display\s*:\s*none/i.test(style);
+      const isHidden = parent.isHidden || INVISIBLE.has(name) || /display\s*:\s*none/i.test(style);
       if (!VOID.has(name)) {
         stack.push({
-          colour: styleColour(style, 'color') ?? above.colour,
-          ground: styleColour(style, 'background(?:-color)?') ?? hexDigits(attributes.bgcolor ?? '') ?? above.ground,
+          colour: styleColour(style, 'color') ?? parent.colour,
+          ground: styleColour(style, 'background(?:-color)?') ?? hexDigits(attributes.bgcolor ?? '') ?? parent.ground,
           isHidden,
         });
       }

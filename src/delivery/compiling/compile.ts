@@ -83,9 +83,9 @@ class CompileThread {
   /** Waits until the thread is free for a job of this account. */
   #turn(accountId: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const own = this.#waiting.get(accountId);
-    if (own === undefined) this.#waiting.set(accountId, [resolve]);
-    else own.push(resolve);
+    const waitingOfAccount = this.#waiting.get(accountId);
+    if (waitingOfAccount === undefined) this.#waiting.set(accountId, [resolve]);
+    else waitingOfAccount.push(resolve);
     if (!this.#isBusy) this.#beginNext();
     return promise;
   }

@@ -15,27 +15,27 @@ interface Reclassified {
 }
 
 /**
- * The counters of a delivery whose recorded opens and clicks are `hits`. If `before` counts more than these, older ones were removed; their
- * share is kept.
+ * The counters of a delivery whose recorded opens and clicks are `hits`. If `before` counts more than these, older ones were removed;
+ * what these contributed is kept.
  */
 export function engagementOf(
   before: Engagement,
   hits: readonly Pick<RecordedHit, 'link' | 'at' | 'made_by'>[],
 ): Engagement {
-  const read = hits.filter(({ made_by }) => made_by !== MADE_BY.machine);
-  const opens = read.filter(({ link }) => link === null);
-  const clicks = read.length - opens.length;
-  const stays = (bit: number, isRemoved: boolean) => (isRemoved ? before.by_person & bit : 0);
-  const isOpenRemoved = before.opens > opens.length;
+  const counted = hits.filter(({ made_by }) => made_by !== MADE_BY.machine);
+  const opens = counted.filter(({ link }) => link === null);
+  const clicks = counted.length - opens.length;
+  const keptBit = (bit: number, isRemoved: boolean) => (isRemoved ? before.by_person & bit : 0);
+  const areOpensRemoved = before.opens > opens.length;
   const by = (wanted: MadeBy) => opens.some(({ made_by }) => made_by === wanted);
   const times = opens.map(({ at }) => at);
   return {
     ...before,
-    opened_at: isOpenRemoved ? before.opened_at : times.length > 0 ? Math.min(...times) : null,
+    opened_at: areOpensRemoved ? before.opened_at : times.length > 0 ? Math.min(...times) : null,
     by_person:
-      (by(MADE_BY.person) ? BY_PERSON.opened : stays(BY_PERSON.opened, isOpenRemoved)) |
-      (by(MADE_BY.proxied) ? BY_PERSON.proxied : stays(BY_PERSON.proxied, isOpenRemoved)) |
-      (clicks > 0 ? BY_PERSON.clicked : stays(BY_PERSON.clicked, before.clicks > clicks)),
+      (by(MADE_BY.person) ? BY_PERSON.opened : keptBit(BY_PERSON.opened, areOpensRemoved)) |
+      (by(MADE_BY.proxied) ? BY_PERSON.proxied : keptBit(BY_PERSON.proxied, areOpensRemoved)) |
+      (clicks > 0 ? BY_PERSON.clicked : keptBit(BY_PERSON.clicked, before.clicks > clicks)),
   };
 }
 
@@ -63,9 +63,9 @@ export class RecordedHits {
 
   /** Returns the hits of people and proxies that belong to a burst. `hits` must be ordered by time. */
   inBursts(mailing: number, hits: readonly RecordedHit[]): RecordedHit[] {
-    const read = hits.filter(({ made_by }) => made_by !== MADE_BY.machine);
-    const marks = findBursts(read, this.#links.get(mailing) ?? 0);
-    return read.filter((_hit, at) => marks[at]);
+    const counted = hits.filter(({ made_by }) => made_by !== MADE_BY.machine);
+    const marks = findBursts(counted, this.#links.get(mailing) ?? 0);
+    return counted.filter((_hit, at) => marks[at]);
   }
 
   /**

@@ -96,7 +96,7 @@ export function createTokens(
   links: readonly string[] = derivedLinkSecrets(roots),
 ): Tokens {
   const ofLinks = createLinkTokens([...links, ...roots], known);
-  const early = textSigner(roots);
+  const earlierSigner = textSigner(roots);
   const given = textSigner(links);
   const signers = new Map<string, TextSigner>();
   const signerOf = (purpose: string): TextSigner => {
@@ -111,7 +111,7 @@ export function createTokens(
     read: (purpose, token) =>
       isLinkPurpose(purpose)
         ? ofLinks.read(purpose, token)
-        : (signerOf(purpose).read(purpose, token) ?? early.read(purpose, token)),
+        : (signerOf(purpose).read(purpose, token) ?? earlierSigner.read(purpose, token)),
     readForgeable: (purpose, token) => given.read(purpose, token),
   };
 }
@@ -161,14 +161,14 @@ export function createLinkTokens(texts: readonly string[], known: ContactLookup)
   const { findEmail: emailOf, unsigned, sealsAddress = false } = known;
   // Created once, because a key given as text would be parsed again for every token.
   const secrets = texts.map((text) => createSecretKey(text, 'utf8'));
-  const seals = texts.map((text) => addressCipher(text));
+  const ciphers = texts.map((text) => addressCipher(text));
   const newest = secrets[0];
   if (newest === undefined) throw new Error('tokens need a secret');
   const recipientMac = (secret: KeyObject, signed: string) => createHmac('sha512', secret).update(signed).digest();
 
   /** For a contact known only from the token. The signature covers the address, so an address encrypted with another secret is rejected. */
   const unsealed = (ids: Omit<RecipientIds, 'email'>, mac: string, sealed: string, at: number): RecipientIds | null => {
-    for (const { seal, open } of seals) {
+    for (const { seal, open } of ciphers) {
       const email = open(ids, sealed);
       if (seal({ ...ids, email }) !== sealed) continue;
       const signed = signedText(recipientBody(ids), email);
@@ -182,7 +182,7 @@ export function createLinkTokens(texts: readonly string[], known: ContactLookup)
     recipient(ids) {
       const body = recipientBody(ids);
       const mac = recipientMac(newest, signedText(body, ids.email));
-      const sealed = sealsAddress ? `${SEAL_MARK}${seals[0]?.seal(ids)}` : '';
+      const sealed = sealsAddress ? `${SEAL_MARK}${ciphers[0]?.seal(ids)}` : '';
       const part = (at: number) =>
         `${body}.${mac.toString('base64url', at * PART_BYTES, (at + 1) * PART_BYTES)}${sealed}`;
       return { open: part(0), click: part(1), unsubscribe: part(2), web: part(3) };
@@ -198,8 +198,9 @@ export function createLinkTokens(texts: readonly string[], known: ContactLookup)
       const stored = emailOf(ids.address, ids.user) ?? given;
       if (stored === undefined && sealed !== undefined) return unsealed(ids, mac, sealed, at);
       if (stored === undefined) return null;
-      const isSpelt = sealed === undefined || seals.some(({ seal }) => seal({ ...ids, email: stored }) === sealed);
-      if (!isSpelt) return null;
+      const isSealUnchanged =
+        sealed === undefined || ciphers.some(({ seal }) => seal({ ...ids, email: stored }) === sealed);
+      if (!isSealUnchanged) return null;
       const isSigned = (signed: string) =>
         anyMatches(secrets, mac, (secret) => recipientMac(secret, signed).toString('base64url', at, at + PART_BYTES));
       const mayBeUnsigned =

@@ -121,6 +121,6 @@ function providerOfDomain(domain: string): string | null {
 /** The provider that runs this mail server, a host name in an MX record; null if none does. */
 export function providerOfServer(server: string): string | null {
   const name = server.toLowerCase().replace(/\.$/, '');
-  const isAt = (end: string) => name === end || name.endsWith(`.${end}`);
-  return PROVIDERS.find(({ servers }) => servers.some(isAt))?.name ?? null;
+  const isWithin = (end: string) => name === end || name.endsWith(`.${end}`);
+  return PROVIDERS.find(({ servers }) => servers.some(isWithin))?.name ?? null;
 }

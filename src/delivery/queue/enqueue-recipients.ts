@@ -78,7 +78,7 @@ export async function enqueueRecipients(
     `SELECT mailing_id, state, reply, count(*) AS by FROM deliveries WHERE id > ? AND state = ${DELIVERY_STATE.suppressed} GROUP BY reply`,
   );
   const countReasons = reasonCounter(client);
-  const putOff = localTimes(client, mailingId);
+  const setLocalTimes = localTimes(client, mailingId);
   const save = client.prepare(
     'UPDATE mailings SET enqueue_progress = ?, recipients = recipients + ?, suppressed = suppressed + ? WHERE id = ?',
   );
@@ -109,7 +109,7 @@ export async function enqueueRecipients(
       excluded: JSON.stringify(progress.excluded),
     });
     divideRecipients(client, mailingId, before);
-    if (progress.local) putOff(before, progress.local);
+    if (progress.local) setLocalTimes(before, progress.local);
     const suppressed = suppressedSince.all(before);
     countReasons(suppressed);
     const count = suppressed.reduce((sum, { by }) => sum + by, 0);
@@ -172,16 +172,16 @@ export function findAudienceContact(
   { targets, excluded }: Pick<EnqueueProgress, 'targets' | 'excluded'>,
   addressId: number | null,
 ): number | null {
-  const who = addressId === null ? '' : 'AND p.address_id = @address';
+  const addressCondition = addressId === null ? '' : 'AND p.address_id = @address';
   const statement = client
     .prepare<Record<string, unknown>, number>(`
       SELECT p.contact_id FROM (
         SELECT * FROM (SELECT p.address_id, p.id AS contact_id FROM json_each(@targets) t CROSS JOIN contacts p
-          INDEXED BY contacts_person ON p.contact_type_id = t.value ->> 'id' AND p.deleted_at IS NULL ${who}
+          INDEXED BY contacts_person ON p.contact_type_id = t.value ->> 'id' AND p.deleted_at IS NULL ${addressCondition}
           WHERE t.value ->> 'table' = 'contacts' LIMIT ${SAMPLE_ROWS})
         UNION ALL
         SELECT * FROM (SELECT p.address_id, p.contact_id FROM json_each(@targets) t CROSS JOIN segment_recipients p
-          INDEXED BY segment_recipients_person ON p.segment_id = t.value ->> 'id' AND p.is_removed = 0 ${who}
+          INDEXED BY segment_recipients_person ON p.segment_id = t.value ->> 'id' AND p.is_removed = 0 ${addressCondition}
           CROSS JOIN contacts c ON c.id = p.contact_id AND c.deleted_at IS NULL
           WHERE t.value ->> 'table' = 'segments' LIMIT ${SAMPLE_ROWS})) p
       WHERE NOT ${isInTargets('@excluded', 'p.address_id')} LIMIT 1`)

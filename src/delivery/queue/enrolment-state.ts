@@ -191,13 +191,13 @@ export function advanceEnrolments(
     .get(mailingId);
   if (isLive === undefined) return;
   const ids = JSON.stringify(deliveryIds);
-  const theirs = 'delivery_id IN (SELECT value FROM json_each(@ids))';
+  const isOfDeliveries = 'delivery_id IN (SELECT value FROM json_each(@ids))';
   if (outcome === 'cancelled') {
     client
       .prepare(`
         UPDATE enrolments AS e SET delivery_id = NULL, position = ${POSITION_BEFORE_UNSENT},
           due_at = waiting_since + ifnull(${WAIT_FOR_UNSENT}, 0)
-        WHERE ${theirs}`)
+        WHERE ${isOfDeliveries}`)
       .run({ ids });
     return;
   }
@@ -205,7 +205,7 @@ export function advanceEnrolments(
     client
       .prepare(`
         UPDATE enrolments SET state = 'left', reason = (SELECT reply FROM deliveries WHERE id = delivery_id), delivery_id = NULL
-        WHERE ${theirs} AND state = 'active' AND (SELECT reply FROM deliveries WHERE id = delivery_id) <> ${READDRESSED}`)
+        WHERE ${isOfDeliveries} AND state = 'active' AND (SELECT reply FROM deliveries WHERE id = delivery_id) <> ${READDRESSED}`)
       .run({ ids });
   }
   // After the last mail of a paused automation contacts stay enrolled, because another mail may be added before it resumes.
@@ -214,7 +214,7 @@ export function advanceEnrolments(
       UPDATE enrolments AS e SET position = ${POSITION_BEFORE_UNSENT}, waiting_since = @now,
         due_at = @now + ifnull(${WAIT_FOR_UNSENT}, 0), delivery_id = NULL,
         state = iif(state = 'active' AND @isLive = 1 AND ${WAIT_FOR_UNSENT} IS NULL, 'finished', state)
-      WHERE ${theirs}`)
+      WHERE ${isOfDeliveries}`)
     .run({ ids, now, isLive });
 }
 

@@ -108,7 +108,7 @@ export function readyMailing(source: MailingSource, { clock, tokens, findKey }: 
           }
         : null,
     });
-  const usual = preparedWith(frozen.content, sender_name);
+  const ofVariantA = preparedWith(frozen.content, sender_name);
   const { variants = [] } = frozen;
   const others = variants.map((variant) => preparedWith(variant.content, variant.sender_name ?? sender_name));
   const placeholders = [frozen, ...variants].flatMap(({ content }) => content.placeholders);
@@ -141,7 +141,7 @@ export function readyMailing(source: MailingSource, { clock, tokens, findKey }: 
       const preferences = `${origin}/u/${own.unsubscribe}`;
       const values = mergeValues(claim, names, to);
       return render(
-        others[Number(claim.variant ?? 0) - 1] ?? usual,
+        others[Number(claim.variant ?? 0) - 1] ?? ofVariantA,
         {
           address: to,
           name: values.full_name ?? '',

@@ -22,8 +22,8 @@ interface Division {
  * not on the order of enqueueing, and is as good as random.
  */
 function variantFor(addressId: number, { share, variants, key }: Division): number | null {
-  const place = createHash('sha256').update(`${key}.${addressId}`).digest().readUIntBE(0, 6) / 2 ** 48;
-  const part = place / (share / 100);
+  const fraction = createHash('sha256').update(`${key}.${addressId}`).digest().readUIntBE(0, 6) / 2 ** 48;
+  const part = fraction / (share / 100);
   return part < 1 ? Math.floor(part * variants) : null;
 }
 

@@ -78,10 +78,10 @@ export function readRefusal(text: string): Refusal {
 
 function findCause(code: number, enhanced: string | null, reply: string): Cause {
   const [, subject = '', detail = ''] = /^[245]\.(\d{1,3})\.(\d{1,3})$/.exec(enhanced ?? '') ?? [];
-  const said = causeInText(reply, `${subject}.${detail}`);
+  const causeOfText = causeInText(reply, `${subject}.${detail}`);
   const coded = BY_CODE[`${subject}.${detail}`] ?? BY_SUBJECT[subject] ?? byReplyCode(code, enhanced);
-  if (VAGUE.has(coded)) return said ?? coded;
-  return said !== null && FINAL.has(coded) && EXCUSES.has(said) ? said : coded;
+  if (VAGUE.has(coded)) return causeOfText ?? coded;
+  return causeOfText !== null && FINAL.has(coded) && EXCUSES.has(causeOfText) ? causeOfText : coded;
 }
 
 /** The cause of a refusal without a known enhanced code. 556: the domain accepts no mail (RFC 7504). */

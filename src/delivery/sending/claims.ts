@@ -136,7 +136,7 @@ export class Claims {
 /** The claims grouped by the form of their mails, each group with the mailing in that form. */
 function byForm(mailing: OpenMailing, { measured, unmeasured }: PreparedMailing, claims: readonly Claim[]): Batch[] {
   return [measured, unmeasured].flatMap((ready, is_unmeasured) => {
-    const theirs = claims.filter((claim) => claim.is_unmeasured === is_unmeasured);
-    return theirs.length === 0 ? [] : [{ mailing, ready, claims: theirs }];
+    const ofForm = claims.filter((claim) => claim.is_unmeasured === is_unmeasured);
+    return ofForm.length === 0 ? [] : [{ mailing, ready, claims: ofForm }];
   });
 }

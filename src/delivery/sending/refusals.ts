@@ -81,7 +81,7 @@ export class Refusals {
     if (known.accepted.size < 2) known.accepted.add(domain);
     if (known.streak.all.size === 0) return [];
     if (known.streak.comparisons > 0 && !known.streak.domains.has(domain))
-      for (const one of known.streak.domains) known.refusing.add(one);
+      for (const domain of known.streak.domains) known.refusing.add(domain);
     return endStreak(known);
   }
 
@@ -113,8 +113,8 @@ export class Refusals {
       return null;
     if (streak.domains.size > 1 || streak.comparisons >= MAX_COMPARISONS) return 'hold';
     if (!isLast) return streak.all.size >= streak.comparisons * MAX_REFUSALS ? 'compare' : null;
-    const isElsewhereAccepted = [...accepted].some((domain) => !streak.domains.has(domain));
-    return streak.named.size >= MAX_NAMING_US || !isElsewhereAccepted ? 'hold' : 'theirs';
+    const isAcceptedElsewhere = [...accepted].some((domain) => !streak.domains.has(domain));
+    return streak.named.size >= MAX_NAMING_US || !isAcceptedElsewhere ? 'hold' : 'theirs';
   }
 
   /** Counts a comparison and returns the domain whose recipients were refused. */
@@ -144,7 +144,7 @@ export class Refusals {
    */
   blameDomain(mailingId: number): Suspect[] {
     const known = this.#refusalsFor(mailingId);
-    for (const one of known.streak.domains) known.refusing.add(one);
+    for (const domain of known.streak.domains) known.refusing.add(domain);
     return endStreak(known);
   }
 

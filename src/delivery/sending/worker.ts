@@ -169,7 +169,7 @@ export class DeliveryWorker {
     if (open.length + this.#results.length + this.#handoffs.unrecorded === 0) return [];
     const warmed = this.#deps.warmUps.startRound(open);
     const due = mayClaim ? this.#mayLeaveNow(warmed.filter(({ is_due }) => is_due === 1)) : [];
-    const { batches, putOff, held } = this.#ledger.inTransaction(() => {
+    const { batches, postponed, held } = this.#ledger.inTransaction(() => {
       this.#deps.pacing.startRound();
       this.#record(open);
       const held = this.#holdByResults(open);
@@ -180,7 +180,7 @@ export class DeliveryWorker {
     });
     for (const id of held) this.#stopped.add(id);
     this.#clearRecorded();
-    for (const { claim, due_at } of putOff) this.#results.requeue(claim, due_at);
+    for (const { claim, due_at } of postponed) this.#results.requeue(claim, due_at);
     return batches;
   }
 
@@ -208,21 +208,21 @@ export class DeliveryWorker {
   }
 
   /** The claims that may be sent now, and those that wait until the rate of their recipient domain or its group allows another mail. */
-  #limited(batches: readonly Batch[]): { batches: Batch[]; putOff: { claim: Claim; due_at: number }[] } {
+  #limited(batches: readonly Batch[]): { batches: Batch[]; postponed: { claim: Claim; due_at: number }[] } {
     const { rates, pacing } = this.#deps;
-    const putOff: { claim: Claim; due_at: number }[] = [];
+    const postponed: { claim: Claim; due_at: number }[] = [];
     const limited = batches.map((batch) => {
       const claims = batch.claims.filter((claim) => {
         const domain = domainOf(claim);
         const wait = pacing.waitFor(batch.mailing, domain) || rates.waitFor(batch.mailing.id, domain);
         if (wait === 0) return true;
         rates.giveBack(1);
-        putOff.push({ claim, due_at: this.#steady() + wait });
+        postponed.push({ claim, due_at: this.#steady() + wait });
         return false;
       });
       return { ...batch, claims };
     });
-    return { batches: limited, putOff };
+    return { batches: limited, postponed };
   }
 
   /** Records results in the ledger and finishes mailings whose recipients are all in a final state. */

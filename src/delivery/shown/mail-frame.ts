@@ -69,7 +69,7 @@ export function frameMail({ html, look, library, origins }: FrameInput): MailFra
     own.has(address) ||
     /^data:/i.test(address) ||
     (images !== 'own' && /^https?:/i.test(address) && (images === 'counted' || !PIXEL.test(address)));
-  const still = coloured
+  const framed = coloured
     .replaceAll(/(<img\b[^<>]*?\s)src=(["']?)([^"'\s<>]*)/gi, (_tag, before, quote, address) =>
       isLoaded(address)
         ? `${before}src=${quote}${own.get(address) ?? pathHere(address, origins)}`
@@ -82,7 +82,7 @@ export function frameMail({ html, look, library, origins }: FrameInput): MailFra
         : `<${name} tabindex="-1"${attributes}`,
     )
     .replace(/<body(?=[\s>])/i, '<body tabindex="0"');
-  const shown = withLinksDisabled(/<body[\s>]/i.test(still) ? still : withBody(still));
+  const shown = withLinksDisabled(/<body[\s>]/i.test(framed) ? framed : withBody(framed));
   const etag = `"${createHash('sha256').update(shown).digest('base64url')}"`;
   return { html: shown, etag, hasPictures: own.size > 0 };
 }
@@ -106,10 +106,10 @@ function withBody(html: string): string {
   return `<body tabindex="0">${html}`;
 }
 
-function withLinksDisabled(still: string): string {
-  return /<head\b[^<>]*>/i.test(still)
-    ? still.replace(/<head\b[^<>]*>/i, `$&${DISABLED_LINKS}`)
-    : DISABLED_LINKS + still;
+function withLinksDisabled(framed: string): string {
+  return /<head\b[^<>]*>/i.test(framed)
+    ? framed.replace(/<head\b[^<>]*>/i, `$&${DISABLED_LINKS}`)
+    : DISABLED_LINKS + framed;
 }
 
 /** Sets the background and text colours of mails that set none. */

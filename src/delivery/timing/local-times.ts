@@ -32,13 +32,13 @@ type PlaceGroup = Place & { ids: string; people: number };
  */
 export function localTimes(client: Database, mailingId: number): (after: number, local: LocalTime) => void {
   const moments = new Map<string, number>();
-  const momentIn = (zone: string, { date, time }: LocalTime) => {
+  const dueTimeIn = (zone: string, { date, time }: LocalTime) => {
     const moment = moments.get(zone) ?? toUtc(date, time, zone).getTime();
     moments.set(zone, moment);
     return moment;
   };
   const account = client.prepare<[number], number>('SELECT user_id FROM mailings WHERE id = ?').pluck();
-  const putOff = client.prepare<[number, string]>(
+  const setDueTime = client.prepare<[number, string]>(
     'UPDATE deliveries SET due_at = ? WHERE id IN (SELECT value FROM json_each(?))',
   );
   const count = client.prepare<[number, number, number]>(`
@@ -52,9 +52,9 @@ export function localTimes(client: Database, mailingId: number): (after: number,
         FROM deliveries d INDEXED BY deliveries_mailing LEFT JOIN contacts c ON c.id = d.contact_id
         WHERE d.mailing_id = ? AND d.id > ? AND d.state = ${DELIVERY_STATE.queued} GROUP BY 1, 2, 3`,
     ).all(mailingId, after);
-    const byMoment = Map.groupBy(groups, (place) => momentIn(findZone(place) ?? local.zone, local));
-    for (const [due, theirs] of byMoment) {
-      putOff.run(due, `[${theirs.map(({ ids }) => ids).join()}]`);
+    const byDueTime = Map.groupBy(groups, (place) => dueTimeIn(findZone(place) ?? local.zone, local));
+    for (const [due, theirs] of byDueTime) {
+      setDueTime.run(due, `[${theirs.map(({ ids }) => ids).join()}]`);
       count.run(
         mailingId,
         due,

@@ -149,12 +149,12 @@ function findNextTry(
   now: number,
   timeZone: string,
 ): number | null {
-  const had = prepared<[object], number>(client, latestMails('@address'))
+  const sentTimes = prepared<[object], number>(client, latestMails('@address'))
     .pluck()
     .all({ from: periods.from, most: periods.most, address: address_id });
   const days = caps.flatMap(({ mails, days }, slot) => {
     // There is room again when this mail leaves the period.
-    const last = had[mails - 1] ?? 0;
+    const last = sentTimes[mails - 1] ?? 0;
     return last < (periods[`from${slot}`] ?? 0) ? [] : [addDays(wallClock(new Date(last), timeZone).date, days)];
   });
   const day = days.sort().at(-1);

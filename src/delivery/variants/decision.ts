@@ -14,7 +14,7 @@ type Test = Pick<typeof abTests.$inferSelect, 'mailing_id' | 'winner_by' | 'trie
 /** The background thread's step for A/B tests. */
 export class AbTestDecisions {
   readonly #client: Database;
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #checkedAt = Number.NEGATIVE_INFINITY;
 
   constructor(client: Database) {
     this.#client = client;
@@ -25,10 +25,10 @@ export class AbTestDecisions {
    * whether there is more to do. `now` is in epoch milliseconds, `monotonic` is monotonic milliseconds.
    */
   async step(now: number, monotonic: number, mayContinue: () => boolean): Promise<boolean> {
-    const isLooking = monotonic - this.#lookedAt >= CHECK_MS;
-    if (isLooking) this.#lookedAt = monotonic;
+    const isCheckDue = monotonic - this.#checkedAt >= CHECK_MS;
+    if (isCheckDue) this.#checkedAt = monotonic;
     let hasMore = false;
-    for (const test of isLooking ? dueTests(this.#client, now) : decidedTests(this.#client)) {
+    for (const test of isCheckDue ? dueTests(this.#client, now) : decidedTests(this.#client)) {
       if (test.winner !== null) hasMore = (await release(this.#client, test, mayContinue)) || hasMore;
       else hasMore = checkTest(this.#client, test, now) || hasMore;
     }

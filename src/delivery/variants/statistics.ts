@@ -78,9 +78,9 @@ export function rateInterval({ people, successes }: Group): { low: number; high:
   const rate = successes / people;
   const square = Z_INTERVAL ** 2;
   const middle = rate + square / (2 * people);
-  const reach = Z_INTERVAL * Math.sqrt((rate * (1 - rate)) / people + square / (4 * people ** 2));
+  const halfWidth = Z_INTERVAL * Math.sqrt((rate * (1 - rate)) / people + square / (4 * people ** 2));
   const scale = 1 + square / people;
-  return { low: Math.max(0, (middle - reach) / scale), high: Math.min(1, (middle + reach) / scale) };
+  return { low: Math.max(0, (middle - halfWidth) / scale), high: Math.min(1, (middle + halfWidth) / scale) };
 }
 
 /**

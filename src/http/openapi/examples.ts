@@ -175,6 +175,6 @@ export function exampleForSchema(name: string, schema: Record<string, unknown>):
 }
 
 function exampleText(given: unknown): string {
-  const one = Array.isArray(given) ? given[0] : given;
-  return typeof one === 'string' || typeof one === 'number' ? String(one) : 'text';
+  const first = Array.isArray(given) ? given[0] : given;
+  return typeof first === 'string' || typeof first === 'number' ? String(first) : 'text';
 }

@@ -28,7 +28,7 @@ const REPORTS = 'reports of sender nodes';
 /** The duration of a request for reports, after which it is repeated. The loss of a consumer's server is noticed within this time. */
 const EXPIRES_MS = 5000;
 /** How often to check for contacts who have unsubscribed or were suppressed. */
-const LEAVERS_MS = 100;
+const CONTACT_CHECK_MS = 100;
 /** If a check of the nodes is this late, this process was stopped and could not receive heartbeats. */
 const LATE_MS = 3 * BEAT_MS;
 
@@ -55,7 +55,7 @@ export class Controller {
   #isCutOff = false;
   #reports: ConsumerMessages | null = null;
   #timer: NodeJS.Timeout | null = null;
-  #leavers: NodeJS.Timeout | null = null;
+  #contactTimer: NodeJS.Timeout | null = null;
   #recording: NodeJS.Timeout | null = null;
 
   constructor(deps: ControllerDeps) {
@@ -104,7 +104,7 @@ export class Controller {
   /** Ends the connection. Nodes continue with their pages until their lease ends. */
   async close(): Promise<void> {
     this.#ending.abort();
-    for (const timer of [this.#timer, this.#leavers, this.#recording]) if (timer !== null) clearInterval(timer);
+    for (const timer of [this.#timer, this.#contactTimer, this.#recording]) if (timer !== null) clearInterval(timer);
     await this.#connection?.close();
     this.#writeRefusals();
   }
@@ -187,9 +187,9 @@ export class Controller {
       if (silent.length > 0) void this.#giveUp(connection, handoffs, silent);
     }, BEAT_MS);
     this.#timer.unref();
-    const leavers = new ContactWatch(this.#deps.client);
-    this.#leavers = setInterval(() => this.#withdrawExcluded(leavers, handoffs), LEAVERS_MS);
-    this.#leavers.unref();
+    const contactWatch = new ContactWatch(this.#deps.client);
+    this.#contactTimer = setInterval(() => this.#withdrawExcluded(contactWatch, handoffs), CONTACT_CHECK_MS);
+    this.#contactTimer.unref();
   }
 
   #record(record: FleetRecord, handoffs: NodeHandoffs): void {
@@ -205,9 +205,9 @@ export class Controller {
     this.#guarded('how many messages of nodes were refused could not be written', () => this.#refusals.flush(client));
   }
 
-  #withdrawExcluded(leavers: ContactWatch, handoffs: NodeHandoffs): void {
+  #withdrawExcluded(contactWatch: ContactWatch, handoffs: NodeHandoffs): void {
     this.#guarded('those who left could not be read; it will be tried again', () =>
-      handoffs.withdrawAddresses(leavers.look()),
+      handoffs.withdrawAddresses(contactWatch.look()),
     );
   }
 
@@ -237,16 +237,17 @@ export class Controller {
   /** Reads reports in order, from the one after the last that is on disk, for as long as the connection lasts. */
   async #takeReports(connection: NatsConnection, handoffs: NodeHandoffs): Promise<void> {
     const { signal } = this.#ending;
-    for (let said = ''; !signal.aborted; ) {
+    for (let lastLogged = ''; !signal.aborted; ) {
       try {
         await makeStreams(connection);
         await this.#takeFrom(connection, handoffs);
-        said = '';
+        lastLogged = '';
       } catch (error) {
         if (signal.aborted) return;
         if (!this.#isCutOff) this.#failing.failed(REPORTS);
-        if (said !== String(error)) this.#deps.warn({ err: String(error) }, 'the reports of nodes cannot be read now');
-        said = String(error);
+        if (lastLogged !== String(error))
+          this.#deps.warn({ err: String(error) }, 'the reports of nodes cannot be read now');
+        lastLogged = String(error);
       }
       await setTimeout(RETRY_MS, undefined, { signal }).catch(() => undefined);
     }
@@ -317,8 +318,8 @@ class ContactWatch {
   look(): Set<number> {
     const found = this.#since.all(this.#last);
     for (const { kind, id } of found) {
-      const which = kind === 0 ? 'unsubscribed' : 'suppressed';
-      this.#last[which] = Math.max(this.#last[which], id);
+      const kindName = kind === 0 ? 'unsubscribed' : 'suppressed';
+      this.#last[kindName] = Math.max(this.#last[kindName], id);
     }
     return new Set(found.map(({ address }) => address));
   }

@@ -114,8 +114,9 @@ export class FleetRecord {
     const { client, monotonic, warn } = this.#deps;
     const now = monotonic();
     this.#stuckSince = reason === null ? null : (this.#stuckSince ?? now);
-    const isTold =
+    const isReported =
       this.#stuckSince === null || now - this.#stuckSince >= TOLD_AFTER_MS || mailWaitsReason(client) !== null;
-    if (isTold && noteMailWaits(client, reason)) warn({ reason }, reason === null ? 'mail leaves again' : 'mail waits');
+    if (isReported && noteMailWaits(client, reason))
+      warn({ reason }, reason === null ? 'mail leaves again' : 'mail waits');
   }
 }

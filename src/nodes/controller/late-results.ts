@@ -49,9 +49,9 @@ export class LateResults {
   take(name: string, sequence: number, results: readonly Ended[]): ReadonlySet<number> {
     const late = new Set<number>();
     const refused: number[] = [];
-    for (const one of results) {
-      const [id, , , , , , proof = ''] = one;
-      const outcome = outcomeOf(one);
+    for (const result of results) {
+      const [id, , , , , , proof = ''] = result;
+      const outcome = outcomeOf(result);
       if (!this.#proofs.isRight(name, id, proof)) refused.push(id);
       else if (outcome !== 'withdrawn' && outcome.kind === 'accepted') {
         this.#accepted.set(id, outcome.reply);

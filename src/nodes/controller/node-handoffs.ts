@@ -280,10 +280,10 @@ export class NodeHandoffs implements Handoffs {
 
   #giveUp(node: FleetNode): void {
     this.#fleet.remove(node.run);
-    const theirs = [...this.#pages.values()].filter(({ run }) => run === node.run);
-    const lost = theirs.reduce((sum, { claims }) => sum + claims.size, 0);
-    this.#deps.log({ node: node.name, recipients: lost }, 'a sender node has gone');
-    for (const page of theirs) for (const claim of [...page.claims.values()]) this.#end(page, claim, 'withdrawn');
+    const pagesOfNode = [...this.#pages.values()].filter(({ run }) => run === node.run);
+    const lostRecipients = pagesOfNode.reduce((sum, { claims }) => sum + claims.size, 0);
+    this.#deps.log({ node: node.name, recipients: lostRecipients }, 'a sender node has gone');
+    for (const page of pagesOfNode) for (const claim of [...page.claims.values()]) this.#end(page, claim, 'withdrawn');
   }
 
   /**
@@ -291,8 +291,8 @@ export class NodeHandoffs implements Handoffs {
    */
   #compare(node: FleetNode, has: ReadonlyMap<number, readonly number[]>): void {
     for (const page of [...this.#pages.values()].filter(({ run }) => run === node.run)) {
-      const present = new Set(has.get(page.id));
-      for (const claim of [...page.claims.values()]) if (!present.has(claim.id)) this.#end(page, claim, 'withdrawn');
+      const heldByNode = new Set(has.get(page.id));
+      for (const claim of [...page.claims.values()]) if (!heldByNode.has(claim.id)) this.#end(page, claim, 'withdrawn');
     }
     const unknown = [...has.keys()].filter((id) => !this.#pages.has(id));
     for (const page of unknown) this.#withdrawals.add(node, { upTo: page, page });

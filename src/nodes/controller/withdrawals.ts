@@ -53,17 +53,17 @@ export class Withdrawals {
    * Withdraws mails to the matching recipients that the nodes have not started; the next claim decides whether the recipients may get them.
    */
   withdrawDeliveries(isMeant: (claim: Claim) => boolean): void {
-    const theirs = new Map<string, { deliveries: number[]; upTo: number }>();
+    const byRun = new Map<string, { deliveries: number[]; upTo: number }>();
     for (const { id, run, claims } of this.#pages.values()) {
       for (const claim of claims.values()) {
         if (!isMeant(claim)) continue;
-        const one = theirs.get(run) ?? { deliveries: [], upTo: 0 };
+        const one = byRun.get(run) ?? { deliveries: [], upTo: 0 };
         one.deliveries.push(claim.id);
         one.upTo = Math.max(one.upTo, id);
-        theirs.set(run, one);
+        byRun.set(run, one);
       }
     }
-    for (const [run, what] of theirs) {
+    for (const [run, what] of byRun) {
       const node = this.#fleet.find(run);
       if (node !== undefined) this.#tell(node, what);
     }
@@ -80,8 +80,8 @@ export class Withdrawals {
     for (const [run, upTo] of newest) {
       const node = this.#fleet.find(run);
       if (node === undefined) continue;
-      const isTold = node.withdrawals.some((one) => isWhole(one) && one.mailing === mailing && one.upTo >= upTo);
-      if (!isTold) this.#tell(node, mailing === undefined ? { upTo } : { upTo, mailing });
+      const isAlreadySent = node.withdrawals.some((one) => isWhole(one) && one.mailing === mailing && one.upTo >= upTo);
+      if (!isAlreadySent) this.#tell(node, mailing === undefined ? { upTo } : { upTo, mailing });
       if (this.#fleet.mayStart(node)) isDone = false;
     }
     return isDone;

@@ -30,13 +30,13 @@ const LEFT_AT = `SELECT max(created_at) AS at FROM (
 
 /** The database queries needed for each message. */
 function lookups({ $client }: Db) {
-  const one = <Value>(sql: string) => $client.prepare<(number | string)[], Value>(sql).pluck();
+  const prepareQuery = <Value>(sql: string) => $client.prepare<(number | string)[], Value>(sql).pluck();
   return {
-    address: one<number>('SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?'),
-    email: one<string>('SELECT normalized_email FROM addresses WHERE user_id = ? AND id = ?'),
-    group: one<number>('SELECT id FROM unsubscribe_groups WHERE user_id = ? AND id = ?'),
-    suppression: one<number>('SELECT id FROM suppressions WHERE address_id = ?'),
-    changedAt: one<number>('SELECT changed_at FROM unpublished_choices WHERE address_id = ? AND list = ?'),
+    address: prepareQuery<number>('SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?'),
+    email: prepareQuery<string>('SELECT normalized_email FROM addresses WHERE user_id = ? AND id = ?'),
+    group: prepareQuery<number>('SELECT id FROM unsubscribe_groups WHERE user_id = ? AND id = ?'),
+    suppression: prepareQuery<number>('SELECT id FROM suppressions WHERE address_id = ?'),
+    changedAt: prepareQuery<number>('SELECT changed_at FROM unpublished_choices WHERE address_id = ? AND list = ?'),
     leftAt: $client.prepare<[{ address: number; list: number }], { at: string | null }>(LEFT_AT),
     forget: $client.prepare<[number, number]>('DELETE FROM unpublished_choices WHERE address_id = ? AND list = ?'),
   };
@@ -94,10 +94,10 @@ export function consentApplier(
     // Erasing a contact removes the messages whose subject has the contact's hash, so the hash must belong to the address.
     if (listed !== String(consent.list) || !isContactKey(tokens, account, email, person))
       throw new Error('the choice is of another person or list than its subject');
-    const gone = findErasedId(db.$client, account, email);
+    const erasedId = findErasedId(db.$client, account, email);
     // The choice was made with an old link, so the address is in the stream again.
-    if (gone !== undefined) {
-      recordWrite(db.$client, 'erase-choices', { account, address: gone, person } satisfies ErasedContact);
+    if (erasedId !== undefined) {
+      recordWrite(db.$client, 'erase-choices', { account, address: erasedId, person } satisfies ErasedContact);
       return;
     }
     const read = tokens.readRecipient('unsubscribe', token, email);

@@ -92,12 +92,12 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
     /** Creates deleted streams and buckets again, and publishes the data that nodes need. */
     const keepStreams = async () => {
       const found = await streamCreationTimes(connected);
-      const gone = ALL_STREAMS.filter((name) => !found.has(name));
-      if (gone.length > 0) {
+      const missing = ALL_STREAMS.filter((name) => !found.has(name));
+      if (missing.length > 0) {
         await makeStreams(connected);
-        deps.warn({ streams: gone }, 'streams were gone from NATS, with what was in them; they were made again');
+        deps.warn({ streams: missing }, 'streams were gone from NATS, with what was in them; they were made again');
       }
-      const now = gone.length > 0 ? await streamCreationTimes(connected) : found;
+      const now = missing.length > 0 ? await streamCreationTimes(connected) : found;
       if (ALL_STREAMS.some((name) => now.get(name) !== made.get(name))) content.forget();
       made = now;
     };
@@ -175,18 +175,19 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
     }
   };
   const repeat = async (step: string, everyMs: number, task: () => Promise<void>) => {
-    let said = '';
+    let lastLogged = '';
     while (!signal.aborted) {
       try {
         await task();
-        said = '';
+        lastLogged = '';
         note(step, true);
       } catch (error) {
         note(step, false);
-        if (said !== String(error)) log({ err: String(error) }, 'NATS did not take what it is to keep; trying again');
-        said = String(error);
+        if (lastLogged !== String(error))
+          log({ err: String(error) }, 'NATS did not take what it is to keep; trying again');
+        lastLogged = String(error);
       }
-      await setTimeout(said === '' ? everyMs : RETRY_MS, null, { signal }).catch(() => undefined);
+      await setTimeout(lastLogged === '' ? everyMs : RETRY_MS, null, { signal }).catch(() => undefined);
     }
   };
   /** Retries hits whose mail was not recorded as accepted when they arrived. */

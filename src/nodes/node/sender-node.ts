@@ -175,17 +175,17 @@ export class SenderNode {
   async #ask(): Promise<BeatReply | null> {
     this.#shares.measure();
     const { capacity, refusal } = this.#shares.general;
-    const takesNone = this.#isLeaving || !this.#relays.isOpen;
+    const isRefusing = this.#isLeaving || !this.#relays.isOpen;
     const beat: Beat = {
       protocol: PROTOCOL,
       version: VERSION,
       run: this.#run,
       name: this.#name,
       brain: this.#controllerRun,
-      capacity: takesNone ? 0 : capacity,
+      capacity: isRefusing ? 0 : capacity,
       rate: this.#shares.rate,
       refusal: this.#relays.isOpen || !this.#relays.areKnown ? refusal : NO_RELAY,
-      ...(!takesNone && { relays: this.#shares.named }),
+      ...(!isRefusing && { relays: this.#shares.named }),
       warmUp: this.#config.WARM_UP,
       isEnding: this.#isLeaving,
       withdrawn: this.#withdrawn,

@@ -184,9 +184,9 @@ function readQmailNotice(text: string): RecipientReport[] {
   if (!INTRODUCTION.test(paragraphs[0] ?? '')) return [];
   const end = paragraphs.findIndex((paragraph) => /^[-=]/.test(paragraph));
   return paragraphs.slice(1, end === -1 ? undefined : end).flatMap((paragraph) => {
-    const [, recipient = '', said = ''] = /^<([^>]{1,320})>:\s*(.*)$/s.exec(paragraph.slice(0, 3000)) ?? [];
-    const status = /\(#([245]\.\d{1,3}\.\d{1,3})\)/.exec(said)?.[1] ?? null;
-    return recipient === '' ? [] : [failedReport(recipient, status, said)];
+    const [, recipient = '', reply = ''] = /^<([^>]{1,320})>:\s*(.*)$/s.exec(paragraph.slice(0, 3000)) ?? [];
+    const status = /\(#([245]\.\d{1,3}\.\d{1,3})\)/.exec(reply)?.[1] ?? null;
+    return recipient === '' ? [] : [failedReport(recipient, status, reply)];
   });
 }
 
@@ -202,8 +202,8 @@ function readEximNotice(failedRecipients: string, text: string): RecipientReport
     .filter((address) => address.includes('@'))
     .map((address) => {
       const at = text.indexOf(address);
-      const said = at === -1 ? '' : text.slice(at + address.length, at + address.length + 2000);
-      return failedReport(address, null, said.split(/\n[ \t]*\r?\n/, 1)[0] ?? '');
+      const reply = at === -1 ? '' : text.slice(at + address.length, at + address.length + 2000);
+      return failedReport(address, null, reply.split(/\n[ \t]*\r?\n/, 1)[0] ?? '');
     });
 }
 
@@ -240,8 +240,8 @@ export function readDeliveryStatus(text: string): RecipientReport[] {
 }
 
 /** The report for a failed recipient, classified by the server's reply `said`, or by the reported `status` if the reply is not clear. */
-export function failedReport(recipient: string | null, status: string | null, said: string): RecipientReport {
-  const refusal = readRefusal(said);
+export function failedReport(recipient: string | null, status: string | null, reply: string): RecipientReport {
+  const refusal = readRefusal(reply);
   // The code in the rejecting server's own reply is more reliable than the status that the reporting server derived from it.
   const isSpecific = refusal.enhanced !== null && !refusal.enhanced.endsWith('.0.0');
   const enhanced = (isSpecific ? refusal.enhanced : status) ?? '5.0.0';
@@ -249,7 +249,7 @@ export function failedReport(recipient: string | null, status: string | null, sa
     kind: 'failed',
     recipient: recipient === null ? null : sanitizeText(recipient.slice(0, MAX_ADDRESS_LENGTH)),
     status: status ?? refusal.enhanced,
-    diagnostic: sanitizeText(said),
+    diagnostic: sanitizeText(reply),
     verdict: classifyFinal({ ...refusal, enhanced }),
   };
 }
@@ -264,8 +264,8 @@ export function overallVerdict(recipients: readonly RecipientReport[]): Verdict 
   const [first] = failed;
   if (first === undefined) return null;
   if (usable === undefined) return first.verdict;
-  const mild = failed.find(({ verdict }) => verdict?.kind === 'failed')?.verdict;
-  return mild ?? (first.verdict && { ...first.verdict, kind: 'failed' });
+  const failedOnly = failed.find(({ verdict }) => verdict?.kind === 'failed')?.verdict;
+  return failedOnly ?? (first.verdict && { ...first.verdict, kind: 'failed' });
 }
 
 function recipientReport(kind: RecipientReport['kind'], fields: ReadonlyMap<string, string>): RecipientReport {

@@ -41,8 +41,8 @@ export function recordBounce(
         )
         .get(deliveryId);
       if (delivery === undefined || isRecorded(client, deliveryId, kind, delivery)) return false;
-      const told = isErasedRow(client, delivery.address_id) ? '' : diagnostic;
-      if (kind === 'complaint' || bounceDelivery(client, delivery, told, now.getTime())) {
+      const storedDiagnostic = isErasedRow(client, delivery.address_id) ? '' : diagnostic;
+      if (kind === 'complaint' || bounceDelivery(client, delivery, storedDiagnostic, now.getTime())) {
         client
           .prepare('INSERT INTO events (mailing_id, delivery_id, kind, happened_at) VALUES (?, ?, ?, ?)')
           .run(delivery.mailing_id, deliveryId, kind, now.getTime());

@@ -138,14 +138,14 @@ export function* readSes(message: string, id: string): Generator<ProviderEvent> 
   const type = textAt(fields, 'notificationType') || textAt(fields, 'eventType');
   const mail = fieldsAt(fields, 'mail');
   const shared = { messageId: messageIdOf(mail), returnPath: textAt(mail, 'source') || null };
-  const about = (detail: Fields, name: string, effect: Effect | null, recipient: string, said: string) => ({
+  const about = (detail: Fields, name: string, effect: Effect | null, recipient: string, diagnostic: string) => ({
     ...shared,
     key: `${id} ${recipient}`,
     name,
     effect,
     recipient: recipient || null,
     happenedAt: timeAt(detail, 'timestamp'),
-    diagnostic: diagnosticOf(said),
+    diagnostic: diagnosticOf(diagnostic),
   });
 
   if (type === 'Bounce') {
@@ -155,8 +155,8 @@ export function* readSes(message: string, id: string): Generator<ProviderEvent> 
     // SES also calls automatic replies transient, so only a permanent one proves that the mail bounced.
     const effect = kind === 'Permanent' ? 'permanent' : 'temporary';
     for (const recipient of listAt(bounce, 'bouncedRecipients')) {
-      const said = textAt(recipient, 'diagnosticCode').replace(/^smtp; */i, '') || name;
-      yield about(bounce, name, effect, textAt(recipient, 'emailAddress'), said);
+      const diagnostic = textAt(recipient, 'diagnosticCode').replace(/^smtp; */i, '') || name;
+      yield about(bounce, name, effect, textAt(recipient, 'emailAddress'), diagnostic);
     }
   } else if (type === 'Complaint') {
     const complaint = fieldsAt(fields, 'complaint');
@@ -183,8 +183,8 @@ export function* readSes(message: string, id: string): Generator<ProviderEvent> 
 
 /** An event that has no meaning here. */
 export function eventWithoutEffect(name: string): ProviderEvent {
-  const nobody = { recipient: null, messageId: null, returnPath: null };
-  return { key: name, name, effect: null, ...nobody, happenedAt: null, diagnostic: '' };
+  const noRecipient = { recipient: null, messageId: null, returnPath: null };
+  return { key: name, name, effect: null, ...noRecipient, happenedAt: null, diagnostic: '' };
 }
 
 /** SES replaces the Message-ID. Ours is among the headers of the original mail, if these are included. */

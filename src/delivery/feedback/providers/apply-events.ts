@@ -196,12 +196,12 @@ function forget(db: Db, intakeId: number, { added, most }: { added: number; most
   ).get(intakeId);
   const tooMany = (present?.remembered ?? 0) + added - changes - most;
   if (tooMany <= 0) return changes;
-  const beyond = prepared(
+  const excess = prepared(
     client,
     `DELETE FROM provider_event_keys WHERE intake_id = @id AND key IN (
        SELECT key FROM provider_event_keys WHERE intake_id = @id ORDER BY seen_at LIMIT @tooMany)`,
   ).run({ id: intakeId, tooMany });
-  return changes + beyond.changes;
+  return changes + excess.changes;
 }
 
 /** The maximum difference between clocks, plus the delay until a mail is recorded as accepted. */

@@ -117,13 +117,13 @@ interface ContactInMailings {
  * of their mailings. Call it inside a transaction.
  */
 export function deliveryEraser(client: Database): (person: ContactInMailings) => void {
-  const theirs = `FROM mailings m CROSS JOIN deliveries d INDEXED BY deliveries_person ON d.mailing_id = m.id AND d.address_id = @address
+  const ofContact = `FROM mailings m CROSS JOIN deliveries d INDEXED BY deliveries_person ON d.mailing_id = m.id AND d.address_id = @address
     WHERE m.id > @after AND m.id <= @to AND m.user_id = @account`;
   const replies = client.prepare<[ContactInMailings], Omit<ReasonChange, 'by'>>(
-    `SELECT d.mailing_id, d.state, d.reply ${theirs} AND d.reply IS NOT NULL`,
+    `SELECT d.mailing_id, d.state, d.reply ${ofContact} AND d.reply IS NOT NULL`,
   );
   const erase = client.prepare<[ContactInMailings]>(
-    `UPDATE deliveries SET contact_id = NULL, segment_recipient_id = NULL, reply = NULL WHERE id IN (SELECT d.id ${theirs})`,
+    `UPDATE deliveries SET contact_id = NULL, segment_recipient_id = NULL, reply = NULL WHERE id IN (SELECT d.id ${ofContact})`,
   );
   const countReasons = reasonCounter(client);
   return (person) => {

@@ -145,11 +145,11 @@ export class Ledger {
     const mailingId = mailing.id;
     return this.#client
       .transaction(() => {
-        const movedOn = this.#candidates.moveToNewest(mailingId);
-        const moved = movedOn.length;
+        const movedDeliveries = this.#candidates.moveToNewest(mailingId);
+        const moved = movedDeliveries.length;
         if (moved > 0) {
           this.#countReasons(
-            movedOn.flatMap(({ mailing_id, reply }) => [
+            movedDeliveries.flatMap(({ mailing_id, reply }) => [
               { mailing_id: mailingId, state: DELIVERY_STATE.queued, reply, by: -1 },
               { mailing_id, state: DELIVERY_STATE.queued, reply, by: 1 },
             ]),
@@ -162,17 +162,17 @@ export class Ledger {
           candidates.map(({ reply }) => ({ mailing_id: mailingId, state: DELIVERY_STATE.queued, reply, by: -1 })),
         );
         const eligible = candidates.filter((candidate) => candidate.ineligible_because === null);
-        const unbegun = eligible.filter(({ first_tried_at }) => first_tried_at === 0);
+        const untried = eligible.filter(({ first_tried_at }) => first_tried_at === 0);
         const caps = findMailingCaps(this.#client, mailingId);
         if (caps?.is_incomplete)
           markEarlierMails(
             this.#client,
             caps.account,
-            unbegun.map(({ address_id }) => address_id),
+            untried.map(({ address_id }) => address_id),
             now,
           );
-        const applyCaps = caps === null ? [] : findCapped(this.#client, caps, unbegun, now, this.#timeZone);
-        const isCapped = new Set(applyCaps.map(({ recipient }) => recipient));
+        const capped = caps === null ? [] : findCapped(this.#client, caps, untried, now, this.#timeZone);
+        const isCapped = new Set(capped.map(({ recipient }) => recipient));
         const claims = eligible.filter((candidate) => !isCapped.has(candidate));
         if (claims.length > 0) {
           const counts_to_caps = caps === null ? 0 : 1;
@@ -183,9 +183,9 @@ export class Ledger {
           }
           this.#addTriggered.run(claims.filter((claim) => claim.attempt === 0).length, mailingId);
         }
-        const excludeIneligible = candidates.filter((candidate) => candidate.ineligible_because !== null);
-        this.#exclusions.excludeIneligible(mailingId, excludeIneligible, now);
-        this.#exclusions.applyCaps(mailingId, applyCaps, now, steady);
+        const ineligible = candidates.filter((candidate) => candidate.ineligible_because !== null);
+        this.#exclusions.excludeIneligible(mailingId, ineligible, now);
+        this.#exclusions.applyCaps(mailingId, capped, now, steady);
         return { claims, examined: candidates.length, moved };
       })
       .immediate();
@@ -212,9 +212,9 @@ export class Ledger {
           if (result.state === 'queued') continue;
           ended.push(result.id);
           if (result.in_series) {
-            const theirs = series.get(result.mailing_id) ?? [];
-            theirs.push(result.id);
-            series.set(result.mailing_id, theirs);
+            const ofMailing = series.get(result.mailing_id) ?? [];
+            ofMailing.push(result.id);
+            series.set(result.mailing_id, ofMailing);
           }
           const count = counts.get(result.mailing_id) ?? {};
           count[result.state] = (count[result.state] ?? 0) + 1;
@@ -350,8 +350,8 @@ export class Exclusions {
    * them wait. Waits are measured by `steady`, epoch milliseconds.
    */
   applyCaps(mailingId: number, people: readonly Capped<Candidate>[], now: number, steady: number): void {
-    const out = people.filter(({ until }) => until === null);
-    const reasons = out.map(({ recipient, reason }) => ({ id: recipient.id, reason }));
+    const excluded = people.filter(({ until }) => until === null);
+    const reasons = excluded.map(({ recipient, reason }) => ({ id: recipient.id, reason }));
     this.#suppressAll(mailingId, reasons, now, 'through');
     for (const { recipient, reason, until } of people) {
       if (until === null) continue;

@@ -79,9 +79,9 @@ export class SmtpPool implements Courier {
    * Rejects only with what `start` throws.
    */
   send(handoff: Handoff): Promise<Outcome | 'withdrawn'> {
-    const named = this.#relayStates.named(handoff.relayId ?? null);
+    const named = this.#relayStates.findById(handoff.relayId ?? null);
     if (named === undefined) return Promise.resolve('withdrawn');
-    if (named !== null) named.isNamed = true;
+    if (named !== null) named.hasBoundMail = true;
     const only = named?.queue ?? null;
     return new Promise((resolve, reject) => {
       this.#queues.push({ handoff, resolve, reject, only, requeues: 0, refusedBy: [], refusal: null, next: null });
@@ -94,11 +94,11 @@ export class SmtpPool implements Courier {
    * relays is available. Mail bound to one relay takes no capacity from other relays.
    */
   room(relayId: number | null = null): number {
-    const named = this.#relayStates.named(relayId);
+    const named = this.#relayStates.findById(relayId);
     if (this.#isClosing || named === undefined) return 0;
     const { all, best, pause } = this.#relayStates;
     const relay = named ?? best;
-    const counted = named === null ? all.filter((one) => one === best || !one.isNamed) : [named];
+    const counted = named === null ? all.filter((one) => one === best || !one.hasBoundMail) : [named];
     const sum = (count: (relayState: RelayState) => number) => counted.reduce((total, one) => total + count(one), 0);
     const least = relay?.isHealthy ? relay.slots : (relay?.pause ?? pause) === 0 ? 1 : 0;
     const { responsive, load } = this.#sessions.use(counted);
@@ -151,7 +151,7 @@ export class SmtpPool implements Courier {
   #isDone({ relayState, completed }: Session): boolean {
     if (this.#isClosing || relayState.pause > 0 || relayState.isSpent(completed)) return true;
     return (
-      !relayState.isNamed &&
+      !relayState.hasBoundMail &&
       relayState.queue.length === 0 &&
       this.#relayStates.betterThan(relayState)?.hasRoom() === true
     );

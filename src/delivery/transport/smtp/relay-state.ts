@@ -25,7 +25,7 @@ export class RelayState {
   /** Hand-offs bound to this relay, and those whose sender another relay rejected. */
   readonly queue = new PendingHandoffs();
   /** Whether mail bound to this relay has arrived. Other mail then goes here only while no better relay works. */
-  isNamed = false;
+  hasBoundMail = false;
   /** Whether the common queue is next; it takes turns with mail bound to this relay. */
   isCommonNext = false;
   readonly throughput: Throughput;
@@ -138,7 +138,7 @@ export class RelayState {
    * took too long to open. If mail has no other relay, the next connection gets twice the time, at most that of RFC 5321 4.5.3.2.1.
    */
   failed(failure: Outcome, startedAt: number, isSilent: boolean): void {
-    if (isSilent && (this.#isAlone || this.isNamed))
+    if (isSilent && (this.#isAlone || this.hasBoundMail))
       this.handshakeMs = Math.min(this.#timeouts.greeting, this.handshakeMs * 2);
     if (this.open > 0) {
       // A slow connection says nothing about the others; a refused one shows how many the relay accepts.
@@ -210,8 +210,8 @@ export class RelayState {
     this.#refusals = 0;
     this.#peak = 0;
     // Waiting hand-offs get this outcome. They were not started, so its stage must be one before MAIL.
-    const early = failure.stage === 'connect' || failure.stage === 'tls' || failure.stage === 'auth';
-    this.failure = early ? failure : { ...failure, stage: 'connect' };
+    const isBeforeMail = failure.stage === 'connect' || failure.stage === 'tls' || failure.stage === 'auth';
+    this.failure = isBeforeMail ? failure : { ...failure, stage: 'connect' };
   }
 }
 
@@ -229,7 +229,7 @@ export class RelayStates {
    * The relay with this id; null if any may be used, as always with relays of the environment, which have no id; undefined if there is no
    * such relay.
    */
-  named(relayId: number | null): RelayState | null | undefined {
+  findById(relayId: number | null): RelayState | null | undefined {
     if (relayId === null || this.all.every(({ relay }) => relay.id === undefined)) return null;
     return this.all.find(({ relay }) => relay.id === relayId);
   }

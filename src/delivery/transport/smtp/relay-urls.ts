@@ -46,18 +46,18 @@ export function parseRelays(text: string): Relay[] {
     const login = parseLogin(url);
     if (host === null || login === undefined) throw invalid(form);
 
-    const off = url.search === '?tls=off';
+    const isTlsOff = url.search === '?tls=off';
     const required = url.search === '?tls=required';
-    if (url.search !== '' && !off && !required) throw invalid('the only options are ?tls=off and ?tls=required');
-    if (implicit && off) throw invalid('smtps:// and tls=off contradict each other');
+    if (url.search !== '' && !isTlsOff && !required) throw invalid('the only options are ?tls=off and ?tls=required');
+    if (implicit && isTlsOff) throw invalid('smtps:// and tls=off contradict each other');
     const local = isLocal(host);
-    if (login !== null && off && !local) {
+    if (login !== null && isTlsOff && !local) {
       throw invalid('a user and password would cross the network in plain text with tls=off');
     }
     return {
       host,
       port: Number(url.port) || (implicit ? 465 : 587),
-      tls: implicit ? 'implicit' : off ? 'off' : local && !required ? 'offered' : 'required',
+      tls: implicit ? 'implicit' : isTlsOff ? 'off' : local && !required ? 'offered' : 'required',
       verify: !local || required,
       local,
       login,

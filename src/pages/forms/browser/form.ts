@@ -28,14 +28,14 @@ function prove(form: HTMLFormElement): void {
     const solution = await solveChallenge({ challenge, deriveKey });
     if (solution !== null) proof.value = btoa(JSON.stringify({ challenge, solution }));
   };
-  const proveIt = async () => {
+  const proveAndWait = async () => {
     // Without a solution only the challenge is sent, which is accepted for a few visitors per hour.
     await solve().catch(() => undefined);
     await wait(SOONEST_MS - (performance.now() - challengedAt));
     isProven = true;
   };
   const begin = () => {
-    proving ??= proveIt();
+    proving ??= proveAndWait();
     return proving;
   };
   // A form filled in by the browser gets no focus event.
