@@ -34,7 +34,7 @@ export const feeds: Translation<typeof english> = {
   'feeds.field.weekday': 'Wochentag der wöchentlichen Sammlung',
   'feeds.field.time_of_day': 'Uhrzeit der Sammlung',
   'feeds.field.time_zone': 'Zeitzone',
-  'feeds.hint.time_zone': 'Zum Beispiel Europe/Berlin.',
+  'feeds.hint.time_zone': 'Tippen Sie den Namen einer Stadt, um sie zu finden.',
   'feeds.field.subject': 'Betreff',
   'feeds.hint.subject': 'Platzhalter: ((item_title)), ((feed_title)), ((items_count)) und die für Kontakte.',
   'feeds.field.template_id': 'Vorlage',

@@ -32,7 +32,7 @@ export const feeds = {
   'feeds.field.weekday': 'Day of a weekly digest',
   'feeds.field.time_of_day': 'Time of a digest',
   'feeds.field.time_zone': 'Time zone',
-  'feeds.hint.time_zone': 'Such as Europe/Berlin.',
+  'feeds.hint.time_zone': 'Type the name of a city to find it.',
   'feeds.field.subject': 'Subject',
   'feeds.hint.subject': 'Merge tags: ((item_title)), ((feed_title)), ((items_count)), and those of contacts.',
   'feeds.field.template_id': 'Template',

@@ -73,22 +73,40 @@ export function AreaField({ name, label, hint, problems, value, ...area }: Field
   );
 }
 
+interface Option {
+  value: string;
+  label: string;
+  /** The heading that it stands below, together with the options next to it that have the same. */
+  group?: string;
+}
+
 /** A choice of one among some; where it is required, an option with an empty value is no choice. */
 export function SelectField({
   options,
   value,
   required = false,
   ...field
-}: FieldProps & { options: readonly { value: string; label: string }[]; value?: string; required?: boolean }) {
+}: FieldProps & { options: readonly Option[]; value?: string; required?: boolean }) {
   const { problem, attributes } = describedBy(field);
+  const groups = new Map<string, Option[]>();
+  for (const option of options) groups.set(option.group ?? '', [...(groups.get(option.group ?? '') ?? []), option]);
   return (
     <Around {...field} problem={problem}>
       <select {...attributes} required={required}>
-        {options.map((option) => (
-          <option key={option.value} value={option.value} selected={option.value === value}>
-            {option.label}
-          </option>
-        ))}
+        {[...groups].map(([group, within]) => {
+          const shown = within.map((option) => (
+            <option key={option.value} value={option.value} selected={option.value === value}>
+              {option.label}
+            </option>
+          ));
+          return group === '' ? (
+            shown
+          ) : (
+            <optgroup key={group} label={group}>
+              {shown}
+            </optgroup>
+          );
+        })}
       </select>
     </Around>
   );

@@ -77,14 +77,15 @@ export function FeedForm({ id, values, choices: { targets, senders, groups }, te
       ...templates.map(({ id: template, template_name: label }) => ({ value: String(template), label })),
     ],
   };
+  const time_zone = zoneOptions(String(values.time_zone ?? ''));
   return (
     <Card title={language.say(id === null ? 'feeds.add' : 'feeds.change')}>
       <form method="post" action={`/feeds/${id ?? 'new'}`} class="stack">
-        <div class="narrow">
-          <SOURCE.Fields {...{ values, problems }} options={{ weekday }} />
+        <div class="narrow stack">
+          <SOURCE.Fields {...{ values, problems }} options={{ weekday, time_zone }} />
         </div>
         <Targets targets={chosenFirst(targets, chosen)} given={chosen} problems={problems} />
-        <div class="narrow">
+        <div class="narrow stack">
           <MAIL.Fields {...{ values, problems }} options={mail} />
           <div class="buttons">
             <Button>{language.say(id === null ? 'feeds.add.submit' : 'feeds.save')}</Button>
@@ -96,4 +97,17 @@ export function FeedForm({ id, values, choices: { targets, senders, groups }, te
       </form>
     </Card>
   );
+}
+
+/** Every time zone by its city below its part of the world, where typing the name of the city finds it; before them UTC and the chosen one. */
+function zoneOptions(chosen: string) {
+  const first = [...new Set(['UTC', chosen])].filter((zone) => zone !== '');
+  const others = Intl.supportedValuesOf('timeZone').filter((zone) => zone.includes('/') && !first.includes(zone));
+  return [
+    ...first.map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') })),
+    ...others.map((zone) => {
+      const [group = '', ...city] = zone.split('/');
+      return { value: zone, label: city.join(', ').replaceAll('_', ' '), group };
+    }),
+  ];
 }
