@@ -166,7 +166,7 @@ t.test('where more rows failed than are kept, the file and the page say how many
   for (const page of [id, import_id]) {
     const { text } = await app.page('GET', `/contacts/import/${page}`, { headers: { ...FROM_PAGE, cookie } });
     t.match(text, 'Shown here: the first 100 of 1,200.');
-    t.match(text, 'In the file to download: the first 1,000 of 1,200.');
+    t.match(text, 'The file to download has the first 1,000 of 1,200.');
     t.match(
       text,
       /<th scope="row">3<\/th><td data-label="Column">E-mail<\/td><td data-label="Value"><bdi>nonsense<\/bdi>/,
