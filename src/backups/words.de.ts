@@ -8,11 +8,11 @@ export const backup: Translation<typeof english> = {
   'settings.done.backupDropped': 'Die hochgeladene Sicherung wurde verworfen. Nichts hat sich geändert.',
   'backup.make.title': 'Sicherung machen',
   'backup.make.text':
-    'Die Datei enthält alles, wie es in diesem Moment ist: Personen, Mails, Bilder, Einstellungen und die Schlüssel, die Mails unterschreiben. Bewahren Sie sie auf einer anderen Platte auf, so sicher wie diesen Dienst. Es kann eine Minute dauern, bis der Download beginnt.',
-  'backup.make.submit': 'Sicherung machen und herunterladen',
+    'Die Datei enthält alles, wie es jetzt ist: Kontakte, Mails, Bilder, Einstellungen und Ihre DKIM-Schlüssel. Bewahren Sie sie auf einer anderen Platte auf, so sicher wie diesen Dienst. Der Download beginnt womöglich erst nach einer Minute.',
+  'backup.make.submit': 'Sicherung herunterladen',
   'restore.title': 'Sicherung zurückspielen',
   'restore.text':
-    'Wählen Sie eine Sicherung, um zu sehen, was sie zurückbringt und was verloren geht. Nichts ändert sich, bevor Sie es bestätigen.',
+    'Wählen Sie eine Sicherung, um zu sehen, was sie zurückbringt und was verloren geht. Nichts ändert sich, bevor Sie bestätigen.',
   'restore.file': 'Sicherung',
   'restore.file.hint':
     'Eine Datei, die hier heruntergeladen oder mit sendlark backup gemacht wurde. Ihr Name endet auf .db.',
@@ -24,24 +24,23 @@ export const backup: Translation<typeof english> = {
   'restore.inside': 'In der Sicherung',
   'restore.now': 'Jetzt hier',
   'restore.both': '{people}, {mailings}',
-  'restore.people': { one: '{count} Person', other: '{count} Personen' },
-  'restore.mailings': { one: '{count} Mailing', other: '{count} Mailings' },
+  'restore.people': { one: '{count} Kontakt', other: '{count} Kontakte' },
+  'restore.mailings': { one: '{count} Kampagne', other: '{count} Kampagnen' },
   'restore.lost': 'Was seither dazukam, geht verloren: {lost}.',
-  'restore.nothing':
-    'Seither kamen keine Person und kein Mailing dazu. Änderungen an denen, die es gibt, gehen verloren.',
+  'restore.nothing': 'Seither kamen kein Kontakt und keine Kampagne dazu. Änderungen an vorhandenen gehen verloren.',
   'restore.other': 'Diese Sicherung stammt von einer anderen Installation. Alles hier geht verloren: {lost}.',
   'restore.left': {
-    one: '{count} Adresse hat sich seither abgemeldet oder wurde gesperrt. Die Sicherung weiß das nicht: Melden Sie sie wieder ab, bevor Sie den Versand freigeben.',
+    one: '{count} Adresse wurde seither abgemeldet oder gesperrt. Die Sicherung weiß das nicht: Melden Sie sie wieder ab, bevor Sie den Versand fortsetzen.',
     other:
-      '{count} Adressen haben sich seither abgemeldet oder wurden gesperrt. Die Sicherung weiß das nicht: Melden Sie sie wieder ab, bevor Sie den Versand freigeben.',
+      '{count} Adressen wurden seither abgemeldet oder gesperrt. Die Sicherung weiß das nicht: Melden Sie sie wieder ab, bevor Sie den Versand fortsetzen.',
   },
   'restore.held':
-    'Danach ist der Versand angehalten, bis Sie ihn freigeben: Die Sicherung weiß nicht, wer seither Mail bekam.',
+    'Danach ist der Versand pausiert, bis Sie ihn fortsetzen: Die Sicherung weiß nicht, wer seither Mails bekam.',
   'restore.signIn': 'Der Dienst startet neu. Alle müssen sich neu anmelden, mit dem Passwort von damals.',
-  'restore.kept': 'Was jetzt hier ist, bleibt in einer Datei neben der Datenbank, mit dem Tag im Namen.',
+  'restore.kept': 'Die jetzigen Daten werden in einer Datei neben der Datenbank gesichert, mit dem Tag im Namen.',
   'restore.submit': 'Diese Sicherung zurückspielen',
   'restore.confirm': 'Alles durch diese Sicherung ersetzen?',
-  'restore.drop': 'Nicht zurückspielen',
+  'restore.drop': 'Verwerfen',
   'restore.waiting.title': 'Die Sicherung wird zurückgespielt',
   'restore.waiting.text': 'Der Dienst startet neu. Das dauert einige Sekunden; dann können Sie sich anmelden.',
   'restore.waiting.signIn': 'Anmelden',

@@ -4,7 +4,7 @@ export const forms = {
   'forms.new': 'New form',
   'forms.none.title': 'No forms yet',
   'forms.none.text':
-    'A form is a public page where people subscribe. They become contacts once they confirm by a link in a mail.',
+    'A form is a public page for sign-ups. Visitors become contacts once they confirm by a link in a mail.',
   'forms.noTypes.title': 'No lists yet',
   'forms.noTypes.text': 'Confirmed subscribers are added to a list. Create one first.',
   'forms.toTypes': 'Open lists',

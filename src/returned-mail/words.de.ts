@@ -4,27 +4,27 @@ import type { Translation } from '../dashboard/words/translation.ts';
 import type { providers as english } from './words.en.ts';
 
 export const providers: Translation<typeof english> = {
-  'settings.returns': 'Rückläufer',
+  'settings.returns': 'Bounces & Beschwerden',
   'settings.done.providerAdded':
     'Die Adresse wurde erstellt. Kopieren Sie sie unten und tragen Sie sie bei Ihrem Anbieter ein.',
   'settings.done.roleMailDeleted': 'Die Mail wurde gelöscht.',
   'roleMails.title': 'Feedback-Loops, abuse und postmaster',
   'roleMails.off':
-    'Ist BOUNCE_LISTEN gesetzt, nimmt der Dienst Beschwerden aus den Feedback-Loops der Mailanbieter an und Mails an abuse und postmaster.',
+    'Ist BOUNCE_LISTEN gesetzt, empfängt Sendlark Beschwerden aus den Feedback-Loops der Mailanbieter und Mails an abuse und postmaster.',
   'roleMails.text':
-    'Melden Sie die erste dieser Adressen bei den Feedback-Loops der Mailanbieter an. Wer Ihre Mail dort als Spam markiert, wird von selbst gesperrt.',
-  'roleMails.none': 'Keine Mail wartet darauf, gelesen zu werden.',
+    'Melden Sie die erste dieser Adressen bei den Feedback-Loops der Mailanbieter an. Kontakte, die Ihre Mails dort als Spam markieren, werden dann automatisch gesperrt.',
+  'roleMails.none': 'Keine Mail zu lesen.',
   'roleMails.unknown':
-    'In diesen Mails war keine Mail von uns zu erkennen, also wurde niemand gesperrt. Die neuesten 200 werden aufbewahrt.',
+    'Diese Mails ließen sich keiner von Ihren zuordnen, also wurde niemand gesperrt. Die neuesten 200 werden gespeichert.',
   'roleMails.noSubject': '(kein Betreff)',
   'roleMails.from': 'Von {sender},',
-  'roleMails.delete': 'Diese Mail löschen',
+  'roleMails.delete': 'Mail löschen',
   'settings.done.providerDeleted': 'Die Adresse wurde gelöscht. Anfragen an sie werden ab jetzt abgewiesen.',
   'audit.provider_added': 'Adresse für Ereignisse eines Anbieters erstellt',
   'audit.provider_removed': 'Adresse für Ereignisse eines Anbieters gelöscht',
   'providers.title': 'Von Ihrem Mailanbieter gemeldet',
   'providers.text':
-    'Anbieter wie Amazon SES oder Mailgun behalten zurückgekommene Mails und Beschwerden bei sich und melden sie an eine Adresse. Adressen, die es nicht mehr gibt, und Menschen, die sich beschweren, bekommen dann keine Mails mehr. Wer sich beim Anbieter abmeldet, ist auch hier von allen Mails abgemeldet.',
+    'Anbieter wie Amazon SES oder Mailgun empfangen Bounces und Beschwerden selbst und melden sie an eine Adresse. Kontakte mit Bounces oder Beschwerden werden dann gesperrt. Wer sich beim Anbieter abmeldet, ist auch hier von allen Mails abgemeldet.',
   'providers.add': 'Anbieter verbinden',
   'providers.field.provider': 'Anbieter',
   'providers.field.secret': 'Schlüssel oder Passwort',
@@ -41,7 +41,7 @@ export const providers: Translation<typeof english> = {
   'providers.state.works': 'Funktioniert',
   'providers.state.refuses': 'Letzte Anfrage abgewiesen',
   'providers.watching':
-    'Das wird von selbst grün, sobald das erste Ereignis eintrifft. Die meisten Anbieter haben einen Knopf, der ein Testereignis sendet.',
+    'Das wird grün, sobald das erste Ereignis eintrifft. Die meisten Anbieter haben einen Knopf, der ein Testereignis sendet.',
   'providers.last': 'Letztes Ereignis: {event}, {time}',
   'providers.refusedLast': 'Eine Anfrage wurde abgewiesen ({time}):',
   'providers.refusal.signature':
@@ -56,7 +56,7 @@ export const providers: Translation<typeof english> = {
   'providers.topic': 'Topic: {topic}',
   'providers.address': 'Adresse für den Anbieter:',
   'providers.copy': 'Adresse kopieren',
-  'providers.secret': 'Behalten Sie sie für sich: Wer sie kennt, könnte Ereignisse melden.',
+  'providers.secret': 'Geben Sie sie nicht weiter: Wer sie kennt, könnte Ereignisse melden.',
   'providers.steps': 'Was bei {name} zu tun ist',
   'providers.step.ses.1':
     'Erstellen Sie in Amazon SNS ein Standard-Topic und ein Abonnement dazu: Protokoll HTTPS, diese Adresse als Endpunkt, „raw message delivery“ aus. Bestätigt wird es von selbst.',
@@ -83,17 +83,17 @@ export const providers: Translation<typeof english> = {
   'providers.step.sparkpost.2': 'Mit „Test“ probieren Sie es aus.',
   'providers.step.password':
     'Sie haben ein Passwort gewählt: Wählen Sie dort „basic authentication“ mit beliebigem Benutzernamen und diesem Passwort.',
-  'providers.count.permanent': 'Adresse unbrauchbar: gesperrt',
-  'providers.count.returned': 'Aus anderem Grund zurückgekommen',
+  'providers.count.permanent': 'Bounces: gesperrt',
+  'providers.count.returned': 'Bounces aus anderen Gründen',
   'providers.count.temporary': 'Verzögert: nichts geändert',
   'providers.count.complaints': 'Beschwerden: gesperrt',
   'providers.count.unsubscribes': 'Von allen Mails abgemeldet',
-  'providers.count.others': 'Ereignisse anderer Art',
-  'providers.count.unmatched': 'Über niemanden in diesem Konto',
-  'providers.count.duplicates': 'Noch einmal gesendet, einmal gezählt',
+  'providers.count.others': 'Andere Ereignisse',
+  'providers.count.unmatched': 'Kein Kontakt dieses Kontos',
+  'providers.count.duplicates': 'Wiederholungen, einmal gezählt',
   'providers.count.refused': 'Abgewiesene Anfragen',
   'providers.delete': 'Adresse löschen',
   'providers.delete.title': 'Adresse von {name} löschen?',
   'providers.delete.text':
-    'Was {name} meldet, wird dann abgewiesen, und Adressen, von denen Mails zurückkommen, werden immer wieder angeschrieben. Was verzeichnet ist, bleibt.',
+    'Ereignisse von {name} werden dann abgewiesen, und Adressen mit Bounces bekommen weiter Mails. Was verzeichnet ist, bleibt.',
 };

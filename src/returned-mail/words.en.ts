@@ -1,32 +1,32 @@
 /** English texts of the settings for returned mail and providers' events. */
 
 export const providers = {
-  'settings.returns': 'Returned mail',
-  'settings.done.providerAdded': 'The address was made. Copy it below and give it to your provider.',
+  'settings.returns': 'Bounces & complaints',
+  'settings.done.providerAdded': 'The address was created. Copy it below and enter it at your provider.',
   'settings.done.roleMailDeleted': 'The mail was deleted.',
   'roleMails.title': 'Feedback loops, abuse and postmaster',
   'roleMails.off':
-    'With BOUNCE_LISTEN set, the service takes complaints from the feedback loops of mailbox providers, and mail to abuse and postmaster.',
+    'With BOUNCE_LISTEN set, Sendlark receives complaints from feedback loops of mailbox providers, and mail to abuse and postmaster.',
   'roleMails.text':
-    'Register the first of these addresses at the feedback loops of mailbox providers. Whoever marks your mail as spam there is then suppressed automatically.',
-  'roleMails.none': 'No mail waits to be read.',
+    'Register the first of these addresses at the feedback loops of mailbox providers. Contacts who mark your mail as spam there are then suppressed automatically.',
+  'roleMails.none': 'No mail to read.',
   'roleMails.unknown':
-    'In these mails no mail of ours was recognized, so nobody was suppressed. The newest 200 are kept.',
+    'These mails could not be matched to one of yours, so nobody was suppressed. The newest 200 are stored.',
   'roleMails.noSubject': '(no subject)',
   'roleMails.from': 'From {sender},',
-  'roleMails.delete': 'Delete this mail',
+  'roleMails.delete': 'Delete mail',
   'settings.done.providerDeleted': 'The address was deleted. Requests to it are refused from now on.',
-  'audit.provider_added': 'Made an address for the events of a provider',
-  'audit.provider_removed': 'Deleted an address for the events of a provider',
+  'audit.provider_added': 'Created an address for provider events',
+  'audit.provider_removed': 'Deleted an address for provider events',
   'providers.title': 'Reported by your mail provider',
   'providers.text':
-    'Providers such as Amazon SES or Mailgun keep returned mail and complaints to themselves and report them to an address. Addresses that do not exist any more and people who complain then get no more mail; who unsubscribes at the provider is unsubscribed here from all mail.',
-  'providers.add': 'Connect a provider',
+    'Providers such as Amazon SES or Mailgun receive bounces and complaints themselves and report them to an address. Bounced and complaining contacts are then suppressed; contacts who unsubscribe at the provider are unsubscribed here from all mail.',
+  'providers.add': 'Connect provider',
   'providers.field.provider': 'Provider',
   'providers.field.secret': 'Key or password',
   'providers.hint.secret':
     'Mailgun: the HTTP webhook signing key. SendGrid: the verification key of the signed event webhook. Amazon SES: leave it empty. Others: a password of your choice, or empty, then the address alone is the secret.',
-  'providers.add.submit': 'Make the address',
+  'providers.add.submit': 'Create address',
   'providers.name.ses': 'Amazon SES',
   'providers.name.mailgun': 'Mailgun',
   'providers.name.postmark': 'Postmark',
@@ -37,7 +37,7 @@ export const providers = {
   'providers.state.works': 'Works',
   'providers.state.refuses': 'Last request refused',
   'providers.watching':
-    'This turns green by itself when the first event arrives. Most providers have a button that sends a test.',
+    'This turns green when the first event arrives. Most providers have a button that sends a test.',
   'providers.last': 'Last event: {event}, {time}',
   'providers.refusedLast': 'A request was refused {time}:',
   'providers.refusal.signature':
@@ -50,8 +50,8 @@ export const providers = {
     'it was not in the form that this provider documents. Check that the provider is the right one.',
   'providers.topic': 'Topic: {topic}',
   'providers.address': 'Address for the provider:',
-  'providers.copy': 'Copy the address',
-  'providers.secret': 'Keep it to yourself: whoever knows it could report events.',
+  'providers.copy': 'Copy address',
+  'providers.secret': 'Do not share it: anybody who knows it could report events.',
   'providers.steps': 'What to do at {name}',
   'providers.step.ses.1':
     'In Amazon SNS, create a standard topic and a subscription to it: protocol HTTPS, this address as the endpoint, raw message delivery off. It is confirmed by itself.',
@@ -76,17 +76,17 @@ export const providers = {
   'providers.step.sparkpost.2': 'Use “Test” to try it.',
   'providers.step.password':
     'You chose a password: choose basic authentication there, with any user name and this password.',
-  'providers.count.permanent': 'Address unusable: suppressed',
-  'providers.count.returned': 'Came back for another reason',
+  'providers.count.permanent': 'Bounces: suppressed',
+  'providers.count.returned': 'Bounces for other reasons',
   'providers.count.temporary': 'Delayed: nothing changed',
   'providers.count.complaints': 'Complaints: suppressed',
   'providers.count.unsubscribes': 'Unsubscribed from all mail',
-  'providers.count.others': 'Events of other kinds',
-  'providers.count.unmatched': 'About nobody in this account',
-  'providers.count.duplicates': 'Sent again, counted once',
+  'providers.count.others': 'Other events',
+  'providers.count.unmatched': 'Not a contact of this account',
+  'providers.count.duplicates': 'Duplicates, counted once',
   'providers.count.refused': 'Refused requests',
-  'providers.delete': 'Delete the address',
+  'providers.delete': 'Delete address',
   'providers.delete.title': 'Delete the address of {name}?',
   'providers.delete.text':
-    'What {name} reports is refused from then on, so addresses that come back are mailed again and again. What was recorded stays.',
+    'Events from {name} are refused from then on, so bounced addresses keep getting mail. What was recorded stays.',
 } as const;

@@ -110,7 +110,7 @@ export const campaigns: Translation<typeof english> = {
   'campaigns.part.preview': 'Vorschau',
   'campaigns.part.recipients': 'Empfänger',
   'state.archived': 'Archiviert',
-  'campaigns.audience': 'Zielgruppe',
+  'campaigns.audience': 'Empfänger',
   'campaigns.audience.any': 'Jede Liste und jedes Segment',
   'campaigns.order': 'Reihenfolge',
   'campaigns.order.newest': 'Neueste zuerst',

@@ -287,7 +287,7 @@ export const campaigns = {
   'compose.new.list.name': 'Name of the list',
   'compose.new.sender': 'New sender',
   'compose.new.group': 'New topic',
-  'compose.new.make': 'Make and choose it',
+  'compose.new.make': 'Create and choose',
   'compose.audience.empty.title': 'No lists yet',
   'compose.audience.empty.text': 'A campaign goes to lists and segments. Import contacts to create the first list.',
   'compose.audience.total': { one: 'Goes to {count} contact', other: 'Goes to {count} contacts' },

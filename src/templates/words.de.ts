@@ -4,15 +4,14 @@ import type { templates as english } from './words.en.ts';
 
 export const templates: Translation<typeof english> = {
   'templates.new': 'Neue Vorlage',
-  'templates.about':
-    'Eine Mail, die aus einer dieser Vorlagen entsteht, bekommt eine Kopie davon: Was Sie hier später ändern, ändert keine Mail.',
+  'templates.about': 'Eine Kampagne bekommt eine Kopie der Vorlage: Was Sie hier später ändern, ändert sie nicht.',
   'templates.empty.title': 'Noch keine eigenen Vorlagen',
   'templates.empty.text':
-    'Behalten Sie eine Mail als Vorlage oder gestalten Sie hier eine, und beginnen Sie die nächsten Mails damit. Die mitgelieferten Vorlagen stehen daneben zur Wahl.',
+    'Speichern Sie eine Mail als Vorlage oder gestalten Sie hier eine. Die mitgelieferten Vorlagen stehen daneben zur Wahl.',
   'templates.name': 'Name der Vorlage',
   'templates.none': 'Keine Vorlage passt dazu.',
   'templates.changed': 'Geändert am {day}',
-  'templates.looks': 'So sieht die Vorlage aus',
+  'templates.looks': 'Vorschau',
   'templates.new.about': 'Sie gestalten sie im nächsten Schritt.',
   'templates.new.ofMail': 'Der Inhalt der Mail wird kopiert. Die Mail selbst bleibt, wie sie ist.',
   'templates.begin': 'Beginnen mit',
@@ -23,16 +22,16 @@ export const templates: Translation<typeof english> = {
   'templates.deleted': 'Die Vorlage wurde gelöscht.',
   'templates.back': 'Zurück zur Vorlage',
   'templates.frame': 'Gestaltung dieser Vorlage',
-  'templates.placeholders': 'Platzhalter wie ((first_name)) werden beim Versand ausgefüllt.',
+  'templates.placeholders': 'Platzhalter wie ((first_name)) werden beim Senden ausgefüllt.',
   'templates.rename': 'Umbenennen',
-  'templates.mailing': 'Neues Mailing damit',
+  'templates.mailing': 'Neue Kampagne damit',
   'templates.duplicate': 'Duplizieren',
   'templates.copyName': 'Kopie von {name}',
   'templates.delete': 'Vorlage löschen',
   'templates.delete.title': 'Diese Vorlage löschen?',
   'templates.delete.text':
     'Sie wird für neue Mails nicht mehr angeboten. Mails, die aus ihr entstanden sind, bleiben, wie sie sind.',
-  'templates.keep': 'Als Vorlage behalten',
+  'templates.keep': 'Als Vorlage speichern',
   'templates.own': 'Ihre Vorlagen',
   'templates.builtIn': 'Mitgelieferte Vorlagen',
 };

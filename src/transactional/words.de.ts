@@ -6,7 +6,7 @@ export const transactional: Translation<typeof english> = {
   'transactional.title': 'Transaktionsmails',
   'transactional.empty.title': 'Noch keine Transaktionsmails',
   'transactional.empty.text':
-    'Belege, Links zum Anmelden und Hinweise, die Ihre Programme an eine Person senden, stehen hier mit dem, was daraus wurde.',
+    'Belege, Anmeldelinks und Hinweise, die Ihre Programme an einzelne Kontakte senden, erscheinen hier mit ihrem Status.',
   'transactional.search': 'Ganze E-Mail-Adresse',
   'transactional.noneHere': 'Von diesen passt keine dazu. Ältere folgen.',
   'transactional.attempts': 'Versuche',
@@ -18,5 +18,5 @@ export const transactional: Translation<typeof english> = {
   'transactional.id': 'Message-ID',
   'transactional.all': 'Alle Transaktionsmails',
   'transactional.kept':
-    'Text und Dateien werden entfernt, sobald eine Mail ihren endgültigen Zustand hat. Diese Seite bleibt 90 Tage.',
+    'Text und Dateien werden entfernt, sobald eine Mail ihren endgültigen Status hat. Diese Seite bleibt 90 Tage.',
 };

@@ -4,17 +4,17 @@ export const transactional = {
   'transactional.title': 'Transactional mail',
   'transactional.empty.title': 'No transactional mail yet',
   'transactional.empty.text':
-    'Receipts, links to sign in and notices that your programs send to one person are listed here with what became of them.',
+    'Receipts, sign-in links and notices that your programs send to a single contact appear here with their status.',
   'transactional.search': 'Whole e-mail address',
   'transactional.noneHere': 'No mail matches among these. Older ones follow.',
   'transactional.attempts': 'Attempts',
   'transactional.next': 'Next attempt',
-  'transactional.asked': 'Asked for',
+  'transactional.asked': 'Requested',
   'transactional.changed': 'Last change',
   'transactional.complained': 'Marked as spam',
   'transactional.files': 'Files',
   'transactional.id': 'Message-ID',
   'transactional.all': 'All transactional mail',
   'transactional.kept':
-    'The text and the files are removed when a mail has its final state. This page is kept for 90 days.',
+    'The text and the files are removed once a mail has its final status. This page stays for 90 days.',
 } as const;

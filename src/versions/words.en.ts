@@ -3,15 +3,15 @@
 export const versions = {
   'versions.open': 'Earlier versions',
   'versions.about':
-    'The last 20 designs of this mail. What the same person saves within five minutes is one version; choosing a template or bringing a version back always begins a new one.',
+    'The last 20 designs of this mail. Changes by one user within five minutes are one version; choosing a template or restoring a version starts a new one.',
   'versions.empty.title': 'No earlier versions yet',
-  'versions.empty.text': 'When the design of this mail is changed, you find here what it was before.',
+  'versions.empty.text': 'Earlier designs of this mail appear here.',
   'versions.nobody': 'by a program, or with the link to the design',
-  'versions.now': 'The mail as it is now',
-  'versions.restore': 'Bring this version back',
-  'versions.restore.title': 'Bring this version back?',
+  'versions.now': 'Current version',
+  'versions.restore': 'Restore this version',
+  'versions.restore.title': 'Restore this version?',
   'versions.restore.text':
     'The mail gets its design of {when}. The present design stays in this list, so that you can undo it.',
-  'versions.restored': 'The version was brought back.',
+  'versions.restored': 'The version was restored.',
   'versions.back.designer': 'Back to the designer',
 } as const;

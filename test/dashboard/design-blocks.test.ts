@@ -38,7 +38,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     t.equal(blocks.length, 16);
     for (const block of blocks) {
       await block.press('Enter');
-      const dialog = page.getByRole('dialog', { name: 'Choose a picture' });
+      const dialog = page.getByRole('dialog', { name: 'Choose an image' });
       if (await dialog.isVisible()) await dialog.getByRole('button', { name: 'Cancel' }).click();
     }
     await save();
@@ -88,13 +88,13 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     await page.getByRole('button', { name: 'Add: Picture' }).focus();
     t.ok(await page.evaluate(`getComputedStyle(document.activeElement).outlineStyle === 'solid'`), 'focus shows');
     await press('Add: Picture');
-    const dialog = page.getByRole('dialog', { name: 'Choose a picture' });
+    const dialog = page.getByRole('dialog', { name: 'Choose an image' });
     t.strictSame(await findBarriers(page), []);
     await dialog.getByRole('radio').first().press('Space');
-    await dialog.getByLabel('Where a click on it leads').fill('https://shop.example/?a=1&copy=2');
+    await dialog.getByLabel('Link').fill('https://shop.example/?a=1&copy=2');
     await page.keyboard.press('Enter');
     await dialog.getByText('Say in a few words what the picture shows').waitFor();
-    await dialog.getByLabel('What does the picture show?').fill('A "red" boat & its crew');
+    await dialog.getByLabel('Alternative text').fill('A "red" boat & its crew');
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'hidden' });
     await save();
@@ -137,15 +137,15 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
       await press('Add: Button');
       t.match(await markup(page), /font-family="Verdana[^"]*"[^>]*background-color="#0a5d46"[^>]*border-radius="24px"/);
       await page.getByRole('button', { name: /^Text: Kept/ }).press('Enter');
-      await press('Keep as a block');
-      await page.getByLabel('What the block is called').fill('Greeting');
+      await press('Save as block');
+      await page.getByLabel('Name of the block').fill('Greeting');
       await page.keyboard.press('Enter');
       await page.getByText('“Greeting” was kept.').waitFor();
       await press('Add: Greeting');
       await page.getByText('Greeting was added.').waitFor();
       t.equal((await markup(page)).split('Kept &amp; "quoted"').length - 1, 2);
       await press('Rename Greeting');
-      await page.getByLabel('What the block is called').fill('Hello');
+      await page.getByLabel('Name of the block').fill('Hello');
       await page.keyboard.press('Enter');
       await page.getByRole('button', { name: 'Add: Hello' }).waitFor();
       t.match(app.db.prepare('SELECT user_id, block_name FROM saved_blocks').all(), [

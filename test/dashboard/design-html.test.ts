@@ -103,7 +103,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
       t.strictSame([outside, complaints], [[], []]);
       await page.getByRole('button', { name: 'HTML', exact: true }).first().press('Enter');
       await page.getByRole('toolbar').getByRole('button', { name: 'Edit' }).press('Enter');
-      await page.getByRole('textbox', { name: 'The source of this part' }).fill('<p>((city))</p>');
+      await page.getByRole('textbox', { name: 'Source of this block' }).fill('<p>((city))</p>');
       await page.getByRole('button', { name: 'Use it' }).press('Enter');
       await save();
       t.match(JSON.parse(stored().template_json).children[1].children[0], {
@@ -120,7 +120,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
       const { page, save, stored, mode, html, complaints } = await openDesigner(t, { template_json });
       await page.waitForSelector('body[data-ready=yes]');
       await mode('Edit as HTML');
-      await page.getByText('The blocks are kept until you change the HTML.').waitFor();
+      await page.getByText('The blocks stay until you change the HTML.').waitFor();
       t.match(await html.inputValue(), /<!doctype html>.*Written in blocks/s);
       await save();
       t.match(stored(), { template_json: 'Written in blocks', template_html: '' });
@@ -129,11 +129,11 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
       await save();
       t.strictSame(stored(), { template_json: '', template_html: '<p>Written in HTML</p>' });
       await mode('Back to the blocks');
-      const question = page.getByRole('dialog', { name: 'Drop your change to the HTML?' });
+      const question = page.getByRole('dialog', { name: 'Discard your changes to the HTML?' });
       await question.getByRole('button', { name: 'Stay with the HTML' }).click();
       t.equal(await html.inputValue(), '<p>Written in HTML</p>', 'nothing is lost by asking');
       await mode('Back to the blocks');
-      await question.getByRole('button', { name: 'Drop it and go back' }).click();
+      await question.getByRole('button', { name: 'Discard and go back' }).click();
       await save();
       t.match(stored(), { template_json: 'Written in blocks', template_html: '' });
       t.strictSame(complaints, []);

@@ -53,7 +53,7 @@ t.test(
     t.match(held, `action="/campaigns/${utr}/resume"`);
     t.match(held, `action="/campaigns/${utr}/cancel"`);
     app.db.exec("UPDATE users SET language = 'de'");
-    t.match(await page(), 'Von den ersten 300 Mails kamen 240 zurück.');
+    t.match(await page(), 'Von den ersten 300 Mails waren 240 Bounces.');
   },
 );
 

@@ -28,7 +28,7 @@ t.test(
       const text = await get(path);
       t.equal(text.split('All sending is paused: Restored from a backup').length, 2, `${path} says it once`);
       t.match(text, 'action="/sending/release"', path);
-      t.match(text, '0 mails that wait leave at once.', path);
+      t.match(text, '0 waiting mails are sent at once.', path);
     }
     const { status, headers } = await app.page('POST', '/sending/release', {
       headers: { cookie, 'sec-fetch-site': 'same-origin' },
@@ -50,7 +50,7 @@ t.test('others see whom to ask, and a hold by settings has no button', async (t)
   const other = cookieOf(app, addPerson(app, 'owner', { name: 'Other', accountId: 2 }));
   for (const cookie of [editor, other]) {
     const { text } = await app.page('GET', '/campaigns', { headers: { cookie } });
-    t.match(text, 'An owner of the first account can let it go on.');
+    t.match(text, 'An owner of the first account can resume it.');
     t.notMatch(text, '/sending/release');
     const headers = { cookie, 'sec-fetch-site': 'same-origin' };
     t.equal((await app.page('POST', '/sending/release', { headers })).status, 403);

@@ -65,7 +65,7 @@ t.test('each finding shows with its state, why it matters and what to do', async
   const { status, text } = await get('/settings/health');
   t.equal(status, 200);
   t.match(text, /Backup <span class="badge warn">Needs attention<\/span>/);
-  t.match(text, 'Everything is in one file');
+  t.match(text, 'All your data is in one file');
   t.match(text, 'sendlark backup FILE');
   t.match((await get('/settings/health', { 'accept-language': 'de' })).text, '<h1>Zustand</h1>');
 });
@@ -80,9 +80,9 @@ t.test('the health page leads to what can be done about a finding, and looks at 
   const [operator, guest] = [pageOf('operator', 1), pageOf('guest', 2)];
   const before = (await operator('GET', '')).text;
   t.match(before, 'href="/settings/backup"');
-  t.match(before, 'Nobody has looked yet');
+  t.match(before, 'It has not been checked yet');
   t.notMatch(before, 'sendlark doctor');
-  t.match(before, 'comes back to the address of its sender');
+  t.match(before, 'Bounces go to the sender’s address.');
   t.match(before, 'BOUNCE_LISTEN=0.0.0.0:25');
   t.equal((await operator('POST', '/public-address')).headers.location, '/settings/health#address');
   const { text } = await operator('GET', '');
@@ -95,7 +95,7 @@ t.test('the health page leads to what can be done about a finding, and looks at 
 t.test('the health page says where returned mail is taken in', async (t) => {
   const app = await startApp(t, { BOUNCE_DOMAIN: 'bounces.example.com', BOUNCE_LISTEN: '0.0.0.0:2525' });
   const { text } = await app.page('GET', '/settings/health', { headers: { cookie: cookieOf(app, addPerson(app)) } });
-  t.match(text, 'goes to bounces.example.com and is taken in at 0.0.0.0:2525');
+  t.match(text, 'Bounces go to bounces.example.com and are received at 0.0.0.0:2525');
   t.match(text, 'The MX record of bounces.example.com has to name this machine');
   app.askDns(await startDns(t, {}));
   const headers = { cookie: cookieOf(app, addPerson(app, 'owner', { name: 'Olga' })), 'sec-fetch-site': 'same-origin' };

@@ -29,7 +29,7 @@ t.test(
       return app.page('POST', path, { headers, form });
     };
     t.match(await read(path), /Time zone known: \d+\. Unknown or ambiguous: 1;/);
-    t.match((await send({ first_later: '2' })).text, 'cannot begin with a first part');
+    t.match((await send({ first_later: '2' })).text, 'cannot start with a first batch');
     t.equal((await send({ date: '2026-01-10' })).status, 422, 'in the past');
     const booked = await send({});
     t.equal(booked.status, 303);

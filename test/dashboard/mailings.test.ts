@@ -243,7 +243,7 @@ t.test(
       t.notMatch((await open('GET', path)).text, news, 'it is said once');
     }
     t.equal((await open('POST', `${path}/pause`)).status, 303);
-    t.match((await open('GET', path)).text, 'Nothing was changed: Only a running mailing can be paused.');
+    t.match((await open('GET', path)).text, 'Nothing was changed: Only a sending campaign can be paused.');
   },
 );
 

@@ -13,7 +13,7 @@ t.test('operators see each node with its state, what its relay says, and its war
   const app = await startApp(t, SETTINGS);
   const cookie = cookieOf(app, addPerson(app));
   const get = async () => (await app.page('GET', '/settings/nodes', { headers: { cookie } })).text;
-  t.match(await get(), 'No sender node has come yet');
+  t.match(await get(), 'No sender node yet');
   addNode(app, { name: 'north', version: '0.0.9' }, { ceiling: 1000, given: 900, accepted: 890 });
   addNode(app, { name: '<b>east</b>', state: 'refused', refusal: '550 <listed>' });
   const text = await get();
@@ -21,7 +21,7 @@ t.test('operators see each node with its state, what its relay says, and its war
     'Sends',
     '900 of 1,000',
     'the service is',
-    'Refused by its relay',
+    'Refused by its SMTP server',
     '550 &lt;listed>',
     '&lt;b>east',
   ])

@@ -45,7 +45,7 @@ t.test('a German page of a person names fields, mails and reasons in German', as
   await must('/global-unsubscribes/save', { email_address: 'reader0@example.org' });
   const { text } = await visitor(app)('GET', '/contacts/1', { 'accept-language': 'de' });
   t.match(text, '<dt>E-Mail</dt>');
-  t.match(text, 'Grund: Mail unzustellbar: 550 no');
+  t.match(text, 'Grund: Bounce: 550 no');
   t.match(text, 'Quelle: über die API oder im Dashboard');
   t.match(text, /Autumn reading list<\/a> · (Im Test-Postausgang behalten|Wartet|Bounce)/);
 });

@@ -32,7 +32,7 @@ t.test('owners see all pages in their language, others their own sign-in alone',
   t.equal((await owner.get('/settings')).headers.location, '/settings/senders');
   for (const [path, title] of [
     ['/settings/users', 'Benutzer'],
-    ['/settings/keys', 'Schlüssel'],
+    ['/settings/keys', 'API-Schlüssel'],
     ['/settings/audit', 'Protokoll'],
     ['/settings/senders', 'Absender'],
     ['/settings/health', 'Zustand'],
@@ -94,7 +94,7 @@ t.test('removing a user, changing a role, revoking keys and ending a session ask
   await post('/settings/keys');
   for (const [page, action, says] of [
     ['users', /users\/\d+\/remove/, /Remove ann@example\.org\?.*signed out everywhere/s],
-    ['users', /users\/\d+\/role/, /Change the role of ann@example\.org\?.*holds from their next click/s],
+    ['users', /users\/\d+\/role/, /Change the role of ann@example\.org\?.*applies from their next click/s],
     ['keys', /keys\/\d+\/revoke/, /Revoke this key pair\?.*are refused from then on/s],
     ['sessions', /sessions\/\d+\/end/, /End your own session\?.*signed out at once/s],
   ] as const) {
@@ -132,10 +132,10 @@ t.test('the log is shown newest first, a hundred at a time', async (t) => {
   const { get, post } = await signedIn(t);
   for (let at = 0; at < 121; at++) await post('/settings/keys');
   const first = (await get('/settings/audit')).text;
-  t.equal(first.match(/Made a key pair/g)?.length, 100);
+  t.equal(first.match(/Created an API key pair/g)?.length, 100);
   const next = /href="(\/settings\/audit\?before=\d+)"/.exec(first)?.[1] ?? '';
   const second = (await get(next)).text;
-  t.equal(second.match(/Made a key pair/g)?.length, 21);
+  t.equal(second.match(/Created an API key pair/g)?.length, 21);
   t.match(second, 'Added a user');
   t.ok(first.indexOf('owner@example.org') < first.indexOf('pk_'), 'the last thing done comes first');
   t.equal((await get('/settings/audit?before=x')).status, 200);
@@ -147,7 +147,7 @@ t.test('a password is changed with the old one only, and ends all sessions but t
   const change = { current: PASSWORD, password: 'lark sings in the rain' };
   const weak = await post('/settings/account/password', { ...change, password: 'Password2024!' });
   t.equal(weak.status, 422);
-  t.match(weak.text, 'among the first that are guessed');
+  t.match(weak.text, 'This password is too common.');
   const wrong = await post('/settings/account/password', { ...change, current: 'wrong horse battery' });
   t.equal(wrong.status, 422);
   t.match(wrong.text, 'This is not your password.');
@@ -223,8 +223,16 @@ t.test('sessions are listed and ended; nobody ends those of others but an owner'
 t.test('where passkeys cannot be added the page says what helps: to open or to set another address', async (t) => {
   for (const [PUBLIC_URL, host, helps] of [
     ['https://mail.example.com', 'localhost:3000', 'work at https://mail.example.com only. Open the dashboard there'],
-    ['http://mail.example.com', 'localhost:3000', 'The public address is http://mail.example.com: an operator sets'],
-    ['http://127.0.0.1:3000', '127.0.0.1:3000', 'The public address is http://127.0.0.1:3000: an operator sets'],
+    [
+      'http://mail.example.com',
+      'localhost:3000',
+      'The tracking domain is http://mail.example.com: an operator can change it',
+    ],
+    [
+      'http://127.0.0.1:3000',
+      '127.0.0.1:3000',
+      'The tracking domain is http://127.0.0.1:3000: an operator can change it',
+    ],
   ] as const) {
     const { get } = await signedIn(t, 'viewer', { PUBLIC_URL });
     const { text } = await get('/settings/account', { host });

@@ -25,7 +25,7 @@ t.test(
     t.equal(refused.status, 422);
     t.match(refused.text, '&lt;b>/', 'what was typed is named, and stays');
     const limited = await read(schedule);
-    t.match(limited, 'already had the most mails allowed on one day: 1');
+    t.match(limited, 'frequency cap reached: 1 mails on one day');
 
     t.equal(
       (

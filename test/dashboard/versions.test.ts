@@ -27,7 +27,7 @@ t.test('an earlier version is looked at and brought back, and so is what it repl
   app.clock.advance(6 * 60_000);
   await send(`/campaigns/${utr}/edit/html`, { template_html: '<p>Bad</p>' });
   const { text } = await open(`/versions/${utr}`);
-  t.match(text, /Ann.*The mail as it is now.*Ann/s);
+  t.match(text, /Ann.*Current version.*Ann/s);
   const [, mail = ''] = /src="([^"]+\/mail)"/.exec(text) ?? [];
   t.match((await open(mail)).text, '<p>Good</p>', 'the one before is shown first');
   const [, restore = ''] = /action="([^"]+\/restore)"/.exec(text) ?? [];
@@ -71,11 +71,11 @@ t.test(
     t.match((await app.page('GET', path, { headers })).text, `href="${path}/versions"`, 'the designer leads there');
     t.match(
       (await app.page('GET', `${path}/versions`, { headers })).text,
-      'Wenn die Gestaltung dieser Mail geändert wird',
+      'Frühere Gestaltungen dieser Mail erscheinen hier.',
     );
     await app.page('POST', path, { json: { html: '<p>New</p>' } });
     const { text, headers: answered } = await app.page('GET', `${path}/versions`, { headers });
-    t.match(text, 'Diese Fassung zurückholen');
+    t.match(text, 'Diese Fassung wiederherstellen');
     t.match(answered['content-security-policy'], /default-src 'none'.*frame-ancestors 'self'/);
     const [, action = ''] = /action="([^"]+)"/.exec(text) ?? [];
     t.equal((await app.page('GET', `${action}/mail`)).status, 200);

@@ -44,14 +44,14 @@ t.test('an owner adds a webhook, sees its secret once, and what a test was answe
   t.match((await open(page)).text, /on its way/);
   const { untilIdle } = startDispatcher(t, app);
   await untilIdle();
-  t.match((await open(page)).text, /The event was taken: HTTP 204/);
+  t.match((await open(page)).text, /The event was accepted: HTTP 204/);
 
   receiver.answerWith((_event, reply) => reply.writeHead(302).end());
   const replayed = await send('/settings/webhooks/1/replay', { event_id: '1' });
   const again = String(replayed.headers.location);
   t.match((await open(again)).text, /on its way/, 'the answer to the test is not that of the replay');
   await untilIdle();
-  t.match((await open(again)).text, /The event was not taken. HTTP 302: It redirects/);
+  t.match((await open(again)).text, /The event was not accepted. HTTP 302: It redirects/);
   t.equal(receiver.events.length, 2);
 });
 
@@ -72,9 +72,9 @@ t.test('the log is read in pages, all attempts or the failed ones', async (t) =>
   const { app, open } = await startPages(t);
   await addLoggedWebhooks(app);
   const page = (await open('/settings/webhooks/2')).text;
-  t.equal(page.match(/No longer kept/g)?.length, 25);
+  t.equal(page.match(/No longer stored/g)?.length, 25);
   const [, next = ''] = /href="([^"]*before=\d+[^"]*)"/.exec(page) ?? [];
-  t.equal((await open(next.replace('#log', ''))).text.match(/No longer kept/g)?.length, 5);
+  t.equal((await open(next.replace('#log', ''))).text.match(/No longer stored/g)?.length, 5);
   t.match((await open('/settings/webhooks/1?result=failed')).text, /No attempt has failed/);
 });
 
@@ -91,7 +91,7 @@ t.test('an owner makes another secret, changes, switches off and deletes a webho
   t.equal((await send('/settings/webhooks/1/switch', { is_enabled: '0' })).status, 303);
   t.match((await open('/settings/webhooks/1')).text, /It was switched off\./);
   app.db.exec('INSERT INTO webhook_waiting (endpoint_id, event_id, lane) VALUES (1, 1, 1), (1, 2, 2)');
-  t.match((await open('/settings/webhooks/1')).text, /2 events wait to be sent/);
+  t.match((await open('/settings/webhooks/1')).text, /2 events are waiting/);
   t.equal((await send('/settings/webhooks/1/delete')).status, 303);
   t.match((await open('/settings/webhooks')).text, /No webhooks yet/);
   t.equal((await open('/settings/webhooks/1')).status, 404);

@@ -119,7 +119,7 @@ t.test('the text of every field error is a sentence that is translated', async (
   for (const [rule, text] of Object.entries(messages)) {
     const english = Reflect.apply(text, undefined, ['contact_type_id', 3]);
     t.match(codeOf(english), /^field_/, `${rule}: ${english}`);
-    t.match(german.sentence(english), /„Kontakttyp“/, `${rule} names the field in German`);
+    t.match(german.sentence(english), /„Liste“/, `${rule} names the field in German`);
   }
 });
 
@@ -134,7 +134,7 @@ t.test('a hold without details has a sentence of its code', async (t) => {
 
 t.test('a sentence is put together in the reader’s language, with numbers and days of their locale', async (t) => {
   const late = sentence('held_missed_time', { minutes: 1500, cause: sentence('missed_held') });
-  t.equal(german.sentence(late), 'Der Zeitpunkt wurde um 1.500 min verpasst: Der Versand war angehalten');
+  t.equal(german.sentence(late), 'Der Zeitpunkt wurde um 1.500 min verpasst: Der Versand war pausiert');
   t.equal(german.sentence(sentence('backup_fresh', { day: '2026-11-22' })), 'Die letzte ist vom 22.11.2026');
   t.equal(
     german.sentence(sentence('returned', { cause: sentence('cause_full'), reply: '552 5.2.2 over quota' })),
@@ -149,7 +149,7 @@ t.test('a sentence is put together in the reader’s language, with numbers and 
   t.equal(new Language('en').sentence(sentence('cause_full')), SENTENCES.cause_full);
   t.equal(
     new Language('en').sentence(sentence('not_pausable')),
-    'Only a running mailing can be paused',
+    'Only a sending campaign can be paused',
     'in the words of the dashboard',
   );
 });

@@ -21,7 +21,7 @@ function visitor(app: TestApp, { role = 'owner' as Role, accountId = 1, language
 t.test('a picture is added with the form alone, and the reason is shown where it is not', async (t) => {
   const app = await startApp(t);
   const { open, add } = visitor(app);
-  t.match((await open('/images')).text, 'No pictures yet');
+  t.match((await open('/images')).text, 'No images yet');
   const added = await add(png(31, 7));
   t.strictSame([added.status, added.headers.location], [303, '/images']);
   const { text } = await open('/images');
@@ -32,14 +32,14 @@ t.test('a picture is added with the form alone, and the reason is shown where it
   t.equal(refused.status, 422);
   t.match(refused.text, /id="file-problem">The file is an SVG/);
   t.match((await visitor(app, { language: 'de' }).add('<svg/>')).text, /Die Datei ist ein SVG/);
-  t.match((await open('/images?search=nothing')).text, 'No picture matches.');
+  t.match((await open('/images?search=nothing')).text, 'No image matches.');
 });
 
 t.test('the script is told what came of each file in the reader’s language', async (t) => {
   const app = await startApp(t);
   const { add } = visitor(app, { language: 'de' });
   t.strictSame((await add(GIF, '/images/add')).body, { problem: null, note: null });
-  t.match((await add(GIF, '/images/add')).body, { problem: null, note: 'gibt es hier schon' });
+  t.match((await add(GIF, '/images/add')).body, { problem: null, note: 'gibt es in der Bibliothek schon' });
   t.match((await add(GIF.subarray(0, -1), '/images/add')).body, { problem: 'unvollständig' });
 });
 
@@ -67,7 +67,7 @@ t.test('a picture is named, described and deleted while nothing uses it', async 
   t.match(text, '&lt;Sale>');
   t.match(text, 'alt="Books"');
   t.match(text, `value="${url}"`);
-  t.match(text, 'Delete this picture?');
+  t.match(text, 'Delete this image?');
   t.equal((await visitor(app, { accountId: 2 }).open(path)).status, 404);
   t.equal((await send(`${path}/delete`)).status, 303);
   t.equal((await open(path)).status, 404);
@@ -81,12 +81,12 @@ t.test('a picture that was sent says where, and why it stays', async (t) => {
   const { text } = await open(`/images/${id}`);
   t.match(text, `href="/campaigns/${utr}"`);
   t.match(text, 'sent on ');
-  t.match(text, 'even when you delete the mailing');
-  t.notMatch(text, 'Delete this picture?');
+  t.match(text, 'even if you delete the campaign');
+  t.notMatch(text, 'Delete this image?');
   const refused = await send(`/images/${id}/delete`);
   t.equal(refused.status, 409);
-  t.match(refused.text, 'The picture is in a mailing that was sent');
-  t.match((await open('/images')).text, 'In 1 mailing · Sent 1 time');
+  t.match(refused.text, 'The image is in a campaign that was sent');
+  t.match((await open('/images')).text, 'In 1 campaign · Sent 1 time');
 });
 
 t.test('a viewer looks at pictures and changes none', async (t) => {

@@ -52,7 +52,7 @@ t.test('a mail is kept as a template, and a mailing is made of it from its page 
   const { open, send } = visitor(app);
   const { body } = await app.one.call('POST', '/single/send/draft', { form: { single_send_name: 'June' } });
   const { utr } = body.message;
-  t.notMatch((await open(`/campaigns/${utr}/edit/content`)).text, 'Keep as a template', 'there is nothing to keep yet');
+  t.notMatch((await open(`/campaigns/${utr}/edit/content`)).text, 'Save as template', 'there is nothing to keep yet');
   await app.one.call('POST', '/single/send/save', { form: { utr, template_html: '<p>June news</p>' } });
   const [link = ''] = (await open(`/campaigns/${utr}/edit/content`)).text.match(/\/templates\/new\?[^"]+/) ?? [];
   const form = (await open(link.replaceAll('&amp;', '&'))).text;

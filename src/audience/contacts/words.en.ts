@@ -116,9 +116,9 @@ export const people = {
   'person.unsubscribe': 'Unsubscribe',
   'person.unsubscribe.from': 'From',
   'person.unsubscribe.means':
-    'From then on this contact gets no such mail, also of campaigns that are being sent. The consent log keeps that you did it.',
+    'From then on this contact gets no such mail, also of campaigns that are sending. The consent log records that you did it.',
   'person.unsubscribed': 'The contact is unsubscribed.',
-  'person.resubscribe': 'Subscribe again',
+  'person.resubscribe': 'Resubscribe',
   'person.timeline': 'Timeline',
   'person.timeline.none': 'Nothing yet.',
   'person.allMail': 'all mail',

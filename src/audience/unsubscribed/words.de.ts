@@ -61,8 +61,8 @@ export const left: Translation<typeof english> = {
   'unsubscribes.lift.suppressions.text':
     'Kommt es wieder zu einem Bounce, wird die Adresse wieder gesperrt, und Mailanbieter vertrauen Ihrer Domain womöglich weniger.',
   'unsubscribes.lift.complaint':
-    'Diese Person hat Ihre Mail als Spam gemeldet. Ihr ungebeten wieder zu schreiben, schadet dem Vertrauen in Ihre Domain und ist in vielen Ländern verboten.',
-  'unsubscribes.lift.asked': 'Diese Person hat mich gebeten, ihr wieder zu schreiben',
+    'Dieser Kontakt hat Ihre Mail als Spam gemeldet. Ihm ungebeten wieder zu schreiben, schadet dem Ruf Ihrer Domain und ist in vielen Ländern verboten.',
+  'unsubscribes.lift.asked': 'Dieser Kontakt hat mich gebeten, ihm wieder zu schreiben',
   'unsubscribes.lift.suppressions.do': 'Sperre entfernen',
   'unsubscribes.topics.name': 'Thema',
   'unsubscribes.topics.description': 'Beschreibung',

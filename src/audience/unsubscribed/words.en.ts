@@ -57,8 +57,8 @@ export const left = {
   'unsubscribes.lift.suppressions.text':
     'If mail bounces again, the address is suppressed again, and mail providers may trust your domain less.',
   'unsubscribes.lift.complaint':
-    'This person marked your mail as spam. Writing to them again without their wish harms the trust in your domain, and is against the law in many countries.',
-  'unsubscribes.lift.asked': 'This person asked me to write to them again',
+    'This contact marked your mail as spam. Writing to them again unasked harms your domain’s reputation, and is against the law in many countries.',
+  'unsubscribes.lift.asked': 'This contact asked me to send again',
   'unsubscribes.lift.suppressions.do': 'Remove suppression',
   'unsubscribes.topics.name': 'Topic',
   'unsubscribes.topics.description': 'Description',

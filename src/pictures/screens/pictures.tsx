@@ -200,7 +200,7 @@ interface Refused extends Partial<Pick<Refusal, 'problems' | 'problem'>> {
 }
 
 async function pictureScreen(app: FastifyInstance): Promise<void> {
-  pageRoute<WithId>(app, '/images/:id', (request, reply) => show(request, reply));
+  pageRoute<WithId>(app, '/images/:id(^\\d+$)', (request, reply) => show(request, reply));
 
   app.post<WithId>('/images/:id', async (request, reply) => {
     requireEditor(request);

@@ -13,12 +13,12 @@ export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, strin
   backup_cure:
     'Machen Sie jeden Tag eine und bewahren Sie sie auf einer anderen Platte auf: in den Einstellungen unter Sicherung oder mit sendlark backup DATEI',
 
-  address_none: 'Die öffentliche Adresse ist nicht gesetzt',
+  address_none: 'Es gibt keine Tracking-Domain',
   address_invalid: 'Hier muss eine http- oder https-Adresse ohne Pfad stehen, etwa https://mail.example.com.',
   address_loopback:
     'Das führt alle auf ihren eigenen Rechner. Empfänger brauchen eine Adresse, die von überall hierher führt.',
   address_fixed:
-    'PUBLIC_URL in der Umgebung gibt die öffentliche Adresse vor: Ändern Sie sie dort, und starten Sie den Dienst neu.',
+    'PUBLIC_URL in der Umgebung legt die Tracking-Domain fest: Ändern Sie sie dort, und starten Sie den Dienst neu.',
   address_leads_here: '{url} führt hierher',
   address_certified: '{url} führt hierher, mit einem Zertifikat bis {day}',
   address_ends_soon: '{url} führt hierher, aber sein Zertifikat endet am {day}',
@@ -32,7 +32,7 @@ export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, strin
     'Lassen Sie den Reverse Proxy eines von Let’s Encrypt holen, wie Caddy es von selbst tut. Hat er eines, muss er auch das Zwischenzertifikat senden.',
   address_redirects: '{url} leitet weiter zu {where}',
   address_redirects_cure:
-    'Setzen Sie als öffentliche Adresse die, zu der sie weiterleitet, oder nehmen Sie die Weiterleitung aus dem Reverse Proxy.',
+    'Legen Sie als Tracking-Domain die Adresse fest, zu der sie weiterleitet, oder nehmen Sie die Weiterleitung aus dem Reverse Proxy.',
   address_other: '{url} führt zu etwas anderem ({status})',
   address_elsewhere: '{url} führt zu einer anderen Installation von Sendlark oder zu einer älteren Version',
   address_other_cure:
@@ -45,17 +45,16 @@ export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, strin
     'Starten Sie den Reverse Proxy, lassen Sie Port {port} durch die Firewall, und prüfen Sie, ob das DNS von {host} zu diesem Rechner führt.',
   address_silent: '{host} antwortet nicht auf Port {port}',
   address_silent_cure:
-    'Prüfen Sie, ob das DNS von {host} zu diesem Rechner führt und die Firewall Port {port} durchlässt. Manche Netze lassen einen Rechner nicht an seine eigene öffentliche Adresse: Öffnen Sie {url} dann aus einem anderen.',
+    'Prüfen Sie, ob das DNS von {host} zu diesem Rechner führt und die Firewall Port {port} durchlässt. Manche Netze lassen einen Rechner sich selbst nicht von außen erreichen: Öffnen Sie {url} dann aus einem anderen.',
   address_broken: '{url} ist nicht zu erreichen: {reason}',
-  returns_not_here:
-    'Zurückgekommene Mails werden hier nicht angenommen: BOUNCE_DOMAIN und BOUNCE_LISTEN sind nicht gesetzt.',
+  returns_not_here: 'Bounces werden hier nicht empfangen: BOUNCE_DOMAIN und BOUNCE_LISTEN sind nicht gesetzt.',
   returns_arrive: 'Eine Testmail an {domain} kam über {host} an',
   returns_dns: 'Das DNS nennt keinen Server für Mails an {domain} ({code})',
   returns_dns_cure:
     'Tragen Sie dort, wo die Domain verwaltet wird, einen MX-Eintrag für {domain} ein, der diesen Rechner nennt.',
   returns_silent: 'Niemand nimmt Mails an {domain} bei {host}, Port {port}, an: {reason}',
   returns_silent_cure:
-    'Prüfen Sie, ob der MX-Eintrag von {domain} diesen Rechner nennt, der Dienst läuft und die Firewall Port 25 durchlässt. Manche Netze lassen einen Rechner nicht an seine eigene öffentliche Adresse: Probieren Sie den Port dann von einem anderen aus.',
+    'Prüfen Sie, ob der MX-Eintrag von {domain} diesen Rechner nennt, der Dienst läuft und die Firewall Port 25 durchlässt. Manche Netze lassen einen Rechner sich selbst nicht von außen erreichen: Probieren Sie den Port dann von einem anderen aus.',
   returns_refused: 'Eine Testmail an {domain} wurde bei {host} abgelehnt: {reply}',
   returns_refused_cure:
     'Dort antwortet ein anderer Mailserver oder eine andere Installation von Sendlark. Der MX-Eintrag von {domain} muss diesen Rechner nennen.',

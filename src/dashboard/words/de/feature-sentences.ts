@@ -3,7 +3,7 @@ import type { FEATURE_SENTENCES } from '../../../errors/sentences/features.ts';
 
 export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, string>> = {
   // A/B tests.
-  ab_canary: 'Eine Mail, die mit einem ersten Teil der Empfänger beginnt, lässt sich nicht auch noch testen.',
+  ab_canary: 'Eine Kampagne mit einer ersten Gruppe kann keinen A/B-Test haben.',
   ab_untracked: 'Öffnungen und Klicks dieser Mail werden nicht gezählt, daher lässt sich danach kein Gewinner finden.',
   ab_same: 'Zwei Varianten sind dieselbe Mail.',
   ab_variant_problem: 'Variante {name}: {problem}',
@@ -12,12 +12,12 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   // Feeds.
   feed_address: 'Geben Sie die Adresse eines Feeds an, etwa https://example.com/feed.xml.',
   feed_plain:
-    'Die Adresse muss mit https:// beginnen, damit unterwegs niemand ändern kann, was an Menschen verschickt wird.',
+    'Die Adresse muss mit https:// beginnen, damit unterwegs niemand ändern kann, was Ihre Kontakte bekommen.',
   feed_zone: '{name} ist keine Zeitzone wie Europe/Berlin.',
   feed_time: 'Die Uhrzeit hat die Form 08:30.',
   feeds_many: 'Ein Konto kann {count} Feeds haben: Löschen Sie erst einen',
-  feed_is_held: 'Der Feed ist angehalten: Senden oder überspringen Sie erst, was wartet',
-  feed_not_held: 'Der Feed ist nicht angehalten',
+  feed_is_held: 'Der Feed ist pausiert: Senden oder überspringen Sie zuerst die wartenden Beiträge',
+  feed_not_held: 'Der Feed ist nicht pausiert',
   feed_status: 'Die Antwort hatte den Status {status}.',
   feed_large: 'Er ist größer als {size} MiB.',
   feed_redirects: 'Er leitet zu oft weiter.',
@@ -37,12 +37,12 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   form_field_twice: 'Ein Feld kann nur einmal abgefragt werden.',
   form_field_unknown: 'Dieses Feld kann ein Formular nicht abfragen: {name}',
   form_address: 'Geben Sie eine Adresse an, die mit https:// oder http:// beginnt.',
-  form_segment_type: 'Das Segment gehört zu einem anderen Kontakttyp als das Formular.',
+  form_segment_type: 'Das Segment gehört zu einer anderen Liste als das Formular.',
   form_consent: 'Zugestimmt: „{text}“. Angefragt am {time} UTC von {asker}, bestätigt von {confirmer}.',
   request_closed: 'die Anmeldung ist bestätigt, zu alt oder nicht mehr gewünscht',
 
   form_off: 'Es ist ausgeschaltet.',
-  form_type_deleted: 'Sein Kontakttyp wurde gelöscht: Wählen Sie einen anderen.',
+  form_type_deleted: 'Seine Liste wurde gelöscht: Wählen Sie eine andere.',
   form_sender_deleted: 'Sein Absender wurde gelöscht: Wählen Sie einen anderen.',
 
   // Exports of other services.
@@ -56,13 +56,12 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
 
   export_empty: 'In der Datei wurde niemand gefunden. Ist es ein Export von {name}?',
   export_nobody_left:
-    'Diese Datei nennt niemanden, der sich abgemeldet hat oder unzustellbar war. Wenn es bei {name} solche Personen gibt, exportieren Sie auch sie, bevor Sie senden: Sie bekämen sonst Mails.',
-  export_lists: 'Nur die ersten {count} Listen werden zu Segmenten. Die übrigen stehen im Feld jeder Person.',
-  migrated_all: 'Dort abgemeldet, und hier von allen Mails abgemeldet: {count}, davon bisher noch nicht: {added}',
-  migrated_group:
-    'Dort von einer Liste abgemeldet, und hier von der Gruppe {name} abgemeldet: {count}, davon bisher noch nicht: {added}',
-  migrated_bounce: 'Dort unzustellbar, und hier gesperrt: {count}, davon bisher noch nicht: {added}',
-  migrated_complaint: 'Dort beschwert, und hier gesperrt: {count}, davon bisher noch nicht: {added}',
+    'Diese Datei enthält niemanden, der sich abgemeldet hat oder einen Bounce hatte. Wenn es bei {name} solche Kontakte gibt, exportieren Sie auch sie, bevor Sie senden: Sie bekämen sonst Mails.',
+  export_lists: 'Nur die ersten {count} Listen werden zu Segmenten. Die übrigen stehen in einem Feld jedes Kontakts.',
+  migrated_all: 'Dort abgemeldet, und hier von allen Mails: {count}, davon hier neu: {added}',
+  migrated_group: 'Dort von einer Liste abgemeldet, und hier vom Thema {name}: {count}, davon hier neu: {added}',
+  migrated_bounce: 'Dort ein Bounce, und hier gesperrt: {count}, davon hier neu: {added}',
+  migrated_complaint: 'Dort beschwert, und hier gesperrt: {count}, davon hier neu: {added}',
   tracking_imported: 'Nach der Datei {name}, die importiert wurde',
   tracking_import_undone: 'Ein Import, der anderes sagte, wurde rückgängig gemacht',
   migrated_diagnostic: 'übernommen von {name}',
@@ -75,7 +74,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   waits_release:
     'Sendeknoten und Dienst haben Versionen, die einander nicht verstehen, deshalb warten Mails. Bringen Sie alle auf dieselbe Version.',
   waits_refused:
-    'Die Relays nehmen von keinem Sendeknoten Mails an, deshalb warten Mails. In der Liste der Knoten steht, was die Relays antworten.',
+    'Die SMTP-Server nehmen von keinem Sendeknoten Mails an, deshalb warten Mails. In der Liste der Knoten stehen ihre Antworten.',
   waits_warm_up:
     'Jeder Sendeknoten hat gesendet, was seine Aufwärmphase heute erlaubt, deshalb warten Mails bis 0:00 Uhr UTC. Mit einem weiteren Knoten oder einem höheren WARM_UP geht mehr hinaus.',
 
@@ -84,7 +83,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   nodes_silent_cure:
     'Starten Sie sie neu, oder sehen Sie nach, ob sie NATS erreichen. Was sie hatten, haben jetzt andere; nach einer Woche verschwinden sie aus der Liste.',
   nodes_waits_cure: 'Einstellungen › Knoten, oder sendlark nodes, zeigt sie mit dem, was nicht stimmt.',
-  nodes_refused: 'Die Relays nehmen keine Mails an von {names}: {reply}',
+  nodes_refused: 'Die SMTP-Server nehmen keine Mails an von {names}: {reply}',
   nodes_refused_cure:
     'Sehen Sie nach, ob die Adresse dieses Knotens auf einer Sperrliste steht und ob die Anmeldung stimmt. Er versucht es von selbst wieder; die anderen Knoten übernehmen seinen Anteil.',
   nodes_releases: 'Nicht von dieser Version, {version}: {names}',
@@ -97,7 +96,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   transactional_waiting:
     'Zu viele Transaktionsmails des Kontos warten auf den Versand, oder sie sind zusammen zu groß: Versuchen Sie es später noch einmal',
   transactional_no_relay:
-    'Kampagnen gehen über Sendeknoten hinaus, Transaktionsmails aber über den Dienst selbst, und der hat kein Relay',
+    'Kampagnen senden die Sendeknoten, Transaktionsmails aber der Dienst selbst, und der hat keinen SMTP-Server',
   values_missing: 'In den Daten fehlt ein Wert für {names}.',
   no_campaign_values:
     'Eine Transaktionsmail hat keine Einstellungsseite und keine Webkopie: Nehmen Sie {names} aus ihr heraus.',
@@ -111,7 +110,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
 
   // Webhooks.
   webhook_url: 'Nennen Sie die Adresse eines Endpunkts wie https://example.com/hooks/sendlark.',
-  webhook_plain: 'Die Adresse muss mit https:// beginnen, weil das Gesendete Personen nennt.',
+  webhook_plain: 'Die Adresse muss mit https:// beginnen, weil Ereignisse personenbezogene Daten enthalten.',
   webhook_login: 'Die Adresse darf weder Benutzernamen noch Passwort enthalten.',
   webhook_no_events: 'Wählen Sie mindestens ein Ereignis.',
   webhooks_many: 'Ein Konto kann {count} Webhooks haben. Löschen Sie zuerst einen.',

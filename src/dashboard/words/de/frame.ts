@@ -35,9 +35,9 @@ export const frame: Translation<typeof english> = {
   'error.failed.text':
     'Das ist ein Fehler von Sendlark. Es wurde nichts geändert; das Protokoll sagt, was geschehen ist.',
   'error.home': 'Zur Startseite',
-  'live.failed': 'Das konnte nicht aktualisiert werden. Sie sehen den Stand von vorher.',
+  'live.failed': 'Das konnte nicht aktualisiert werden und ist vielleicht veraltet.',
   'live.again': 'Noch einmal versuchen',
-  'live.signedOut': 'Ihre Sitzung ist beendet. Sie sehen den Stand von vorher.',
+  'live.signedOut': 'Ihre Sitzung ist beendet; das hier ist vielleicht veraltet.',
   'live.signIn': 'Wieder anmelden',
   'chart.numbers': 'Zahlen als Tabelle zeigen',
   'chart.keys': 'Die Pfeiltasten lesen einzelne Werte vor.',

@@ -9,15 +9,15 @@ export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, strin
   relay_password_again:
     'Geben Sie das Passwort noch einmal ein: Das gespeicherte geht nur an den Server, für den es eingegeben wurde.',
   relay_named:
-    'Absender, deren Mails nur über dieses Relay gehen: {count}. Wählen Sie für sie zuerst ein anderes, unter Einstellungen, Absender.',
-  relays_many: 'Es kann {count} Relays geben. Löschen Sie zuerst eines.',
+    'Absender, die nur diesen SMTP-Server verwenden: {count}. Wählen Sie für sie zuerst einen anderen, unter Einstellungen › Absender.',
+  relays_many: 'Es kann {count} SMTP-Server geben. Löschen Sie zuerst einen.',
   providers_many: 'Es kann {count} Adressen für Ereignisse von Anbietern geben. Löschen Sie zuerst eine.',
   provider_key_unreadable:
     'Das ist kein Prüfschlüssel: Kopieren Sie ihn in SendGrid unter Settings, Mail Settings, Event Webhook.',
   provider_key_none: 'Amazon SNS unterschreibt mit Zertifikaten. Ein Schlüssel wird nicht gebraucht.',
-  relay_test_under_way: 'Gerade wird ein Relay getestet. Versuchen Sie es in einigen Sekunden noch einmal.',
+  relay_test_under_way: 'Gerade wird ein SMTP-Server getestet. Versuchen Sie es in einigen Sekunden noch einmal.',
   relay_last:
-    'Es ist das letzte Relay, und Mails warten ({count}), die im Postausgang enden würden: Fügen Sie ein anderes hinzu, oder brechen Sie ab, was läuft.',
+    'Es ist der letzte SMTP-Server, und Mails warten ({count}), die im Test-Postausgang enden würden: Fügen Sie einen anderen hinzu, oder brechen Sie ab, was gerade gesendet wird.',
 
   relay_test_passed: 'Es würde diese Mail annehmen. Gesendet wurde nichts.',
   relay_test_no_host: 'Es wurde kein Server dieses Namens gefunden.',

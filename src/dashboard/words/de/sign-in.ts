@@ -8,7 +8,7 @@ export const signIn: Translation<typeof english> = {
   'login.password': 'Passwort',
   'login.submit': 'Anmelden',
   'login.forgotten':
-    'Passwort vergessen? Inhaber des Kontos machen Ihnen in den Einstellungen einen neuen Link; auf dem Server tut das „sendlark login-link --user“.',
+    'Passwort vergessen? Inhaber erstellen Ihnen in den Einstellungen einen neuen Link; auf dem Server tut das „sendlark login-link --user“.',
   'login.wrong': 'Die E-Mail-Adresse oder das Passwort ist falsch.',
   'login.wait': {
     one: 'Zu viele Versuche. Bitte warten Sie eine Sekunde und versuchen Sie es noch einmal.',
@@ -42,12 +42,12 @@ export const signIn: Translation<typeof english> = {
     'Ihr neues Passwort ist gespeichert. Geben Sie zum Anmelden noch einen Code Ihrer Authenticator-App ein: Der Link hat nur das Passwort ersetzt.',
   'welcome.expired.title': 'Dieser Link gilt nicht mehr',
   'welcome.expired.text':
-    'Ein Link gilt einmal, 30 Minuten lang, und nur der neueste. Inhaber des Kontos machen in den Einstellungen einen neuen; auf dem Server tut das jederzeit „sendlark login-link“.',
+    'Ein Link gilt einmal, 30 Minuten lang, und nur der neueste. Inhaber erstellen in den Einstellungen einen neuen; auf dem Server tut das jederzeit „sendlark login-link“.',
   'password.hint':
     'Mindestens 12 Zeichen. Vier Wörter, die nicht zusammengehören, sind leicht zu merken und schwer zu erraten.',
   'password.short': 'Bitte wählen Sie mindestens 12 Zeichen.',
   'password.long': 'Bitte wählen Sie höchstens 256 Zeichen.',
-  'password.common': 'Dieses Passwort wird mit als erstes geraten. Bitte wählen Sie ein anderes.',
+  'password.common': 'Dieses Passwort ist zu verbreitet. Bitte wählen Sie ein anderes.',
   'password.personal':
     'Dieses Passwort besteht fast nur aus Ihrem Namen oder Ihrer Adresse. Bitte wählen Sie ein anderes.',
   'unsafe.title': 'Diese Verbindung ist nicht verschlüsselt',

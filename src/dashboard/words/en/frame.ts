@@ -32,9 +32,9 @@ export const frame = {
   'error.failed.title': 'Something went wrong',
   'error.failed.text': 'This is an error of Sendlark. Nothing was changed; the log says what happened.',
   'error.home': 'Go to Home',
-  'live.failed': 'This could not be brought up to date. What you see is from before.',
+  'live.failed': 'This could not be updated, so it may be out of date.',
   'live.again': 'Try again',
-  'live.signedOut': 'Your session has ended. What you see is from before.',
+  'live.signedOut': 'Your session has ended, so this may be out of date.',
   'live.signIn': 'Sign in again',
   'chart.numbers': 'Show the numbers as a table',
   'chart.keys': 'The arrow keys read out single values.',
@@ -43,5 +43,5 @@ export const frame = {
   'keys.close': 'Close',
   'keys.search': 'Search',
   'keys.help': 'Show this list',
-  'keys.off': 'Shortcuts can be switched off under Settings › Your account.',
+  'keys.off': 'Turn shortcuts off under Settings › Your account.',
 } as const;

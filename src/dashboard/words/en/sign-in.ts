@@ -6,7 +6,7 @@ export const signIn = {
   'login.password': 'Password',
   'login.submit': 'Sign in',
   'login.forgotten':
-    'Forgotten your password? An owner can make you a new link in the settings, and so can “sendlark login-link --user” on the server.',
+    'Forgot your password? An owner can create a new link in Settings, and “sendlark login-link --user” on the server does too.',
   'login.wrong': 'The e-mail address or the password is wrong.',
   'login.wait': {
     one: 'Too many attempts. Please wait a second and try again.',
@@ -36,14 +36,14 @@ export const signIn = {
   'welcome.saved': 'Your new password is saved.',
   'welcome.code':
     'Your new password is saved. To sign in, enter a code of your authenticator app too: the link replaced the password alone.',
-  'welcome.expired.title': 'This link does not work any more',
+  'welcome.expired.title': 'This link no longer works',
   'welcome.expired.text':
-    'A link works once, for 30 minutes, and only the newest one does. An owner can make another in the settings, and “sendlark login-link” on the server does so at any time.',
+    'A link works once, for 30 minutes, and only the newest one works. An owner can create another in Settings, and “sendlark login-link” on the server does too.',
   'password.hint':
     'At least 12 characters. Four words that do not belong together are easy to remember and hard to guess.',
   'password.short': 'Please choose at least 12 characters.',
   'password.long': 'Please choose at most 256 characters.',
-  'password.common': 'This password is among the first that are guessed. Please choose another.',
+  'password.common': 'This password is too common. Please choose another.',
   'password.personal': 'This password is mostly your name or address. Please choose another.',
   'unsafe.title': 'This connection is not encrypted',
   'unsafe.why':

@@ -56,7 +56,7 @@ export const de: typeof en = {
     title: 'Ihre E-Mail-Einstellungen',
     forAddress: (email) => `Für ${email}`,
     question: 'Was möchten Sie bekommen?',
-    own: 'Aus dieser Gruppe war die E-Mail, von der Sie kommen',
+    own: 'Zu diesem Thema gehört die E-Mail, von der Sie kommen',
     save: 'Auswahl speichern',
     noneTitle: 'Gar keine E-Mails',
     noneAbout: (email) => `Meldet ${email} von allem ab, jetzt und in Zukunft.`,

@@ -2,9 +2,9 @@
 
 /** The words of grapesjs. */
 export const editorWords = {
-  domComponents: { names: { '': 'Teil', wrapper: 'Mail', text: 'Text', image: 'Bild', link: 'Link' } },
+  domComponents: { names: { '': 'Baustein', wrapper: 'Mail', text: 'Text', image: 'Bild', link: 'Link' } },
   styleManager: {
-    empty: 'Wählen Sie einen Teil der Mail, um sein Aussehen zu ändern.',
+    empty: 'Wählen Sie einen Baustein, um sein Aussehen zu ändern.',
     layer: 'Ebene',
     fileButton: 'Bild',
     sectors: {
@@ -53,7 +53,7 @@ export const editorWords = {
     },
   },
   traitManager: {
-    empty: 'Wählen Sie einen Teil der Mail, um seine Angaben zu ändern.',
+    empty: 'Wählen Sie einen Baustein, um seine Einstellungen zu ändern.',
     label: 'Angaben',
     traits: {
       labels: {
