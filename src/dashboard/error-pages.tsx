@@ -1,4 +1,4 @@
-/** Pages for what went wrong: in the frame for a signed-in user, without it for anyone else. */
+/** Error pages: in the frame for a signed-in user, without it for other visitors. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure, textsOf } from '../errors/failure.ts';
 import type { Said } from '../errors/sentences.ts';
@@ -15,7 +15,7 @@ const KINDS = new Map<number, Kind>([
   [503, 'busy'],
 ]);
 
-/** Sends the page for a status; `reasons` say why the request was refused, where the status alone does not say it. */
+/** Sends the page for a status. `reasons` say why the request was refused, if the status alone does not. */
 export function sendErrorPage(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -44,7 +44,7 @@ export function sendErrorPage(
     : sendPage(request, reply, viewer, { title, isError: true }, content);
 }
 
-/** Answers an error of a page with its status, or with 500. Errors from 500 on are logged, except 503. */
+/** Answers an error of a page with its status, or with 500. Logs errors from 500 on, except 503. */
 export function answerError(
   error: Error & { statusCode?: number },
   request: FastifyRequest,

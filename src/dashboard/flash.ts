@@ -1,4 +1,4 @@
-/** A sentence that the next page shows about what was just done, kept in a cookie for one page. */
+/** A message that the next page shows about the last action, stored in a cookie until then. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasEncryptedSession, readCookie, writeCookie } from '../http/cookies.ts';
 import type { Tone } from './components/surface.tsx';
@@ -7,7 +7,7 @@ import { isWordKey, type Values, type WordKey } from './words/index.ts';
 
 const COOKIE = 'sendlark_flash';
 const SECONDS = 60;
-/** The longest value that is put in, such as the name of a mailing: a cookie has 4096 bytes. */
+/** The maximum length of a value in the message, such as the name of a campaign, because a cookie has 4096 bytes. */
 const MAX_VALUE = 300;
 
 export interface Flash {
@@ -16,7 +16,7 @@ export interface Flash {
   values: Readonly<Record<string, string | number>>;
 }
 
-/** Makes the next page say the text of this key with its values. */
+/** Makes the next page show the text of this key with its values. */
 export function setFlash<Key extends WordKey>(
   reply: FastifyReply,
   tone: Tone,
@@ -31,7 +31,7 @@ export function setFlash<Key extends WordKey>(
   writeFlash(reply, Buffer.from(text).toString('base64url'), SECONDS);
 }
 
-/** Takes the sentence that was left for this page, if there is one. A page that is only fetched ahead may never be seen, so it takes none. */
+/** Returns the message for this page, if there is one, and removes it. A prefetched page may never be seen, so it gets none. */
 export function takeFlash(request: FastifyRequest, reply: FastifyReply): Flash | null {
   if (isPrefetch(request)) return null;
   const value = readCookie(request, COOKIE);
@@ -44,7 +44,7 @@ function writeFlash(reply: FastifyReply, value: string, seconds: number): void {
   writeCookie(reply, COOKIE, value, seconds, hasEncryptedSession(reply.request));
 }
 
-/** A cookie can be anything, so only a known text with plain values is taken from it. */
+/** A cookie can contain anything, so only a known text with plain values is accepted. */
 function readFlash(text: string): Flash | null {
   try {
     const { tone, key, values }: Record<string, unknown> = JSON.parse(text);

@@ -1,5 +1,6 @@
 /**
- * The table of contents of the dashboard. Screens with hooks or body parsers of their own are plugins, so that no other screen has these.
+ * Registers all pages of the dashboard. Screens with their own hooks or body parsers are plugins, so that these do not affect
+ * other screens.
  */
 import type { FastifyInstance } from 'fastify';
 import { peopleActions } from '../audience/bulk/screens/actions.tsx';
@@ -33,7 +34,7 @@ import { loginPages } from './sign-in/login.tsx';
 import { welcomePages } from './sign-in/welcome.tsx';
 import { guardPages, limitPages, requireSignIn } from './signed-in.ts';
 
-/** Registers the pages for signing in and those behind it. */
+/** Registers the pages for signing in, and the pages that need a session. */
 export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void> {
   guardPages(app);
   const signing = { ...deps, signIns: new SignIns(deps) };

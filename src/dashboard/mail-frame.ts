@@ -1,4 +1,4 @@
-/** A mail's own HTML for a frame within a page. */
+/** Sends a mail's own HTML as the content of a frame within a page. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { prepared } from '../database/prepared.ts';
 import { frame, pictureIds } from '../delivery/compiling/show.ts';
@@ -10,14 +10,17 @@ import type { Language } from './words/index.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Which of these ids are pictures in the library of the account. */
+    /** Returns which of these ids are pictures in the account's image library. */
     ownPictures(accountId: number, ids: string): ReadonlySet<string>;
-    /** The origins at which pictures of the library are in mails. */
+    /** Returns the origins of picture URLs in mails. */
     pictureOrigins(): string[];
   }
 }
 
-/** It runs nothing, sends nothing and, unless it is asked to, loads nothing but pictures of this service, so that looking at it tells nobody. */
+/**
+ * The frame runs no scripts, submits no forms and, unless requested, loads only pictures of this service, so that looking at a
+ * mail is not tracked.
+ */
 const mailHeaders = (pictures = '', sandbox = 'sandbox') => ({
   'content-security-policy': `default-src 'none'; img-src data:${pictures}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; ${sandbox}`,
   'referrer-policy': 'no-referrer',
@@ -29,10 +32,10 @@ const UNPROCESSABLE = 422;
 const TOO_MANY_REQUESTS = 429;
 const QUIET = 'body { font: 1rem/1.5 system-ui, sans-serif; padding: 2rem; color: #59645f; text-align: center; }';
 
-/** What a frame with links may do: open them in tabs that are as free as any other. */
+/** Lets a frame with links open them in new tabs without the sandbox. */
 export const LINKS_ALLOWED = 'allow-popups allow-popups-to-escape-sandbox';
 
-/** Lets the frames below find the pictures of an account. */
+/** Lets the frames find the pictures of an account. */
 export function installMailFrames(app: FastifyInstance, { db, publicUrl }: Pick<Deps, 'db' | 'publicUrl'>): void {
   app.decorate('pictureOrigins', () => [publicUrl()]);
   app.decorate('ownPictures', (accountId, ids) => {
@@ -44,10 +47,7 @@ export function installMailFrames(app: FastifyInstance, { db, publicUrl }: Pick<
   });
 }
 
-/**
- * What shows a mail to somebody gives, such as its HTML: empty where it cannot be shown to them, null while too many templates of the account
- * are being compiled.
- */
+/** Returns the HTML of a preview: empty if there is no preview, null while too many templates of the account are being compiled. */
 export async function orBusy(html: Promise<string>): Promise<string | null> {
   try {
     return await html;
@@ -66,8 +66,8 @@ export async function sendMailFrame(reply: FastifyReply, html: string, accountId
 }
 
 /**
- * The same for a mail that is looked at often: the browser keeps it, asks each time whether it is still the same, and gets it again
- * only where it is not. What it is asked with is a hash of what is shown, merged for its person.
+ * Does the same for a mail that is shown often: the browser caches it, and revalidates it each time with an ETag, which is a
+ * hash of the merged mail.
  */
 export async function sendKeptMailFrame(reply: FastifyReply, html: string, accountId: number) {
   const { shown, headers } = await atRest(reply, html, accountId);
@@ -76,12 +76,12 @@ export async function sendKeptMailFrame(reply: FastifyReply, html: string, accou
   return reply.type('text/html; charset=utf-8').send(shown.html);
 }
 
-/** Says in a frame that other mails of the account are being prepared. */
+/** Shows in a frame that other mails of the account are being prepared. */
 export function sendBusyFrame(reply: FastifyReply, language: Language): FastifyReply {
   return sendEmptyFrame(reply, language, TOO_MANY_REQUESTS, language.say('preview.busy'));
 }
 
-/** Says in a frame why there is no mail in it. A link could not try again there: the frame sends no cookie by itself. */
+/** Shows in a frame why it has no mail. There is no link to try again, because the frame's requests have no cookie. */
 export function sendEmptyFrame(reply: FastifyReply, language: Language, status: number, text: string): FastifyReply {
   return reply
     .code(status)
@@ -90,7 +90,7 @@ export function sendEmptyFrame(reply: FastifyReply, language: Language, status: 
     .send(`<!doctype html><html lang="${language.code}"><style>${QUIET}</style><p>${escapeHtml(text)}</p></html>`);
 }
 
-/** The mail for a frame, and the headers of the answer. A request with `images=all` gets the images of other sites too. */
+/** Returns the mail for a frame, and the headers of the answer. A request with `images=all` also gets the images of other sites. */
 async function atRest({ server, request }: FastifyReply, html: string, accountId: number, given: FrameLook = {}) {
   const isAsked = (request.query as { images?: unknown }).images === 'all';
   const look: FrameLook = isAsked ? { images: 'all', ...given } : given;
@@ -100,7 +100,7 @@ async function atRest({ server, request }: FastifyReply, html: string, accountId
   const sandbox = look.hasLinks ? `sandbox ${LINKS_ALLOWED}` : 'sandbox';
   if (look.images === 'all' || look.images === 'counted')
     return { shown, headers: mailHeaders(' http: https:', sandbox) };
-  // A proxy may ask with another name than the browser. `http:` stands for `https:` too (CSP 3, 6.7.2.8).
+  // A proxy may use another host name than the browser. `http:` also means `https:` (CSP 3, 6.7.2.8).
   const sources = shown.hasPictures
     ? [`http://${request.host}`, ...origins].map((origin) => `${origin}/pictures/`)
     : [];

@@ -15,7 +15,7 @@ import type { Language } from './words/index.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** What the operations that pages perform work with. */
+    /** The context of the operations that pages perform. */
     deps: Deps;
   }
 }
@@ -24,8 +24,8 @@ declare module 'fastify' {
 const turns = new WeakMap<FastifyRequest, Promise<void>>();
 
 /**
- * Performs an operation. Others are answered before each one of a page, because many would take long together. Throws a Failure where it is
- * refused.
+ * Performs an operation. Other requests are answered between the operations of a page, because many of them would take long
+ * together. Throws a Failure if the operation is refused.
  */
 export async function ask<Input extends TObject, Output>(
   request: FastifyRequest,
@@ -35,7 +35,7 @@ export async function ask<Input extends TObject, Output>(
   const turn = (turns.get(request) ?? Promise.resolve()).then(() => setImmediate());
   turns.set(request, turn);
   await turn;
-  // Each by itself, because what others write while the page is made must not keep it from being done again.
+  // Each operation is retried on its own, because writes of other connections must not keep the whole page from being made.
   return retryWhenUnlocked(request.server.deps, () => perform(operation, contextOf(request), given));
 }
 
@@ -43,24 +43,24 @@ function contextOf(request: FastifyRequest): Context {
   return { ...request.server.deps, ...callerWithSession(sessionOf(request), request.ip) };
 }
 
-/** What became of a form: the output of its operation, or what is wrong with it, in the reader's language. */
+/** The result of a form: the output of its operation, or its problems in the user's language. */
 export type Attempt<Output> = { output: Output } | Refusal;
 
 /** Why an operation was refused. */
 export interface Refusal {
   status: number;
-  /** By field. */
+  /** Problems by field. */
   problems: Problems;
-  /** About all of it; empty where a field is at fault. */
+  /** A problem of the whole form; empty if a field is at fault. */
   problem: string;
 }
 
-/** The problems of a form that shows none about all of it: such a problem stands beside the field `otherwise`. */
+/** Returns the problems of a form that has no place for a problem of the whole form. Such a problem is shown at the field `otherwise`. */
 export function problemsAt({ problems = {}, problem }: Partial<Refusal>, otherwise: string): Problems {
   return !problem ? problems : { [otherwise]: [problem] };
 }
 
-/** Performs the operation of a form. Throws what the form cannot show: 403, 404, and errors of the service. */
+/** Performs the operation of a form. Throws failures that the form cannot show: 403, 404, and errors of the service. */
 export function attempt<Input extends TObject, Output>(
   request: FastifyRequest,
   operation: Operation<Input, Output>,
@@ -69,7 +69,7 @@ export function attempt<Input extends TObject, Output>(
   return attemptWith(request, () => ask(request, operation, given));
 }
 
-/** Does with a form what is no operation, such as reading its file. Throws as `attempt` does. */
+/** Runs other work for a form, such as reading its file. Throws as `attempt` does. */
 export async function attemptWith<Output>(
   request: FastifyRequest,
   work: (context: Context) => Promise<Output>,
@@ -82,7 +82,7 @@ export async function attemptWith<Output>(
   }
 }
 
-/** What a refusal says, for a page without the fields: its text, or the texts of all its fields. */
+/** Returns a refusal as a text, for a page without the fields: the problem of the whole form, or those of all fields. */
 export function sentenceOf({ problems, problem }: Refusal): string {
   return problem || Object.values(problems).flat().join(' ');
 }

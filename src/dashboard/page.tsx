@@ -1,4 +1,4 @@
-/** The document of a page: head, navigation and main part around what a screen shows. */
+/** The document of a page: the head, the navigation and the main part with the content of a screen. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
@@ -18,28 +18,29 @@ import type { ColourScheme, Viewer } from './viewer.ts';
 import { chooseLanguage } from './words/choose.ts';
 import { type Language, LanguageProvider, type PlainKey, useLanguage } from './words/index.ts';
 
-/** What a screen says about the page around it. */
+/** The settings of a screen for the page around it. */
 interface Frame {
-  /** The title, as heading and in the browser's tab. */
+  /** The title, shown as the heading and in the browser's tab. */
   title: string;
   /** The part of the navigation that the page belongs to. */
   section?: Section;
-  /** The list that the page is about one of: its address, and its name as a text of the dashboard. */
+  /** The list that the page's record belongs to: its URL, and its name as a text of the dashboard. */
   back?: { href: string; label: PlainKey };
-  /** The main action of the page, at the right of the title. */
+  /** The main action of the page, to the right of the title. */
   action?: ComponentChildren;
-  /** Whether it says that a request failed: then the database, which may be why, is asked nothing. */
+  /** True if the page reports a failed request. Then the database, which may be the cause, is not read. */
   isError?: true;
 }
 
-/** The language of a request; `viewer` is null where nobody is signed in. */
+/** Returns the language for a request; `viewer`, the signed-in user, is null if nobody is signed in. */
 export function languageOf(request: FastifyRequest, viewer: Viewer | null): Language {
-  // The script that tells it encodes the two characters that a zone's name may have besides letters and digits.
+  // The script that sets the cookie encodes the two characters that a time zone's name may have besides letters, digits,
+  // hyphens and underscores.
   const zone = readCookie(request, 'sendlark_zone')?.replaceAll(/%2F/gi, '/').replaceAll(/%2B/gi, '+');
   return chooseLanguage(viewer?.language ?? null, request.headers['accept-language'], zone);
 }
 
-/** Sends a page for a signed-in user: `content` in the frame with the navigation. */
+/** Sends a page for a signed-in user (`viewer`): `content` in the frame with the navigation. */
 export function sendPage(request: FastifyRequest, reply: FastifyReply, viewer: Viewer, frame: Frame, content: VNode) {
   const language = languageOf(request, viewer);
   const flash = takeFlash(request, reply);
@@ -76,13 +77,13 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, viewer: V
   return sendDocument(reply, language, { title: frame.title, look: 'app', scheme: viewer.colourScheme }, body);
 }
 
-/** Sends parts of a page alone, to a script that puts them in place of those on the page. */
+/** Sends only parts of a page, for a script that replaces those on the page with them. */
 export function sendParts(reply: FastifyReply, language: Language, parts: VNode) {
   const text = renderToString(<LanguageProvider value={language}>{parts}</LanguageProvider>);
   return reply.headers(PAGE_HEADERS).type('text/html; charset=utf-8').send(text);
 }
 
-/** Sends a page without navigation, for those who are not signed in. */
+/** Sends a page without navigation, for visitors who are not signed in. */
 export function sendBarePage(request: FastifyRequest, reply: FastifyReply, title: string, content: VNode) {
   const language = languageOf(request, null);
   const body = (
@@ -93,13 +94,13 @@ export function sendBarePage(request: FastifyRequest, reply: FastifyReply, title
   return sendDocument(reply, language, { title, look: 'bare', scheme: 'system' }, body);
 }
 
-/** Loads the typeface along with the style sheet, which would otherwise ask for it too late for the first paint. */
+/** Preloads the typeface together with the style sheet, because the style sheet itself would request it too late for the first paint. */
 export function Typeface() {
   const { url } = builtUrls('inter-latin-wght-normal.woff2');
   return <link rel="preload" as="font" type="font/woff2" crossorigin="anonymous" href={url} />;
 }
 
-/** The script that is on every page: shortcuts and the time zone. */
+/** The script of every page: shortcuts and the time zone. */
 const EVERYWHERE = 'frame';
 
 function sendDocument(
@@ -172,7 +173,7 @@ function Shortcuts() {
   );
 }
 
-/** Scripts, styles and connections of our own only; nothing inline, and no page of ours in somebody else's. */
+/** Only our own scripts, styles and connections; nothing inline, and no frames on other sites. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -186,7 +187,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Pages contain what only the signed-in user may see, so no cache may store them. */
+/** Pages contain data for the signed-in user only, so no cache may store them. */
 const PAGE_HEADERS = {
   'content-security-policy': POLICY,
   'referrer-policy': 'same-origin',

@@ -1,14 +1,14 @@
 /**
- * Tells browsers which pages they may fetch while the pointer rests on a link, so that they are there at once when it is clicked
- * (speculation rules of the Prefetch specification; browsers that do not know them do nothing).
+ * Tells browsers which pages they may fetch while the pointer is over a link, so that a click shows them at once (speculation
+ * rules of the Prefetch specification; browsers without support ignore them).
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-/** Where the rules are. */
+/** The path of the rules. */
 export const PREFETCH_RULES = '/prefetch-rules.json';
 
 const PAGES = ['/', '/campaigns*', '/automations*', '/contacts*', '/unsubscribes*', '/outbox*', '/settings*'];
-/** Files to save, parts of pages, and pages that are costly or say something new each time. */
+/** Downloads, parts of pages, and pages that are expensive or different each time. */
 const NO_PAGES = [
   '/campaigns/*/recipients.csv',
   '/campaigns/*/*/mail',
@@ -31,7 +31,7 @@ export async function prefetchRules(app: FastifyInstance): Promise<void> {
   );
 }
 
-/** Whether a browser fetches the page without anybody having asked to see it yet. */
+/** Returns true if the browser prefetches the page before the user has asked for it. */
 export function isPrefetch({ headers }: FastifyRequest): boolean {
   return String(headers['sec-purpose'] ?? '').startsWith('prefetch');
 }

@@ -1,24 +1,26 @@
-/** The addresses at which records of a kind are added, changed and deleted. */
+/** Registers the routes with which records of a kind are added, changed and deleted. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pageRoute } from '../http/pages/layout.ts';
 import type { FormValues } from './components/form.tsx';
 import { type Attempt, type Refusal, sentenceOf } from './operations.ts';
 
-/** What a page shows beside what is stored: what was typed, and what is wrong with it. */
+/** The submitted values and their problems, which a page shows with the stored values. */
 export type Shown = Partial<Refusal> & { values?: FormValues };
 
 interface RecordScreens<Added> {
-  /** The address of the list. */
+  /** The path of the list. */
   path: string;
-  /** Whether the form for a new record is on the page of the list; else it has the page `path`/new. */
+  /** True if the form for a new record is on the page of the list; otherwise it has its own page, `path`/new. */
   addsInList?: boolean;
   form: { read(request: FastifyRequest): FormValues };
   add(request: FastifyRequest, values: FormValues): Promise<Attempt<Added>>;
   change(request: FastifyRequest, values: FormValues, id: string): Promise<Attempt<unknown>>;
   remove(request: FastifyRequest, id: string): Promise<Attempt<unknown>>;
-  /** Sends the page with the form of a record; null: of a new one. Refuses whoever may not see it; the operations refuse the rest. */
+  /**
+   * Sends the page with the form of a record; null: of a new one. Refuses users who may not see it; the operations refuse everything else.
+   */
   show(request: FastifyRequest, reply: FastifyReply, id: string | null, shown: Shown): unknown;
-  /** Answers a change. `added` is what adding gave. */
+  /** Answers a change. `added` is the result of adding. */
   done(
     reply: FastifyReply,
     done: 'Added' | 'Changed' | 'Deleted',
@@ -26,7 +28,7 @@ interface RecordScreens<Added> {
   ): unknown;
 }
 
-/** Registers the form for a new record, the page of one at `path`/ID, and what their forms do. */
+/** Registers the form for a new record, the page of a record at `path`/ID, and the submission of their forms. */
 export function recordScreens<Added>(app: FastifyInstance, screens: RecordScreens<Added>): void {
   const { path, addsInList = false, form, add, change, remove, show, done } = screens;
   const one = `${path}/:id`;

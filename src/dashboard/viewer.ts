@@ -1,22 +1,22 @@
-/** Who looks at a page of the dashboard. */
+/** The signed-in user for whom a page is made. */
 
-/** What a user may do, from the least to the most: a viewer changes nothing, an editor no settings, keys or users. */
+/** What a user may do, from least to most: a viewer changes nothing; an editor changes everything but settings, keys and users. */
 export type Role = 'viewer' | 'editor' | 'owner';
 
 export type ColourScheme = 'system' | 'light' | 'dark';
 
-/** The signed-in user for whom a page is made. */
+/** The signed-in user for whom a page is made, whatever the user's role. */
 export interface Viewer {
   name: string;
   email: string;
   role: Role;
-  /** Whether the user looks after the whole installation: its relays, backups and held sending. */
+  /** True if the user is an operator of the whole installation: its relays, backups and held sending. */
   isOperator: boolean;
   accountId: number;
-  /** The language the user has chosen; null for the browser's. */
+  /** The language that the user has chosen; null: the browser's. */
   language: string | null;
-  /** Whether single keys are shortcuts for this user. */
+  /** True if single keys are shortcuts for this user. */
   shortcuts: boolean;
-  /** The colours the user has chosen; system: as the browser asks for. */
+  /** The colour scheme that the user has chosen; system: as the browser asks for. */
   colourScheme: ColourScheme;
 }

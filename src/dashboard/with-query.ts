@@ -1,6 +1,6 @@
-/** Addresses of the dashboard's pages. */
+/** URLs of the dashboard's pages. */
 
-/** A path with those of the query parameters that have a value. */
+/** Returns a path with those query parameters that have a value. */
 export function withQuery(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [[name, String(value)]],

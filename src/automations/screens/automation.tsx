@@ -1,4 +1,6 @@
-/** One automation: its mails in their order with the people at each, who is in it, and starting, pausing, duplicating and deleting it. */
+/**
+ * One automation: its mails in their order with the contacts at each, its enrolments, and starting, pausing, duplicating and deleting it.
+ */
 import type { FastifyInstance } from 'fastify';
 import { LinkButton } from '../../dashboard/components/button.tsx';
 import { measured } from '../../dashboard/components/campaign-list.tsx';
@@ -76,7 +78,7 @@ export async function automationScreen(app: FastifyInstance, { clock }: { clock:
   );
 }
 
-/** Who enters the automation, in words, and when people leave it. */
+/** The trigger of the automation in words, and when contacts exit. */
 function WhoEnters({ series, target }: { series: Series; target: Target | undefined }) {
   const language = useLanguage();
   const id = target?.value.split('_').at(-1);
@@ -148,7 +150,7 @@ interface StepsProps {
   utr: string;
   mails: readonly ReportedMail[];
   now: Date;
-  /** Whether each mail leads to where it is changed. */
+  /** True if each mail links to the page that changes it. */
   canChange: boolean;
 }
 
@@ -202,7 +204,7 @@ function Steps({ utr, mails, now, canChange }: StepsProps) {
   );
 }
 
-/** How long after the one before it a mail comes; a deleted one never. */
+/** The wait after the previous mail. A deleted mail is never sent. */
 export function Wait({
   mail: { utr, waiting_type: unit, waiting_period: period },
 }: {

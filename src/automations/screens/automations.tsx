@@ -1,4 +1,4 @@
-/** The automations of the account, newest first, found by their state or name, with their people and results. */
+/** The automations of the account, newest first, with a search by state or name, and their enrolments and results. */
 import type { FastifyInstance } from 'fastify';
 import { LinkButton } from '../../dashboard/components/button.tsx';
 import {
@@ -24,7 +24,7 @@ import { editScreen, newAutomationScreen } from './edit.tsx';
 import { AUTOMATION_MAIL, mailContentScreen, mailScreens } from './mail.tsx';
 import { waitingScreen } from './people.tsx';
 
-/** Registers the list, the pages of one automation, and those that change automations, which only those see who may change something. */
+/** Registers the list, the pages of one automation, and the pages that change automations, which only editors can open. */
 export async function automationScreens(app: FastifyInstance, { clock, db, config }: Deps): Promise<void> {
   pageRoute<{ Querystring: ListQuery }>(app, '/automations', async (request, reply) => {
     const viewer = viewerOf(request);

@@ -1,6 +1,6 @@
 /**
- * What the forms that change an automation have in common: each says what its change would do to the people in it, and asks whether to make
- * it. What it would do is found by making the change and taking it back.
+ * Shared parts of the forms that change an automation: each shows the effects of its change on enrolled contacts and asks for
+ * confirmation. The effects are found by a dry run.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject } from 'typebox';
@@ -25,7 +25,7 @@ export const editAddress = (utr: string) => `${automationAddress(utr)}/edit`;
 export const mailAddress = (automation: string, mail: string, step = 'content') =>
   `${automationAddress(automation)}/mails/${encodeURIComponent(mail)}/${step}`;
 
-/** What leads back to the page of an automation. */
+/** The link back to the page of an automation. */
 export function BackToAutomation({ utr }: { utr: string }) {
   return (
     <LinkButton look="plain" href={automationAddress(utr)}>
@@ -35,8 +35,8 @@ export function BackToAutomation({ utr }: { utr: string }) {
 }
 
 /**
- * Makes the change of a form that was sent. Gives what it would do instead, in `asked`, if it concerns people and nobody has agreed to that
- * yet. `concerning`: the effects that this form asks about.
+ * Makes the change of a submitted form. If the change affects contacts and is not confirmed yet, returns its effects in `asked`
+ * instead. `concerning` selects the effects that this form asks about.
  */
 export async function attemptChange<Input extends TObject, Output extends { effects: Effects }>(
   request: FastifyRequest,
@@ -53,14 +53,14 @@ export async function attemptChange<Input extends TObject, Output extends { effe
   return attempt(request, change, given);
 }
 
-/** The effects on those who wait for this mail. */
+/** Returns the effects on contacts who wait for this mail. */
 export function concerningMail({ people }: Effects, utr: string): Effects {
   return { people: people.filter(({ from, to }) => from === utr || to === utr), leaving: 0 };
 }
 
 /**
- * Why a change was refused, as far as no field is at fault: who changed the record while the form was open, and which fields (their name,
- * what the form has and what is stored by now), or what else.
+ * Returns why a change was refused if no field is at fault: who changed the record while the form was open, and which fields
+ * (name, submitted and stored value), or another reason.
  */
 export function refusalText(
   request: FastifyRequest,
@@ -84,23 +84,23 @@ export function refusalText(
   return parts.join(' ');
 }
 
-/** What of a mail is named in a question. */
+/** The fields of a mail that a question mentions. */
 type NamedMail = Pick<SeriesMail, 'utr' | 'subject' | 'waiting_type' | 'waiting_period'>;
 
 interface Question {
   series: Series;
   effects: Effects;
-  /** The mails as they are after the change, for their subjects and waits; those of the series unless it is given. */
+  /** The mails after the change, for their subjects and waits; those of the automation by default. */
   after?: readonly NamedMail[];
-  /** Where the form is sent that makes the change, what it says, and what its button says. */
+  /** The URL that the form is submitted to, the text of the question, and the text of the button. */
   action: string;
   fields: Readonly<Record<string, string>>;
   submit: string;
-  /** What is removed, if something is. */
+  /** The name of what is removed, if anything. */
   what?: string;
 }
 
-/** Sends a page with the question, whose form is the one that was sent with a yes. */
+/** Sends the page with the question. Its form repeats the submitted one with a confirmation. */
 export function sendQuestion(request: FastifyRequest, reply: FastifyReply, question: Question) {
   const viewer = viewerOf(request);
   const title = languageOf(request, viewer).say('automations.question.title');
@@ -169,7 +169,7 @@ function effectText(
   return parts.join(' ');
 }
 
-/** How long one waits for a mail, counted from what. */
+/** Returns the wait for a mail in words, and what it is counted from. */
 function waitText(
   language: Language,
   { waiting_type: unit, waiting_period: period }: NamedMail,

@@ -1,4 +1,4 @@
-/** Making an automation, and editing one: its name and who enters, and its mails in their order, to add, open, move and remove. */
+/** Creating and editing an automation: its name and trigger, and its mails in their order, to add, open, move and remove. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import { CheckField, type Problems, SelectField, TextField } from '../../dashboard/components/field.tsx';
@@ -117,7 +117,7 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
   });
 }
 
-/** The mails with one of them moved by one place. */
+/** Returns the mails with one of them moved by one place. */
 function moved(mails: readonly SeriesMail[], utr: string, by: -1 | 1): readonly SeriesMail[] {
   const at = mails.findIndex((mail) => mail.utr === utr);
   const [mail, other] = [mails[at], mails[at + by]];
@@ -169,7 +169,7 @@ function Editing({ series, choices, hasCaps, given, problems = {}, problem }: Ed
   );
 }
 
-/** The fields of a form that was sent. */
+/** Returns the fields of a submitted form. */
 function givenFields(request: FastifyRequest): AutomationFields {
   const ignores_caps = field(request, 'ignores_caps');
   return {
@@ -242,7 +242,7 @@ interface AutomationFields {
   automation_for: string;
   unsubscribe_group_id: string;
   exit_criteria: string;
-  /** Missing where the account limits nothing. */
+  /** Absent if the account has no frequency caps. */
   ignores_caps?: string;
 }
 

@@ -1,4 +1,7 @@
-/** A mail of an automation: adding one, its subject, preview text, sender and wait, the ways to make it, and removing it. While people wait for it, the page says what happens to them. */
+/**
+ * A mail of an automation: adding one, its subject, preview text, sender and wait, its content, and removing it. If contacts
+ * wait for it, the page shows the effects on them.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import { listPlaceholders } from '../../audience/fields/operations.ts';
@@ -52,7 +55,7 @@ export const AUTOMATION_MAIL: ComposedKind = {
   },
 };
 
-/** The mail of an automation with this utr; throws where there is none. */
+/** Reads the mail of an automation with this utr. Throws if there is none. */
 export async function readMail(request: FastifyRequest, { automation = '', utr }: ComposedParams) {
   const { series } = await ask(request, readSeries, { utr: automation });
   const mail = series.mails.find((one) => one.utr === utr.toLowerCase());
@@ -91,7 +94,7 @@ interface MailPage {
   problem?: string | undefined;
 }
 
-/** Sends one of the pages of a mail, with what leads to the others. */
+/** Sends one of the pages of a mail, with links to the others. */
 function sendMailPage(request: FastifyRequest, reply: FastifyReply, page: MailPage) {
   const { series, mail, step, content, problem } = page;
   const frame = { title: mail.subject, section: 'automations', action: <Back utr={series.utr} /> } as const;
@@ -191,7 +194,7 @@ export async function mailContentScreen(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** What a form says of a mail, as far as a question about people names it. */
+/** Returns the fields of a submitted mail that a question mentions. */
 function named({ subject, waiting_type, waiting_period }: MailFields, otherwise: SeriesMail['waiting_type']) {
   const unit = UNITS.find((one) => one === waiting_type) ?? otherwise;
   return { subject, waiting_type: unit, waiting_period: Number(waiting_period) };
@@ -238,10 +241,10 @@ function Form({ series, mail, composed, given, problems, senders, placeholders, 
   );
 }
 
-/** In the order in which they are chosen from. */
+/** In the order of the choice. */
 const UNITS = ['instantly', 'hours', 'days'] as const;
 
-/** What a form for a mail has. */
+/** The fields of the form of a mail. */
 interface MailFields {
   subject: string;
   preheader: string;
@@ -258,7 +261,7 @@ const storedMail = (mail: SeriesMail): MailFields => ({
   waiting_period: String(mail.waiting_period),
 });
 
-/** The fields of a form that was sent. */
+/** Returns the fields of a submitted form. */
 function givenMail(request: FastifyRequest): MailFields {
   const waiting_type = field(request, 'waiting_type');
   const period = field(request, 'waiting_period').trim();
@@ -267,7 +270,7 @@ function givenMail(request: FastifyRequest): MailFields {
     preheader: field(request, 'preheader').trim(),
     sender_id: field(request, 'sender_id'),
     waiting_type,
-    // A mail that comes at once waits for nothing, whatever the field says.
+    // A mail without a wait has no waiting period, whatever its field contains.
     waiting_period: waiting_type === 'instantly' ? period || '1' : period,
   };
 }
@@ -281,7 +284,7 @@ function MailFieldset({
   given: MailFields;
   senders: readonly SenderChoice[];
   problems: Problems;
-  /** Whether it is the first of its automation, which waits from the entry. */
+  /** True if it is the first mail of its automation, whose wait is counted from the entry. */
   isFirst: boolean;
 }) {
   const language = useLanguage();
@@ -371,14 +374,14 @@ export async function mailScreens(app: FastifyInstance): Promise<void> {
       });
     }
     if ('output' in added) return reply.redirect(mailAddress(utr, added.output.utr ?? ''), 303);
-    // An automation that is full is refused at its utr, for which the form has no field.
+    // The refusal of a full automation is a problem of its utr, for which the form has no field.
     const problem = refusalText(request, added, series) || (added.problems.utr ?? []).join(' ');
     return show(request, reply.code(added.status), { given, problems: added.problems, problem });
   });
 
   pageRoute<{ Params: ComposedParams }>(app, `${AUTOMATION_MAIL.route}/remove`, async (request, reply) => {
     const { series, mail } = await readMail(request, request.params);
-    // It changes nothing in the end, but may wait for people to be moved.
+    // The dry run changes nothing, but may wait until enrolments are moved.
     const tried = await withAnnouncedWork(() => ask(request, removeMail, { utr: mail.utr, dry_run: 1 }));
     const language = languageOf(request, viewerOf(request));
     return sendQuestion(request, reply, {
@@ -402,7 +405,7 @@ export async function mailScreens(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** A new mail comes from the sender of the one before, the first at once and each other a day later. */
+/** Returns the defaults of a new mail: the sender of the previous mail; the first mail is sent at once, each further one a day later. */
 function begin({ mails }: Series, senders: readonly SenderChoice[], before: string): NewMail {
   const sender = mails.at(-1)?.sender_id ?? senders.find(({ is_verified }) => is_verified === 1)?.id ?? senders[0]?.id;
   const isFirst = mails.length === 0 || mails[0]?.utr === before;
@@ -429,7 +432,7 @@ interface AddMailProps {
 function AddMail({ series, senders, templates, given, problems = {}, problem }: AddMailProps) {
   const language = useLanguage();
   const isFirst = series.mails.length === 0 || series.mails[0]?.utr === given.before;
-  // A live automation would send it, and refuses one without content.
+  // A live automation would send the mail and refuses one without content.
   const blank = series.is_live === 1 ? undefined : templates.find(({ is_blank }) => is_blank === 1);
   const before = series.mails.find(({ utr }) => utr === given.before);
   return (

@@ -1,4 +1,4 @@
-/** The people of an automation: who waits for one of its mails, and what one person gets from it, and when. */
+/** The contacts in an automation: those who wait for one of its mails, and the forecast for one contact. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Button } from '../../dashboard/components/button.tsx';
 import { TextField } from '../../dashboard/components/field.tsx';
@@ -108,7 +108,7 @@ const TONES: Readonly<Record<Forecast['state'], Tone>> = {
   outside: 'plain',
 };
 
-/** Reads the forecast for an address, as if the automation was live; for anybody who enters now where it is empty. */
+/** Reads the forecast for an address, as if the automation were live; if empty, for any contact that enters now. */
 export function readForecast(request: FastifyRequest, utr: string, email: string) {
   return attempt(request, previewAutomation, { utr, if_live: 1, ...(email.trim() !== '' && { email }) });
 }
@@ -117,7 +117,7 @@ interface PersonForecastProps {
   email: string;
   asked: Awaited<ReturnType<typeof readForecast>>;
   now: Date;
-  /** Whether the automation is not live: then it says what would happen if the automation was started now. */
+  /** True if the automation is not live. Then the page shows what would happen if it were started now. */
   isTrial: boolean;
 }
 

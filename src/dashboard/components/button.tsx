@@ -1,4 +1,4 @@
-/** Buttons, and links that look like them. */
+/** Buttons, and links that look like buttons. */
 import type { ComponentChildren } from 'preact';
 import { Icon, type IconName } from './icon.tsx';
 
@@ -10,19 +10,19 @@ interface ButtonProps {
   children: ComponentChildren;
 }
 
-/** What a button does: send the form, with a value if it has one, or open and close an element of the page. */
+/** What a button does: it submits the form, with a value if it has one, or opens and closes an element of the page. */
 interface ButtonAttributes {
   type?: 'submit' | 'button';
   name?: string;
   value?: string;
   disabled?: boolean;
-  /** Sends the form without the browser's look at its fields. */
+  /** Submits the form without the browser's validation. */
   formnovalidate?: boolean;
   popovertarget?: string;
   popovertargetaction?: 'show' | 'hide';
 }
 
-/** A button. Unless its type is `button` it sends the form it is in. */
+/** A button. Unless its type is `button` it submits its form. */
 export function Button({ look = 'primary', icon, children, type = 'submit', ...rest }: ButtonProps & ButtonAttributes) {
   return (
     <button type={type} class={look} {...rest}>
@@ -32,7 +32,7 @@ export function Button({ look = 'primary', icon, children, type = 'submit', ...r
   );
 }
 
-/** A link to a page where something can be done. */
+/** A link to a page with an action. */
 export function LinkButton({ look = 'primary', icon, href, children }: ButtonProps & { href: string }) {
   return (
     <a class={`button ${look}`} href={href}>

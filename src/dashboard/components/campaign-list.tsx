@@ -1,28 +1,28 @@
-/** The lists of campaigns and of automations: finding some by text and state, page by page, and columns that say what became of their mails. */
+/** The lists of campaigns and of automations: the search by text and state, paging, and columns with the results of their mails. */
 import type { ComponentChildren, VNode } from 'preact';
 import { withQuery } from '../with-query.ts';
 import { type Language, useLanguage } from '../words/index.ts';
 import type { CampaignState } from './campaign-state.tsx';
 import { type Column, Pager, SearchForm } from './table.tsx';
 
-/** The parameters in the address of a list. */
+/** The query parameters of a list. */
 export interface ListQuery {
   search?: string;
   state?: string;
   before?: string;
 }
 
-/** What a list is filtered by: a state, or campaigns that were taken off it. */
+/** The filter of a list: a state, or archived campaigns. */
 type StateFilter = CampaignState | 'archived';
 
-/** What is looked for in a list. */
+/** The search of a list. */
 interface Looked {
   search: string;
   state: StateFilter | undefined;
   isLater: boolean;
 }
 
-/** Reads what is looked for; `given` is that as the operation takes it, which lists records. */
+/** Parses the search. `given` is the search as the input of the operation that lists the records. */
 export function readListQuery<State extends StateFilter>(query: ListQuery, states: readonly State[]) {
   const { search = '', before } = query;
   const state = states.find((name) => name === query.state);
@@ -35,7 +35,7 @@ export function readListQuery<State extends StateFilter>(query: ListQuery, state
   return { looked, given, isAll: search === '' && state === undefined && before === undefined };
 }
 
-/** A page of a list: the search form, the table (null where nothing was found), and where the next page goes on. */
+/** A page of a list: the search form, the table (null if nothing was found), and the link to the next page. */
 export function CampaignList({
   kind,
   states,
@@ -48,10 +48,10 @@ export function CampaignList({
   kind: 'campaigns' | 'automations';
   states: readonly StateFilter[];
   looked: Looked;
-  /** Null where this is the last page. */
+  /** Null on the last page. */
   next: number | null;
   table: VNode | null;
-  /** Further parameters that the links to other pages keep. */
+  /** Further parameters to keep in links to other pages. */
   query?: Readonly<Record<string, string | undefined>>;
   /** Further fields of the search form. */
   children?: ComponentChildren;
@@ -82,7 +82,9 @@ export function CampaignList({
   );
 }
 
-/** The counters of a campaign. Rates are of the mails that left; of opens and clicks, of those among them that are measured. */
+/**
+ * The counters of a campaign. Rates are shares of the mails that were sent; rates of opens and clicks are shares of the measured ones.
+ */
 interface Results {
   delivered: number;
   kept: number;
@@ -101,7 +103,7 @@ const CELLS = {
   bounced: (language: Language, { bounces }: Results) => language.number(bounces),
 };
 
-/** The columns of these names. */
+/** Returns the columns with these names. */
 export function resultColumns<Row extends Results>(
   language: Language,
   names: readonly (keyof typeof CELLS)[],
@@ -113,7 +115,7 @@ export function resultColumns<Row extends Results>(
   }));
 }
 
-/** How many mails left of which it is known whether they were opened. */
+/** Returns how many of the sent mails are measured. */
 export function measured({ delivered, kept, unmeasured }: Pick<Results, 'delivered' | 'kept' | 'unmeasured'>): number {
   return delivered - kept - unmeasured;
 }

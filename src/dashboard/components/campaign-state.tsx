@@ -4,7 +4,7 @@ import type { SHOWN_STATES } from '../../single-sends/status.ts';
 import { useLanguage } from '../words/index.ts';
 import { Badge, type Tone } from './surface.tsx';
 
-/** What a single send or automation is doing, as the API says it in one word. */
+/** The state of a single send or automation, in one word, as in the API. */
 export type CampaignState = (typeof SHOWN_STATES)[number] | 'live';
 
 const TONES: Readonly<Record<CampaignState, Tone>> = {
@@ -21,7 +21,7 @@ const TONES: Readonly<Record<CampaignState, Tone>> = {
   live: 'good',
 };
 
-/** The state in the reader's language. */
+/** The state in the user's language. */
 export function StateBadge({ state }: { state: CampaignState }) {
   return <Badge tone={TONES[state]}>{useLanguage().say(`state.${state}`)}</Badge>;
 }
@@ -37,7 +37,7 @@ const DELIVERY_TONES: Readonly<Record<ShownDeliveryState, Tone>> = {
   cancelled: 'plain',
 };
 
-/** The state of one mail in the reader's language. */
+/** The state of one mail in the user's language. */
 export function DeliveryBadge({ state }: { state: ShownDeliveryState }) {
   return <Badge tone={DELIVERY_TONES[state]}>{useLanguage().say(`delivery.${state}`)}</Badge>;
 }

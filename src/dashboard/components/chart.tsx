@@ -1,9 +1,9 @@
-/** Charts: drawn by a script where there is one, and always as a table of the same numbers. */
+/** Charts: drawn by a script if there is one, and always shown as a table of the same numbers. */
 import { useLanguage } from '../words/index.ts';
 import { Island } from './island.tsx';
 import { Table } from './table.tsx';
 
-/** One row of bars or one line. `colour` is the number of a chart colour; what is lost can be given as negative numbers. */
+/** One row of bars or one line. `colour` is the number of a chart colour. Losses can be negative numbers. */
 export interface Series {
   label: string;
   values: readonly number[];
@@ -11,7 +11,7 @@ export interface Series {
   colour: 1 | 2 | 3 | 4;
 }
 
-/** Numbers over time. `labels` are the days or hours, as many as each series has values; `heading` says which of the two they are. */
+/** Numbers over time. `labels` are the days or hours, one for each value of a series; `heading` is the word for them. */
 export function Chart({
   title,
   heading,

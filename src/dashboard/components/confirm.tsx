@@ -1,13 +1,13 @@
-/** A button that asks before it does something, without a script. */
+/** A button that asks for confirmation, without a script. */
 import type { ComponentChildren } from 'preact';
 import { useLanguage } from '../words/index.ts';
 import { Button } from './button.tsx';
 import type { IconName } from './icon.tsx';
 
 /**
- * Shows a button; it opens a dialog that says what will happen, in numbers where there are some, and holds the form that does it.
- * `children` are within the form, so that it can ask for something. The only way to confirm that needs no page of its own.
- * `label` is on both buttons that lead there, so it names the action: “Delete 12 people”. `id` must be unique on the page.
+ * Shows a button that opens a dialog. The dialog says what will happen, with numbers if possible, and contains the form;
+ * `children` are within the form, for further fields. This is the only confirmation that needs no page of its own. `label` is
+ * the text of both buttons, so it names the action: “Delete 12 contacts”. `id` must be unique on the page.
  */
 export function Confirm({
   id,

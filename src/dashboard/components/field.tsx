@@ -1,7 +1,7 @@
-/** Form fields with their label, their hint and what is wrong with them. */
+/** Form fields with a label, a hint and their problems. */
 import type { ComponentChildren, InputHTMLAttributes, TextareaHTMLAttributes } from 'preact';
 
-/** The field errors of the API by the name of the field. */
+/** The field errors of an operation, by the name of the field. */
 export type Problems = Readonly<Record<string, readonly string[]>>;
 
 interface FieldProps {
@@ -11,7 +11,7 @@ interface FieldProps {
   problems?: Problems | undefined;
 }
 
-/** The attributes that tie a control to its hint and its problem. */
+/** The attributes that connect a control with its hint and its problem. */
 function describedBy({ name, hint, problems }: FieldProps) {
   const problem = problems?.[name]?.join(' ');
   const ids = [hint !== undefined && `${name}-hint`, problem !== undefined && `${name}-problem`].filter(Boolean);
@@ -49,7 +49,7 @@ function Around({
   );
 }
 
-/** A field of one line. */
+/** A field with one line. */
 export function TextField({ name, label, hint, problems, ...input }: FieldProps & InputHTMLAttributes) {
   const field = { name, label, hint, problems };
   const { problem, attributes } = describedBy(field);
@@ -60,7 +60,7 @@ export function TextField({ name, label, hint, problems, ...input }: FieldProps 
   );
 }
 
-/** A field of several lines. */
+/** A field with several lines. */
 export function AreaField({ name, label, hint, problems, value, ...area }: FieldProps & TextareaHTMLAttributes) {
   const field = { name, label, hint, problems };
   const { problem, attributes } = describedBy(field);
@@ -80,7 +80,7 @@ interface Option {
   group?: string;
 }
 
-/** A choice of one among some; where it is required, an option with an empty value is no choice. */
+/** A choice of one option. If it is required, an option with an empty value does not count. */
 export function SelectField({
   options,
   value,
@@ -112,7 +112,7 @@ export function SelectField({
   );
 }
 
-/** A box to tick, with its label at its right. */
+/** A checkbox with its label to the right. */
 export function CheckField({
   name,
   label,
@@ -123,7 +123,7 @@ export function CheckField({
 }: {
   name: string;
   label: string;
-  /** Stands below the label. */
+  /** Shown below the label. */
   hint?: string;
   checked?: boolean;
   value?: string;
@@ -140,7 +140,7 @@ export function CheckField({
   );
 }
 
-/** The place for one file, chosen or dropped; `problem` says why the file before was refused. */
+/** The field for one file, chosen or dropped. `problem` says why the previous file was refused. */
 export function FileField({
   label,
   hint,

@@ -7,11 +7,11 @@ export interface Figure {
   label: string;
   value: string;
   detail?: ComponentChildren;
-  /** Where it leads: to what it counts. */
+  /** The link to what the figure counts. */
   href?: string;
 }
 
-/** Some figures side by side. */
+/** Several figures side by side. */
 export function Stats({ figures }: { figures: readonly Figure[] }) {
   return (
     <dl class="stats">
@@ -26,7 +26,7 @@ export function Stats({ figures }: { figures: readonly Figure[] }) {
   );
 }
 
-/** Facts about one thing, one below the other: what it is and its value. */
+/** Facts about one record, one below the other: name and value. */
 export function Facts({ facts }: { facts: readonly { label: string; value: ComponentChildren }[] }) {
   return (
     <dl class="facts">
@@ -40,12 +40,12 @@ export function Facts({ facts }: { facts: readonly { label: string; value: Compo
   );
 }
 
-/** A bar for a part of a whole. */
+/** A bar for a share of a whole. */
 export function Meter({ label, value, max }: { label: string; value: number; max: number }) {
   return <progress aria-label={label} value={Math.min(value, max)} max={Math.max(max, 1)} />;
 }
 
-/** A moment: day and time in the reader's zone, or how long ago where `now` is given; a dash for none. */
+/** A time: date and time in the user's time zone, or how long ago if `now` is given; a dash for none. */
 export function Time({ at, now }: { at: Date | null; now?: Date }) {
   const language = useLanguage();
   if (at === null) return '–';

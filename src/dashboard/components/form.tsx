@@ -1,4 +1,7 @@
-/** Forms made of the schema of an operation's input: the schema says what kind a field is, how long it may be and whether it is required. */
+/**
+ * Forms made from the schema of an operation's input, which determines the kind of each field, its maximum length and whether
+ * it is required.
+ */
 import type { FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
 import type { Static, TObject, TSchema } from 'typebox';
@@ -11,12 +14,12 @@ import type { IconName } from './icon.tsx';
 type Name<Input extends TObject> = keyof Static<Input> & string;
 type Option = Parameters<typeof SelectField>[0]['options'][number];
 
-/** What a field is called, and what the schema does not say about its control. */
+/** The label of a field, and the properties of its control that the schema does not have. */
 interface Label<Input extends TObject, Field extends Name<Input>> {
   name: Field;
   label: PlainKey;
   hint?: PlainKey;
-  /** Of a field that is one of several texts: what each is called. */
+  /** For a field with a fixed set of texts: the label of each. */
   option?: (language: Language, value: NonNullable<Static<Input>[Field]>) => string;
   attributes?: {
     autocomplete?: 'new-password';
@@ -31,35 +34,35 @@ interface Label<Input extends TObject, Field extends Name<Input>> {
     | { type: 'date' }
     | { type: 'time' }
   );
-  /** The control of a field that is none of line, choice and box. */
+  /** The control of a field that is neither a line, a choice nor a checkbox. */
   control?: (props: { label: string; value: unknown; problems: Problems }) => VNode;
 }
 
 /** The fields of a form in their order. */
 type Labels<Input extends TObject> = readonly { [Field in Name<Input>]: Label<Input, Field> }[Name<Input>][];
 
-/** What somebody filled in: texts, a list of them where the schema has one; a box is 1 or 0. */
+/** The values that a user filled in: texts, or a list of them if the schema has one; a checkbox is 1 or 0. */
 export type FormValues = Record<string, string | string[]>;
 
 interface FieldsProps<Input extends TObject> {
   values: Readonly<Record<string, unknown>>;
   problems?: Problems | undefined;
-  /** What fields can be set to that are a choice among records. */
+  /** The options of fields that are a choice of records. */
   options?: { readonly [Field in Name<Input>]?: readonly Option[] };
   /** Hints that depend on the record. */
   hints?: { readonly [Field in Name<Input>]?: string };
 }
 
-/** A form: its fields, filled with `values`, and what reads it. */
+/** A form: its fields with `values`, and the function that reads them. */
 export interface Form<Input extends TObject> {
   Fields(props: FieldsProps<Input>): VNode;
   read(request: FastifyRequest): FormValues;
 }
 
-/** The longest text for which the browser is told how long it may be. */
+/** The longest maximum length that is passed to the browser. */
 const MAX_TOLD = 10_000;
 
-/** Gives the form of an operation with this input, which has these of its fields. */
+/** Returns the form for some fields of an operation's input. */
 export function form<Input extends TObject>(input: Input, labels: Labels<Input>): Form<Input> {
   return {
     Fields({ values, problems = {}, options, hints }) {
@@ -74,7 +77,7 @@ export function form<Input extends TObject>(input: Input, labels: Labels<Input>)
             const common = { name, label: text, ...(hint !== undefined && { hint }) };
             if (schema.flag) return <CheckField key={name} {...common} checked={String(values[name]) === '1'} />;
             const value = String(values[name] ?? '');
-            // The texts of the schema are the values that the type of the field has.
+            // The texts in the schema are the values that the type of the field allows.
             const texts = (schema.enum ?? []) as NonNullable<Static<Input>[typeof name]>[];
             const choices =
               options?.[name] ?? (option && texts.map((one) => ({ value: String(one), label: option(language, one) })));
@@ -109,10 +112,10 @@ export function form<Input extends TObject>(input: Input, labels: Labels<Input>)
   };
 }
 
-/** What a schema says about its field (see http/requests/schemas.ts). */
+/** The properties of a field's schema (see http/requests/schemas.ts). */
 type Schema = TSchema & { flag?: boolean; items?: unknown; type?: string; enum?: unknown[]; maxLength?: number };
 
-/** A form with its fields, its button, and the link that leaves it, where there is one. `children` stand below the fields. */
+/** A form with its fields, its button and, if there is one, the link that cancels it. `children` are below the fields. */
 export function SentForm<Input extends TObject>({
   form: { Fields },
   action,

@@ -1,4 +1,4 @@
-/** The banner on every page that all sending is held, with its release by an operator, or that mail waits for a sender node. */
+/** The banner on every page while all sending is held, which operators can release, or while mail waits for a sender node. */
 
 import type { Said } from '../../errors/sentences.ts';
 import type { Hold } from '../../installation/operations.ts';
@@ -8,7 +8,7 @@ import { Confirm } from './confirm.tsx';
 import { Island } from './island.tsx';
 import { Notice } from './surface.tsx';
 
-/** How often it is looked whether mail still waits for a sender node. */
+/** How often the page checks whether mail still waits for a sender node. */
 const LOOK_MS = 5000;
 
 export function HoldBanner({ hold, viewer }: { hold: Hold; viewer: Viewer }) {
@@ -35,7 +35,7 @@ export function HoldBanner({ hold, viewer }: { hold: Hold; viewer: Viewer }) {
   );
 }
 
-/** Why mail waits for a sender node; it disappears by itself, so the part is there also where mail leaves. */
+/** Why mail waits for a sender node. The message disappears by itself, so its element is also on pages without a message. */
 function Waits({ reason, viewer }: { reason: Said | null; viewer: Viewer }) {
   const language = useLanguage();
   if (reason === null) return <div id="mail-waits" data-active="no" />;

@@ -1,6 +1,6 @@
-/** Pictograms, drawn as lines of the text's colour. They say nothing that the text beside them does not. */
+/** Icons, drawn as lines in the colour of the text. They are decorative: the text next to them says the same. */
 
-/** The paths of each pictogram in a field of 20 by 20. */
+/** The paths of each icon in a square of 20 units. */
 const PATHS = {
   lark: 'M3 13.5c3.5.4 5.6-.6 7-2.8 1-1.6 2.2-4.7 5-4.7 1 0 1.7.4 2 1l-1.7.8c.2 4-2.6 7.7-7 7.7-2.2 0-4-.7-5.3-2M9 12C7.600 10 5.500 7 5.500 4c2.700.8 4.700 2 6 3.800',
   home: 'M3.500 9 10 3.500 16.500 9v7h-4.500v-4h-4v4h-4.500z',

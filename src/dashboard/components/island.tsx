@@ -1,4 +1,4 @@
-/** A part of a page that a script takes over, and what such a part says of itself when it changes without being asked. */
+/** A part of a page that a script controls, and the announcements of its changes. */
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { useLanguage } from '../words/index.ts';
@@ -11,8 +11,8 @@ const Islands = createContext(new Set<string>());
 export const IslandsProvider = Islands.Provider;
 
 /**
- * Marks its children as what the script `name` (a file of `islands/`) takes over, and adds that script to the page. The script gets
- * `data` as JSON from the attribute `data-props`. The children are what is shown without it.
+ * Marks its children for the script `name` (a file of `islands/`), and adds that script to the page. The script reads `data` as
+ * JSON from the attribute `data-props`. Without scripts the children are shown as they are.
  */
 export function Island({ name, data, children }: { name: string; data?: unknown; children?: ComponentChildren }) {
   useContext(Islands).add(name);
@@ -24,8 +24,8 @@ export function Island({ name, data, children }: { name: string; data?: unknown;
 }
 
 /**
- * The region in which a screen reader hears how many were found or how far something is, and the place for the notice that the page could
- * not be brought up to date. A region that was replaced with the parts would not be read.
+ * The live region in which screen readers announce numbers of results or progress, and the place for the notice that the page
+ * could not be updated. It is outside the replaced parts, because a replaced live region would not be announced.
  */
 export function LiveNotes() {
   const language = useLanguage();

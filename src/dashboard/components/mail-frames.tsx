@@ -1,10 +1,10 @@
-/** A mail as it looks, wide and narrow, and the picture of a template. */
+/** A mail in a wide and a narrow frame, and the picture of a template. */
 import { LINKS_ALLOWED } from '../mail-frame.ts';
 import { useLanguage } from '../words/index.ts';
 
 /**
- * `source` is the path of the mail's HTML, which `sendMailFrame` sends; `hasLinks`: whether it sends it with links that lead. A narrow window
- * shows the narrow frame only. A link below each loads the pictures of other sites into it.
+ * `source` is the path of the mail's HTML, which `sendMailFrame` sends; `hasLinks`: true if its links work. A narrow window
+ * shows only the narrow frame. A link below each frame loads the pictures of other sites.
  */
 export function MailFrames({ source, hasLinks = false }: { source: string; hasLinks?: boolean }) {
   const language = useLanguage();
@@ -34,7 +34,7 @@ export function MailFrames({ source, hasLinks = false }: { source: string; hasLi
   );
 }
 
-/** The text part of a mail: `text` is its beginning, and `text_length` the characters of all of it. */
+/** The text part of a mail: `text` is its beginning, and `text_length` the length of all of it in characters. */
 export function PlainText({ text, text_length }: { text: string; text_length: number }) {
   const language = useLanguage();
   return (
@@ -49,7 +49,7 @@ export function PlainText({ text, text_length }: { text: string; text_length: nu
   );
 }
 
-/** It says nothing that the name beside it does not, so it can be neither reached nor read aloud. */
+/** The picture is decorative, because the name is next to it, so it is hidden from the keyboard and screen readers. */
 export function TemplatePicture({ id, image, isOwn }: { id: number; image: string; isOwn: boolean }) {
   const language = useLanguage();
   if (!isOwn) return <img class="template-picture" src={`/images/templates/${image}`} alt="" loading="lazy" />;

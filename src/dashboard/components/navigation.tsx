@@ -1,4 +1,4 @@
-/** The navigation beside every page. */
+/** The navigation of every page. */
 import type { Viewer } from '../viewer.ts';
 import { type PlainKey, useLanguage } from '../words/index.ts';
 import { Icon, type IconName } from './icon.tsx';
@@ -23,11 +23,11 @@ interface Item {
   icon: IconName;
   /** The key that opens it after `g`. */
   shortcut: string;
-  /** Whether a narrow window shows it under “More” only. */
+  /** True if a narrow window shows it only under “More”. */
   isExtra?: true;
 }
 
-/** The parts of the dashboard in the order in which they are shown. */
+/** The sections of the dashboard in the order in which they are shown. */
 export const ITEMS: readonly Item[] = [
   { section: 'home', href: '/', label: 'nav.home', icon: 'home', shortcut: 'h' },
   { section: 'campaigns', href: '/campaigns', label: 'nav.campaigns', icon: 'mail', shortcut: 'c' },
@@ -99,7 +99,7 @@ function ItemLink({ item, isCurrent }: { item: Item; isCurrent: boolean }) {
   );
 }
 
-/** Who is signed in, and the way out. */
+/** The signed-in user, and the button to sign out. */
 function Who({ viewer }: { viewer: Viewer }) {
   const language = useLanguage();
   return (

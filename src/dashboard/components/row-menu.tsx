@@ -1,8 +1,10 @@
-/** The menu at the end of a row of a list: a button with three dots, and what can be done with the record. It needs no script. */
+/** The menu at the end of a list's row: a button with three dots, and the actions on the record. It needs no script. */
 import type { ComponentChildren } from 'preact';
 import { Icon } from './icon.tsx';
 
-/** `id` must be unique on the page; `label` is what a screen reader calls the button. `children` are links, and forms of one button each. */
+/**
+ * `id` must be unique on the page; `label` is the button's name for screen readers. `children` are links, and forms with one button each.
+ */
 export function RowMenu({ id, label, children }: { id: string; label: string; children: ComponentChildren }) {
   return (
     <>

@@ -1,16 +1,16 @@
-/** The subject of a mail in a list, in which merge tags are shown as what they become. */
+/** The subject of a mail in a list, with its merge tags replaced. */
 import { scan } from '../../delivery/content/merge.ts';
 import { type Language, useLanguage } from '../words/index.ts';
 import { fieldLabel } from '../words/known.ts';
 
-/** The subject with the default of each merge tag, or the name of its field, in its place: for titles and other plain texts. */
+/** Returns the subject with each merge tag replaced by its default or the name of its field, for titles and other plain texts. */
 export function plainSubject(language: Language, subject: string): string {
   return parts(language, subject)
     .map(({ text }) => text)
     .join('');
 }
 
-/** The subject, with each merge tag as its default or the name of its field, set apart from what was written. */
+/** The subject with each merge tag replaced by its default or the name of its field, visually distinct from the rest. */
 export function Subject({ text: subject }: { text: string }) {
   const shown = parts(useLanguage(), subject);
   return <bdi>{shown.map(({ text, isTag }) => (isTag ? <span class="merge-tag">{text}</span> : text))}</bdi>;

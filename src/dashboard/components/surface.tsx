@@ -1,11 +1,11 @@
-/** What holds content: cards, notices, empty states and tabs. */
+/** Containers of content: cards, notices, empty states and tabs. */
 import type { ComponentChildren } from 'preact';
 import { Icon, type IconName } from './icon.tsx';
 
-/** What a badge or notice is about: done, in progress, in need of attention, failed, or nothing special. */
+/** The tone of a badge or notice: neutral, done, in progress, needs attention, or failed. */
 export type Tone = 'plain' | 'good' | 'busy' | 'warn' | 'bad';
 
-/** A part of a page with a heading; `action` stands at the right of it. With `isList` it holds a table alone. */
+/** A part of a page with a heading; `action` is to the right of it. With `isList` it contains only a table. */
 export function Card({
   title,
   action,
@@ -43,7 +43,7 @@ const ICONS: Readonly<Record<Tone, IconName>> = {
   bad: 'stop',
 };
 
-/** A sentence about the page or the last action. With `isNews` it is read aloud when the page opens. */
+/** A message about the page or the last action. With `isNews` screen readers announce it when the page opens. */
 export function Notice({
   tone = 'plain',
   isNews = false,
@@ -61,7 +61,7 @@ export function Notice({
   );
 }
 
-/** What was wrong with the last action, read aloud when the page opens; nothing where nothing was wrong. */
+/** The problem with the last action, which screen readers announce when the page opens; nothing if there was none. */
 export function Problem({ children }: { children: string | null | undefined }) {
   if (!children) return null;
   return (
@@ -71,7 +71,7 @@ export function Problem({ children }: { children: string | null | undefined }) {
   );
 }
 
-/** What a list shows when it has nothing: why, and the next step. */
+/** The content of an empty list: why it is empty, and the next step. */
 export function Empty({
   icon,
   title,
@@ -93,7 +93,7 @@ export function Empty({
   );
 }
 
-/** Links between the pages that show one record. */
+/** Links between the pages of one record. */
 export function Tabs({
   label,
   tabs,

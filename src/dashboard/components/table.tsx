@@ -1,16 +1,16 @@
-/** Tables, which become cards where the window is narrow, the form that searches a list, and the links to further pages. */
+/** Tables, which become cards in a narrow window, the search form of a list, and the links to further pages. */
 import type { ComponentChildren } from 'preact';
 import { type Language, type PlainKey, useLanguage } from '../words/index.ts';
 import { Button, LinkButton } from './button.tsx';
 
-/** A column: its heading, whether it holds numbers, and what it shows of a row. The first column names the row. */
+/** A column: its heading, whether it contains numbers, and its content for a row. The first column names the row. */
 export interface Column<Row> {
   heading: string;
   isNumber?: boolean;
   cell: (row: Row) => ComponentChildren;
 }
 
-/** A column of the numbers that rows have in this field. */
+/** Returns a column with the numbers in this field of the rows. */
 export function numberColumn<Name extends string>(
   language: Language,
   heading: PlainKey,
@@ -19,7 +19,7 @@ export function numberColumn<Name extends string>(
   return { heading: language.say(heading), isNumber: true, cell: (row) => language.number(row[name]) };
 }
 
-/** A table of records. `caption` says what it lists; it is read aloud and not shown. */
+/** A table of records. `caption` describes it for screen readers and is not visible. */
 export function Table<Row>({
   caption,
   columns,
@@ -67,8 +67,8 @@ export function Table<Row>({
 }
 
 /**
- * What is scrolled sideways where the window is narrower than its table. It takes the focus, so that the keyboard scrolls it too (WCAG
- * 2.1.1), and `label` is its name.
+ * A region that scrolls sideways if its table is wider than the window. It can have the focus, so that the keyboard scrolls it
+ * too (WCAG 2.1.1); `label` is its name.
  */
 export function ScrollRegion({ label, children }: { label: string; children: ComponentChildren }) {
   return (
@@ -78,7 +78,7 @@ export function ScrollRegion({ label, children }: { label: string; children: Com
   );
 }
 
-/** What a person called something, as a link to its page. */
+/** The name of a record as a link to its page. */
 export function NamedLink({ href, name }: { href: string; name: string }) {
   return (
     <a href={href}>
@@ -87,7 +87,7 @@ export function NamedLink({ href, name }: { href: string; name: string }) {
   );
 }
 
-/** Links to the first and the next page of a list that is paged by key; nothing where one page holds it all. */
+/** Links to the first and the next page of a list that is paged by key; nothing if one page has everything. */
 export function Pager({ first, next }: { first: string | null; next: string | null }) {
   const language = useLanguage();
   if (first === null && next === null) return null;
@@ -107,7 +107,7 @@ export function Pager({ first, next }: { first: string | null; next: string | nu
   );
 }
 
-/** `label` says what is searched for; `find` is the text of the button; `name` is the query parameter. `children` are further fields. */
+/** `label` says what can be searched; `find` is the text of the button; `name` is the query parameter. `children` are further fields. */
 export function SearchForm({
   name,
   label,

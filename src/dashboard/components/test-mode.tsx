@@ -1,4 +1,4 @@
-/** The bar on every page of an account in test mode: nobody receives its mail, and where that is changed. */
+/** The bar on every page of an account in test mode: it says that no recipient gets its mail, and where to change that. */
 import type { Viewer } from '../viewer.ts';
 import { useLanguage } from '../words/index.ts';
 import { Icon } from './icon.tsx';

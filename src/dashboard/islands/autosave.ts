@@ -1,6 +1,6 @@
 /**
- * Saves a form of composing a few seconds after the last change, and before somebody leaves, and shows what the service then knows
- * anew. The form is saved on submit without it.
+ * Saves a form of composing a few seconds after the last change and before the user leaves, and updates the parts of the page
+ * that depend on it. Without this script the form is saved on submit.
  */
 import { isInUse } from './parts/read-page.ts';
 import { saveBeforeLeaving } from './parts/save-first.ts';
@@ -9,7 +9,7 @@ interface Texts {
   unsaved: string;
   saving: string;
   failed: string;
-  /** With the problem as `{problem}`. */
+  /** Contains `{problem}`, for the problem. */
   refused: string;
   conflict: string;
   signedOut: string;
@@ -43,7 +43,7 @@ function keepSaved(form: HTMLFormElement, texts: Texts): void {
     clearTimeout(timer);
     timer = setTimeout(() => void save(), wait);
   };
-  /** Saves until nothing is unsaved, or it cannot be. */
+  /** Saves until nothing is unsaved or saving fails. */
   const save = async () => {
     clearTimeout(timer);
     await saving;
@@ -115,7 +115,7 @@ async function post(form: HTMLFormElement): Promise<Answer> {
   }
 }
 
-/** Takes over what the page that was answered says anew, and what tells the next change from somebody else's. */
+/** Updates the parts of the page from the answer, and the digest that tells whether somebody else changed the fields. */
 function refresh(form: HTMLFormElement, page: Document): void {
   for (const fresh of page.querySelectorAll('[data-fresh]')) {
     const present = document.getElementById(fresh.id);

@@ -1,4 +1,4 @@
-/** Draws charts with uPlot in the page's colours, again when those change; the arrow keys move its cursor. */
+/** Draws charts with uPlot in the page's colours, and draws them again if the colours change. The arrow keys move the cursor. */
 import uPlot from 'uplot';
 import type { Series } from '../components/chart.tsx';
 
@@ -11,9 +11,9 @@ interface Data {
 }
 
 const HEIGHT = 200;
-/** Of the labels at the left. */
+/** The width of the labels to the left. */
 const AXIS_WIDTH = 48;
-/** What a label below takes at least, for each of its characters, and between two. */
+/** The minimum width of a label below, the width of each of its characters, and the gap between two labels. */
 const LABEL = { least: 90, character: 7, gap: 14 };
 const SCHEME = matchMedia('(prefers-color-scheme: dark)');
 
@@ -39,7 +39,7 @@ function start(element: HTMLElement, data: Data): void {
     chart.destroy();
     chart = draw(canvas, readout, data);
   });
-  // A value chosen with the keys is read aloud; one under the mouse is not.
+  // A value selected with the keys is announced; one under the mouse is not.
   canvas.addEventListener('focus', () => readout.setAttribute('aria-live', 'polite'));
   canvas.addEventListener('blur', () => readout.removeAttribute('aria-live'));
   canvas.addEventListener('keydown', (event) => {
@@ -61,13 +61,13 @@ function draw(canvas: HTMLElement, readout: HTMLElement, { locale, labels, serie
   const grid = { stroke: colour('line'), width: 1 };
   const font = `12px ${getComputedStyle(canvas).fontFamily}`;
   const bars = uPlot.paths.bars?.({ size: [0.72, 28], radius: 0.2 });
-  // Straight from one value to the next: a smooth curve would show values that nobody measured.
+  // Straight lines between values, because a smooth curve would show values that were not measured.
   const line = uPlot.paths.linear?.();
   const values = series.flatMap((each) => each.values);
   const longest = Math.max(...labels.map((label) => label.length));
   const labelWidth = Math.max(LABEL.least, longest * LABEL.character + LABEL.gap);
   const isFlat = values.every((value) => value === 0);
-  // From zero, because a bar says with its length how large a value is.
+  // Bars begin at zero, because their length shows the value.
   const end = { pad: 0.1, soft: 0, mode: 1 } as const;
   const options: uPlot.Options = {
     width: canvas.clientWidth,
@@ -110,7 +110,7 @@ function draw(canvas: HTMLElement, readout: HTMLElement, { locale, labels, serie
           label: each.label,
           stroke,
           width: each.kind === 'bars' ? 0 : 2,
-          // A single value has no line to either side.
+          // A single value has no line to either side, so it is shown as a point.
           points: { show: each.kind === 'line' && labels.length === 1, size: 10, fill: stroke },
           ...(each.kind === 'bars' && { fill: stroke }),
           ...(paths && { paths }),
@@ -131,12 +131,12 @@ function draw(canvas: HTMLElement, readout: HTMLElement, { locale, labels, serie
   return new uPlot(options, [[...labels.keys()], ...series.map((each) => [...each.values])], canvas);
 }
 
-/** Every nth index, counted from the last, which is the most interesting one. */
+/** Returns every nth index, counted from the last one, which is the most interesting. */
 function everyNth(length: number, n: number): number[] {
   return [...Array(length).keys()].filter((at) => (length - 1 - at) % Math.max(1, n) === 0);
 }
 
-/** The colour that the style sheet gives a class, as the canvas understands it. */
+/** Returns the colour that the style sheet gives a class, in a form that the canvas understands. */
 function colourOf(parent: HTMLElement, name: string): string {
   const probe = document.createElement('i');
   probe.className = `colour ${name}`;

@@ -1,7 +1,9 @@
-/** Shows the box above a list that ticks those of all rows, and keeps it as they are. Without it each is ticked by itself. */
+/**
+ * Shows the checkbox above a list that selects all rows, and keeps it up to date. Without this script each row is selected on its own.
+ */
 
 for (const island of document.querySelectorAll<HTMLElement>('[data-island="choose-all"]')) {
-  // Read each time, because a search puts another list in the place of this one.
+  // Queried each time, because a search replaces the list.
   const boxes = () => [...island.querySelectorAll<HTMLInputElement>('tbody .choose input')];
   const allBox = () => island.querySelector<HTMLInputElement>('[data-choose-all]');
   const show = () => {
@@ -18,6 +20,6 @@ for (const island of document.querySelectorAll<HTMLElement>('[data-island="choos
     show();
   });
   new MutationObserver(show).observe(island, { childList: true, subtree: true });
-  // A page that the browser brings back has the boxes as they were left.
+  // If the browser restores a page, its checkboxes are as the user left them.
   show();
 }

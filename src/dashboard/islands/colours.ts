@@ -1,4 +1,4 @@
-/** Beside each colour in digits, a field that shows it and lets it be picked. */
+/** Adds a colour picker next to each field with a colour in digits. */
 for (const island of document.querySelectorAll<HTMLElement>('[data-island="colours"]')) {
   for (const picker of island.querySelectorAll<HTMLInputElement>('input[type="color"]')) {
     const digits = picker.previousElementSibling;

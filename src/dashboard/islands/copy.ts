@@ -1,4 +1,4 @@
-/** Puts a button beside a text that copies it. Browsers let pages copy over https and on the machine itself only. */
+/** Adds a button next to a text that copies it. Browsers allow this only over https and on the machine itself. */
 
 const islands = document.querySelectorAll<HTMLElement>('[data-island="copy"]');
 if (navigator.clipboard) for (const island of islands) addButton(island);
@@ -15,7 +15,7 @@ function addButton(island: HTMLElement): void {
   status.setAttribute('role', 'status');
   status.className = 'quiet-text';
   button.addEventListener('click', () => {
-    // Where the browser refuses, the text can be selected: one click takes all of it.
+    // If the browser refuses, the user can select the text: one click selects all of it.
     navigator.clipboard.writeText(text).then(
       () => {
         status.textContent = done;

@@ -1,4 +1,4 @@
-/** Lets a file be dropped anywhere on a form with a file field, not on the field alone. */
+/** Makes a form with a file field accept a file that is dropped anywhere on the form. */
 
 for (const island of document.querySelectorAll<HTMLElement>('[data-island="drop"]')) {
   const input = island.querySelector<HTMLInputElement>('input[type="file"]');
@@ -7,7 +7,7 @@ for (const island of document.querySelectorAll<HTMLElement>('[data-island="drop"
 
 function takeDrops(island: HTMLElement, input: HTMLInputElement): void {
   const mark = (isOver: boolean) => island.toggleAttribute('data-over', isOver);
-  // A browser opens a file that is dropped where no page takes it, and leaves the page for it.
+  // Otherwise the browser would leave the page and open a file that is dropped elsewhere.
   addEventListener('dragover', (event) => {
     if (!hasFiles(event)) return;
     event.preventDefault();
@@ -23,7 +23,7 @@ function takeDrops(island: HTMLElement, input: HTMLInputElement): void {
     mark(false);
     const [file] = event.dataTransfer?.files ?? [];
     if (!isWithin(event) || file === undefined) return;
-    // A field for one file takes a list of one file only.
+    // A field for one file accepts only a list with one file.
     const one = new DataTransfer();
     one.items.add(file);
     input.files = one.files;

@@ -1,4 +1,6 @@
-/** Runs on every page: tells the server the browser's time zone, and answers single keys where the user has not switched that off. */
+/**
+ * Runs on every page: tells the server the browser's time zone, and handles single-key shortcuts unless the user has switched them off.
+ */
 
 const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
 const cookie = `sendlark_zone=${encodeURIComponent(timeZone)}`;
@@ -7,7 +9,7 @@ if (!document.cookie.split('; ').includes(cookie)) {
   document.cookie = `${cookie}; Path=/; Max-Age=31536000; SameSite=Lax`;
 }
 
-// A menu closes like a dialog: by Escape, which gives the focus back to its button, and by going elsewhere.
+// A menu closes like a dialog: with Escape, which returns the focus to its button, or when the focus leaves it.
 const menu = document.querySelector<HTMLDetailsElement>('.more details');
 addEventListener('keydown', ({ key }) => {
   if (key !== 'Escape' || menu?.open !== true) return;
@@ -20,7 +22,7 @@ for (const leaving of ['focusin', 'pointerdown']) {
   });
 }
 
-/** How long after `g` the next key still says where to go, in milliseconds. */
+/** How long after `g` the next key still selects a page, in milliseconds. */
 const PATIENCE_MS = 1500;
 const help = document.querySelector<HTMLDialogElement>('#shortcuts');
 let goUntil = 0;

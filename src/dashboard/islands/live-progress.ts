@@ -1,6 +1,6 @@
 /**
- * Shows how far a mailing is while it is under way, from the events of /api/live: progress, rate and time left, and the page's other
- * parts when the state changes. The page works without it when it is loaded again.
+ * Shows the progress of a mailing, with rate and remaining time, from the events of /api/live, and updates the page's other
+ * parts when the state changes. Without this script the user reloads the page.
  */
 import { announcer } from './parts/announcer.ts';
 import { isInUse, readPage } from './parts/read-page.ts';
@@ -8,7 +8,7 @@ import { isInUse, readPage } from './parts/read-page.ts';
 interface Settings {
   utr: string;
   locale: string;
-  /** The texts with their values as `{name}`. */
+  /** The texts, with values such as `{name}`. */
   progress: string;
   pace: string;
 }
@@ -25,11 +25,11 @@ interface Progress {
 const FINAL = ['draft', 'cancelled', 'done', 'kept'];
 const MIN_WAIT_MS = 1000;
 const MAX_WAIT_MS = 30_000;
-/** How often what is read aloud may change. */
+/** How often announcements may change. */
 const NEWS_MS = 10_000;
-/** How often the figures below are looked up while they change. */
+/** How often the figures below are updated while they change. */
 const RESULTS_MS = 10_000;
-/** When a part that somebody was using is looked at again. */
+/** When a part that was in use is checked again. */
 const IN_USE_MS = 2000;
 const UNAUTHORIZED = 401;
 const TOO_MANY_REQUESTS = 429;
@@ -39,7 +39,7 @@ const RESULTS = '#mailing-results';
 
 const SECOND_MS = 1000;
 const MINUTE = 60;
-/** When each element that counts down was first seen. */
+/** When each countdown element was first seen. */
 const since = new WeakMap<Element, number>();
 const UNITS = [
   ['day', 86_400],
@@ -53,7 +53,7 @@ if (island !== null) void follow(JSON.parse(island.dataset.props ?? '{}'));
 // Called after the constants above, because it uses them at once.
 countDown();
 
-/** Listens until the mailing has come to its end. What breaks off is taken up again, after a longer wait each time. */
+/** Follows the events until the mailing has ended. After a broken connection it connects again, after a longer wait each time. */
 async function follow(settings: Settings): Promise<void> {
   let wait = MIN_WAIT_MS;
   for (;;) {
@@ -68,20 +68,20 @@ async function follow(settings: Settings): Promise<void> {
   }
 }
 
-/** A browser has few connections to one host, so a page that nobody sees has none. */
+/** A browser opens few connections to one host, so a hidden page has none. */
 async function untilVisible(): Promise<void> {
   while (document.visibilityState === 'hidden') {
     await new Promise((resolve) => document.addEventListener('visibilitychange', resolve, { once: true }));
   }
 }
 
-/** Passes on the events of one connection; gives whether no more are to come. */
+/** Passes on the events of one connection. Returns true if no more will come. */
 async function listen({ utr }: Settings, tell: (progress: Progress) => void): Promise<boolean> {
   const ended = new AbortController();
   const endWhenHidden = () => document.visibilityState === 'hidden' && ended.abort();
   document.addEventListener('visibilitychange', endWhenHidden);
   try {
-    // EventSource sends no headers, and the API takes a session only with this one.
+    // EventSource sends no headers, and the API accepts a session only with this header.
     const response = await fetch(`/api/live?${new URLSearchParams({ utr })}`, {
       headers: { 'x-sendlark': 'dashboard' },
       signal: ended.signal,
@@ -101,7 +101,7 @@ async function listen({ utr }: Settings, tell: (progress: Progress) => void): Pr
   }
 }
 
-/** The events in a stream: each is a line `data: …` that an empty line ends; other lines are comments. */
+/** Yields the events of a stream: each is a line `data: …` that an empty line ends; other lines are comments. */
 async function* eventsOf(body: ReadableStream<BufferSource>): AsyncGenerator<Progress> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
@@ -141,19 +141,19 @@ function show(settings: Settings, progress: Progress): void {
   if (!isChanged) announce([done, pace].filter(Boolean).join(', '));
 }
 
-/** The parts that are out of date, and whether their news is yet to be read aloud. */
+/** The parts that are out of date, and whether their news must still be announced. */
 const stale = new Set<string>();
 let isNewsDue = false;
 let isRefreshing = false;
 
-/** Has these parts of the page replaced by what they are now, except where somebody is; with `isNews` the new state is read aloud. */
+/** Replaces these parts of the page by their present state, except parts in use. With `isNews` the new state is announced. */
 function refresh(parts: readonly string[], isNews: boolean): void {
   for (const part of parts) stale.add(part);
   isNewsDue ||= isNews;
   if (!isRefreshing) void replaceStale();
 }
 
-/** Loads the page until nothing is out of date: again for what went out of date meanwhile, and after a wait where it failed. */
+/** Loads the page until nothing is out of date: again for parts that changed meanwhile, and after a wait if loading failed. */
 async function replaceStale(): Promise<void> {
   isRefreshing = true;
   let wait = MIN_WAIT_MS;
@@ -201,10 +201,10 @@ function fill(text: string, values: Readonly<Record<string, string>>): string {
 }
 
 interface Counting {
-  /** How many were left when the element came into the page. */
+  /** The seconds left when the element was added to the page. */
   seconds: number;
   locale: string;
-  /** With how long as `{when}`. */
+  /** The text, with `{when}` for the remaining time. */
   text: string;
 }
 
@@ -225,7 +225,7 @@ function showAll(): void {
   }
 }
 
-/** A length of time in its two largest units, such as “1 hr 20 min”. */
+/** Formats a duration in its two largest units, such as “1 hr 20 min”. */
 function duration(locale: string, seconds: number): string {
   const shown: string[] = [];
   let rest = Math.max(1, Math.round(seconds));

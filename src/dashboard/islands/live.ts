@@ -1,32 +1,32 @@
 /**
- * Keeps parts of a page up to date with what the server renders: while somebody types into a form that searches, or at intervals while
- * something goes on. What is read aloud and the notice of a failure (components/live-notes.tsx) are outside of these parts. The page
- * works without it by sending the form, or by being loaded again.
+ * Keeps parts of a page up to date with the server: while the user types into a search form, or at intervals while something
+ * changes. The live region and the notice of a failure (components/island.tsx) are outside these parts. Without this script the
+ * user submits the form or reloads the page.
  */
 import { announcer } from './parts/announcer.ts';
 import { isInUse, type NoPage, readPage } from './parts/read-page.ts';
 
 interface Settings {
   /**
-   * A selector of the parts that are replaced, each by the one with its id. The first of them says in `data-news` what is read aloud,
-   * and in `data-active` whether it is going to change by itself.
+   * A selector of the parts that are replaced, each by the part with the same id. The first part has the announcement in
+   * `data-news`, and in `data-active` whether it will change by itself.
    */
   results: string;
-  /** The form that searches. */
+  /** The search form. */
   search?: string;
-  /** The address that answers a search with the parts alone; without it, that of the form. */
+  /** The URL that answers a search with only the parts; by default the form's own. */
   source?: string;
-  /** Milliseconds between two updates; 0: no updates by time. */
+  /** Milliseconds between two updates; 0: no regular updates. */
   every?: number;
 }
 
-/** What came of an update: everything is as the server has it, a part in use was left as it is, or there was no page. */
+/** The result of an update: all parts are up to date, a part in use was not replaced, or there was no page. */
 type Outcome = 'shown' | 'in use' | NoPage;
 
 const TYPING_MS = 150;
-/** Whoever waits longer than this sees it. */
+/** The busy state is shown if an update takes longer than this. */
 const BUSY_MS = 150;
-/** How often counts are read aloud while they change. */
+/** How often counts are announced while they change. */
 const NEWS_MS = 4000;
 const MAX_WAIT_MS = 30_000;
 
@@ -54,7 +54,7 @@ function searchAsTyped(island: HTMLElement, selector: string, { results, source 
     const waiting = setTimeout(() => setBusy(results, true), BUSY_MS);
     const page = await readPage(source === undefined ? url : `${source}${query}`, signal);
     clearTimeout(waiting);
-    // A later search shows what it finds, or that it failed.
+    // A later search shows its own results or failure.
     if (signal.aborted) return;
     setBusy(results, false);
     if (page instanceof Document) {
@@ -74,7 +74,7 @@ function searchAsTyped(island: HTMLElement, selector: string, { results, source 
   });
 }
 
-/** The fields of a form that are filled in, as the query of an address. */
+/** Returns the non-empty fields of the form as a query string. */
 function queryOf(form: HTMLFormElement): string {
   const pairs = [...new FormData(form)].flatMap(([name, value]) => (value === '' ? [] : [[name, String(value)]]));
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
@@ -101,7 +101,7 @@ function watch(island: HTMLElement, every: number, { results }: Settings, announ
   timer = setTimeout(look, every);
 }
 
-/** Replaces the parts that changed. Where the page has none of them any more, it is opened as a whole. */
+/** Replaces the parts that changed. If the page has none of them any more, the browser opens it as a whole. */
 function show(page: Document, results: string, url: string): { outcome: Outcome; news: string; isActive: boolean } {
   const first = page.querySelector<HTMLElement>(results);
   if (first === null) location.assign(url);
@@ -140,7 +140,7 @@ function setBusy(results: string, isBusy: boolean): void {
   }
 }
 
-/** Shows why there is no page at `url`, with a way to try again; null: takes the notice away. */
+/** Shows why there is no page at `url`, with a way to try again; null removes the notice. */
 function showFailure(island: HTMLElement, failure: NoPage | null, url: string, again: () => void): void {
   const place = island.querySelector('[data-live="failure"]');
   if (place === null) return;

@@ -1,4 +1,4 @@
-/** Makes a passkey as the server asks for it and sends it with the form. */
+/** Creates a passkey as the server requested and submits it with the form. */
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/browser';
 
 const island = document.querySelector<HTMLElement>('[data-island="passkey-new"]');
@@ -21,7 +21,7 @@ async function make(form: HTMLFormElement, optionsJSON: PublicKeyCredentialCreat
     field.value = JSON.stringify(await startRegistration({ optionsJSON }));
     form.submit();
   } catch {
-    // The person closed the browser's dialog, or the device has a passkey for this site already.
+    // The user closed the browser's dialog, or the device already has a passkey for this site.
     problem.hidden = false;
   }
 }

@@ -1,7 +1,7 @@
-/** Signs in with a passkey: at the button, or when the browser offers one in the field of the address. */
+/** Signs in with a passkey: after a click on the button, or when the browser offers a passkey in the e-mail field. */
 import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/browser';
 
-/** Before the server's challenge for the offer is too old. */
+/** The time until a new offer, before the server's challenge expires. */
 const OFFER_MS = 4 * 60_000;
 
 const form = document.querySelector<HTMLFormElement>('[data-island="passkey-sign-in"] form');
@@ -11,7 +11,7 @@ if (form !== null && 'PublicKeyCredential' in globalThis) {
     event.preventDefault();
     void sign(form, false);
   });
-  // On the page that says why a passkey was refused, the browser would offer the same one again.
+  // On the page that says why a passkey was refused, the browser would offer the same passkey again.
   if (location.pathname !== new URL(form.action).pathname) void offer(form);
 }
 
@@ -22,7 +22,7 @@ async function offer(form: HTMLFormElement): Promise<void> {
   await sign(form, true);
 }
 
-/** Asks for a passkey and sends the answer. A new call ends the one before. */
+/** Asks for a passkey and submits the answer. A new call cancels the previous one. */
 async function sign(form: HTMLFormElement, isOffer: boolean): Promise<void> {
   const problem = form.querySelector<HTMLElement>('.problem');
   const field = form.elements.namedItem('answer');
@@ -36,7 +36,7 @@ async function sign(form: HTMLFormElement, isOffer: boolean): Promise<void> {
     field.value = JSON.stringify(await startAuthentication({ optionsJSON, useBrowserAutofill: isOffer }));
     form.submit();
   } catch {
-    // The person closed the browser's dialog, or it knows no passkey. An offer that nobody took is no problem.
+    // The user closed the browser's dialog, or there is no passkey. An offer that the user ignored is not a problem.
     if (!isOffer) problem.hidden = false;
   }
 }

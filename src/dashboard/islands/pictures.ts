@@ -1,4 +1,4 @@
-/** Adds several pictures at once: chosen, dropped or pasted, scaled down first, with progress for each. Copies addresses. */
+/** Adds several pictures at once: chosen, dropped or pasted, scaled down first, with progress for each. Also copies URLs. */
 import { readPage } from './parts/read-page.ts';
 import { scaledDown } from './parts/scaled-down.ts';
 
@@ -7,7 +7,7 @@ interface Props {
   copied: string;
 }
 
-/** What the server says about a file: why it was refused, or a remark. */
+/** The server's answer about a file: why it was refused, or a note. */
 interface Answer {
   problem: string | null;
   note: string | null;
@@ -47,7 +47,7 @@ function takeFiles(island: HTMLElement, form: HTMLFormElement, words: NonNullabl
   const send = form.querySelector<HTMLElement>('[data-pictures="send"]');
   if (input === null || list === null) return;
   input.multiple = true;
-  // What is chosen is sent at once.
+  // Chosen files are uploaded at once.
   if (send !== null) send.hidden = true;
   input.addEventListener('change', () => {
     void addAll([...(input.files ?? [])]);
@@ -74,7 +74,7 @@ function takeFiles(island: HTMLElement, form: HTMLFormElement, words: NonNullabl
     if (files.length > 0) void addAll(files);
   });
 
-  /** One after the other, so that a slow line shows the first soon. */
+  /** Uploads one file after the other, so that on a slow line the first appears soon. */
   async function addAll(files: readonly File[]): Promise<void> {
     if (list === null) return;
     list.hidden = false;
@@ -97,7 +97,7 @@ function takeFiles(island: HTMLElement, form: HTMLFormElement, words: NonNullabl
   }
 }
 
-/** The line of one file under the form. */
+/** The line of one file below the form. */
 class Row {
   readonly #row = document.createElement('li');
   readonly #progress = document.createElement('progress');
@@ -116,7 +116,7 @@ class Row {
     this.#progress.value = share;
   }
 
-  /** A picture that was added is in the library now, so its line goes; others stay with the reason. */
+  /** An added picture is now in the library, so its line is removed. Other lines stay, with the reason. */
   ended(problem: string | null, note: string | null): void {
     if (problem === null && note === null) {
       this.#row.remove();
@@ -129,7 +129,7 @@ class Row {
   }
 }
 
-/** Sends a file; unlike fetch, an XMLHttpRequest says how far it is. Rejects when there is no answer. */
+/** Uploads a file. Uses XMLHttpRequest because fetch reports no upload progress. Rejects if there is no answer. */
 function upload(bytes: Blob, name: string, onProgress: (share: number) => void): Promise<Answer> {
   const body = new FormData();
   body.append('file', bytes, name || 'picture');
@@ -146,7 +146,7 @@ function upload(bytes: Blob, name: string, onProgress: (share: number) => void):
   });
 }
 
-/** Shows the library as it is now. */
+/** Shows the present library. */
 async function showLibrary(island: HTMLElement): Promise<void> {
   const page = await readPage('/images');
   if (!(page instanceof Document)) return;

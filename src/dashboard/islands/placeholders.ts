@@ -1,4 +1,4 @@
-/** Makes the names of placeholders buttons that put themselves into the field that was used last. Without it they can be copied. */
+/** Turns the names of placeholders into buttons that insert them into the last used field. Without this script they can be copied. */
 
 let field: HTMLInputElement | null = document.querySelector('input[data-takes-placeholders]');
 document.addEventListener('focusin', ({ target }) => {

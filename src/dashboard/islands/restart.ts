@@ -1,6 +1,8 @@
-/** Waits until the service has started again, then opens the page for signing in. */
+/** Waits until the service has started again, then opens the sign-in page. */
 const EVERY_MS = 1000;
-/** The service starts again although the restore failed, and nobody has to sign in; then this is the way back, too. */
+/**
+ * If the restore failed, the service also starts again, but the session stays valid. After this time the page leads back in that case, too.
+ */
 const LONGEST_MS = 60_000;
 
 const startedAt = Date.now();
@@ -8,7 +10,7 @@ let wasAway = false;
 
 async function look(): Promise<void> {
   const isOver = await fetch('/settings/backup', { redirect: 'manual' }).then(
-    // Nobody is signed in any more on a restored database.
+    // On a restored database nobody is signed in any more.
     ({ type }) => type === 'opaqueredirect' || wasAway || Date.now() - startedAt > LONGEST_MS,
     () => {
       wasAway = true;

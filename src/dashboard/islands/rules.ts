@@ -1,6 +1,6 @@
 /**
- * The form of a segment: a changed choice and the buttons for rules bring new rows, and what is typed a new count, without loading the
- * page again. It goes on counting where the service stopped after a moment. Without it the buttons of the form send the page.
+ * The form of a segment: updates the rows of rules after a choice or a button, and the number of matching contacts after typing,
+ * without loading the page again. Continues a count that the service interrupted. Without this script the form's buttons submit it.
  */
 import { announcer } from './parts/announcer.ts';
 import { exchange, postForm, showFailure } from './parts/post-form.ts';
@@ -22,7 +22,7 @@ function keepCounted(island: HTMLElement, form: HTMLFormElement): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let latest = new AbortController();
 
-  /** Sends the form as it is, as if `button` had been clicked, and shows these parts of the answer. */
+  /** Submits the form as if `button` had been clicked, and shows these parts of the answer. */
   const ask = async (name: string, value: string, parts: readonly string[]) => {
     clearTimeout(timer);
     latest.abort();
@@ -40,7 +40,7 @@ function keepCounted(island: HTMLElement, form: HTMLFormElement): void {
     if (on !== null) await ask('after', on.value, [COUNT]);
   };
   const all = [ROWS, WORDS, COUNT, SAMPLE];
-  // The count comes by itself now.
+  // The number is updated automatically from now on.
   const show = form.querySelector<HTMLButtonElement>('button[value="show"]');
   if (show !== null) show.hidden = true;
   form.addEventListener('change', ({ target }) => {

@@ -1,4 +1,4 @@
-/** Spells out the moment that is chosen in a form: the day with its weekday, the time and the zone, and the time where the reader is. */
+/** Spells out the chosen date and time of a form: with the weekday and the time zone, and the same time in the user's own zone. */
 for (const island of document.querySelectorAll<HTMLElement>('[data-island="weekday"]')) {
   const { locale, zone: own } = JSON.parse(island.dataset.props ?? '{}');
   const day = island.querySelector<HTMLInputElement>('input[type="date"]');
@@ -25,7 +25,7 @@ for (const island of document.querySelectorAll<HTMLElement>('[data-island="weekd
   for (const field of [day, time, zone]) field?.addEventListener('input', show);
   show();
 
-  /** A wall clock of another zone as the reader's own. */
+  /** Converts a local time in another zone to the user's own zone. */
   function inOwnZone(wall: string, asked: string): string {
     const at = new Date(wall);
     const there = new Date(`${at.toLocaleString('sv', { timeZone: asked }).replace(' ', 'T')}Z`);

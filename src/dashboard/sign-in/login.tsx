@@ -1,4 +1,4 @@
-/** Signing in with a password, the second step with a code, and signing out; passkeys are beside it. */
+/** Signing in with a password, the second step with a code, and signing out. Passkeys are in passkey.tsx. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { clearSessionCookie, isSecureChannel } from '../../http/cookies.ts';
 import type { Deps } from '../../operations/deps.ts';
@@ -63,7 +63,7 @@ export async function loginPages(app: FastifyInstance, deps: Deps & { signIns: S
   });
 }
 
-/** Sets the status of a refusal and gives its text, which is `wrong` unless somebody has to wait. */
+/** Sets the status of a refusal and returns its text, which is `wrong` unless the user must wait. */
 function refuse(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -79,7 +79,7 @@ function refuse(
   return language.say(wrong);
 }
 
-/** What the page for signing in is filled with. */
+/** The initial values of the sign-in page. */
 interface Shown {
   next: string;
   email?: string;

@@ -1,15 +1,17 @@
-/** Where somebody goes after signing in: back to the page they opened, if it is one of ours. */
+/** The page after signing in: the one that the user wanted to open, if it is one of ours. */
 
 const MAX_LENGTH = 1000;
-/** A path with its query. Browsers read `//host` and `/\host` as another host, and leave control characters out. */
+/**
+ * A path with its query. Excludes `//host` and `/\host`, which browsers read as another host, and control characters, which browsers drop.
+ */
 const OWN_PATH = /^\/(?![/\\])[!-[\]-~]*$/;
 
-/** The path to go to after signing in; `/` where another site, or none, is given. */
+/** Returns the path to open after signing in; `/` if another site or nothing is given. */
 export function nextPage(given: string | undefined): string {
   return given !== undefined && given.length <= MAX_LENGTH && OWN_PATH.test(given) ? given : '/';
 }
 
-/** The address of the page for signing in that leads back to `path`. */
+/** Returns the path of the sign-in page that leads back to `path`. */
 export function loginPath(path: string): string {
   const next = nextPage(path);
   return next === '/' ? '/login' : `/login?${new URLSearchParams({ next })}`;

@@ -1,4 +1,4 @@
-/** What the pages for signing in are made of: their panel, the step for a code, a new password, a new session, and where somebody goes then. */
+/** Shared parts of the sign-in pages: their panel, the step for a code, a new password, a new session, and the redirect after it. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
@@ -47,7 +47,7 @@ export function SignInPanel({
 
 const FORBIDDEN = 403;
 
-/** Says why nobody can sign in this way, and how to put TLS in front. */
+/** Explains why signing in over this connection is not possible, and how to add TLS. */
 export function sendUnsafeWay(request: FastifyRequest, reply: FastifyReply) {
   const language = languageOf(request, null);
   const title = language.say('unsafe.title');
@@ -63,7 +63,7 @@ export function sendUnsafeWay(request: FastifyRequest, reply: FastifyReply) {
   );
 }
 
-/** Sends the form for the code; `pending` proves the password, `news` is what was done before. */
+/** Sends the form for the code. `pending` proves the password; `news` is a message about the previous step. */
 export function sendCode(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -99,7 +99,7 @@ export function sendCode(
   );
 }
 
-/** The form field `password`, in which somebody chooses one. */
+/** The form field `password` for a new password. */
 export function NewPasswordField({ problems }: { problems: Problems | undefined }) {
   const language = useLanguage();
   return (
@@ -116,13 +116,13 @@ export function NewPasswordField({ problems }: { problems: Problems | undefined 
   );
 }
 
-/** What is wrong with a new password, as the problems of the field `password`; none when it is fine. */
+/** Returns the problem of a new password, as problems of the field `password`; none if it is accepted. */
 export function passwordProblem(language: Language, password: string, person: readonly string[]): Problems {
   const fault = passwordFault(password, person);
   return fault === null ? {} : { password: [language.say(`password.${fault}`)] };
 }
 
-/** Puts a new session into the cookie and opens `next`. Whoever was signed in with this browser before is signed out. */
+/** Sets the cookie of a new session and opens `next`. A user who was signed in with this browser before is signed out. */
 export function beginSession(
   request: FastifyRequest,
   reply: FastifyReply,

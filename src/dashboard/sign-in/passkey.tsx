@@ -1,4 +1,4 @@
-/** Signing in with a passkey, without an address or a password. */
+/** Signing in with a passkey, without an e-mail address or a password. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { beginVisit, isSecureChannel, visitSecret } from '../../http/cookies.ts';
 import type { Deps } from '../../operations/deps.ts';
@@ -19,7 +19,7 @@ export async function passkeyPages(
   app: FastifyInstance,
   deps: Deps & {
     signIns: SignIns;
-    /** Shows the page for signing in again, with what went wrong. */
+    /** Shows the sign-in page again, with the problem. */
     sendRefusal(request: FastifyRequest, reply: FastifyReply, result: Refused, next: string): unknown;
   },
 ): Promise<void> {
@@ -44,7 +44,7 @@ export async function passkeyPages(
   });
 }
 
-/** The button for it. Its script shows it where the browser knows passkeys, and offers them in the field of the address too. */
+/** The button for passkeys. Its script shows it if the browser supports passkeys, and also offers them in the e-mail field. */
 export function PasskeyButton({ next }: { next: string }) {
   const language = useLanguage();
   return (

@@ -1,4 +1,7 @@
-/** What a login link leads to: choosing a name and a password, which signs in. The secret of the link is in the fragment, then in a form. */
+/**
+ * The page of a login link: the user chooses a name and a password and is then signed in. The secret of the link is in the
+ * fragment, then in a form.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { isSecureChannel } from '../../http/cookies.ts';
@@ -22,7 +25,7 @@ const MAX_NAME = 255;
 export async function welcomePages(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
   const { db, clock, publicUrl, signIns } = deps;
 
-  // The fragment does not reach the server: a script moves it into the form and sends that.
+  // The fragment does not reach the server, so a script moves it into the form and submits the form.
   app.get('/welcome', (request, reply) => {
     if (!isSecureChannel(request, publicUrl())) return sendUnsafeWay(request, reply);
     const language = languageOf(request, null);
@@ -81,8 +84,8 @@ export async function welcomePages(app: FastifyInstance, deps: Deps & { signIns:
     if (user === null) return sendExpired(request, reply);
     const result = signIns.afterPassword(user, callerOf(request));
     if (result.outcome === 'signed-in') return beginSession(request, reply, deps, result);
-    // The second factor is still asked for, because the link replaces the password alone. Whoever turns to the page for signing in
-    // instead reads there that the password is a new one.
+    // The second factor is still required, because the link replaces only the password. If the user opens the sign-in page
+    // instead, a message there says that the password is new.
     setFlash(reply, 'good', 'welcome.saved');
     return sendCode(request, reply, { pending: result.pending, next: '/', news: language.say('welcome.code') });
   });

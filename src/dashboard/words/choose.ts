@@ -1,10 +1,10 @@
-/** Chooses the language of a page: the user's setting, else the first the browser asks for that the dashboard speaks. */
+/** Chooses the language of a page: the user's setting, otherwise the first language that the browser asks for and the dashboard has. */
 import { acceptedLocales, languageOfLocale, preferredLanguage } from '../../languages.ts';
 import { Language } from './index.ts';
 
 /**
- * Gives the language for a request. `zone` is the browser's time zone as the page's script tells it in a cookie; UTC if there is
- * none or this machine does not know it.
+ * Returns the language for a request. `zone` is the browser's time zone, which the page's script puts into a cookie; UTC if
+ * there is none or this machine does not know it.
  */
 export function chooseLanguage(
   setting: string | null,
@@ -13,7 +13,7 @@ export function chooseLanguage(
 ): Language {
   const locales = acceptedLocales(accepted);
   const code = languageOfLocale(setting ?? '') ?? preferredLanguage(locales);
-  // A setting of de with a browser in de-AT still writes numbers as in Austria.
+  // With the setting de and a browser in de-AT, numbers are still written as in Austria.
   const locale = locales.find((locale) => languageOfLocale(locale) === code) ?? (code === 'en' ? 'en-GB' : code);
   return new Language(code, locale, isZone(zone) ? zone : 'UTC');
 }

@@ -12,20 +12,20 @@ import type { Entry, Translation, ValuesOf } from './translation.ts';
 type English = typeof en;
 /** The name of a text. */
 export type WordKey = keyof English;
-/** The values that the text of a key has to be filled with, as the last argument: none, or an object. */
+/** The type of the last argument of `say`: the values that the text of a key needs, or no argument. */
 export type Values<Key extends WordKey> = keyof ValuesOf<English[Key]> extends never ? [] : [ValuesOf<English[Key]>];
-/** The names of the texts that need no value. */
+/** The names of the texts without values. */
 export type PlainKey = { [Key in WordKey]: keyof ValuesOf<English[Key]> extends never ? Key : never }[WordKey];
 
-/** Whether a value is the name of a text. */
+/** Returns true if a value is the name of a text. */
 export function isWordKey(value: unknown): value is WordKey {
   return typeof value === 'string' && Object.hasOwn(en, value);
 }
 
-/** The values of sentences that people chose, which are shown as they are. */
+/** Values of sentences that users chose, which are shown as they are. */
 const NAMES: readonly string[] = ['subject', 'segment', 'field', 'type', 'file', 'name', 'who', 'kind'];
 
-/** What a language consists of. A sentence that is not in it is shown as the service says it. */
+/** The texts of a language. A sentence that is missing here is shown in English. */
 export interface Words {
   readonly texts: Readonly<Record<string, Entry>>;
   /** The service's sentences by code, and the names of fields in them. */
@@ -38,20 +38,23 @@ const WORDS: Readonly<Record<LanguageCode, Words & { readonly texts: Translation
   de: { texts: de, sentences, fields: sentenceFields },
 };
 
-/** Letters that are written from right to left, and characters that change the direction. */
+/** Letters of right-to-left scripts, and characters that change the direction. */
 const CHANGES_DIRECTION = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]/;
 
-/** A value within a sentence, so that its direction ends with it: between FSI and PDI (Unicode Standard Annex 9, 2.4), where it has one. */
+/**
+ * Returns a value for a sentence so that its direction ends with it: if it has right-to-left letters, it is enclosed in FSI and
+ * PDI (Unicode Standard Annex 9, 2.4).
+ */
 function isolated(value: string): string {
   return CHANGES_DIRECTION.test(value) ? `\u2068${value}\u2069` : value;
 }
 
-/** Texts, numbers and times for one reader. */
+/** Texts, numbers and times for one user. */
 export class Language {
   readonly code: LanguageCode;
-  /** The reader's locale, such as de-AT. */
+  /** The user's locale, such as de-AT. */
   readonly locale: string;
-  /** The reader's IANA time zone. */
+  /** The user's IANA time zone. */
   readonly zone: string;
   readonly #words: Words;
 
@@ -62,12 +65,12 @@ export class Language {
     this.#words = words;
   }
 
-  /** Gives the text of a key with its values filled in; `count` chooses the plural form. */
+  /** Returns the text of a key with its values filled in; `count` chooses the plural form. */
   say<Key extends WordKey>(key: Key, ...[values]: Values<Key>): string {
     return this.fill(key, values ?? {});
   }
 
-  /** The same for a key and values that are known only at run time, such as those of a flash message. */
+  /** Returns the same for a key and values that are known only at run time, such as those of a flash message. */
   fill(key: WordKey, values: Readonly<Record<string, string | number>>): string {
     const entry = this.#words.texts[key] ?? key;
     const text = typeof entry === 'string' ? entry : entry[this.#form(Number(values.count))];
@@ -78,7 +81,7 @@ export class Language {
   }
 
   /**
-   * A sentence of the service, such as why somebody got no mail, in the reader's language. What the service did not say itself, such
+   * Returns a sentence of the service, such as why a recipient got no mail, in the user's language. A text from elsewhere, such
    * as the reply of a mail server, stays as it is.
    */
   sentence(said: Said): string {
@@ -96,10 +99,10 @@ export class Language {
     return NAMES.includes(name) ? String(value) : this.sentence(value);
   }
 
-  /** What the service did not say, which is shown as it is; but a number or a time is written as the reader does. */
+  /** Returns a value from elsewhere unchanged; but numbers and times are written in the user's way. */
   #text(text: string): string {
     if (/^\d+(?:\.\d+)?$/.test(text)) return this.number(Number(text));
-    // What others say can look like a time and be none, which could not be formatted.
+    // A text from elsewhere can look like a time without being one, and then cannot be formatted.
     const time = /^\d{4}-\d\d-\d\d(?:T[\d:.]+Z)?$/.test(text) ? new Date(text) : null;
     if (time === null || Number.isNaN(time.getTime())) return text;
     return text.includes('T') ? this.dateTime(time) : this.calendarDate(text);
@@ -109,22 +112,22 @@ export class Language {
     return formatter(Intl.PluralRules, this.locale, {}).select(count) === 'one' ? 'one' : 'other';
   }
 
-  /** A whole number, or one with at most two decimals, with the locale's separators. */
+  /** Formats a whole number, or one with at most two decimals, with the locale's separators. */
   number(value: number): string {
     return formatter(Intl.NumberFormat, this.locale, { maximumFractionDigits: 2 }).format(value);
   }
 
-  /** A share, 0 to 1, as a percentage with at most one decimal. */
+  /** Formats a share, 0 to 1, as a percentage with at most one decimal. */
   percent(share: number): string {
     return formatter(Intl.NumberFormat, this.locale, { style: 'percent', maximumFractionDigits: 1 }).format(share);
   }
 
-  /** A part of a whole as a percentage; a dash where there is nothing of which it could be a part. */
+  /** Formats a part of a whole as a percentage; a dash if the whole is 0. */
   share(part: number, whole: number): string {
     return whole <= 0 ? '–' : this.percent(part / whole);
   }
 
-  /** A number of bytes in the unit that suits it. */
+  /** Formats a number of bytes in a suitable unit. */
   bytes(value: number): string {
     const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
     const step = value < 1 ? 0 : Math.min(Math.floor(Math.log10(value) / 3), units.length - 1);
@@ -138,24 +141,24 @@ export class Language {
     return formatter(Intl.NumberFormat, this.locale, options).format(value / 1000 ** step);
   }
 
-  /** A day in the reader's zone, such as 22 Nov 2026. */
+  /** Formats a date in the user's time zone, such as 22 Nov 2026. */
   date(time: Date): string {
     return formatter(Intl.DateTimeFormat, this.locale, { dateStyle: 'medium', timeZone: this.zone }).format(time);
   }
 
-  /** A day of the calendar, given as YYYY-MM-DD, such as 22 Nov 2026. */
+  /** Formats a calendar date, given as YYYY-MM-DD, such as 22 Nov 2026. */
   calendarDate(day: string): string {
     const options = { dateStyle: 'medium', timeZone: 'UTC' } as const;
     return formatter(Intl.DateTimeFormat, this.locale, options).format(new Date(`${day}T00:00:00Z`));
   }
 
-  /** A day of the calendar, given as YYYY-MM-DD, without its year, such as 22 Nov. */
+  /** Formats a calendar date, given as YYYY-MM-DD, without its year, such as 22 Nov. */
   calendarDay(day: string): string {
     const options = { month: 'short', day: 'numeric', timeZone: 'UTC' } as const;
     return formatter(Intl.DateTimeFormat, this.locale, options).format(new Date(`${day}T00:00:00Z`));
   }
 
-  /** An hour of a day in the reader's zone, without the year, such as 22 Nov, 14:00. */
+  /** Formats an hour of a day in the user's time zone, without the year, such as 22 Nov, 14:00. */
   hour(time: Date): string {
     const options = {
       month: 'short',
@@ -167,19 +170,19 @@ export class Language {
     return formatter(Intl.DateTimeFormat, this.locale, options).format(time);
   }
 
-  /** A day and time in the reader's zone, to the minute. */
+  /** Formats a date and time in the user's time zone, to the minute. */
   dateTime(time: Date): string {
     const options = { dateStyle: 'medium', timeStyle: 'short', timeZone: this.zone } as const;
     return formatter(Intl.DateTimeFormat, this.locale, options).format(time);
   }
 
-  /** A day with its weekday, and the time to the minute, in a zone, such as Tuesday 24 November 2026 at 09:00. */
+  /** Formats a date with its weekday, and the time to the minute, in a time zone, such as Tuesday 24 November 2026 at 09:00. */
   weekdayTime(time: Date, zone: string): string {
     const options = { dateStyle: 'full', timeStyle: 'short', timeZone: zone } as const;
     return formatter(Intl.DateTimeFormat, this.locale, options).format(time);
   }
 
-  /** How long ago or ahead a time is, in the largest unit that gives at least one, such as “3 hours ago”. */
+  /** Formats how long ago or ahead a time is, in the largest unit with at least one, such as “3 hours ago”. */
   relative(time: Date, now: Date): string {
     const seconds = (time.getTime() - now.getTime()) / 1000;
     const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
@@ -199,10 +202,10 @@ const UNITS = [
 
 type Formatter<Options, Instance> = new (locale: string, options: Options) => Instance;
 const formatters = new Map<string, unknown>();
-/** The most formatters kept. A locale is the browser's word, so anyone can name many. */
+/** The maximum number of cached formatters. The browser chooses the locale, so anyone can request many. */
 const MAX_FORMATTERS = 500;
 
-/** Makes a formatter once for each locale and options, because making one takes longer than many uses. */
+/** Creates a formatter once for each locale and options, because creating one takes longer than using it many times. */
 function formatter<Options, Instance>(kind: Formatter<Options, Instance>, locale: string, options: Options): Instance {
   const key = `${kind.name} ${locale} ${JSON.stringify(options)}`;
   const kept = formatters.get(key);
@@ -215,10 +218,10 @@ function formatter<Options, Instance>(kind: Formatter<Options, Instance>, locale
 
 const Current = createContext(new Language('en'));
 
-/** Gives components below it this language. */
+/** Provides this language to the components below it. */
 export const LanguageProvider = Current.Provider;
 
-/** The language of the page that is being rendered. */
+/** Returns the language of the page that is being rendered. */
 export function useLanguage(): Language {
   return useContext(Current);
 }

@@ -1,7 +1,10 @@
-/** Words for values that the dashboard shows as they are where it has no word for them. */
+/** Labels for values of the API. A value without a label is shown as it is. */
 import { isWordKey, type Language } from './index.ts';
 
-/** The name of a contact's field: a word for a built-in one; else its name with underscores as spaces and the first letter large. */
+/**
+ * Returns the label of a contact's field: a text for a built-in field; otherwise its name with spaces for underscores and a
+ * capital first letter.
+ */
 export function fieldLabel(language: Language, name: string): string {
   const key = `field.${name}`;
   if (isWordKey(key)) return language.fill(key, {});
@@ -9,7 +12,7 @@ export function fieldLabel(language: Language, name: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The reader's word for a value of the API, or the value where there is none. */
+/** Returns the label of a value of the API in the user's language, or the value if there is none. */
 export function knownWord(
   language: Language,
   kind: 'delivery' | 'source' | 'suppression' | 'entered' | 'inactive',

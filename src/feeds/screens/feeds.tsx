@@ -1,4 +1,4 @@
-/** Feeds that are sent as mail: the list, the pages of one, and what would be sent of it. */
+/** Feeds that are sent as mail: the list, the pages of one, and the preview of its next mail. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import type { TObject } from 'typebox';
@@ -105,7 +105,7 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
     },
   });
 
-  /** What a feed can go to and come from, and its templates. */
+  /** Reads the possible targets and senders of a feed, and its templates. */
   async function readAll(request: FastifyRequest) {
     const [choices, templates] = await Promise.all([readChoices(request), ask(request, listTemplates, {})]);
     return { choices, templates };
@@ -172,7 +172,7 @@ function NewFeed() {
   );
 }
 
-/** In place of the form: what has to be there before mail can go to anybody. */
+/** Shown instead of the form: what is needed before mail can be sent. */
 function Lacking() {
   const language = useLanguage();
   return (
@@ -221,7 +221,7 @@ function Feeds({ feeds, mayChange, now }: { feeds: readonly Feed[]; mayChange: b
   );
 }
 
-/** What would be sent: its numbers and subject, above the mail in a frame; or why there is none. */
+/** The preview: its numbers and subject above the mail in a frame, or why there is none. */
 function PreviewPage({ feed, read }: { feed: Feed; read: Attempt<{ preview: Preview }> }) {
   const language = useLanguage();
   if ('problems' in read) return <Notice tone="warn">{sentenceOf(read)}</Notice>;

@@ -1,4 +1,4 @@
-/** The form of a feed: where it is, when its mails are made, to whom they go and what they look like. */
+/** The form of a feed: its URL, when its mails are made, their recipients and their template. */
 import type { FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import type { Problems } from '../../dashboard/components/field.tsx';
@@ -12,7 +12,7 @@ import type { ListedTemplate } from '../../templates/operations.ts';
 import { saveFeed } from '../operations.ts';
 
 const WEEKDAYS = [1, 2, 3, 4, 5, 6, 7] as const;
-/** A Monday, from which the names of the days are made. */
+/** A Monday, from which the names of the weekdays are made. */
 const MONDAY = Date.UTC(2024, 0, 1);
 const DAY_MS = 86_400_000;
 
@@ -50,7 +50,7 @@ export function readFeedForm(request: FastifyRequest): FormValues {
 }
 
 interface FormProps {
-  /** That of the feed which is changed; null: a new one. */
+  /** The id of the feed to change; null: a new one. */
   id: number | null;
   values: Readonly<Record<string, unknown>>;
   choices: Choices;

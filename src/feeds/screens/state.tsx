@@ -1,4 +1,4 @@
-/** How a feed stands: whether it was read, what waits, and the buttons that pause, release and delete it. */
+/** The state of a feed: the result of the last read, the waiting items, and the buttons that pause, release and delete it. */
 import type { ComponentChildren } from 'preact';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import { Confirm } from '../../dashboard/components/confirm.tsx';

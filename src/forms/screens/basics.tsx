@@ -1,4 +1,4 @@
-/** What the list, the builder and the form for a new one share: whether a form takes subscriptions, and what it is for. */
+/** Shared parts of the list, the builder and the form for a new one: the state of a form, and its basic settings. */
 
 import { type Problems, SelectField } from '../../dashboard/components/field.tsx';
 import { Badge } from '../../dashboard/components/surface.tsx';
@@ -7,7 +7,7 @@ import { LANGUAGE_NAMES } from '../../languages.ts';
 import type { Form } from '../operations/forms.ts';
 import type { Choices, Draft } from './draft.ts';
 
-/** Whether a form takes subscriptions, in a word. */
+/** Whether a form accepts subscriptions, in a word. */
 export function FormState({ form: { off_code: code } }: { form: Pick<Form, 'off_code'> }) {
   const language = useLanguage();
   if (code === null) return <Badge tone="good">{language.say('forms.state.on')}</Badge>;
@@ -21,7 +21,7 @@ interface BasicsProps {
   problems: Problems;
 }
 
-/** Where people go, who writes to them and in which language. */
+/** The contact type of subscribers, the sender, and the language. */
 export function Basics({ typed, choices, problems }: BasicsProps) {
   const language = useLanguage();
   return (

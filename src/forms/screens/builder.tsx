@@ -1,4 +1,4 @@
-/** The builder of a form: what it asks for and says, beside how its page looks with that. */
+/** The builder of a form: its fields and texts, next to the preview of its page. */
 import { Button } from '../../dashboard/components/button.tsx';
 import { AreaField, CheckField, type Problems, SelectField, TextField } from '../../dashboard/components/field.tsx';
 import { Island, LiveNotes } from '../../dashboard/components/island.tsx';
@@ -10,7 +10,7 @@ import { Basics } from './basics.tsx';
 import type { Choices, Draft } from './draft.ts';
 import { FormPreview } from './preview.tsx';
 
-/** The texts of the page and the mail that are shown behind a click, since the usual ones will do. */
+/** The texts of the page and the mail that are collapsed, because the defaults are usually enough. */
 const LATER_TEXTS = ['sent_text', 'confirmed_text', 'already_text', 'expired_text', 'off_text'] as const;
 
 interface BuilderProps {
@@ -27,7 +27,7 @@ export function Builder({ id, draft, choices, problems, canChange }: BuilderProp
     <Island name="preview">
       <div class="form-builder">
         <form method="post" action={`/forms/${id}`} class="stack">
-          {/* What the Enter key in a field does: browsers take the first button of a form. */}
+          {/* For the Enter key in a field, because browsers use the first button of a form. */}
           <button type="submit" name="do" value="save" hidden disabled={!canChange}>
             {language.say('forms.save')}
           </button>
@@ -91,10 +91,10 @@ function Purpose({ draft, choices, problems }: PartProps & { choices: Choices })
   );
 }
 
-/** The fields and groups. Each field is not asked for, may be filled in or must be. */
+/** The fields and groups. Each field is omitted, optional or required. */
 function Questions({ draft, choices, problems }: PartProps & { choices: Choices }) {
   const language = useLanguage();
-  // Those that are asked for first, in their order.
+  // Fields of the form come first, in their order.
   const asked = draft.fields.map(({ name }) => name);
   const names = [...asked, ...choices.fields.filter((name) => !asked.includes(name))];
   const options = [

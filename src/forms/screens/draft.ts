@@ -1,4 +1,4 @@
-/** A form as it is being edited, and what it can be made of. */
+/** A form that is being edited, and its choices. */
 
 import type { FastifyRequest } from 'fastify';
 import { listContactTypes } from '../../audience/contact-types/operations.ts';
@@ -14,13 +14,13 @@ import { listSenders } from '../../senders/operations/senders.ts';
 import type { Form, saveForm } from '../operations/forms.ts';
 import { TEXT_NAMES } from '../texts.ts';
 
-/** What a form can be made of. */
+/** The choices of a form. */
 export type Choices = Awaited<ReturnType<typeof readChoices>>;
 
-/** The texts and addresses of a form. */
+/** The texts and URLs of a form. */
 const TEXTS = [...TEXT_NAMES, 'intro', 'privacy_url', 'redirect_url'] as const;
 
-/** What the builder holds: the form as it was read, with what was typed since. */
+/** The content of the builder: the stored form with the changes since. */
 export interface Draft
   extends Pick<Form, (typeof TEXTS)[number] | 'name' | 'language' | 'is_active' | 'asks_tracking' | 'fields'> {
   contact_type_id: string;
@@ -29,10 +29,10 @@ export interface Draft
   group_ids: string[];
 }
 
-/** Fields of a contact that no form can ask for. */
+/** Fields of a contact that a form cannot have. */
 const NOT_ASKED = new Set(['email', 'alt_email', 'country']);
 
-/** Reads what the account has for forms. */
+/** Reads the account's choices for forms. */
 export async function readChoices(request: FastifyRequest) {
   const [types, senders, segments, groups, { reservedFields }, ownFields, { tracking }] = await Promise.all([
     ask(request, listContactTypes, {}),
@@ -49,9 +49,9 @@ export async function readChoices(request: FastifyRequest) {
     senders,
     segments,
     groups,
-    /** The names of the fields that can be asked for. */
+    /** The names of the fields that a form can have. */
     fields: fields.filter((name) => !NOT_ASKED.has(name)),
-    /** Whether the account records opens and clicks of people who allow it. */
+    /** True if the account records opens and clicks by consent. */
     isByConsent: tracking.mode === 'consent',
   };
 }
@@ -66,7 +66,7 @@ export function draftOf(form: Form): Draft {
   };
 }
 
-/** What was typed into the builder. */
+/** Returns the submitted content of the builder. */
 export function typedDraft(request: FastifyRequest): Draft {
   const typed = (name: string) => field(request, name);
   const [names, asked, labels] = [fieldList(request, 'field'), fieldList(request, 'ask'), fieldList(request, 'label')];
@@ -89,7 +89,7 @@ export function typedDraft(request: FastifyRequest): Draft {
   };
 }
 
-/** A draft as it is given to save the form. */
+/** Returns a draft as input for saving the form. */
 export function givenBy({ fields, ...draft }: Draft): Given<typeof saveForm.input> {
   return {
     ...draft,

@@ -1,4 +1,4 @@
-/** One form: its figures, where it is shown, and the builder with a preview that follows what is typed. */
+/** One form: its figures, its URL and HTML snippet, and the builder with a live preview. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Confirm } from '../../dashboard/components/confirm.tsx';
 import { Stats } from '../../dashboard/components/figures.tsx';
@@ -102,7 +102,7 @@ function Overview({ form, viewer }: { form: Form; viewer: Viewer }) {
   );
 }
 
-/** The address of the page, and the HTML for a page elsewhere. */
+/** The URL of the page, and the HTML for a page elsewhere. */
 function Share({ form, snippet }: { form: Form; snippet: string }) {
   const language = useLanguage();
   const copy = (label: string) => ({ label, done: language.say('domains.copied') });

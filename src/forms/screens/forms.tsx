@@ -1,4 +1,4 @@
-/** Forms: the list of them with their figures, and the way to a new one. */
+/** Forms: the list with their figures, and the form for a new one. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import { type Problems, TextField } from '../../dashboard/components/field.tsx';
@@ -47,7 +47,7 @@ export async function formScreens(app: FastifyInstance): Promise<void> {
     requireEditor(request);
     const { name, contact_type_id, sender_id, language } = typedDraft(request);
     const typed = { name, contact_type_id, sender_id, language };
-    // Switched off, so that nobody finds it before its texts are looked at.
+    // Switched off, so that visitors do not find it before its texts are checked.
     const created = await attempt(request, createForm, { ...typed, is_active: 0 });
     if ('problems' in created) return showNew(request, reply.code(created.status), typed, created);
     setFlash(reply, 'good', 'forms.added', { name });

@@ -1,4 +1,4 @@
-/** How the page of a form looks with what is in the builder. Nothing in it can be used. */
+/** The preview of a form's page with the content of the builder. Its controls do not work. */
 
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { fieldLabel as usualLabel } from '../../http/pages/form-markup.tsx';

@@ -32,12 +32,12 @@ interface SeenShown {
 }
 
 const TONES = { ok: 'good', warn: 'warn', fail: 'bad' } as const;
-/** The findings with a text that says why they matter. */
+/** Findings with an explanation of why they matter. */
 const EXPLAINED = [
   ...['Settings', 'Disk', 'Clock', 'Sending', 'Background', 'Relay', 'Backup', 'Files', 'DNS', 'Public address'],
   ...['Returned mail', 'Webhooks', 'Nodes', 'Silent nodes', 'Refused nodes', 'Releases of nodes'],
 ] as const;
-/** Where something can be done about a finding by clicking. */
+/** Findings with a page on which the user can fix them. */
 const PAGES: readonly { name: string; href: string; label: PlainKey; isForOperators?: true }[] = [
   { name: 'Backup', href: '/settings/backup', label: 'health.go.Backup', isForOperators: true },
   { name: 'Relay', href: '/settings/sending', label: 'health.go.Relay', isForOperators: true },
@@ -117,7 +117,7 @@ function InstallationState({ health, isOperator, now }: Shown & { health: Health
   );
 }
 
-/** What was seen of the address in the links of mails, and the button that looks at it from outside. */
+/** The findings about the public URL in the links of mails, and the button that checks it from outside. */
 function PublicAddress({ health, now }: { health: Health; now: Date }) {
   const language = useLanguage();
   return (
@@ -150,7 +150,7 @@ function PublicAddress({ health, now }: { health: Health; now: Date }) {
   );
 }
 
-/** What was found when it was last looked at, or that nobody has looked yet. */
+/** The findings of the last check, or a note that there was none. */
 function Seen({ name, at, health, now, children }: SeenShown) {
   const language = useLanguage();
   const seen = recordTime(at);
@@ -167,7 +167,7 @@ function Seen({ name, at, health, now, children }: SeenShown) {
   );
 }
 
-/** Whether mail that comes back is taken in, how to set it up in steps, and the button that tests it. */
+/** Whether bounces are received, how to set this up in steps, and the button that tests it. */
 function ReturnedMail({ health, now }: { health: Health; now: Date }) {
   const language = useLanguage();
   const { bounce_domain: domain, bounce_listen: listens } = health;
@@ -202,7 +202,7 @@ function FindingItem({ name, state, found, advice, isOperator, freeBytes }: Heal
   const language = useLanguage();
   const explained = EXPLAINED.find((one) => one === name);
   const page = PAGES.find((one) => one.name === name);
-  // The facts give the same size, so both say it in the same unit.
+  // The facts show the same size, so both use the same unit.
   const text =
     name === 'Disk' ? language.say('health.free', { size: language.bytes(freeBytes) }) : language.sentence(found);
   return (

@@ -1,4 +1,4 @@
-/** The sender nodes, for operators: which there are, how they do and what is wrong with them. */
+/** The sender nodes, for operators: their state, their rate and their problems. */
 import type { FastifyInstance } from 'fastify';
 import { Meter } from '../../dashboard/components/figures.tsx';
 import { Island } from '../../dashboard/components/island.tsx';
@@ -13,7 +13,7 @@ import type { NodeState } from '../../database/schema/index.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { type Fleet, listNodes, type Node } from '../operations.ts';
 
-/** How often the list is looked up. */
+/** How often the list is updated. */
 const LOOK_MS = 5000;
 
 interface Nodes {

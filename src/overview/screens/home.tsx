@@ -1,4 +1,4 @@
-/** Home: what to do next, what is under way, how it went, and whether all is well. */
+/** Home: the next steps, running campaigns, the last results, and the health of the service. */
 import type { FastifyInstance } from 'fastify';
 import type { ComponentChildren } from 'preact';
 import { LinkButton } from '../../dashboard/components/button.tsx';
@@ -61,7 +61,7 @@ function Home({ overview, now, viewer }: { overview: Overview; now: Date; viewer
   );
 }
 
-/** How often what is under way is looked up while it moves. */
+/** How often running campaigns are updated. */
 const LOOK_MS = 5000;
 
 function UnderWay({ campaigns, now }: { campaigns: readonly Campaign[]; now: Date }) {
@@ -85,7 +85,7 @@ function UnderWay({ campaigns, now }: { campaigns: readonly Campaign[]; now: Dat
               <a href={`/campaigns/${campaign.utr}`}>{language.say('home.underWay.choice')}</a>
             </p>
           )}
-          {/* What keeps all mail from leaving stands above, once. */}
+          {/* A reason that holds all mail is shown once, at the top of the page. */}
           {campaign.held_reason && campaign.held_code !== 'sending_held' && campaign.held_code !== 'mail_waits' && (
             <p class="reason">{language.sentence(campaign.held_reason)}</p>
           )}
@@ -211,15 +211,15 @@ interface Step {
   name: 'people' | 'design' | 'outbox' | 'address' | 'relay' | 'dns';
   isDone: boolean;
   href: string;
-  /** Whether only owners may open it. */
+  /** True if only owners may open it. */
   isForOwners?: boolean;
-  /** Whether only operators may open it. */
+  /** True if only operators may open it. */
   isForOperators?: boolean;
-  /** What is to be done, or what is known; null where the title says it all. */
+  /** What is to be done, or what is known; null if the title says everything. */
   text: string | null;
 }
 
-/** The steps in their order. */
+/** Returns the steps in their order. */
 function stepsOf({ setup }: Overview, language: Language, now: Date): Step[] {
   const { contacts, has_design: hasDesign, has_sent: hasSent, public_url: hasAddress, relay, dns } = setup;
   const before = (at: string | null) => {
@@ -273,7 +273,7 @@ function stepsOf({ setup }: Overview, language: Language, now: Date): Step[] {
   ];
 }
 
-/** Whether the checklist is still of use: nothing has been sent, or nothing has left the machine. */
+/** Returns true if the checklist is still useful: nothing has been sent, or no mail has left the machine. */
 function needsChecklist({ setup }: Overview): boolean {
   const { has_sent: hasSent, courier, relay } = setup;
   return hasSent === 0 || courier === 'outbox' || (courier === 'smtp' && relay.has_worked === 0);
@@ -283,7 +283,7 @@ function mayOpen({ isForOwners, isForOperators }: Step, { role, isOperator }: Vi
   return isForOperators ? isOperator : !isForOwners || role === 'owner';
 }
 
-/** The steps. Those lead on that the viewer may open. */
+/** The steps, with links to those that the user may open. */
 function Checklist({ overview, now, viewer }: { overview: Overview; now: Date; viewer: Viewer }) {
   const language = useLanguage();
   const steps = stepsOf(overview, language, now);
@@ -333,7 +333,7 @@ const RELAY_TONES = {
 } as const;
 const DNS_TONES = { none: 'plain', unknown: 'plain', passed: 'good', weak: 'warn', failed: 'bad' } as const;
 
-/** The problems, each with what to do about it; none when all is well. That all sending is held, every page says by itself. */
+/** The problems, each with advice; none if all is well. Every page has its own banner while all sending is held. */
 function Alerts({ health }: Pick<Overview, 'health'>) {
   const language = useLanguage();
   const alerts = [
@@ -348,7 +348,7 @@ function Alerts({ health }: Pick<Overview, 'health'>) {
   ));
 }
 
-/** The facts; `isOwner`: whether they lead to the page that says more, which is for owners. */
+/** The facts. `isOwner`: true if they link to pages that only owners may open. */
 function Health({ health, setup, now, isOwner }: Pick<Overview, 'health' | 'setup'> & { now: Date; isOwner: boolean }) {
   const language = useLanguage();
   const backup = recordTime(health.last_backup_at);

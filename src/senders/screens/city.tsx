@@ -8,26 +8,28 @@ import { useLanguage } from '../../dashboard/words/index.ts';
 
 const MAX_OFFERED = 20;
 
-/** What is stored of a city; 0 for none. */
+/** The stored ids of a city; 0 for none. */
 export interface CityIds {
   state_id: number;
   city_id: number;
 }
 
-/** Gives the cities of a country whose name begins with what was typed, which may end with the name of a state after a comma. */
+/** Returns the cities of a country whose name begins with the typed text, which may end with a comma and the name of a state. */
 async function findCities(request: FastifyRequest, country: number, typed: string): Promise<Places> {
   const [city = ''] = typed.split(',');
   if (country === 0 || city.trim() === '') return { states: [], cities: [] };
   return await ask(request, findPlaces, { country_id: country, city });
 }
 
-/** A city with its state, by which cities of one name differ. */
+/** Returns the name of a city with its state, which distinguishes cities of the same name. */
 function cityName({ name, state_id }: City, { states }: Places): string {
   const state = states.find(({ id }) => id === state_id)?.name;
   return state === undefined ? name : `${name}, ${state}`;
 }
 
-/** The ids of the city that was typed, of several of its name in one state those of the city `kept`; why there are none otherwise. */
+/**
+ * Returns the ids of the typed city, or why there is none. If several cities of a state have its name, prefers those of the city `kept`.
+ */
 export async function readCity(
   request: FastifyRequest,
   country: number,
@@ -45,7 +47,7 @@ export async function readCity(
   return { state_id: city.state_id ?? 0, city_id: city.id };
 }
 
-/** The city with these ids as it is typed; empty for none. */
+/** Returns the city with these ids as it is typed; empty for none. */
 export async function cityText(
   request: FastifyRequest,
   country: number,
@@ -57,7 +59,7 @@ export async function cityText(
   return city === undefined ? '' : cityName(city, found);
 }
 
-/** The field for the city. A script offers the cities of the chosen country whose name begins with what is typed. */
+/** The field for the city. A script offers cities of the chosen country whose name begins with the typed text. */
 export function CityField({ value, problems }: { value: string; problems: Problems }) {
   const language = useLanguage();
   return (
@@ -76,7 +78,7 @@ export function CityField({ value, problems }: { value: string; problems: Proble
   );
 }
 
-/** What `CityField` offers, as the options of its list. */
+/** Registers the options that `CityField` offers. */
 export async function cityOffers(app: FastifyInstance): Promise<void> {
   app.get<{ Querystring: { country_id?: string; city?: string } }>(
     '/settings/senders/cities',

@@ -1,4 +1,4 @@
-/** The DNS of the domains that senders write from: what was found there, and the records to publish. */
+/** The DNS of the senders' domains: the records found, and the records to publish. */
 import { Button } from '../../dashboard/components/button.tsx';
 import { Island, LiveNotes } from '../../dashboard/components/island.tsx';
 import { Badge, Card, Notice } from '../../dashboard/components/surface.tsx';
@@ -18,7 +18,7 @@ interface Shown {
   watch: Watch | null;
 }
 
-/** A card for each domain, and the button that asks the DNS about all of them. */
+/** A card for each domain, and the button that checks the DNS of all of them. */
 export function Domains({ domains, ...shown }: Shown & { domains: readonly CheckedDomain[] }) {
   const language = useLanguage();
   const isAsked = domains.every(({ checked_at: at }) => at !== null);
@@ -63,7 +63,7 @@ function DomainCard({ domain, at, ...shown }: Shown & { domain: CheckedDomain; a
   );
 }
 
-/** When the DNS was asked, and the way to ask it again: a button; while the page looks by itself, a link. */
+/** When the DNS was checked, and how to check it again: a button, or a link while the page checks automatically. */
 function Asked({
   domain: { domain, checks, checked_at: checkedAt },
   at,
@@ -115,7 +115,7 @@ function Check({
   const check = domain.checks.find((one) => one.name === name);
   const record = name === 'DKIM' ? null : check?.record;
   const isUnsigned = name === 'DKIM' && domain.dkim.length === 0;
-  // A record to copy and the button that makes a key say the same as the lines of advice.
+  // The record to copy and the button that makes a key say the same as this advice.
   const advice = check?.record || isUnsigned ? [] : (check?.advice ?? []);
   return (
     <li>

@@ -1,4 +1,4 @@
-/** The form by which a sender is added or changed, and the question before it is deleted. */
+/** The form that adds or changes a sender, and the confirmation before it is deleted. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { type Country, listCountries } from '../../audience/places/operations.ts';
@@ -40,11 +40,11 @@ const FIELDS = [...TEXTS, 'country_id'] as const;
 type Values = Record<(typeof FIELDS)[number] | 'city' | 'relay_id', string>;
 
 interface Form {
-  /** The sender that is changed with what uses it; null for a new one. */
+  /** The sender to change with its uses; null for a new one. */
   changed: { id: string; email: string; usage: Usage } | null;
   values: Values;
   countries: readonly Country[];
-  /** The relays to choose from; null where nobody may choose. */
+  /** The relays to choose from; null if the user may not choose. */
   sending: Sending | null;
   problems?: Problems;
 }
@@ -108,7 +108,7 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
     return backTo(reply, 'senders', id === null ? added : 'settings.done.changed');
   }
 
-  /** The relays, for operators; null for others, and where there is none. */
+  /** Returns the relays for operators; null for other users, and if there are none. */
   async function readSending(request: FastifyRequest): Promise<Sending | null> {
     if (!viewerOf(request).isOperator) return null;
     const sending = await ask(request, readRelays, {});
@@ -139,7 +139,10 @@ async function readUse(request: FastifyRequest, id: string) {
   return { email, usage };
 }
 
-/** State and city of a sender where the form shows no city, such as one that is not in the sender's state, as long as the country stays. */
+/**
+ * Returns the stored state and city if the form does not show a city, for example because it is not in the sender's state,
+ * while the country is unchanged.
+ */
 async function keptPlace(request: FastifyRequest, stored: Sender | null, country: number | ''): Promise<CityIds> {
   const none = { state_id: 0, city_id: 0 };
   if (stored === null) return none;
@@ -147,7 +150,7 @@ async function keptPlace(request: FastifyRequest, stored: Sender | null, country
   return country_id === country && (await cityText(request, country_id, stored)) === '' ? { state_id, city_id } : none;
 }
 
-/** An id from a list; the text as it is where it is none, for the API to name the fault. */
+/** Returns an id from a list, or the text unchanged if it is not an id, so that the API reports it. */
 function asId(given: string): number | '' {
   return /^\d{1,9}$/.test(given) ? Number(given) : '';
 }

@@ -1,4 +1,4 @@
-/** The DKIM keys of a domain: the record to publish, the first one made by an owner, others made and deleted by operators. */
+/** The DKIM keys of a domain: the record to publish. Owners create the first key; operators create and delete others. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button } from '../../dashboard/components/button.tsx';
 import { Confirm } from '../../dashboard/components/confirm.tsx';
@@ -16,10 +16,10 @@ import { watchPath } from './watch.ts';
 const SEE_OTHER = 303;
 const TONES = { signing: 'good', waiting: 'busy', former: 'plain' } as const;
 
-/** Sends the page of the senders with a sentence on what did not work. */
+/** Sends the page of the senders with a message about a failed action. */
 type Show = (request: FastifyRequest, reply: FastifyReply, problem: string) => Promise<unknown>;
 
-/** The forms of the keys. */
+/** Registers the forms of the keys. */
 export function keyForms(app: FastifyInstance, show: Show): void {
   for (const [action, operation] of [
     ['create', makeDkimKey],
@@ -45,7 +45,7 @@ export function keyForms(app: FastifyInstance, show: Show): void {
     show(request, reply.code(refusal.status), sentenceOf(refusal));
 }
 
-/** `at`: which of the domains on the page. */
+/** `at`: the index of the domain on the page. */
 export function Keys({ domain, at, isOperator }: { domain: CheckedDomain; at: number; isOperator: boolean }) {
   const language = useLanguage();
   if (domain.dkim.length === 0) return <FirstKey domain={domain} />;

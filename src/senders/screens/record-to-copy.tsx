@@ -1,4 +1,4 @@
-/** A DNS record in the form in which DNS providers ask for one, with buttons that copy its parts. */
+/** A DNS record in the form that DNS providers ask for, with buttons that copy its parts. */
 import { Island } from '../../dashboard/components/island.tsx';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import type { TxtRecord } from '../operations/checks.ts';
@@ -21,7 +21,7 @@ export function RecordToCopy({ name, value }: TxtRecord) {
   );
 }
 
-/** A text beside which a script puts a button that copies it. */
+/** A text next to which a script adds a copy button. */
 function Copied({ text, label }: { text: string; label: string }) {
   return (
     <Island name="copy" data={{ label, done: useLanguage().say('domains.copied') }}>

@@ -21,7 +21,7 @@ import { keyForms } from './keys.tsx';
 import { type WarmUpForm, WarmUps, warmUpForms } from './warm-ups.tsx';
 import { findWatch, lookAgain, watchPath } from './watch.ts';
 
-/** `only`: the one relay its mail goes over. */
+/** `only`: the only relay that its mail uses. */
 type Row = Sender & Checks['verifications'][number] & { only: Relay | null };
 
 /** Registers the list of the senders, and the pages of one. */
@@ -59,7 +59,7 @@ export async function senderScreens(app: FastifyInstance): Promise<void> {
 
   app.post('/settings/senders/check', async (request, reply) => {
     const domain = field(request, 'domain');
-    // The page of one domain looks by itself, so nobody has to wait for the DNS here.
+    // The page of one domain checks automatically, so the user need not wait for the DNS here.
     if (domain !== '') return reply.redirect(watchPath(domain, clock.now()), 303);
     await ask(request, renewChecks, {});
     return backTo(reply, 'senders', 'settings.done.dnsAsked');
@@ -147,7 +147,7 @@ function State({ is_verified: isVerified, only }: Row) {
   );
 }
 
-/** What became of the last verification mail, and the button for another one where one is needed and may be sent. */
+/** The state of the last verification mail, and the button for another one if one is needed and may be sent. */
 function VerificationMail({ row, now }: { row: Row; now: Date }) {
   const language = useLanguage();
   const sentAt = recordTime(row.sent_at);

@@ -1,4 +1,4 @@
-/** Warming sender domains up: the plans with how far they are, and the form that begins or changes one. */
+/** Warming up sender domains: the plans with their progress, and the form that starts or changes one. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Confirm } from '../../dashboard/components/confirm.tsx';
 import { type FormValues, form, SentForm } from '../../dashboard/components/form.tsx';
@@ -20,10 +20,10 @@ const PLAN = form(changeWarmUp.input, [
 ]);
 const TONES = { waiting: 'plain', on: 'busy', over: 'good' } as const;
 
-/** What the form shows: what was sent, or what is usual. */
+/** The values of the form: submitted ones, or the defaults. */
 export type WarmUpForm = FormValues;
 
-/** Sends the page of the senders with a sentence on what did not work. */
+/** Sends the page of the senders with a message about a failed action. */
 type Show = (request: FastifyRequest, reply: FastifyReply, problem: string, form: WarmUpForm) => Promise<unknown>;
 
 export function warmUpForms(app: FastifyInstance, show: Show): void {
@@ -41,7 +41,7 @@ export function warmUpForms(app: FastifyInstance, show: Show): void {
   });
 }
 
-/** `today`: the day that the form begins with, YYYY-MM-DD. */
+/** `today`: the default start date of the form, YYYY-MM-DD. */
 export function WarmUps({
   warmUps,
   domains,

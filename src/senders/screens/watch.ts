@@ -1,4 +1,4 @@
-/** Looks at the DNS of one domain again and again while its page is open, so that a record that was just published turns green by itself. */
+/** Checks the DNS of one domain repeatedly while its page is open, so that a new record is shown soon after it was published. */
 import type { FastifyRequest } from 'fastify';
 import { ask } from '../../dashboard/operations.ts';
 import { isPrefetch } from '../../dashboard/prefetch.ts';
@@ -6,25 +6,25 @@ import { recordTime } from '../../dashboard/record-time.ts';
 import { type CheckedDomain, type Checks, renewChecks } from '../operations/checks.ts';
 
 const WATCH_MS = 30 * 60_000;
-/** How often the page looks again, in milliseconds. */
+/** How often the page checks again, in milliseconds. */
 export const WATCH_EVERY_MS = 5000;
-/** What was asked a shorter while ago is not asked again, however many pages are open. */
+/** The minimum time between two checks, however many pages are open. */
 const FRESH_MS = 4000;
-/** A page waits no longer than this for the DNS; the next look has what came later. */
+/** How long a page waits for the DNS. The next check gets later answers. */
 const PATIENCE_MS = 1500;
 
 export interface Watch {
   domain: string;
-  /** Whether it goes on by itself: something is still wrong, and the time is not over. */
+  /** True if the page continues to check: something is still wrong, and the time is not over. */
   isActive: boolean;
 }
 
-/** The address of the page that watches a domain from now on. */
+/** Returns the URL of the page that watches a domain from now on. */
 export function watchPath(domain: string, now: Date): string {
   return `/settings/senders?${new URLSearchParams({ watch: domain, until: String(now.getTime() + WATCH_MS) })}`;
 }
 
-/** What the address of the page asks to be watched; null: nothing, or a domain of nobody here. */
+/** Returns the domain that the page's URL asks to watch; null if none, or if it is not a domain of these senders. */
 export function findWatch({ query }: FastifyRequest, domains: readonly CheckedDomain[], now: Date): Watch | null {
   const { watch, until }: { watch?: unknown; until?: unknown } = Object(query);
   const domain = domains.find((known) => known.domain === watch);
@@ -37,7 +37,7 @@ function isWell({ checks }: CheckedDomain): boolean {
   return checks.length > 0 && checks.every(({ state }) => state === 'ok');
 }
 
-/** Asks the DNS about the watched domain, where it was not just asked. Gives what is known then, or null where nothing was asked. */
+/** Checks the DNS of the watched domain, unless it was checked just before. Returns the findings, or null if it did not check. */
 export async function lookAgain(
   request: FastifyRequest,
   { domains }: Checks,

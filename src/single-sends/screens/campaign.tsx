@@ -1,4 +1,4 @@
-/** One campaign: its subject, state and progress above its tabs, what can be done with it, and sending it again to those who did not open it. */
+/** One campaign: its subject, state and progress above its tabs, its actions, and sending it again to contacts who did not open it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
 import { type ArchivedMail, changeArchivedMail } from '../../archive/operations.ts';
@@ -35,10 +35,10 @@ import { stepPath } from './compose/step.tsx';
 
 const PARTS = ['overview', 'links', 'preview', 'recipients'] as const;
 
-/** A campaign that starts within this time is followed from before its start. */
+/** The page follows a campaign that starts within this time from before its start. */
 const SOON_MS = 600_000;
 
-/** Where a page stands: the campaign, the time, and which part of it is shown. */
+/** The campaign of a page, the present time, and the part that is shown. */
 interface Place {
   summary: Summary;
   now: Date;
@@ -48,7 +48,7 @@ interface Place {
 /** The same, and who looks at it. */
 type HeadProps = Place & { viewer: Viewer };
 
-/** Sends a part of a campaign as a page; `action` is what can be done with the campaign. */
+/** Sends a part of a campaign as a page; `action` is the menu of the campaign's actions. */
 export function sendPart(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -77,7 +77,7 @@ function Head({ summary, now, current, viewer }: HeadProps) {
   const progress = language.say('campaigns.progress', { finished, count: recipients });
   const start = recordTime(startsAt);
   const isAhead = state === 'scheduled' || (start !== null && start > now);
-  // What was held before it started has reached nobody.
+  // A campaign that was held before it started has reached no recipient.
   const isMissed = state === 'held' && recipients === 0;
   const startWord = isAhead ? 'campaigns.starts' : isMissed ? 'campaigns.wasToStart' : 'campaigns.started';
   const shown = (
@@ -121,7 +121,7 @@ function Head({ summary, now, current, viewer }: HeadProps) {
   );
 }
 
-/** How long until it leaves, with a button that stops it. The seconds are counted down in the browser. */
+/** The time until the campaign is sent, with a button to undo the send. The browser counts the seconds down. */
 function Countdown({ utr, start, now, mayStop }: { utr: string; start: Date; now: Date; mayStop: boolean }) {
   const language = useLanguage();
   const seconds = Math.ceil((start.getTime() - now.getTime()) / 1000);
@@ -140,7 +140,7 @@ function Countdown({ utr, start, now, mayStop }: { utr: string; start: Date; now
   );
 }
 
-/** Follows the campaign in the browser while it is under way. */
+/** Makes the browser follow the campaign while it runs. */
 function Followed({ utr, children }: { utr: string; children: ComponentChildren }) {
   const language = useLanguage();
   const texts = { progress: language.fill('campaigns.progress', {}), pace: language.fill('campaigns.pace', {}) };
@@ -152,9 +152,9 @@ function Followed({ utr, children }: { utr: string; children: ComponentChildren 
   );
 }
 
-/** Whether something may change while somebody looks. */
+/** Returns true if the campaign may change while the page is open. */
 function isUnderWay({ state, starts_at: startsAt, recipients }: Summary, now: Date): boolean {
-  // What was held before it started waits for somebody to change it.
+  // A campaign that was held before it started waits until a user changes it.
   if (state === 'held') return recipients > 0;
   if (state === 'scheduled') return isSoon(recordTime(startsAt) ?? now, now);
   return !['draft', 'cancelled', 'done', 'kept'].includes(state);
@@ -166,7 +166,7 @@ const SEE_OTHER = 303;
 
 /** Registers the forms of a campaign's page. */
 export async function campaignActions(app: FastifyInstance): Promise<void> {
-  /** Registers one: `say` says on the next page what was done, `next` gives the campaign that it shows, if it is another one. */
+  /** Registers one form: `say` sets the message of the next page, `next` returns the campaign that it shows, if it is another one. */
   function on<Output>(
     action: string,
     operation: Operation<typeof pauseSingleSend.input, Output>,
@@ -200,7 +200,7 @@ export async function campaignActions(app: FastifyInstance): Promise<void> {
   );
 }
 
-/** The buttons for what the state allows. */
+/** The buttons that the state allows. */
 export function Actions({ summary, report }: { summary: Summary; report: Report }) {
   const language = useLanguage();
   const { state, utr } = summary;
@@ -273,7 +273,7 @@ function Cancel({ summary: { utr, recipients, finished }, isLaunched }: { summar
   );
 }
 
-/** Registers the forms that put a campaign into the archive and take it out. */
+/** Registers the forms that add a campaign to the archive and remove it. */
 export async function archiveActions(app: FastifyInstance): Promise<void> {
   for (const [action, is_archived, done] of [
     ['archive', 1, 'archive.done.added'],
@@ -288,7 +288,7 @@ export async function archiveActions(app: FastifyInstance): Promise<void> {
     });
 }
 
-/** The card with its state; `mayChange` adds the button. */
+/** The card with the state of the archive; `mayChange` adds the button. */
 export function ArchiveCard({ utr, archived, mayChange }: { utr: string; archived: ArchivedMail; mayChange: boolean }) {
   const language = useLanguage();
   const { is_archived: isArchived, url } = archived;

@@ -1,4 +1,4 @@
-/** The mail of a campaign: as somebody of its audience sees it, and its links by their clicks. */
+/** The mail of a campaign: its preview for a recipient, and the clicks on its links. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import { MailFrames, PlainText } from '../../dashboard/components/mail-frames.tsx';
@@ -31,7 +31,7 @@ const TOO_MANY_REQUESTS = 429;
 /** When to try again; most templates are compiled within this time. */
 const RETRY_SECONDS = 2;
 
-/** Registers the preview and the mail for the frames in it. */
+/** Registers the preview and the mail for its frames. */
 export async function previewScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
   pageRoute<Call>(app, '/campaigns/:utr/preview', async (request, reply) => {
     const { utr } = request.params;
@@ -40,7 +40,7 @@ export async function previewScreen(app: FastifyInstance, { clock }: { clock: Cl
     const mail = await readMail(request, mailQuery(utr, variant));
     const { variants } = (await ask(request, readDraft, { utr })).draft;
     if (mail === null) reply.code(TOO_MANY_REQUESTS).header('retry-after', RETRY_SECONDS);
-    // Viewers add no templates.
+    // Users with the role viewer cannot save it as a template.
     const keep = viewerOf(request).role === 'viewer' ? null : summary.single_send_name;
     const content = mail === null ? <Busy utr={utr} /> : <Preview {...{ utr, mail, keep, variant, variants }} />;
     return sendPart(request, reply, { summary, now: clock.now(), current: 'preview' }, content);
@@ -56,7 +56,7 @@ export async function previewScreen(app: FastifyInstance, { clock }: { clock: Cl
 
 const mailQuery = (utr: string, variant = '') => ({ utr, ...(variant && { variant }) });
 
-/** The mail as somebody sees it, without its HTML; null while too many templates of the account are being compiled. */
+/** Reads the preview without its HTML; null while too many templates of the account are being compiled. */
 async function readMail(request: FastifyRequest, query: ReturnType<typeof mailQuery>): Promise<ShownMail | null> {
   try {
     return await ask(request, showSingleSendMail, { ...query, html: 0 });
@@ -86,9 +86,9 @@ function Busy({ utr }: { utr: string }) {
 interface PreviewProps {
   utr: string;
   mail: ShownMail;
-  /** What a template made of it is called first; null where none can be made. */
+  /** The proposed name of a template made from the mail; null if none can be made. */
   keep: string | null;
-  /** The number of the variant that is shown, and how many there are. */
+  /** The number of the previewed variant, and the number of variants. */
   variant: string;
   variants: number;
 }
@@ -126,13 +126,13 @@ function Preview({ utr, mail: { subject, problem, ...mail }, keep, variant, vari
   );
 }
 
-/** Links that are listed; a mail can have thousands. */
+/** The maximum number of listed links, because a mail can have thousands. */
 const MAX_ROWS = 500;
 
 interface Link {
   number: number;
   url: string;
-  /** What the mail shows for it. */
+  /** The text of the link in the mail. */
   text: string;
   people: number;
   machines: number;
@@ -168,7 +168,7 @@ async function readClicks(request: FastifyRequest, utr: string): Promise<{ repor
   return { report, html };
 }
 
-/** The links by clicks of people, the most first. */
+/** Returns the links by clicks of people, most clicks first. */
 function linksOf(report: Report, names: readonly MarkedLink[]): Link[] {
   const texts = new Map(names.map(({ number, text }) => [number, text]));
   return report.links
@@ -186,7 +186,7 @@ interface LinksProps {
   utr: string;
   report: Report;
   links: readonly Link[];
-  /** False where the mail cannot be shown. */
+  /** False if there is no preview. */
   hasMail: boolean;
 }
 

@@ -1,4 +1,7 @@
-/** The results of a campaign: how many got how far, why others did not or have to wait, what happened by the hour, and what came of its first part by domain. */
+/**
+ * The results of a campaign: the funnel, why recipients were excluded or must wait, activity by the hour, and the results of
+ * its canary by domain.
+ */
 import { Chart } from '../../dashboard/components/chart.tsx';
 import { Stats } from '../../dashboard/components/figures.tsx';
 import { Card, Notice } from '../../dashboard/components/surface.tsx';
@@ -13,7 +16,7 @@ import { stored } from '../../errors/stored.ts';
 import type { Report, Summary } from '../operations/reports.ts';
 
 const HOUR_MS = 3_600_000;
-/** The chart shows this many hours from the first open or click; most happen in them. */
+/** The number of hours in the chart, from the first open or click; most happen within them. */
 const MAX_HOURS = 72;
 
 export function Overview({ summary, report }: { summary: Summary; report: Report }) {
@@ -39,12 +42,12 @@ export function Overview({ summary, report }: { summary: Summary; report: Report
   );
 }
 
-/** Whether the outbox took every mail that was handed over. */
+/** Returns true if the outbox kept every mail that was handed over. */
 function isAllKept({ funnel }: Report): boolean {
   return funnel.kept > 0 && funnel.kept === funnel.delivered;
 }
 
-/** Says before any figure that mails stayed on this machine. */
+/** Says above all figures that the mails stayed on this machine. */
 function Kept({ report }: { report: Report }) {
   const { funnel, courier } = report;
   const language = useLanguage();
@@ -101,7 +104,7 @@ function Funnel({ summary, report }: { summary: Summary; report: Report }) {
     funnel.unmeasured === 0
       ? ofDelivered(count)
       : language.say('campaigns.ofMeasured', { share: language.percent(count / measured) });
-  // Until anybody has the mail nothing is known, and nobody is unmeasured.
+  // Until the first recipient has the mail, its results are unknown rather than unmeasured.
   const followed = (label: string, count: number) =>
     tracking === 1 && (measured > 0 || funnel.unmeasured === 0)
       ? figure(label, count, ofMeasured(count))
@@ -214,7 +217,7 @@ function Hours({ hours }: { hours: readonly ReportedHour[] }) {
   );
 }
 
-/** The hours from the first to the last, at most MAX_HOURS, with those in which nothing happened. */
+/** Returns the hours from the first to the last, at most MAX_HOURS, including those without events. */
 function withoutGaps(hours: readonly ReportedHour[]): { at: Date; counts: ReportedHour | undefined }[] {
   const known = hours.filter(({ opens, clicks }) => opens + clicks > 0);
   const byTime = new Map(known.map((hour) => [recordTime(hour.hour)?.getTime() ?? 0, hour]));
@@ -229,7 +232,10 @@ function withoutGaps(hours: readonly ReportedHour[]): { at: Date; counts: Report
 
 type Watch = NonNullable<Report['watch']>;
 
-/** `isKept`: the outbox took every mail so far. Nothing for a campaign of which nothing was counted, such as one with an audience too small for a first part. */
+/**
+ * `isKept`: the outbox kept every mail so far. Shows nothing for a campaign without counts, such as one whose audience is too
+ * small for a canary.
+ */
 function Watched({ watch, isHeld, isKept }: { watch: Report['watch']; isHeld: boolean; isKept: boolean }) {
   const language = useLanguage();
   if (watch === null) return null;
@@ -300,7 +306,7 @@ function Domains({ domains }: Pick<Watch, 'domains'>) {
   );
 }
 
-/** A count, of bad results with their share in the mails. Narrow windows leave out what is 0. */
+/** A count; bad results with their share of the mails. Narrow windows hide zeros. */
 function Count({ count, mails, isBad }: { count: number; mails: number; isBad: boolean }) {
   const language = useLanguage();
   if (count === 0) return <span class="zero">{language.number(0)}</span>;
@@ -313,7 +319,7 @@ function Count({ count, mails, isBad }: { count: number; mails: number; isBad: b
 }
 
 const SECONDS_PER_MINUTE = 60;
-/** In mails per minute. A rate of this or more is shown per second. */
+/** In mails per minute. A rate of at least this is shown per second. */
 const PER_SECOND_FROM = 2 * SECONDS_PER_MINUTE;
 
 type WaitsProps = Pick<Report, 'waits_until'> & Partial<Pick<Report, 'paced' | 'warm_up' | 'local_wait'>>;

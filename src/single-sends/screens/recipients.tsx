@@ -1,4 +1,7 @@
-/** The recipients of a campaign: found by state, reason, clicked link or the beginning of their address, each with why. */
+/**
+ * The recipients of a campaign, each with the result and its reason: filtered by state, reason, clicked link or the beginning
+ * of their address.
+ */
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { LinkButton } from '../../dashboard/components/button.tsx';
@@ -72,7 +75,7 @@ export async function recipientsScreen(app: FastifyInstance, { clock }: { clock:
   );
 }
 
-/** The filter in the address of a page, without empty and unknown parameters. */
+/** Returns the filter in the URL of a page, without empty and unknown parameters. */
 function readFilter({ search, state, reason, link }: Record<string, string | undefined>): Filter {
   const known = SHOWN_DELIVERY_STATES.find((name) => name === state);
   return {
@@ -83,7 +86,7 @@ function readFilter({ search, state, reason, link }: Record<string, string | und
   };
 }
 
-/** The address of the recipients whom a filter finds, as a page or as a file. */
+/** Returns the URL of the recipients that a filter selects, as a page or as a file. */
 function listAddress(utr: string, filter: Filter & { after?: string }, page = '/recipients'): string {
   return withQuery(`/campaigns/${utr}${page}`, { ...filter });
 }
@@ -100,7 +103,7 @@ interface RecipientsProps extends FoundPage {
   startsAt: string;
   utr: string;
   filter: Filter;
-  /** The address of the link in the filter. */
+  /** The URL of the link in the filter. */
   link: string | undefined;
   isLater: boolean;
   now: Date;
@@ -197,7 +200,7 @@ function Found({ recipients, now }: Pick<RecipientsProps, 'recipients' | 'now'>)
   );
 }
 
-/** The address, which leads to the person while their record is there. */
+/** The address, with a link to the contact while it exists. */
 function Address({ email, contactId }: { email: string; contactId: number | null }) {
   const address = <bdi>{email}</bdi>;
   return contactId === null ? address : <a href={`/contacts/${contactId}`}>{address}</a>;

@@ -1,4 +1,7 @@
-/** The A/B test of a campaign: composing its variants, what a test of its size can find, how the variants did, and the choice of one by hand. */
+/**
+ * The A/B test of a campaign: composing its variants, what a test of its size can find, the results of the variants, and
+ * choosing one by hand.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
@@ -41,7 +44,7 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
 
   app.post<ByUtr>('/campaigns/:utr/edit/variants/remove', (request, reply) => save(request, reply, null));
 
-  /** Saves a test, which takes the place of a first part of the recipients, or with null takes it away. */
+  /** Saves a test, which replaces a canary; null removes the test. */
   async function save(request: FastifyRequest<ByUtr>, reply: FastifyReply, given: GivenTest | null) {
     const { utr } = request.params;
     const hadFirstPart = given !== null && (await ask(request, readDraft, { utr })).draft.canary_percent > 0;
@@ -94,7 +97,7 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
   }
 }
 
-/** What the form has; variants without anything of their own are left out. */
+/** Returns the submitted test, without variants that do not differ. */
 function givenTest(request: FastifyRequest): GivenTest {
   const variants = Array.from({ length: MAX_VARIANTS }, (_, at) => {
     const given = (own: (typeof OWN_FIELDS)[number]) => field(request, `${own}_${at + 1}`).trim();
@@ -206,7 +209,7 @@ function VariantsPage({ draft, stored: { ab_test: test, plan }, templates, given
   );
 }
 
-/** A stored test as the form has it. */
+/** Returns a stored test in the form of the form's fields. */
 function asGiven({ variants, share, winner_by, hours }: NonNullable<StoredTest['ab_test']>): GivenTest {
   return {
     variants: variants.map((variant) => ({ ...variant, template_id: String(variant.template_id || '') })),
@@ -219,7 +222,7 @@ function asGiven({ variants, share, winner_by, hours }: NonNullable<StoredTest['
 interface VariantProps {
   number: number;
   own: GivenTest['variants'][number] | undefined;
-  /** Whether it is open from the start: those that exist, and the next one. */
+  /** True if it is open from the start: existing variants, and the next one. */
   isNext: boolean;
   templates: readonly ListedTemplate[];
 }
@@ -260,12 +263,12 @@ function Variant({ number, own, isNext, templates }: VariantProps) {
 
 type StoredTest = Static<typeof readVariants.output>;
 
-/** Besides A: B, C and D. */
+/** The maximum number of variants in addition to A: B, C and D. */
 const MAX_VARIANTS = 3;
-/** What a variant may have of its own. */
+/** The fields in which a variant can differ. */
 const OWN_FIELDS = ['subject', 'preheader', 'sender_name', 'template_id'] as const;
 
-/** A test as a form has it: all of it is text, and an empty one means as in A. */
+/** A test in the form's fields: all of them are texts, and an empty one means the same as in A. */
 interface GivenTest {
   variants: Record<(typeof OWN_FIELDS)[number], string>[];
   share: string;
@@ -294,9 +297,9 @@ export function TestCard({ draft: { utr, variants } }: { draft: Draft }) {
 
 interface VariantFieldProps {
   name: string;
-  /** How many there are, A included; without a test there is nothing to choose. */
+  /** The number of variants, A included; without a test there is nothing to choose. */
   variants: number;
-  /** The number of the one that is chosen. */
+  /** The number of the selected one. */
   value: string;
   problems?: Problems;
 }
@@ -336,7 +339,7 @@ export function Plan({ plan }: { plan: TestPlan }) {
   );
 }
 
-/** From which rate of A to which other rate a difference is found, and where the first is from. */
+/** The smallest difference that the test can find: from which rate of A to which other rate, and where the rate of A is from. */
 function Difference({
   expected: { base_rate: base, base_mails: mails, smallest_difference: least },
 }: {
@@ -450,7 +453,7 @@ function WinnerBadge({ verdict }: Pick<ReportedTest, 'verdict'>) {
   return verdict === 'chosen' ? <Badge>{language.say('variants.isChoice')}</Badge> : null;
 }
 
-/** A sentence about the state of the test: what it waits for, or what was decided. */
+/** Returns a sentence about the state of the test: what it waits for, or the decision. */
 function outcome(
   language: ReturnType<typeof useLanguage>,
   { state, winner_by, hours, decides_at, verdict, winner, better_than, rest }: ReportedTest,

@@ -1,4 +1,4 @@
-/** One own template: how it looks, its name, the designer, copying and deleting it, and a mailing made of it. */
+/** One own template: its preview, its name, the designer, copying and deleting it, and creating a campaign from it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import { Confirm } from '../../dashboard/components/confirm.tsx';
@@ -25,7 +25,7 @@ interface ById {
   Params: { id: string };
 }
 
-/** What the page shows in place of what is stored: what was just typed, and what is wrong with it. */
+/** The submitted values and their problems, shown instead of the stored values. */
 interface Refused extends Partial<Pick<Refusal, 'problems' | 'problem'>> {
   name?: string;
 }
@@ -65,7 +65,7 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
     handler: async (request, reply) => {
       requireEditor(request);
       const template = await ask(request, readTemplate, request.params);
-      // The page may be open at another address than the one in links.
+      // The page may be open at another origin than the link has.
       const token = template.design_url.split('/').at(-1) ?? '';
       const frame = {
         title: template.template_name,

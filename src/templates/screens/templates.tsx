@@ -1,4 +1,4 @@
-/** The account's own templates: how they look, a search, and the form for a new one. */
+/** The account's own templates: previews, a search, and the form for a new one. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LinkButton } from '../../dashboard/components/button.tsx';
 import { form, SentForm } from '../../dashboard/components/form.tsx';
@@ -61,7 +61,7 @@ function New() {
 }
 
 interface Listed {
-  /** One more than a page shows where there is a further page. */
+  /** One more than a page shows if there is a further page. */
   templates: readonly ListedTemplate[];
   search: string;
   isLater: boolean;
@@ -121,16 +121,16 @@ function Changed({ at }: { at: string | null }) {
 
 interface Given extends Partial<Pick<Refusal, 'problems' | 'problem'>> {
   name: string;
-  /** The mail that is copied; empty: a template is. */
+  /** The mail to copy; empty to copy a template. */
   mail: string;
   template: string;
 }
 
 interface NewQuery {
-  /** The utr of the mail it is made of, and what to call it. */
+  /** The utr of the mail to copy, and the proposed name. */
   mail?: string;
   name?: string;
-  /** The template it begins with. */
+  /** The template that it begins with. */
   template?: string;
 }
 

@@ -1,4 +1,4 @@
-/** Transactional mails: those that were taken, newest first, and one of them. */
+/** Transactional mails: the list of accepted ones, newest first, and one of them. */
 import type { FastifyInstance } from 'fastify';
 import { type ComponentChildren, Fragment } from 'preact';
 import type { Static } from 'typebox';
@@ -31,7 +31,7 @@ export async function transactionalScreens(app: FastifyInstance): Promise<void> 
       const [email = ''] = texts(request.query.email);
       const state = DELIVERY_STATE_NAMES.find((name) => name === request.query.state);
       const query = { ...(email && { email }), ...(state && { state }), ...(before && { before_id: before }) };
-      // What is no address has no mails.
+      // An invalid address has no mails.
       const isAddress = email === '' || parseAddress(email) !== null;
       const found: Found = isAddress ? await ask(request, listMails, query) : { mails: [], next_before_id: null };
       const frame = { title: languageOf(request, viewer).say('transactional.title'), section: 'campaigns' } as const;

@@ -1,4 +1,4 @@
-/** A person's own account: language, colours and shortcuts, password, second factor and passkeys. */
+/** The user's own account: language, colours and shortcuts, password, second factor and passkeys. */
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { Button } from '../../dashboard/components/button.tsx';
@@ -74,7 +74,7 @@ export async function accountScreen(app: FastifyInstance, deps: Deps & { signIns
     if (Object.keys(problems).length > 0) return own.show(request, reply.code(UNPROCESSABLE), { problems });
     const caller = callerOf(request);
     await changePassword(db, me, password, actorOf(me, caller), clock.now());
-    // All sessions have ended, this one too; the browser goes on with a new one.
+    // All sessions have ended, including this one, so the browser gets a new one.
     setSessionCookie(reply, publicUrl(), signIns.signIn(me, caller).secret);
     return backTo(reply, 'account', 'settings.done.password');
   });

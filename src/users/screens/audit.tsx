@@ -66,7 +66,7 @@ function Entries({ entries }: { entries: readonly Entry[] }) {
   );
 }
 
-/** What an entry is about. The log has a user's role and a person's settings by the names that the API has for them. */
+/** Returns the subject of an entry. The log has roles and settings by their names in the API. */
 function subjectText(language: Language, { action, subject }: Entry): string {
   if (subject instanceof Sentence) return language.sentence(subject);
   if (action === 'user_added' || action === 'user_changed') {
@@ -74,7 +74,7 @@ function subjectText(language: Language, { action, subject }: Entry): string {
       knownText(language, `role.${role}`, role),
     );
   }
-  // Most subjects are names that people chose, which are shown as they are, even where they look like numbers.
+  // Most subjects are names that users chose, which are shown unchanged even if they look like numbers.
   if (action !== 'settings_changed') return subject;
   return subject
     .split(', ')

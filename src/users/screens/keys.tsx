@@ -1,4 +1,4 @@
-/** The key pairs by which programs call the API: make, see once, revoke. */
+/** The key pairs with which programs call the API: creating, showing once, revoking. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { Button } from '../../dashboard/components/button.tsx';

@@ -9,7 +9,7 @@ import type { Db } from '../../database/open.ts';
 import type { SignIns } from '../sign-in.ts';
 import { findUser, type User } from '../users.ts';
 
-/** What is wrong with a submitted form: problems per field, or a sentence above the forms. */
+/** The problems of a submitted form: by field, or as a sentence above the forms. */
 export interface FormProblems {
   problems?: Problems;
   problem?: string;
@@ -18,7 +18,7 @@ export interface FormProblems {
 export interface OwnForms {
   /** The user of the session. */
   requireMe(request: FastifyRequest): User;
-  /** Checks that the field `name` holds the user's password; returns the problem of that field, or none. */
+  /** Checks that the field `name` contains the user's password. Returns the problem of that field, or none. */
   confirm(request: FastifyRequest, name: string): Promise<Problems>;
   /** Sends the page with all forms. */
   show(request: FastifyRequest, reply: FastifyReply, wrong?: FormProblems): Promise<unknown>;

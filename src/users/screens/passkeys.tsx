@@ -1,4 +1,4 @@
-/** A person's own passkeys: the list, and adding one after the password was given again. */
+/** The user's own passkeys: the list, and adding one after entering the password again. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
@@ -66,7 +66,7 @@ export async function passkeyScreen(
   });
 }
 
-/** A challenge for a new passkey is for one session. */
+/** A challenge for a new passkey is valid for one session. */
 function browserOf(request: FastifyRequest): string {
   return String(sessionOf(request).id);
 }
@@ -86,7 +86,7 @@ function MakePasskey({ name, asked }: { name: string; asked: object }) {
             </span>
           </div>
           <div class="buttons">
-            {/* The script makes it usable: without the script the form would be sent without a passkey. */}
+            {/* The script enables the button, because without the script the form would be submitted without a passkey. */}
             <Button icon="key" disabled>
               {language.say('passkeys.make.submit')}
             </Button>
@@ -100,7 +100,7 @@ function MakePasskey({ name, asked }: { name: string; asked: object }) {
   );
 }
 
-/** The passkeys of the person, and the form that begins to add one; or why this address has none. */
+/** The user's passkeys, and the form that begins to add one; or why passkeys cannot be added at this URL. */
 export function Passkeys({
   passkeys,
   email,
@@ -110,7 +110,7 @@ export function Passkeys({
 }: {
   passkeys: readonly PasskeyRow[];
   email: string;
-  /** PUBLIC_URL where passkeys cannot be added at the address that the browser opened; null where they can. */
+  /** PUBLIC_URL if passkeys cannot be added at the URL that the browser opened; null if they can. */
   address: string | null;
   now: Date;
   problems: Problems | undefined;

@@ -1,4 +1,7 @@
-/** The second factor: switching it on with a QR code and the app's first code, the recovery codes, and switching it off. Each takes the password. */
+/**
+ * Two-factor authentication: switching it on with a QR code and the app's first code, the recovery codes, and switching it off.
+ * Each action requires the password.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import encodeQR from 'qr';
 import { Button, LinkButton } from '../../dashboard/components/button.tsx';
@@ -38,7 +41,7 @@ export async function secondFactorScreen(
     const me = own.requireMe(request);
     const secret = field(request, 'secret');
     if (me.totp_secret !== null || !isTotpSecret(secret)) return reply.redirect('/settings/account', 303);
-    // Whoever finds an open session could otherwise tie the account to their own phone.
+    // Otherwise anybody with access to an open session could connect the account to their own phone.
     const problems = await own.confirm(request, 'confirmation');
     if (Object.keys(problems).length > 0) return show(request, reply.code(UNPROCESSABLE), secret, problems);
     const actor = actorOf(me, callerOf(request));
@@ -68,7 +71,7 @@ export async function secondFactorScreen(
   });
 }
 
-/** New recovery codes, shown this once. */
+/** New recovery codes, which are shown only once. */
 function RecoveryCodes({ codes }: { codes: readonly string[] }) {
   const language = useLanguage();
   return (
@@ -125,7 +128,7 @@ function Setup({
   );
 }
 
-/** A QR code, dark on light in every theme, since not every camera reads the opposite. */
+/** A QR code, dark on light in every colour scheme, because not every camera reads inverted codes. */
 function QrCode({ text, label }: { text: string; label: string }) {
   const rows = encodeQR(text, 'raw', { border: 4 });
   const path = rows.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : []))).join('');
@@ -136,7 +139,7 @@ function QrCode({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** Whether the person has one, and what they can do with it. */
+/** Whether the user has a second factor, and the actions on it. */
 export function SecondFactor({
   email,
   isOn,

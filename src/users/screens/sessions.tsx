@@ -1,4 +1,4 @@
-/** Where people are signed in. */
+/** The sessions of signed-in users. */
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { Confirm } from '../../dashboard/components/confirm.tsx';

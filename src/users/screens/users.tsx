@@ -155,7 +155,7 @@ function State({ user, now }: { user: UserRow; now: Date }) {
   );
 }
 
-/** The role, and the dialog to change it. */
+/** The role, and the dialog that changes it. */
 function RoleOf({ user }: { user: UserRow }) {
   const language = useLanguage();
   const { id, email, role } = user;

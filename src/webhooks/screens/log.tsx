@@ -1,4 +1,4 @@
-/** What a webhook was sent, with a button to send each event again, and what came of a test. */
+/** The log of a webhook, with a button to send each event again, and the result of a test. */
 import { Button } from '../../dashboard/components/button.tsx';
 import { Time } from '../../dashboard/components/figures.tsx';
 import { Island, LiveNotes } from '../../dashboard/components/island.tsx';
@@ -8,11 +8,11 @@ import { recordTime } from '../../dashboard/record-time.ts';
 import { type Language, useLanguage } from '../../dashboard/words/index.ts';
 import type { LogEntry } from '../operations.ts';
 
-/** The parts of the page that are fetched again while an answer is awaited. */
+/** The parts of the page that are updated while a result is awaited. */
 const LIVE = '.webhook-live';
 const LOOK_EVERY_MS = 1000;
 
-/** The last test or replay that was asked for on this page: its event, and its attempt once there was one. */
+/** The last test or replay requested on this page: its event, and its attempt once there is one. */
 export interface Asked {
   eventId: number;
   attempt: LogEntry | null;
@@ -21,12 +21,12 @@ export interface Asked {
 export interface Log {
   attempts: readonly LogEntry[];
   onlyFailed: boolean;
-  /** The first page, when another one is shown, and the next one. */
+  /** The links to the first page, if another one is shown, and to the next page. */
   first: string | null;
   next: string | null;
 }
 
-/** The button for a test, and what came of the last one. */
+/** The button for a test, and the result of the last one. */
 export function TestCard({ id, asked }: { id: number; asked: Asked | null }) {
   const language = useLanguage();
   return (
@@ -138,7 +138,7 @@ function Result({ attempt }: { attempt: LogEntry }) {
   );
 }
 
-/** What came of an attempt, as a sentence. */
+/** Returns the result of an attempt as a sentence. */
 function attemptText(language: Language, { status, reply }: LogEntry): string {
   return [status === 0 ? '' : `HTTP ${status}`, language.sentence(reply)].filter((part) => part !== '').join(': ');
 }

@@ -1,4 +1,4 @@
-/** Whether a webhook is on, and what changes that: switching, another secret, deleting. */
+/** The state of a webhook, and the actions that change it: switching, rotating the secret, deleting. */
 import { Button } from '../../dashboard/components/button.tsx';
 import { Confirm } from '../../dashboard/components/confirm.tsx';
 import { Facts, Time } from '../../dashboard/components/figures.tsx';
@@ -10,7 +10,7 @@ import type { Webhook } from '../operations.ts';
 
 const MANY = 1000;
 
-/** A secret that was just made: it is not shown again. */
+/** A new secret, which is shown only once. */
 export function Secret({ secret }: { secret: string }) {
   const language = useLanguage();
   return (
@@ -73,7 +73,7 @@ export function StateCard({ webhook, now }: { webhook: Webhook; now: Date }) {
   );
 }
 
-/** The button that asks before it deletes. */
+/** The button that deletes after a confirmation. */
 export function Danger({ webhook }: { webhook: Webhook }) {
   const language = useLanguage();
   return (
@@ -91,7 +91,7 @@ export function Danger({ webhook }: { webhook: Webhook }) {
   );
 }
 
-/** Whether it is on; if not, why, and what went wrong last. */
+/** Whether the webhook is on; if not, why, and its last error. */
 export function State({ webhook, now }: { webhook: Webhook; now: Date }) {
   const language = useLanguage();
   const { tone, text } = webhookState(language, webhook);
@@ -110,7 +110,7 @@ export function State({ webhook, now }: { webhook: Webhook; now: Date }) {
   );
 }
 
-/** How many events wait, as a sentence. */
+/** Returns the number of waiting events as a sentence. */
 export function waitingText(language: Language, { waiting }: Webhook): string {
   return waiting < MANY
     ? language.say('webhooks.waiting', { count: waiting })

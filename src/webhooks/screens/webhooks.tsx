@@ -46,7 +46,7 @@ const WEBHOOK = form(saveWebhook.input, [
   { name: 'note', label: 'webhooks.field.note', hint: 'webhooks.hint.note' },
 ]);
 
-/** `before` and `result` choose a page of the log. `asked` is an event that was just sent, `after` the newest attempt before it (ids). */
+/** `before` and `result` select a page of the log. `asked` is an event that was just sent, `after` the newest attempt before it (ids). */
 interface ById {
   Params: { id: string };
   Querystring: { before?: string; result?: string; asked?: string; after?: string };
@@ -59,7 +59,7 @@ export async function webhookScreens(app: FastifyInstance): Promise<void> {
     return sendSettings(request, reply, 'webhooks', <Webhooks webhooks={webhooks} now={app.deps.clock.now()} />);
   });
 
-  /** `secret`: one that was just made. */
+  /** `secret`: a new secret. */
   const showOne = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -146,7 +146,7 @@ function readAttempts(request: FastifyRequest, asked: Given<typeof readWebhookLo
   return ask(request, readWebhookLog, asked).then(({ log }) => log);
 }
 
-/** The page of the log that the query string asks for. */
+/** Returns the page of the log that the query string selects. */
 async function readLog(request: FastifyRequest, id: string, { before, result }: ById['Querystring']): Promise<Log> {
   const onlyFailed = result === 'failed';
   const isLater = isNumber(before);
@@ -165,7 +165,7 @@ async function readLog(request: FastifyRequest, id: string, { before, result }: 
   return { attempts, onlyFailed, first: isLater ? href() : null, next };
 }
 
-/** The result of a test or replay: the newest attempt of the event `asked`; null while there is none later than `after`. */
+/** Returns the result of a test or replay: the newest attempt of the event `asked`; null while there is none later than `after`. */
 async function readAsked(
   request: FastifyRequest,
   id: string,

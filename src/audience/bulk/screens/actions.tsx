@@ -1,4 +1,4 @@
-/** Actions on many people: the page that says what will happen to how many, and the page that shows how far it is. */
+/** Bulk actions on contacts: the confirmation page with the number of contacts, and the page with the progress. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
 import { Meter, Stats } from '../../../dashboard/components/figures.tsx';
@@ -33,7 +33,7 @@ const UNPROCESSABLE = 422;
 const SEE_OTHER = 303;
 const LOOK_MS = 1000;
 
-/** What the form of the list or of the confirmation asks for. */
+/** The request of the list's form or of the confirmation. */
 interface Asked {
   filter: PeopleFilter;
   ids: string[];
@@ -54,7 +54,7 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
       return sendPage(request, reply, viewer, frame(language), content);
     }
     const count = asked.isEverything ? await countEverybody(request, asked.filter) : asked.ids.length;
-    // The search has not counted to the end: the action collects the people first, and its page asks for the confirmation.
+    // The search has not counted all matches. The action collects the contacts first, and its page asks for the confirmation.
     if (count === null) return start(request, reply, asked, true);
     if (count === 0) {
       const content = <Notice tone="warn">{language.say('contacts.action.nobodyMatches')}</Notice>;
@@ -129,7 +129,7 @@ function readAsked(body: unknown): Asked {
   return { filter: readFilter(body), ids: texts(values.ids), isEverything, action, target };
 }
 
-/** How many people match; null where the search did not count to the end. */
+/** Returns how many contacts match; null if the search did not count all of them. */
 async function countEverybody(request: FastifyRequest, { chosen }: PeopleFilter): Promise<number | null> {
   const found = await findPeople(request, { chosen, view: {}, fields: [] }, 1);
   return found.is_total_exact === 1 && found.is_indexing === 0 ? (found.total ?? 0) : null;
@@ -161,7 +161,10 @@ function Confirm({ asked, choices, count }: { asked: Asked; choices: Choices; co
   );
 }
 
-/** How far an action is, and what can be done about it. `title` says what the action does; `question` is what a person is to confirm, in the state ready. The buttons are a part of their own, which is replaced when they change: whoever is at one keeps it while the figures move. */
+/**
+ * The progress of an action, and its buttons. `title` names the action; `question` is the text to confirm in the state ready. The
+ * buttons are a separate part, which is replaced only when they change, so that a focused button stays while the figures change.
+ */
 function ActionProgress({
   job,
   title,
@@ -233,14 +236,14 @@ function ActionProgress({
 
 type OfAction = Pick<Action, 'action' | 'target_id'>;
 
-/** The name of the contact type, segment or group that an action is about, as long as there is one. */
+/** Returns the name of the contact type, segment or group of an action, while it exists. */
 function targetName({ action, target_id: id }: OfAction, { types, segments, groups }: Choices): string | undefined {
   if (action === 'move') return types.find((one) => one.id === id)?.name;
   if (action === 'segment') return segments.find((one) => one.id === id)?.segment_name;
   return action === 'unsubscribe' ? groups.find((one) => one.id === id)?.group_name : undefined;
 }
 
-/** The name of an action with what it is about. */
+/** Returns the name of an action with that of its contact type, segment or group. */
 export function actionTitle(language: Language, job: OfAction, choices: Choices): string {
   const { action, target_id } = job;
   const isOfAll = action === 'unsubscribe' && target_id === null;
@@ -249,7 +252,7 @@ export function actionTitle(language: Language, job: OfAction, choices: Choices)
   return language.say(`contacts.job.${action}.named`, { name });
 }
 
-/** What is about to happen, in a sentence with the number of people. */
+/** Returns the question before an action, with the number of contacts. */
 function actionQuestion(language: Language, job: OfAction & { whole: number }, choices: Choices): string {
   const { action, whole } = job;
   const people = language.say('contacts.count', { count: whole });
@@ -260,7 +263,7 @@ function actionQuestion(language: Language, job: OfAction & { whole: number }, c
   return language.say(`contacts.confirm.${action}`, { people, name: name ?? '' });
 }
 
-/** Says to whoever is to confirm an action whether it can be undone. */
+/** Tells the user who confirms an action whether it can be undone. */
 function UndoNote({ action }: Pick<Action, 'action'>) {
   const isUndoable = action === 'move' || action === 'delete';
   return (

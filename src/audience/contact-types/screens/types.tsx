@@ -1,4 +1,4 @@
-/** Contact types: the lists that people are in. Add, rename, and delete them with everybody in them. */
+/** Contact types, which are lists of contacts: adding, renaming, and deleting them with all their contacts. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LinkButton } from '../../../dashboard/components/button.tsx';
 import { Confirm } from '../../../dashboard/components/confirm.tsx';

@@ -1,4 +1,4 @@
-/** Which people a list shows and how: the filter in the address of its page, the form that changes it, and what there is to choose from. */
+/** The filter of the list of contacts: its query parameters, its form, and its choices. */
 import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { Button } from '../../../dashboard/components/button.tsx';
@@ -13,24 +13,24 @@ import { CONTACT_ORDERS, CONTACT_STATES } from '../../search/find-contacts.ts';
 import { listSegments, type Segment } from '../../segments/operations.ts';
 import { listGroups } from '../../unsubscribed/groups.ts';
 
-/** The parameters that choose people; they have the names of those of the search. */
+/** The parameters that select contacts, with the same names as those of the search. */
 const FILTER_NAMES = ['search', 'contact_type_id', 'segment_id', 'mail_state', 'field', 'value'] as const;
 
-/** The parameters that say how they are shown. */
+/** The parameters that determine how contacts are shown. */
 const VIEW_NAMES = ['order', 'after'] as const;
-/** The most further columns. */
+/** The maximum number of additional columns. */
 const MAX_COLUMNS = 6;
 const MAX_LENGTH = 255;
 
 export interface PeopleFilter {
-  /** What is chosen, without what is empty. */
+  /** The chosen filters, without empty ones. */
   chosen: Partial<Record<(typeof FILTER_NAMES)[number], string>>;
   view: Partial<Record<(typeof VIEW_NAMES)[number], string>>;
-  /** The names of further fields to show. */
+  /** The names of additional fields to show. */
   fields: string[];
 }
 
-/** Reads the filter from a query or a form. Anything else in it is ignored. */
+/** Parses the filter of a query or a form. Other parameters are ignored. */
 export function readFilter(given: unknown): PeopleFilter {
   const values: Record<string, unknown> = Object.assign(Object.create(null), given);
   const pick = <Name extends string>(names: readonly Name[]): Partial<Record<Name, string>> => {
@@ -42,7 +42,7 @@ export function readFilter(given: unknown): PeopleFilter {
     return picked;
   };
   const chosen = pick(FILTER_NAMES);
-  // A field without a value, or the other way round, is a form that is not filled in yet.
+  // A field without a value, or a value without a field, is a form that is not filled in completely yet.
   if (chosen.field === undefined || chosen.value === undefined) {
     delete chosen.field;
     delete chosen.value;
@@ -50,23 +50,23 @@ export function readFilter(given: unknown): PeopleFilter {
   return { chosen, view: pick(VIEW_NAMES), fields: texts(values.fields).slice(0, MAX_COLUMNS) };
 }
 
-/** The address of the list with this filter. */
+/** Returns the URL of the list with this filter. */
 export function listAddress({ chosen, view, fields }: PeopleFilter, changes: Record<string, string> = {}): string {
   const query = new URLSearchParams({ ...chosen, ...view, ...changes });
   for (const field of fields) query.append('fields', field);
   return query.size === 0 ? '/contacts' : `/contacts?${query}`;
 }
 
-/** What the filters and actions can be about. */
+/** The choices of filters and actions. */
 export interface Choices {
   types: readonly ListedContactType[];
   segments: readonly Segment[];
   groups: readonly Static<typeof listGroups.record>[];
-  /** Every field of a contact by its name: the built-in ones, then the account's own. */
+  /** Every field of a contact by its name: the reserved ones, then the account's custom ones. */
   fields: readonly Field[];
 }
 
-/** Reads the choices that the filters and actions offer. */
+/** Reads the choices of filters and actions. */
 export async function readChoices(request: FastifyRequest): Promise<Choices> {
   const [types, segments, groups, fields] = await Promise.all([
     ask(request, listContactTypes, {}),
@@ -77,13 +77,13 @@ export async function readChoices(request: FastifyRequest): Promise<Choices> {
   return { types, segments, groups, fields };
 }
 
-/** Reads the fields that a contact can have. */
+/** Reads the fields of contacts. */
 export async function readFields(request: FastifyRequest): Promise<Choices['fields']> {
   const { reservedFields } = await ask(request, listReservedFields, {});
   return [...reservedFields, ...(await ask(request, listOwnFields, {}))];
 }
 
-/** Every row shows these already. */
+/** Fields that every row shows anyway. */
 const ALWAYS_SHOWN: readonly string[] = ['first_name', 'last_name', 'email'];
 
 export function FilterBar({ filter, choices }: { filter: PeopleFilter; choices: Choices }) {
@@ -146,7 +146,7 @@ export function FilterBar({ filter, choices }: { filter: PeopleFilter; choices: 
               label={language.say('contacts.order')}
               value={view.order === CONTACT_ORDERS[0] ? '' : (view.order ?? '')}
               options={CONTACT_ORDERS.map((order, at) => ({
-                // The first is the order where none is chosen: the address of the page stays short without it.
+                // The first one is the default order, which needs no query parameter.
                 value: at === 0 ? '' : order,
                 label: language.say(`contacts.order.${order}`),
               }))}

@@ -1,4 +1,4 @@
-/** People: the list with its search, filters and columns, the choice of an action on many of them, and their export. */
+/** Contacts: the list with its search, filters and columns, bulk actions, and the export. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
@@ -28,14 +28,14 @@ import {
   readFilter,
 } from './filter.tsx';
 
-/** Where the script gets what changes with the search. */
+/** The path of the parts that change with the search, for the script. */
 const FOUND = '/contacts/found';
-/** Where the script gets the exact number where counting takes longer than a page may. */
+/** The path of the exact number, for the script, if counting takes longer than a page may. */
 const COUNTED = '/contacts/count';
-/** With rows of 44 pixels, a page is at most two screens high. */
+/** The number of rows of a page, which with 44 pixels each is at most two screens high. */
 const ROWS = 20;
 
-/** Registers the list, what changes in it with the search, and the file of a contact type. */
+/** Registers the list, the parts that change with the search, and the CSV file of a contact type. */
 export async function peopleScreen(app: FastifyInstance): Promise<void> {
   app.route({
     method: READ,
@@ -75,7 +75,7 @@ export async function peopleScreen(app: FastifyInstance): Promise<void> {
     },
   });
 
-  // What changes while somebody types. It reads no choices of filters and actions, which stay on the page.
+  // The parts that change while the user types. The choices of filters and actions stay on the page and are not read.
   app.route({
     method: READ,
     url: FOUND,
@@ -123,12 +123,12 @@ export async function peopleScreen(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** The filter without columns of fields that there are no more, which the API would refuse. */
+/** Returns the filter without columns of unknown fields, which the API would refuse. */
 function withKnownFields(filter: PeopleFilter, known: Choices['fields']): PeopleFilter {
   return { ...filter, fields: filter.fields.filter((name) => known.some(({ field_name }) => field_name === name)) };
 }
 
-/** Finds people. A filter that is refused, such as a word where a number belongs, finds nobody. */
+/** Finds contacts. A filter that is refused, such as a word in place of a number, finds none. */
 export async function findPeople(
   request: FastifyRequest,
   { chosen, view, fields }: PeopleFilter,
@@ -177,7 +177,7 @@ function People({
   );
 }
 
-/** How many were found, in words: the number, or how many were counted so far. */
+/** Returns the number of contacts found, or counted so far, in words. */
 function countText(language: Language, { count, isCounted }: Counted): string {
   return language.say(isCounted ? 'contacts.count' : 'contacts.counting', { count });
 }
@@ -187,7 +187,7 @@ interface Counted {
   isCounted: boolean;
 }
 
-/** The number of those who were found. Where it is not exact, the script puts what `rest` answers in its place. */
+/** The number of contacts found. If it is not exact yet, the script replaces it with the answer of the URL `rest`. */
 function Total({ count, isCounted, rest }: Counted & { rest: string }) {
   const language = useLanguage();
   return (
@@ -209,11 +209,11 @@ const countedOf = ({ total, is_total_exact }: Found): Counted => ({
   isCounted: is_total_exact === 1,
 });
 
-/** The address that counts the people of a filter, from the beginning or going on. */
+/** Returns the URL that counts the contacts of a filter, from the beginning or from a place on. */
 const restOf = ({ chosen }: PeopleFilter, onwards: { after?: string; counted?: string } = {}) =>
   `${COUNTED}?${new URLSearchParams({ ...chosen, ...onwards })}`;
 
-/** Who was found. Its `data-news` is read aloud when a search has put it in place of an earlier one. */
+/** The contacts found. Screen readers announce `data-news` after a search has replaced an earlier result. */
 function FoundPeople({ filter, found, canChoose }: { filter: PeopleFilter; found: Found; canChoose: boolean }) {
   const language = useLanguage();
   const isEmpty = found.contacts.length === 0;
@@ -245,7 +245,7 @@ function FoundPeople({ filter, found, canChoose }: { filter: PeopleFilter; found
   );
 }
 
-/** For whom an action is: those who are chosen, or all that match. Their number is known on the first page only. */
+/** The contacts of an action: the selected ones, or all that match, whose number is known on the first page only. */
 function Whom({ found }: { found: Found }) {
   const language = useLanguage();
   return (
@@ -264,7 +264,7 @@ function Whom({ found }: { found: Found }) {
   );
 }
 
-/** The filter as hidden inputs, for actions on everything that matches. */
+/** The filter as hidden inputs, for actions on all contacts that match. */
 export function FilterInputs({ filter }: { filter: PeopleFilter }) {
   return (
     <>
@@ -354,7 +354,7 @@ function PeopleTable({
   );
 }
 
-/** `type` is the id of the contact type that the list is filtered by. */
+/** `type` is the id of the contact type in the filter. */
 function ExportForm({ types, type }: { types: readonly ListedContactType[]; type: string | undefined }) {
   const language = useLanguage();
   return (
@@ -371,7 +371,7 @@ function ExportForm({ types, type }: { types: readonly ListedContactType[]; type
   );
 }
 
-/** The choice of an action, and of the people for it, which is `whom`. The next page tells their number and asks for confirmation. */
+/** The choice of an action, and its contacts in `whom`. The next page shows their number and asks for confirmation. */
 function ActionBar({ choices, whom }: { choices: Choices; whom: ComponentChildren }) {
   const language = useLanguage();
   const options = [

@@ -1,4 +1,4 @@
-/** The newest actions on people and the newest imports, so that whoever left the page of one finds it again. */
+/** The newest bulk actions and imports, so that users find them again after leaving their pages. */
 import type { FastifyInstance } from 'fastify';
 import { LinkButton } from '../../../dashboard/components/button.tsx';
 import { Time } from '../../../dashboard/components/figures.tsx';

@@ -1,4 +1,4 @@
-/** Custom fields: what the account knows about people beyond the fields that everybody has. Add, rename and delete them. */
+/** Custom fields, which an account has in addition to the reserved ones: adding, renaming and deleting them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LinkButton } from '../../../dashboard/components/button.tsx';
 import { Confirm } from '../../../dashboard/components/confirm.tsx';
@@ -53,7 +53,7 @@ export async function fieldScreens(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** People write spaces in names. */
+/** Users type spaces in names, which are stored as underscores. */
 function withUnderscores({ field_name: name, ...values }: FormValues): FormValues {
   return { ...values, field_name: String(name).trim().replaceAll(' ', '_') };
 }

@@ -1,4 +1,4 @@
-/** Importing people: choose a file, say what its columns are and into which contact type its people go, look at what will happen, watch it, and take it back. */
+/** Importing contacts: choosing a file, mapping its columns, choosing the contact type, the preview, the progress, and undoing. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
 import { FileField, type Problems, SelectField, TextField } from '../../../dashboard/components/field.tsx';
@@ -34,10 +34,10 @@ import { MigrationFacts, optionParameters, PreviewPage, readPreviewed } from './
 import { ImportProgress, PastImport } from './progress.tsx';
 
 const SEE_OTHER = 303;
-/** A past import has a number; an upload has a UUID until the service starts again. */
+/** A past import has a number; an upload has a UUID, until the service restarts. */
 const PAST = /^\d+$/;
 const SHOWN_KEPT = 100;
-/** The services as they write themselves. */
+/** The names of the services in their own spelling. */
 const SOURCES: Record<VendorName, string> = {
   mailchimp: 'Mailchimp',
   listmonk: 'listmonk',
@@ -120,7 +120,7 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
     );
   });
 
-  // The columns are those of the preview; the rest is what its page had, so that what happens is what it said.
+  // The columns are those of the preview and the options those of its page, so that the import does what the preview shows.
   for (const [step, operation] of Object.entries({ preview: startPreview, start: startImport }))
     app.post<WithId>(`/contacts/import/:id/${step}`, async (request, reply) => {
       const upload_id = request.params.id;
@@ -145,7 +145,7 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** The upload with the fields that its columns are to become. */
+/** Returns the upload with the chosen mapping of its columns. */
 function withMapping(upload: Upload, mapping: readonly string[]): Upload {
   return { ...upload, columns: upload.columns.map((column, at) => ({ ...column, field: mapping[at] || null })) };
 }
@@ -161,7 +161,7 @@ function send(
   return sendPage(request, reply, viewer, { title, section: 'contacts' }, content);
 }
 
-/** The form for a file. `problem` says why the file before was refused. */
+/** The form for a file. `problem` says why the previous file was refused. */
 function ChooseFile({ beginning, problem }: { beginning: Beginning; problem: string | undefined }) {
   const language = useLanguage();
   const isExport = beginning === 'migrate';
@@ -200,12 +200,12 @@ function ChooseFile({ beginning, problem }: { beginning: Beginning; problem: str
   );
 }
 
-/** The choice of a contact type that is made with the import. */
+/** The option that creates a contact type with the import. */
 const NEW_TYPE = 'new';
 /** What a column becomes when a field is to be made for it, before the type of the field. */
 const NEW_FIELD = 'new:';
 
-/** What was filled in. */
+/** The submitted values. */
 interface GivenColumns {
   /** The field of each column, in order; empty: none. */
   mapping: string[];
@@ -218,12 +218,12 @@ interface ColumnsForm {
   upload: Upload;
   choices: Choices;
   type?: string;
-  /** Not given: the first contact type is proposed to have the name of the file. */
+  /** If absent, the first contact type is proposed to have the name of the file. */
   newType?: string;
   problems?: Problems;
 }
 
-/** Reads the form. The columns of an export have their fields already. */
+/** Reads the form. The columns of an export are mapped already. */
 function readColumns(given: unknown, { columns, migration }: Upload): GivenColumns {
   const values: Record<string, unknown> = Object.assign(Object.create(null), given);
   const mapping = columns.map(({ field }, at) => (migration === null ? texts(values[`column${at}`])[0] : field) ?? '');
@@ -233,8 +233,8 @@ function readColumns(given: unknown, { columns, migration }: Upload): GivenColum
 }
 
 /**
- * Starts the preview of a file with these columns, after making the fields and the contact type that it needs. Where something is refused,
- * `given` is what the form then holds: what was made is chosen in it.
+ * Starts the preview of a file with these columns, after creating the fields and the contact type that it needs. If something
+ * is refused, `given` has the values for the form, with what was created already selected.
  */
 async function previewColumns(
   request: FastifyRequest,
@@ -248,7 +248,7 @@ async function previewColumns(
     if (field_type === null) continue;
     const field_name = fieldNameFor(name, at + 1);
     const added = await attempt(request, addField, { field_name, field_type });
-    // The refusal of a field's name is shown as one of the mapping, above it.
+    // A refused field name is shown as a problem of the mapping, above it.
     if ('problems' in added)
       return { refusal: { ...added, problems: { mapping: [sentenceOf(added)] } }, given: { ...given, mapping } };
     mapping[at] = field_name;
@@ -260,7 +260,7 @@ async function previewColumns(
     const started = await attempt(request, startPreview, { upload_id, contact_type_id: given.type, mapping });
     return 'problems' in started ? { refusal: started, given: named } : null;
   }
-  // Without a contact type nothing is previewed; the refusal says whether the columns are right, before a type is made for them.
+  // Without a contact type there is no preview; the refusal shows whether the columns are right, before a type is created for them.
   const planned = await attempt(request, startPreview, { upload_id, mapping });
   if ('problems' in planned && planned.problems.mapping !== undefined)
     return { refusal: { ...planned, problems: { mapping: planned.problems.mapping } }, given: named };
@@ -271,7 +271,7 @@ async function previewColumns(
   return 'problems' in started ? { refusal: started, given: { mapping, type, newType: '' } } : null;
 }
 
-/** The form for the columns of an upload; an export has its own fields, and other facts. */
+/** The form for the columns of an upload. An export has fixed columns, and other facts. */
 function Columns(form: ColumnsForm) {
   const { migration } = form.upload;
   return migration === null ? <Mapping {...form} /> : <MigrationPlan {...form} migration={migration} />;
@@ -280,7 +280,7 @@ function Columns(form: ColumnsForm) {
 function Mapping({ upload, choices, type = '', newType, problems }: ColumnsForm) {
   const language = useLanguage();
   const fields = choices.fields.map(({ field_name: name }) => name);
-  // No field of contacts, so the API does not list it among them.
+  // The API does not list the tracking column, because it is not a field of contacts.
   const names = [...new Set([...fields, TRACKING_COLUMN])];
   const known = names.map((name) => ({ value: name, label: fieldLabel(language, name) }));
   const fieldsFor = ({ name: column, type: proposed }: Upload['columns'][number], number: number) => {
@@ -353,7 +353,7 @@ function Mapping({ upload, choices, type = '', newType, problems }: ColumnsForm)
   );
 }
 
-/** The name of a contact type for the people of a file: that of the file, whole where it is too short without its ending. */
+/** Returns the name of a contact type for the contacts of a file: the file's name, with its extension only if it is too short without. */
 function nameOf(file: string): string {
   const name = file.replace(/\.csv$/i, '').trim();
   return name.length < 2 ? file : name;
@@ -392,7 +392,10 @@ function MigrationPlan({
   );
 }
 
-/** The choice of the contact type that people are imported into, or the name of a new one. Where the account has no contact type, `proposed` is the name of the first. */
+/**
+ * The choice of the contact type to import into, or the name of a new one. If the account has no contact type, `proposed` is
+ * the name of the first one.
+ */
 function TypeChoice({
   choices,
   type = '',

@@ -1,4 +1,4 @@
-/** What an import will do, in numbers and samples, before it does it, and the options that change that. */
+/** The preview of an import, in numbers and samples, and the options that change it. */
 import type { FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
 import { CheckField, SelectField } from '../../../dashboard/components/field.tsx';
@@ -21,18 +21,18 @@ import {
 import { FailedRows, LivePart, spoken } from './progress.tsx';
 
 const LOOK_MS = 500;
-/** So many people of a kind are shown. */
+/** The number of contacts of a kind that are shown. */
 const SHOWN = 20;
 const SHOWN_KINDS = ['changed', 'left'] as const;
 type ShownKind = (typeof SHOWN_KINDS)[number];
 
 interface Previewed {
-  /** Null while it is being made, and where that failed. */
+  /** Null while it is being made, or if that failed. */
   preview: Preview | null;
   people: Record<ShownKind, PreviewedPerson[]>;
 }
 
-/** Reads what importing an upload would do, with the first people of each kind that is shown. */
+/** Reads the preview of an upload, with the first contacts of each kind. */
 export async function readPreviewed(request: FastifyRequest, upload_id: string): Promise<Previewed> {
   const read = (kind: ShownKind) => ask(request, readPreview, { upload_id, kind });
   const [changed, left] = await Promise.all([read('changed'), read('left')]);
@@ -90,7 +90,7 @@ function figuresOf(language: Language, { counts, removed, failed, repeated }: Pr
   ];
 }
 
-/** The button says what it does in numbers; there is none where nothing would happen. */
+/** The button says in numbers what it does. There is none if nothing would happen. */
 function Start({ upload, plan, preview }: { upload: Upload; plan: Plan; preview: Preview | null }) {
   const language = useLanguage();
   const what = preview === null || preview.is_possible === 0 ? '' : whatHappens(language, plan, preview);
@@ -173,7 +173,7 @@ const LEAVING = {
   complaint: 'migrate.leaving.complaint',
 } as const;
 
-/** Those who left another service: they are marked before anybody is added. */
+/** The leavers of another service, who are unsubscribed or suppressed before any contact is added. */
 function Leaving({ leaving }: { leaving: Preview['leaving'] }) {
   const language = useLanguage();
   if (leaving.length === 0) return null;
@@ -196,7 +196,7 @@ function Leaving({ leaving }: { leaving: Preview['leaving'] }) {
   );
 }
 
-/** What an export has beside people. */
+/** The content of an export in addition to contacts. */
 export function MigrationFacts({ migration }: { migration: Migration }) {
   const language = useLanguage();
   const { new_fields, lists, templates, left_out_columns, left_out_files } = migration;
@@ -247,7 +247,7 @@ function Samples({ preview, people }: { preview: Preview; people: Previewed['peo
   );
 }
 
-/** The first rows as the file has them: of a contact that is there already, each value that changes beside the new one. */
+/** The first rows of the file. For an existing contact, each value that changes is next to the new one. */
 function FirstRows({ rows }: { rows: Preview['sample'] }) {
   const language = useLanguage();
   const [first] = rows;
@@ -324,10 +324,10 @@ function People({ kind, whole, people }: { kind: ShownKind; whole: number; peopl
 /** The parameter for the domains that are corrected. */
 const CORRECTED = 'correct_domains';
 
-/** From which mail everybody is marked as unsubscribed, where it is no group. */
+/** The option to unsubscribe all contacts from all mail rather than from a group. */
 const ALL_MAIL = 'all';
 
-/** The options of a plan as the fields of a form have them: the names of the parameters, and one field for what is unsubscribed. */
+/** Returns the options of a plan as the fields of a form: the names of the parameters, and one field for the unsubscribe. */
 function chosenIn(plan: Plan) {
   return {
     existing: plan.existing,
@@ -347,7 +347,7 @@ const OPTION_LABELS = {
   unsubscribe: 'import.options.unsubscribe',
 } as const satisfies Record<OptionName, PlainKey>;
 
-/** The parameters that the options of a form mean. */
+/** Returns the parameters for the options in a form. */
 export function optionParameters(given: unknown): Record<string, string | string[]> {
   const values: Record<string, unknown> = Object.assign(Object.create(null), given);
   const chosen = Object.keys(OPTION_LABELS).map((name) => [name, texts(values[name])[0]]);
@@ -360,7 +360,7 @@ export function optionParameters(given: unknown): Record<string, string | string
   };
 }
 
-/** The form that shows what other options would do. */
+/** The form that shows the preview with other options. */
 function ImportOptions({ action, plan, choices }: { action: string; plan: Plan; choices: Choices }) {
   const language = useLanguage();
   const option = (value: string, label: PlainKey) => ({ value, label: language.say(label) });
@@ -404,7 +404,7 @@ function ImportOptions({ action, plan, choices }: { action: string; plan: Plan; 
   );
 }
 
-/** The same options within the form that starts the import. */
+/** The same options as hidden inputs of the form that starts the import. */
 function HiddenOptions({ plan }: { plan: Plan }) {
   return <>{[...eachOption(plan), ...correctedIn(plan)].map(hiddenInput)}</>;
 }

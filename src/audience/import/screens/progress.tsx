@@ -1,4 +1,4 @@
-/** How far an import is, what became of the rows, and undoing it. */
+/** The progress and result of an import, and undoing it. */
 import type { ComponentChildren } from 'preact';
 import { LinkButton } from '../../../dashboard/components/button.tsx';
 import { Confirm } from '../../../dashboard/components/confirm.tsx';
@@ -20,7 +20,7 @@ const STATES = {
   undone: 'contacts.job.undone',
 } as const;
 
-/** The part of a page that changes while something goes on, when it is read anew `every` so many milliseconds; `news` is read aloud. */
+/** The part of a page that is updated every `every` milliseconds while something runs; `news` is announced. */
 export function LivePart(part: { id: string; every: number; news: string; children: ComponentChildren }) {
   const { id, every, news, children } = part;
   return (
@@ -33,12 +33,14 @@ export function LivePart(part: { id: string; every: number; news: string; childr
   );
 }
 
-/** Figures as they are read aloud. */
+/** Returns figures as an announcement for screen readers. */
 export function spoken(figures: readonly { label: string; value: string }[] | null): string {
   return (figures ?? []).map(({ label, value }) => `${label}: ${value}`).join(', ');
 }
 
-/** The page of an upload. `report` is null until the import has ended, and where it imported nobody: then the upload has the rows that failed. */
+/**
+ * The page of an upload. `report` is null until the import has ended, and if it imported nothing; then the upload has the failed rows.
+ */
 export function ImportProgress({ upload, report }: { upload: Upload; report: Import | null }) {
   const language = useLanguage();
   const isRunning = upload.state === 'running';
@@ -88,7 +90,7 @@ export function ImportProgress({ upload, report }: { upload: Upload; report: Imp
   );
 }
 
-/** The page of an import that stays when its upload is forgotten. `kept` are the first of those whom its undo left as they were. */
+/** The permanent page of an import. `kept` are the first contacts that its undo did not change. */
 export function PastImport({ past, kept }: { past: Import; kept: readonly KeptContact[] }) {
   const language = useLanguage();
   const isUndoing = past.state === 'undoing';
@@ -139,7 +141,7 @@ function DownloadFailed({ id }: { id: number | string }) {
   );
 }
 
-/** Until when an import can be undone, where it can. */
+/** Until when an import can be undone, if it can be. */
 function UndoUntil({ past }: { past: Import }) {
   const language = useLanguage();
   if (past.is_undoable === 0 || past.undo_until === null) return null;
@@ -147,7 +149,7 @@ function UndoUntil({ past }: { past: Import }) {
   return <p class="quiet-text">{language.say('import.undo.until', { time })}</p>;
 }
 
-/** The button that undoes an import after saying whom that is about, as long as it can be undone. */
+/** The button that undoes an import after a confirmation, while it can be undone. */
 function UndoImport({ past }: { past: Import }) {
   const language = useLanguage();
   if (past.is_undoable === 0) return null;
@@ -183,10 +185,10 @@ function Kept({ kept, whole }: { kept: readonly KeptContact[]; whole: number }) 
   );
 }
 
-/** More reasons make a page that nobody reads; the file to download has all that are kept. */
+/** The maximum number of failed rows on the page, because nobody would read more. The download has all that are stored. */
 const SHOWN_ROWS = 100;
 
-/** `failed` is the number of rows that failed, of which `errors` may name the first only. */
+/** `failed` is the number of failed rows; `errors` may have only the first ones. */
 export function FailedRows({ errors, failed }: { errors: readonly RowProblem[]; failed: number }) {
   const language = useLanguage();
   const shown = errors.slice(0, SHOWN_ROWS);

@@ -1,4 +1,4 @@
-/** Adding a contact, and changing the fields of one. */
+/** Adding a contact, and changing its fields. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
@@ -20,7 +20,7 @@ import { type Field, listOwnFields } from '../../fields/operations.ts';
 import { COUNTRIES } from '../../places/operations.ts';
 
 const SEE_OTHER = 303;
-/** A longer value of a field of the account's own is left as it is: a form does not take it whole. */
+/** Longer values of custom fields are not editable, because a form would not submit them completely. */
 const MAX_SHOWN = 10_000;
 
 interface WithId {
@@ -43,14 +43,14 @@ const NEW = form(enterContact.input, [
 ]);
 const CHANGED = form(editContact.input, LABELS);
 
-/** A field of the account's own with the name of its input and its value. */
+/** A custom field with the name of its input and its value. */
 interface OwnValue {
   name: string;
   field: Field;
   value: string;
 }
 
-/** Registers the pages of a new contact and of one that is changed. */
+/** Registers the pages for a new contact and for changing one. */
 export async function editPersonScreens(app: FastifyInstance): Promise<void> {
   const showNew = async (request: FastifyRequest, reply: FastifyReply, given: Values = {}, problems: Problems = {}) => {
     const viewer = viewerOf(request);
@@ -159,7 +159,7 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
       contact_id: request.params.id,
       contact_type_id: contact.contact_type_id,
       ...given,
-      // What stays the same is not given: a browser may write the end of a line in another way.
+      // Unchanged values are not submitted, because a browser may write line breaks differently.
       custom_field: customField(typed.filter(({ text, value }) => text !== value.replaceAll('\r\n', '\n'))),
     });
     if ('problems' in saved)
@@ -175,7 +175,7 @@ async function readFields(request: FastifyRequest<WithId>): Promise<{ contact: C
   return { contact, own: own.filter(({ value }) => value.length <= MAX_SHOWN) };
 }
 
-/** The fields of the account's own, with the values that a contact has. */
+/** Returns the custom fields with the values of a contact. */
 async function ownValues(request: FastifyRequest, stored: Contact['custom_field'] = null): Promise<OwnValue[]> {
   return (await ask(request, listOwnFields, {})).map((field) => ({
     name: `own${field.id}`,
@@ -184,7 +184,7 @@ async function ownValues(request: FastifyRequest, stored: Contact['custom_field'
   }));
 }
 
-/** Those of the account's own fields that a form has, with the text that was typed. */
+/** Returns the custom fields that a form has, with the typed text. */
 function typedIn(request: FastifyRequest, own: readonly OwnValue[]) {
   return own.flatMap((one) =>
     fieldList(request, one.name).map((text) => ({ ...one, text: text.replaceAll('\r\n', '\n') })),
@@ -206,10 +206,10 @@ type Values = Readonly<Record<string, unknown>>;
 interface ContactFormProps {
   action: string;
   save: PlainKey;
-  /** The address to which giving up leads. */
+  /** The target of the cancel link. */
   back: string;
   own: readonly OwnValue[];
-  /** What was typed before, by the names of the inputs. */
+  /** The submitted values, by the names of the inputs. */
   values: Values;
   problems: Problems;
   /** The fields that every contact has. */
@@ -255,7 +255,7 @@ function Country({ label, value, problems }: { label: string; value: unknown; pr
       value={String(value)}
       problems={problems}
       options={[
-        // Only who has no country can go without one.
+        // Only a contact without a country may stay without one.
         ...(value === '' ? [{ value: '', label: '–' }] : []),
         ...COUNTRIES.map(({ id, name }) => ({ value: String(id), label: name })),
       ]}

@@ -1,4 +1,4 @@
-/** One person: facts, groups and segments, the timeline, the export, and erasing them. */
+/** One contact: its fields, groups and segments, the timeline, the data export, and erasing it. */
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
@@ -126,7 +126,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** The facts shown of each contact, in this order, where they are given; the name is the title of the page. */
+/** The fields shown for each contact, in this order, if they have values. The name is the title of the page. */
 const FACTS = RESERVED_FIELDS.filter((name) => name !== 'first_name' && name !== 'last_name');
 
 function Facts({ person, canChange }: { person: Person; canChange: boolean }) {
@@ -292,7 +292,7 @@ const TONES: Partial<Record<Moment['kind'], Tone>> = {
   inactive: 'warn',
   active_again: 'good',
 };
-/** The tones of a mail by its state. */
+/** The tone of a mail by its state. */
 const MAIL_TONES: Readonly<Record<string, Tone>> = {
   accepted: 'good',
   kept: 'plain',
@@ -306,7 +306,7 @@ const MAIL_TONES: Readonly<Record<string, Tone>> = {
 
 interface TimelineProps {
   moments: readonly Moment[];
-  /** The time before which opens and clicks are no moments any more; null: all are there. */
+  /** The time before which opens and clicks have been removed from the timeline; null: none have. */
   removedBefore: string | null;
 }
 
@@ -352,7 +352,7 @@ function Counts({ moment: { opens, clicks } }: { moment: Moment }) {
   return counts.length === 0 ? null : <p class="quiet-text">{counts.join(', ')}</p>;
 }
 
-/** What the moment is about, as a link to its mailing or automation where there is one. */
+/** The subject of a moment, as a link to its campaign or automation if there is one. */
 function About({ moment }: { moment: Moment }) {
   const language = useLanguage();
   const { kind, name, subject, url } = moment;
@@ -370,7 +370,7 @@ function About({ moment }: { moment: Moment }) {
   return progress ? [named, (name ?? subject) === null ? '' : ' · ', progress] : named;
 }
 
-/** The state of a mail as it is shown: what the outbox kept was not delivered. */
+/** Returns the state of a mail as it is shown: a mail kept in the outbox was not delivered. */
 function shownState({ state, reason }: Moment): string | null {
   return state === 'accepted' ? shownDeliveryState(state, reason) : state;
 }
@@ -382,7 +382,7 @@ function textOf(language: Language, { kind, name, from_name, subject }: Moment):
   return name ?? '';
 }
 
-/** The page of the mailing or automation; null where there is none (any more). */
+/** Returns the path of the campaign or automation; null if there is none (any more). */
 function pageOf({ kind, utr, automation_utr }: Moment): string | null {
   if (kind === 'transactional') return `/transactional/${utr}`;
   if (kind === 'automation_entered') return utr === null ? null : `/automations/${utr}`;

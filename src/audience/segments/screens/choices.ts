@@ -1,4 +1,4 @@
-/** What rules of segments can be made of, and what countries are called. */
+/** The choices of segment rules, and the names of countries. */
 import type { FastifyRequest } from 'fastify';
 import { ask } from '../../../dashboard/operations.ts';
 import type { Language } from '../../../dashboard/words/index.ts';
@@ -8,7 +8,7 @@ import { listOwnFields, listReservedFields } from '../../fields/operations.ts';
 import { listNames, type Names } from '../operations.ts';
 import { ACTIVITY_FIELDS } from '../rules.ts';
 
-/** What a rule can be about: a field of contacts, or what they did with mails. */
+/** A possible field of a rule: a field of contacts, or their activity. */
 export interface RuleField {
   field_name: string;
   field_type: SegmentRule['type'];
@@ -22,7 +22,7 @@ export interface Choices extends Names {
   countries: readonly Country[];
 }
 
-/** Reads what an account has to choose of. */
+/** Reads the choices of an account. */
 export async function readChoices(request: FastifyRequest): Promise<Choices> {
   const [types, { reservedFields }, ownFields, names] = await Promise.all([
     ask(request, listContactTypes, {}),
@@ -41,18 +41,18 @@ export async function readChoices(request: FastifyRequest): Promise<Choices> {
   };
 }
 
-/** Gives the name of a country in the reader's language; its English name where the language has none. */
+/** Returns a function that names a country in the user's language, or in English if the language has no name for it. */
 export function countryNamer(language: Language): (country: Country) => string {
   const names = new Intl.DisplayNames(language.locale, { type: 'region', fallback: 'none' });
   return ({ name, iso2 }) => (language.code === 'en' ? name : (findName(names, iso2) ?? name));
 }
 
-/** Some codes of the reference data are not of the form that Intl accepts. */
+/** Some codes of the reference data have a form that Intl does not accept. */
 function findName(names: Intl.DisplayNames, code: string): string | undefined {
   return /^[A-Z]{2}$/.test(code) ? names.of(code) : undefined;
 }
 
-/** The countries by what somebody may type: the English name and that in the reader's language, in small letters. */
+/** Returns the countries by the names that users may type: in English and in the user's language, in lower case. */
 export function countriesByName(language: Language, countries: readonly Country[]): Map<string, Country> {
   const nameOf = countryNamer(language);
   return new Map(

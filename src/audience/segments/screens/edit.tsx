@@ -1,4 +1,4 @@
-/** Making and changing a segment: its rules as rows of choices, and whom they match before anything is saved. */
+/** Creating and changing a segment: its rules as rows of choices, and the matching contacts before anything is saved. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../dashboard/components/field.tsx';
@@ -43,7 +43,7 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
 
     app.post<ById>(url, async (request, reply) => {
       const { id: segment_id } = request.params;
-      // Answers 404 before anything else where there is no such segment.
+      // Throws 404 before anything else if there is no such segment.
       if (segment_id !== undefined) await ask(request, readSegment, { segment_id });
       const choices = await readChoices(request);
       const draft = readDraft(request.body, choices.fields);
@@ -81,8 +81,8 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
   }
 
   /**
-   * What is wrong with each rule, by the name of its field in the form. A refusal names only the list in which something is wrong, so each
-   * rule is tried alone; without a contact type it is checked and nothing is counted.
+   * Returns the problems of each rule, by the name of its field in the form. A refusal names only the list with the fault, so
+   * each rule is tried alone, without a contact type, so that nothing is counted.
    */
   async function ruleProblems(request: FastifyRequest, draft: Draft, choices: Choices): Promise<Problems> {
     const problems: Record<string, readonly string[]> = {};
@@ -129,7 +129,7 @@ function Edit({
   return (
     <Island name="rules">
       <form method="post" action={id === undefined ? '/contacts/segments/new' : `/contacts/segments/${id}/edit`}>
-        {/* What the Enter key in a field does: browsers take the first button of a form. */}
+        {/* For the Enter key in a field, because browsers use the first button of a form. */}
         <button type="submit" name="do" value="save" hidden>
           {language.say('segments.save')}
         </button>

@@ -1,4 +1,4 @@
-/** Whom the rules of a form match: the sentence that says it, how many they are, and ten of them. */
+/** The contacts that the rules of a form match: the rules in a sentence, the number of contacts, and ten of them. */
 import type { FastifyRequest } from 'fastify';
 import { Button } from '../../../dashboard/components/button.tsx';
 import { PeopleSample } from '../../../dashboard/components/people-sample.tsx';
@@ -11,10 +11,10 @@ import type { Choices } from './choices.ts';
 import { rulesInWords } from './rule-words.ts';
 import type { Draft, GivenRules } from './rules.ts';
 
-/** Whom the rules match; null while they cannot be applied. `rules` are those that were counted. */
+/** The matching contacts; null while the rules are incomplete. `rules` are those that were counted. */
 export type Found = { matches: Matches; rules: string } | null;
 
-/** Counts whom the rules match. Goes on with the count of the form before where that is asked and the rules are still the same. */
+/** Counts the contacts that match the rules. Continues the previous form's count if requested and if the rules are the same. */
 export async function readMatches(request: FastifyRequest, given: GivenRules): Promise<Found> {
   const values: Record<string, unknown> = Object.assign(Object.create(null), request.body);
   const [after = ''] = texts(values.after);
@@ -44,7 +44,7 @@ export function MatchesCard({ draft, choices, found }: { draft: Draft; choices: 
   );
 }
 
-/** The number. `data-news` is what is read aloud; the script goes on counting while there is a button for it. */
+/** The number. Screen readers announce `data-news`. The script continues to count while there is a button for it. */
 function Count({ found }: { found: Found }) {
   const language = useLanguage();
   if (found === null)

@@ -1,4 +1,4 @@
-/** The rules of a segment as rows: a field, how it is compared, and with what. */
+/** The rules of a segment as rows: a field, an operator, and values. */
 
 import { Button } from '../../../dashboard/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../dashboard/components/field.tsx';
@@ -121,7 +121,7 @@ function Values({ rule, at, choices, problems }: { rule: Rule; at: number; choic
   );
 }
 
-/** The mails or automations to choose one of. A stored one that is not among them stays chosen. */
+/** The choice of a mail or automation. A stored one that is not in the list stays selected. */
 function NamedField({
   rule,
   at,
@@ -157,7 +157,7 @@ function NamedField({
   );
 }
 
-/** How a browser asks for a value. A stored moment keeps its time; otherwise whole days are chosen. */
+/** Returns the input type for a value. A stored time keeps its time of day; otherwise whole days are chosen. */
 function inputType({ field, operator }: Rule, type: RuleField['field_type'], value: string, isLast: boolean) {
   if (type === 'mails') return { type: 'number', min: 1, max: isLast ? MAX_MAIL_DAYS : MAX_MAILS, step: 1 } as const;
   if (operator.endsWith('within')) return { type: 'number', min: 0, max: 36_500, step: 1 } as const;

@@ -1,11 +1,11 @@
-/** Says in a sentence whom rules choose. */
+/** Describes rules in a sentence. */
 
 import { isWordKey, type Language } from '../../../dashboard/words/index.ts';
 import { fieldLabel } from '../../../dashboard/words/known.ts';
 import { type Choices, countriesByName, countryNamer, type RuleField } from './choices.ts';
 import { type Draft, isFilledIn, operandsOf, type Rule } from './rules.ts';
 
-/** The sentence, such as “Everybody in Customers whose country is Germany”. Rules that lack a value are left out. */
+/** Returns the sentence, such as “Everybody in Customers whose country is Germany”. Rules without a value are omitted. */
 export function rulesInWords(
   language: Language,
   { typeId, join, rules }: Omit<Draft, 'name'>,
@@ -31,7 +31,10 @@ function ruleInWords(language: Language, rule: Rule, choices: Choices): string {
   return isWordKey(key) ? language.fill(key, { field, value, until }) : `${field} ${rule.operator} ${value}`;
 }
 
-/** A field's name within a sentence: English writes the built-in ones with a small letter, German puts it between quotation marks. */
+/**
+ * Returns a field's name for use within a sentence: in English, reserved ones begin with a small letter; in German it is in
+ * quotation marks.
+ */
 function fieldInWords(language: Language, name: string): string {
   if (!isWordKey(`field.${name}`)) return name.replaceAll('_', ' ');
   const label = fieldLabel(language, name);

@@ -1,4 +1,4 @@
-/** The rules of a segment as the form has them: read from a form or a segment, and turned into what the API takes. */
+/** The rules of a segment in the form: read from the form or a segment, and converted to the input of an operation. */
 
 import { texts } from '../../../dashboard/sign-in/fields.ts';
 import type { Segment } from '../operations.ts';
@@ -8,11 +8,11 @@ import type { countriesByName, RuleField } from './choices.ts';
 export interface Rule {
   field: string;
   operator: string;
-  /** What the field is compared with; the second is the end of a range. */
+  /** The values of the rule; the second is the end of a range. */
   values: [string, string];
 }
 
-/** What the form of a segment holds. */
+/** The content of the form of a segment. */
 export interface Draft {
   name: string;
   typeId: string;
@@ -35,7 +35,7 @@ export function draftOf(segment: Segment): Draft {
   };
 }
 
-/** The rules of a stored segment. Each operator takes its values from the list, left to right. */
+/** Returns the rules of a stored segment. Each operator takes its values from the list, left to right. */
 function rulesOf({ select_field, select_operator, value }: Segment): Rule[] {
   let used = 0;
   return select_field.map((field, at) => {
@@ -47,7 +47,7 @@ function rulesOf({ select_field, select_operator, value }: Segment): Rule[] {
   });
 }
 
-/** Reads what was typed. A rule whose field was changed gets an operator that fits it. */
+/** Reads the form. A rule whose field was changed gets an operator that fits it. */
 export function readDraft(body: unknown, fields: readonly RuleField[]): Draft {
   const values: Record<string, unknown> = Object.assign(Object.create(null), body);
   const text = (name: string) => texts(values[name])[0] ?? '';
@@ -75,11 +75,11 @@ function fitted(rule: Rule, fields: readonly RuleField[]): Rule {
   const [first = ''] = operators;
   if (operators.length === 0 || operators.includes(rule.operator)) return rule;
   const { field, values } = rule;
-  // What was compared with a value of a contact names no mail.
+  // A value of a contact is not the name of a mail.
   return { field, operator: first, values: Object.hasOwn(ACTIVITY_FIELDS, field) ? ['', ''] : values };
 }
 
-/** The form after a click: `add` adds a rule, `remove` with its place takes one away. The last one stays. */
+/** Returns the form after a click: `add` adds a rule, `remove` with an index removes one. The last rule stays. */
 export function changed(draft: Draft, action: string): Draft {
   const removed = /^remove(\d{1,4})$/.exec(action)?.[1];
   if (action === 'add' && draft.rules.length < MAX_RULES) return { ...draft, rules: [...draft.rules, NEW_RULE] };
@@ -87,29 +87,29 @@ export function changed(draft: Draft, action: string): Draft {
   return { ...draft, rules: draft.rules.filter((_, at) => at !== Number(removed)) };
 }
 
-/** The operators that fit the type of a field; none for a field that there is not. */
+/** Returns the operators for the type of a field; none for an unknown field. */
 export function operatorsFor(name: string, fields: readonly RuleField[]): string[] {
   const field = fields.find(({ field_name }) => field_name === name);
   return field === undefined ? [] : Object.keys(operatorsOf(field.field_type));
 }
 
-/** How many values an operator takes; it is the same for every type that has the operator. */
+/** Returns how many values an operator takes, which is the same for every type with the operator. */
 export function operandCount(operator: string): number {
   const all = [...Object.values(OPERATORS), ...Object.values(ACTIVITY_OPERATORS)];
   return all.find((ofType) => Object.hasOwn(ofType, operator))?.[operator] ?? 0;
 }
 
-/** The values of a rule that its operator takes. */
+/** Returns the values of a rule that its operator takes. */
 export function operandsOf({ operator, values }: Rule): string[] {
   return values.slice(0, operandCount(operator));
 }
 
-/** Whether a rule has every value that its operator takes. */
+/** Returns true if a rule has every value that its operator takes. */
 export function isFilledIn(rule: Rule): boolean {
   return !operandsOf(rule).includes('');
 }
 
-/** The rules as operations take them. A country is stored by its English name, whatever language it was typed in. */
+/** Returns the rules as operations take them. A country is stored by its English name, whatever the language of the user. */
 export function givenRules(
   { rules, typeId, join }: Omit<Draft, 'name'>,
   countryNames: ReturnType<typeof countriesByName>,

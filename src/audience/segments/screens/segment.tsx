@@ -1,4 +1,4 @@
-/** One segment: whom its rules choose, who is in it, adding and removing people by hand, and deleting it. */
+/** One segment: its rules, its members, adding and removing members by hand, and deleting it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LinkButton } from '../../../dashboard/components/button.tsx';
 import { Confirm } from '../../../dashboard/components/confirm.tsx';
@@ -43,7 +43,7 @@ interface ById {
   Querystring: { after?: string };
 }
 
-/** What was typed into the form for a person, and what is wrong with it. */
+/** The submitted form for a new member, and its problems. */
 interface Given {
   person?: FormValues;
   problems?: Problems;

@@ -1,4 +1,4 @@
-/** The rule about inactive people: in a sentence, and the page that says whom it means before it is switched on, and what it did each day. */
+/** The sunset rule: in a sentence, the contacts that it applies to before it is switched on, and its effects on each day. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
 import { Confirm } from '../../../dashboard/components/confirm.tsx';
@@ -28,7 +28,7 @@ import {
 const SEE_OTHER = 303;
 const PAGE = '/unsubscribes/inactive/rule';
 
-/** What the form has: as it was stored, or as somebody filled it in. */
+/** The values of the form: stored or submitted. */
 interface Given {
   months: string;
   least_mails: string;
@@ -38,7 +38,7 @@ interface Given {
 interface Shown {
   given?: Given;
   preview?: SunsetPreview;
-  /** Somebody changed the rule after they had seen whom it finds, and wanted to switch it on. */
+  /** True if a user has changed the rule after the preview and then tried to switch it on. */
   isChanged?: boolean;
   problems?: Problems;
   problem?: string;
@@ -96,7 +96,7 @@ export async function sunsetScreen(app: FastifyInstance): Promise<void> {
   }
 }
 
-/** The problems of segment and contact type belong to the one field of the form for both. */
+/** Moves the problems of segment and contact type to the form's one field for both. */
 function targetProblems(problems: Problems): Problems {
   const target = [...(problems.segment_id ?? []), ...(problems.contact_type_id ?? []), ...(problems.action ?? [])];
   return target.length === 0 ? problems : { ...problems, target };
@@ -104,7 +104,7 @@ function targetProblems(problems: Problems): Problems {
 
 interface RuleProps extends Shown {
   sunset: Sunset;
-  /** Where people can be put. */
+  /** The possible targets. */
   segments: readonly Segment[];
   types: readonly ListedContactType[];
   mayChange: boolean;
@@ -201,7 +201,7 @@ function RuleForm({ sunset, segments, types, mayChange, given, preview, isChange
   );
 }
 
-/** Whom the rule means now, and how to go on counting where that takes long. */
+/** The contacts that the rule applies to now, and the link to continue a long count. */
 function Found({ preview: { count, contacts, next_after_id }, rule }: { preview: SunsetPreview; rule: object }) {
   const language = useLanguage();
   return (
@@ -250,13 +250,13 @@ function Days({ sunset: { days } }: { sunset: Sunset }) {
 /** How long a page waits for the count. */
 const COUNT_MS = 2000;
 
-/** What is done with inactive people, as one value of the form. */
+/** Returns the action for inactive contacts, with its target, as one value of the form. */
 function targetValue({ action, segment_id, contact_type_id }: Sunset): string {
   if (action === 'segment') return `segment_${segment_id}`;
   return action === 'move' ? `move_${contact_type_id}` : 'stop';
 }
 
-/** The rule for what the form of the page asks for. */
+/** Returns the rule that the form of the page describes. */
 function ruleOf(months: string, leastMails: string, target: string): Record<string, string> {
   const [action = '', id = ''] = target.split('_');
   return {
@@ -268,7 +268,10 @@ function ruleOf(months: string, leastMails: string, target: string): Record<stri
   };
 }
 
-/** Counts whom a rule means, for a while, after those that were counted before; why not, where the rule is invalid. */
+/**
+ * Counts the contacts that a rule applies to, for a limited time, in addition to those counted before. Returns the problems of
+ * an invalid rule.
+ */
 async function countInactive(
   request: FastifyRequest,
   rule: Readonly<Record<string, string>>,

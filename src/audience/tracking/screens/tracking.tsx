@@ -1,4 +1,4 @@
-/** What the account learns of opens and clicks. */
+/** The tracking mode of the account: what it records about opens and clicks. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button } from '../../../dashboard/components/button.tsx';
 import { Card } from '../../../dashboard/components/surface.tsx';

@@ -1,4 +1,4 @@
-/** The unsubscribe groups, each with how many people have left it; adding, changing and deleting them. */
+/** The unsubscribe groups, each with its number of unsubscribed contacts: adding, changing and deleting them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { LinkButton } from '../../../dashboard/components/button.tsx';
@@ -31,7 +31,7 @@ interface ById {
   Params: { id: string };
 }
 
-/** Registers the list, and what editors do with one. */
+/** Registers the list, and the actions of editors on a group. */
 export async function groupScreens(app: FastifyInstance): Promise<void> {
   await app.register(oneGroup);
   app.route({
@@ -153,7 +153,7 @@ function saved(reply: FastifyReply, { group_name: name }: FormValues) {
 }
 
 interface Shown {
-  /** The group that is changed; none where one is added. */
+  /** The group to change; absent for a new one. */
   known?: GroupAndUses;
   values: Readonly<Record<string, unknown>>;
   problems?: Problems;
@@ -183,7 +183,7 @@ function show(request: FastifyRequest, reply: FastifyReply, { known, values, pro
   );
 }
 
-/** The button that deletes the group, or what stands in the way. */
+/** The button that deletes the group, or the records that prevent it. */
 function Delete({ group, uses: { single_sends: campaigns, automations } }: GroupAndUses) {
   const language = useLanguage();
   const { id, group_name: name, unsubscribe_clients_count: people } = group;

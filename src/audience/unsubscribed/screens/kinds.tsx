@@ -1,4 +1,4 @@
-/** The four lists of addresses that get no mail, each with the operations that read it and take an address off it. */
+/** The four lists of addresses that get no mail, each with the operations that read it and remove an address from it. */
 import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { Tabs } from '../../../dashboard/components/surface.tsx';
@@ -20,17 +20,17 @@ export type ListName = (typeof LIST_NAMES)[number];
 
 type Inactive = Static<typeof listInactive.record>;
 type Suppressed = Static<typeof listSuppressed.record>;
-/** An address on one of the lists, with what some of the lists say about it. */
+/** An address on one of the lists, with the fields that only some of the lists have. */
 export type Entry = Pick<Inactive, 'id' | 'email_address' | 'created_at'> &
   Partial<Pick<Inactive, 'action'> & Pick<Suppressed, 'kind' | 'diagnostic'>>;
 
-/** Which part of a list is asked for, as an address in the browser has it. */
+/** The requested part of a list, from the query parameters. */
 interface Part {
   limit: number;
-  /** Only this address, unless it is empty. */
+  /** Only this address, unless empty. */
   email: string;
   before?: string | undefined;
-  /** Of the list of a group. */
+  /** For the list of a group. */
   groupId?: string | undefined;
 }
 
@@ -59,7 +59,7 @@ const LISTS: Readonly<Record<ListName, List>> = {
   },
 };
 
-/** Reads a part of a list, the newest entries first. Throws 404 where there is no such group. */
+/** Reads a part of a list, newest entries first. Throws 404 if there is no such group. */
 export function readEntries(
   request: FastifyRequest,
   name: ListName,
@@ -74,12 +74,12 @@ export function readEntries(
   });
 }
 
-/** Takes an address off a list. */
+/** Removes an address from a list. */
 export async function removeEntry(request: FastifyRequest, name: ListName, id: number): Promise<void> {
   await LISTS[name].remove(request, id);
 }
 
-/** The page of a list. */
+/** Returns the path of a list. */
 export function pageOf(name: ListName, groupId: string | undefined): string {
   if (name === 'topic') return `/unsubscribes/topics/${Number(groupId)}`;
   return name === 'all' ? '/unsubscribes' : `/unsubscribes/${name}`;

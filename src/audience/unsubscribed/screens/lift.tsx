@@ -1,4 +1,4 @@
-/** Takes an address off a list, after a page that says what this means for the person. */
+/** Removes an address from a list, after a page that explains what this means for the contact. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
 import { CheckField } from '../../../dashboard/components/field.tsx';
@@ -38,7 +38,9 @@ export async function liftScreen(app: FastifyInstance): Promise<void> {
     return reply.redirect(back, 303);
   });
 
-  /** The entry that an editor's request is about, and the list to go back to. Throws 403 for others, and 404 where there is none. */
+  /**
+   * Returns the entry of an editor's request, and the list to go back to. Throws 403 for other users, and 404 if there is no such entry.
+   */
   async function findEntry(request: FastifyRequest<{ Querystring: LiftQuery }>) {
     requireEditor(request);
     const { list, email = '', group, contact } = request.query;

@@ -25,7 +25,7 @@ interface LeftQuery {
 }
 type LeftRequest = FastifyRequest<{ Querystring: LeftQuery; Params: { id?: string } }>;
 
-/** Registers the lists, the groups, the rule about inactive people, and the page on which an address is taken off a list. */
+/** Registers the lists, the groups, the sunset rule, and the page that removes an address from a list. */
 export async function unsubscribeScreens(app: FastifyInstance): Promise<void> {
   const list = (url: string, name: ListName) =>
     app.route<{ Querystring: LeftQuery; Params: { id?: string } }>({
@@ -62,9 +62,9 @@ export async function unsubscribeScreens(app: FastifyInstance): Promise<void> {
 
 interface ListProps {
   name: ListName;
-  /** One more than a page shows where there is a further page. */
+  /** One more than a page shows if there is a further page. */
   entries: Entry[];
-  /** The rule by which people are inactive, on the list of those. */
+  /** The sunset rule, on its list. */
   sunset: Sunset | null;
   email: string;
   groupId: string | undefined;

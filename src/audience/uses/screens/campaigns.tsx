@@ -1,4 +1,4 @@
-/** The campaigns that use what is about to be deleted, in numbers. */
+/** The numbers of campaigns that use a record which is about to be deleted. */
 import { useLanguage } from '../../../dashboard/words/index.ts';
 import type { SegmentUses } from '../operations.ts';
 

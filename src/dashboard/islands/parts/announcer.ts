@@ -1,8 +1,8 @@
-/** Has a screen reader say what is new. */
+/** Makes screen readers announce changes. */
 
 /**
- * Gives a function that says a text in a region of the page (role=status), which has to stay there: of several texts within `everyMs`
- * only the last is said. An end is said at once.
+ * Returns a function that announces a text in a live region of the page (role=status), which must not be replaced. Of several
+ * texts within `everyMs` only the last is announced. The text of an end is announced at once.
  */
 export function announcer(findRegion: () => Element | null, everyMs: number): (text: string, isEnd?: boolean) => void {
   let saidAt = Number.NEGATIVE_INFINITY;

@@ -1,9 +1,9 @@
-/** Sending a form behind the scenes, and showing parts of the page that answers. */
+/** Submits a form in the background, and shows parts of the resulting page. */
 
 const PATIENCE_MS = 20_000;
 const SIGN_IN = '/login';
 
-/** Sends a form as it is, as if the button `name` with this value had been clicked; gives the page that answers. */
+/** Submits a form as if the button `name` with this value had been clicked. Returns the resulting page. */
 export async function postForm(
   form: HTMLFormElement,
   name: string,
@@ -26,7 +26,7 @@ export async function postForm(
   }
 }
 
-/** Puts a part of the page in place of that on the page, and the focus back to where it was. */
+/** Replaces a part of the present page by that of another page, and restores the focus. */
 export function exchange(part: string, page: Document): void {
   const [present, fresh] = [document.querySelector(part), page.querySelector(part)];
   if (present === null || fresh === null || present.isEqualNode(fresh)) return;
@@ -35,7 +35,7 @@ export function exchange(part: string, page: Document): void {
   if (focused) document.getElementById(focused)?.focus();
 }
 
-/** Shows that the page could not be brought up to date, with a button that tries again; nothing where it could. */
+/** Shows that the page could not be updated, with a button that tries again; null removes this notice. */
 export function showFailure(island: HTMLElement, failure: 'failed' | 'signed-out' | null, again: () => void): void {
   const template =
     failure === null ? null : island.querySelector<HTMLTemplateElement>(`template[data-live="${failure}"]`);

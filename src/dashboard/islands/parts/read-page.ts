@@ -1,13 +1,16 @@
 /** Loads a page to take parts of it. */
 
-/** Why there is no page: the network, the server or a limit of time failed; `signal` ended it; or nobody is signed in any more. */
+/**
+ * Why there is no page. failed: the network, the server or a timeout; ended: `signal` aborted it; signed-out: the user is no
+ * longer signed in.
+ */
 export type NoPage = 'failed' | 'ended' | 'signed-out';
 
 const SIGN_IN = '/login';
-/** After this time an answer is not waited for any more. */
+/** The timeout of a request. */
 const PATIENCE_MS = 20_000;
 
-/** Gives the page at `url`, or why there is none. */
+/** Returns the page at `url`, or why there is none. */
 export async function readPage(url: string, signal?: AbortSignal): Promise<Document | NoPage> {
   const limit = AbortSignal.timeout(PATIENCE_MS);
   try {
@@ -23,7 +26,7 @@ export async function readPage(url: string, signal?: AbortSignal): Promise<Docum
   }
 }
 
-/** Whether somebody is at this element: the focus or an open dialog is in it, which would be lost if it were replaced. */
+/** Returns true if the user is using this element: it contains the focus or an open dialog, which replacing it would lose. */
 export function isInUse(element: Element): boolean {
   return element.contains(document.activeElement) || element.querySelector(':popover-open') !== null;
 }

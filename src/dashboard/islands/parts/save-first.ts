@@ -1,14 +1,14 @@
-/** Saves what is unsaved before somebody leaves by a link or a form of a page. */
+/** Saves unsaved changes before the user leaves through a link or a form of the page. */
 
 export interface Unsaved {
   mustSave(): boolean;
-  /** Saves, and says itself when that fails. Leaving then goes on, and the page asks whether to. */
+  /** Saves, and reports a failure itself. Leaving then continues, and the browser asks the user to confirm it. */
   save(): Promise<void>;
 }
 
-/** Watches the links and forms of a page, which may be the one that frames this one. */
+/** Watches the links and forms of a page, which may be the page around this frame. */
 export function saveBeforeLeaving(page: Document, { mustSave, save }: Unsaved): void {
-  // Elements are instances of the classes of their own window.
+  // In another window, elements are instances of that window's classes.
   const view = page.defaultView;
   if (view === null) return;
   let isLeaving = false;

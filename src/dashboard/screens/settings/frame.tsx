@@ -1,4 +1,4 @@
-/** What the pages of the settings have in common: the links between them, and a sentence on what was just done or did not work. */
+/** Shared parts of the settings' pages: the links between them, and messages about the last action. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
 import { Problem, Tabs } from '../../components/surface.tsx';
@@ -28,21 +28,21 @@ const TABS = [
   'sessions',
 ] as const;
 type Tab = (typeof TABS)[number];
-/** The pages that are not for owners only. */
+/** The pages for users of every role. */
 const FOR_EVERYBODY: readonly Tab[] = ['brand', 'lists', 'fields', 'account', 'sessions'];
-/** The pages that concern the whole installation. */
+/** The pages about the whole installation, for operators. */
 const FOR_OPERATORS: readonly Tab[] = ['sending', 'nodes', 'backup'];
 
-/** A sentence about what was done in the settings. */
+/** A message about an action in the settings. */
 type Done = Extract<PlainKey, `settings.done.${string}`>;
 
-/** Redirects to a page of the settings, which then says what was done. */
+/** Redirects to a page of the settings, which then shows the message. */
 export function backTo(reply: FastifyReply, tab: Tab, done: Done) {
   setFlash(reply, 'good', done);
   return reply.redirect(`/settings/${tab}`, 303);
 }
 
-/** Sends a page of the settings; `problem` is a sentence on what did not work. */
+/** Sends a page of the settings; `problem` is a sentence about a failed action. */
 export function sendSettings(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -1,4 +1,4 @@
-/** German: the sentences on backups and on what a look at the world outside found. */
+/** German: the sentences about backups and about checks of the outside world. */
 import type { CHECK_SENTENCES } from '../../../errors/sentences/checks.ts';
 
 export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, string>> = {

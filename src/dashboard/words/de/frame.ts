@@ -1,4 +1,4 @@
-/** German: what is around every page. */
+/** German: the frame of every page. */
 import type { frame as english } from '../en/frame.ts';
 import type { Translation } from '../translation.ts';
 

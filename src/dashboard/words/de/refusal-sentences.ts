@@ -1,4 +1,4 @@
-/** German: the sentences on what the present state does not allow. */
+/** German: the sentences about actions that the present state does not allow. */
 import type { REFUSAL_SENTENCES } from '../../../errors/sentences/refusals.ts';
 
 export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, string>> = {

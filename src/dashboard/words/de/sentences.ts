@@ -1,4 +1,4 @@
-/** German: the sentences with which the service says why something was not done or what it found, by their code. */
+/** German: the sentences with which the service explains refusals and findings, by code. */
 import type { SentenceCode } from '../../../errors/sentences.ts';
 import { checkSentences } from './check-sentences.ts';
 import { featureSentences } from './feature-sentences.ts';
@@ -218,7 +218,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   subject_codes_left: 'Noch {count} übrig',
 };
 
-/** How the sentences about a field call it, by the name they have for it in English; other fields keep that name. */
+/** The names of fields in sentences about them, by their English name; other fields keep that name. */
 export const sentenceFields: Readonly<Record<string, string>> = {
   email: 'E-Mail',
   'email address': 'E-Mail-Adresse',

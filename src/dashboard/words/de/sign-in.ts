@@ -1,4 +1,4 @@
-/** German: signing in, and choosing a password by a link. */
+/** German: signing in, and choosing a password with a login link. */
 import type { signIn as english } from '../en/sign-in.ts';
 import type { Translation } from '../translation.ts';
 

@@ -1,4 +1,4 @@
-/** English: what is around every page. */
+/** English: the frame of every page. */
 
 export const frame = {
   'nav.label': 'Main',

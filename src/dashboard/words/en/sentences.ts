@@ -1,4 +1,4 @@
-/** English: the sentences of the service that use words of the API, in the words of the dashboard; the others are shown as they are. */
+/** English: those sentences of the service whose API terms differ from the dashboard's. The others are shown unchanged. */
 import type { SentenceCode } from '../../../errors/sentences.ts';
 
 export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {

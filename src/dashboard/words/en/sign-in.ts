@@ -1,4 +1,4 @@
-/** English: signing in, and choosing a password by a link. */
+/** English: signing in, and choosing a password with a login link. */
 
 export const signIn = {
   'login.title': 'Sign in',

@@ -1,4 +1,4 @@
-/** The builder of a form: what is typed or chosen brings a new preview, without loading the page again. Without it a button does. */
+/** The builder of a form: updates the preview after each change, without loading the page again. Without this script a button does it. */
 import { exchange, postForm, showFailure } from '../../../dashboard/islands/parts/post-form.ts';
 
 const TYPING_MS = 400;

@@ -1,4 +1,4 @@
-/** Offers the cities of the chosen country whose name begins with what is typed. Without it the name is typed whole. */
+/** Offers the cities of the chosen country whose name begins with the typed text. Without this script the whole name is typed. */
 
 const PAUSE_MS = 200;
 
@@ -23,7 +23,7 @@ function offer(field: HTMLInputElement, list: HTMLDataListElement, country: HTML
       if (!Array.isArray(names)) return;
       list.replaceChildren(...names.map((name) => new Option('', String(name))));
     } catch {
-      // Without offers the name is typed whole.
+      // Without offers the whole name is typed.
     }
   };
   field.addEventListener('input', () => {

@@ -1,4 +1,4 @@
-/** The first step: whom a campaign goes to and whom it leaves out, with exact numbers, its sender and its unsubscribe group. */
+/** The first step: the recipients and exclusions of a campaign with exact numbers, its sender and its unsubscribe group. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Country } from '../../../audience/places/operations.ts';
 import { LinkButton } from '../../../dashboard/components/button.tsx';
@@ -36,7 +36,7 @@ function givenFields(request: FastifyRequest): Fields {
   return {
     recipient_id: texts(values.recipient_id),
     exclude_specific_recipient_id: texts(values.exclude_specific_recipient_id),
-    // Without senders or groups the form has no field to choose one.
+    // Without senders or groups the form has no field for them.
     ...(values.sender_id !== undefined && { sender_id: field(request, 'sender_id') }),
     ...(values.unsubscribe_group_id !== undefined && {
       unsubscribe_group_id: field(request, 'unsubscribe_group_id'),
@@ -136,7 +136,7 @@ function AudienceForm({ draft, given, choices, audience, problems, countries, re
   );
 }
 
-/** The sender, or the way to the first one. */
+/** The choice of the sender, or the link to add the first one. */
 export function SenderField({
   senders,
   value,
@@ -164,7 +164,7 @@ export function SenderField({
   );
 }
 
-/** The senders to choose from; it says which are not verified. */
+/** The options for the sender; unverified ones are marked. */
 export function senderOptions(language: Language, senders: readonly SenderChoice[]) {
   return senders.map(({ id, from_name: name, from_email: email, is_verified: isVerified }) => {
     const sender = `${name} <${email}>`;
@@ -183,7 +183,7 @@ function withNone(language: Language, value: Fields[string] | undefined, options
     : [{ value: '', label: language.say('compose.choose') }, ...options];
 }
 
-/** The targets in their order, those that are chosen before the others, so that they are seen in a long list. */
+/** Returns the targets in their order, selected ones first, so that they can be seen in a long list. */
 export function chosenFirst(targets: readonly Target[], given: Fields): Target[] {
   const chosen = [given.recipient_id, given.exclude_specific_recipient_id].flat();
   const isChosen = ({ value }: Target) => chosen.includes(value);
@@ -193,7 +193,7 @@ export function chosenFirst(targets: readonly Target[], given: Fields): Target[]
 /** More lists and segments than this are found by typing. */
 const MANY = 8;
 
-/** The lists and segments, each with a box to send to it and one to leave it out. */
+/** The lists and segments, each with a checkbox to include it and one to exclude it. */
 export function Targets({
   targets,
   given,
@@ -266,7 +266,7 @@ export function Targets({
   );
 }
 
-/** How many people it goes to, and how many not and why. */
+/** The number of recipients, and of excluded contacts by reason. */
 export function Total({ audience: { recipients, left_out: leftOut } }: { audience: Audience }) {
   const language = useLanguage();
   const count = leftOut.reduce((sum, reason) => sum + reason.count, 0);

@@ -1,4 +1,4 @@
-/** The third step: the mail as a person of the audience sees it, what may keep them from reading it, and a test mail. */
+/** The third step: the preview of the mail for a recipient, problems that may keep recipients from reading it, and a test mail. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
@@ -25,7 +25,7 @@ interface Call {
   Params: ComposedParams;
   Querystring: Seen & { colours?: string };
 }
-/** The mail as it was checked. */
+/** The mail with the findings of its checks. */
 type CheckedMail = Static<typeof CheckedMailRecord>;
 type Found = CheckedMail['findings'][number];
 
@@ -72,7 +72,7 @@ export async function checkStep(
     const seen = seenIn(query);
     const { email = '', variant = '' } = seen;
     const [missing, checked] = await Promise.all([composed.missing(), composed.check(seen)]);
-    // Nobody of the audience has the address, there is no such variant, or the service asks for patience.
+    // No recipient has the address, there is no such variant, or the account must wait.
     const { problems, problem } = 'problems' in checked ? checked : { problems: {}, problem: '' };
     const mail = 'problems' in checked ? null : checked.output.checked;
     const content = (
@@ -92,7 +92,7 @@ export async function checkStep(
   }
 }
 
-/** Who sees which variant, without what is empty. */
+/** Returns which recipient and variant to preview, without empty values. */
 function seenIn(query: Seen): Seen {
   const [email = ''] = texts(query.email);
   const [variant] = texts(query.variant);
@@ -247,7 +247,7 @@ function lackingNames(parts: readonly string[], language: Language): string {
 
 interface TestMailProps {
   composed: Composed;
-  /** The variant that is shown, and sent unless another one is chosen. */
+  /** The previewed variant, which is also sent unless another one is chosen. */
   variant: string;
   address: string;
   problem: string;

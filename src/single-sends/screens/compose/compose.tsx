@@ -1,4 +1,4 @@
-/** Composing a campaign in four steps that may be visited in any order, from nothing to sent. */
+/** Composing a campaign in four steps, which can be opened in any order. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../../dashboard/components/button.tsx';
 import { type Problems, TextField } from '../../../dashboard/components/field.tsx';
@@ -19,7 +19,7 @@ import { CAMPAIGN, designScreen, htmlScreen, templatesScreen } from './mail-cont
 import { scheduleStep } from './schedule.tsx';
 import { stepPath } from './step.tsx';
 
-/** Registers the pages for composing, which only those see who may change something. */
+/** Registers the pages for composing, which only editors can open. */
 export async function composeScreens(app: FastifyInstance, { clock, db, config }: Deps): Promise<void> {
   app.addHook('onRequest', async (request) => requireEditor(request));
   pageRoute<{ Params: { utr: string } }>(app, '/campaigns/:utr/edit', (request, reply) =>

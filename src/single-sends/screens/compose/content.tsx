@@ -1,4 +1,4 @@
-/** The second step: subject and preview text with placeholders and hints, and the ways to make the mail itself. */
+/** The second step: subject and preview text with merge tags and hints, and the content of the mail. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { listPlaceholders } from '../../../audience/fields/operations.ts';
 import { LinkButton } from '../../../dashboard/components/button.tsx';
@@ -38,7 +38,7 @@ async function content(request: FastifyRequest, draft: Draft, given: Fields, pro
   return <ContentForm {...{ draft, mail, given, problems, placeholders, template }} />;
 }
 
-/** The name of a template; empty where there is none with this id. */
+/** Returns the name of a template; empty if there is none with this id. */
 export async function findTemplateName(request: FastifyRequest, id: number): Promise<string> {
   const templates = await ask(request, listTemplates, { built_in: 1 });
   return templates.find((template) => template.id === id)?.template_name ?? '';
@@ -50,7 +50,7 @@ interface FormProps {
   given: Fields;
   problems: Problems;
   placeholders: readonly string[];
-  /** The name of its template, where it is one as it comes. */
+  /** The name of its template, if it is an unchanged template. */
   template: string;
 }
 
@@ -88,12 +88,12 @@ function ContentForm({ draft, mail, given, problems, placeholders, template }: F
 interface SubjectFieldsProps {
   subject: string;
   preheader: string;
-  /** Whether there must be a subject. */
+  /** True if the subject is required. */
   isRequired?: boolean;
   problems: Problems;
 }
 
-/** The subject and the preview text, into which placeholders can be put. */
+/** The subject and the preview text, with merge tags. */
 export function SubjectFields({ subject, preheader, isRequired = false, problems }: SubjectFieldsProps) {
   const language = useLanguage();
   const text = { maxLength: 255, autocomplete: 'off', 'data-takes-placeholders': true, problems } as const;
@@ -117,7 +117,7 @@ export function SubjectFields({ subject, preheader, isRequired = false, problems
   );
 }
 
-/** What may be odd about the subject and preview text, as they are saved. */
+/** Hints about the saved subject and preview text. */
 export function Hints({ subject, preheader }: { subject: string; preheader: string }) {
   const language = useLanguage();
   return (
@@ -134,7 +134,7 @@ export function Hints({ subject, preheader }: { subject: string; preheader: stri
   );
 }
 
-/** The names of the placeholders, each of which a script puts into the field that was used last. */
+/** The names of the merge tags. A script inserts them into the last used field. */
 export function Placeholders({ names }: { names: readonly string[] }) {
   const language = useLanguage();
   return (
@@ -156,7 +156,7 @@ export function Placeholders({ names }: { names: readonly string[] }) {
   );
 }
 
-/** The mail as it is now, and the ways to make it. `template` is the name of its template, where it is one as it comes. */
+/** The present mail, and the ways to change its content. `template` is the name of its template, if it is an unchanged template. */
 export function MailContent({ mail, template }: { mail: Composed; template: string }) {
   const { utr, name, content: source } = mail;
   const language = useLanguage();
@@ -195,14 +195,14 @@ export function MailContent({ mail, template }: { mail: Composed; template: stri
   );
 }
 
-/** Phones show about this many characters of a subject. */
+/** The number of characters of a subject that phones show. */
 const PHONE_CHARACTERS = 40;
 const LONG_CHARACTERS = 60;
-/** A placeholder without a default is about as long as a first name. */
+/** Stands for a merge tag without a default, which is about as long as a first name. */
 const NAME = 'Johanna';
 const MAX_WORDS = 3;
 
-/** A short list, English and German: words that filters weigh and that honest mails rarely need. */
+/** A short list, English and German, of words that spam filters weigh and that honest mails rarely need. */
 const SPAM_WORDS = [
   '100%',
   'act now',
@@ -236,12 +236,12 @@ type SubjectHint =
   | { hint: 'capitals' | 'words'; words: string }
   | { hint: 'marks' | 'preheader' };
 
-/** How many characters the subject has for somebody of whom a name is known. */
+/** Returns the number of characters of the subject for a contact whose name is known. */
 export function subjectLength(subject: string): number {
   return [...withNames(subject)].length;
 }
 
-/** The hints about these two, none where nothing is odd. */
+/** Returns the hints about subject and preview text; none if nothing is unusual. */
 export function subjectHints(subject: string, preheader: string): SubjectHint[] {
   const written = withNames(subject);
   const hints: SubjectHint[] = [];
@@ -256,7 +256,7 @@ export function subjectHints(subject: string, preheader: string): SubjectHint[] 
   return hints;
 }
 
-/** The text with each placeholder's default, or a name, in its place. */
+/** Returns the text with each merge tag replaced by its default, or by a name. */
 function withNames(text: string): string {
   return text.replaceAll(/\(\([ \t]{0,8}\w{1,255}[ \t]{0,8}(?:\|([^()|]{0,1000}))?\)\)/g, (_, given) => given ?? NAME);
 }

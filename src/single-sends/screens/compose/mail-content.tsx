@@ -1,4 +1,7 @@
-/** The content of a mail, of a campaign or of an automation: the ways to make it are the designer, templates and pasted HTML. Code that is too long for a page can be downloaded and replaced. */
+/**
+ * The content of a mail, of a campaign or of an automation, which is made with the designer, templates or pasted HTML. Code
+ * that is too long for a page can be downloaded and replaced.
+ */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
@@ -27,9 +30,9 @@ import {
 } from '../../operations/shown-mails.ts';
 import { MissingParts, missingParts, sendStep, stepPath } from './step.tsx';
 
-/** As whom somebody sees a mail, and which variant of its A/B test. */
+/** The recipient of a preview, and the variant of the A/B test. */
 export interface Seen {
-  /** The address of a person of its audience; without one, anybody of it. */
+  /** The address of a recipient; without one, any recipient. */
   email?: string;
   /** The number of the variant. */
   variant?: string;
@@ -41,25 +44,25 @@ export interface Composed
     'utr' | 'subject' | 'preheader' | 'content' | 'html_size' | 'template_id' | 'sender_id' | 'variants' | 'updated_at'
   > {
   name: string;
-  /** Saves other content, unless it was changed since; gives null when it was saved, else why not. */
+  /** Saves other content, unless it was changed since. Returns null if it was saved, otherwise why not. */
   save(content: Readonly<Record<string, string>>, unchangedSince: string): Promise<Refusal | null>;
-  /** The HTML that it was given. */
+  /** Returns its HTML before merging. */
   code(): Promise<string>;
-  /** Its HTML as somebody sees it. */
+  /** Returns its HTML as a recipient sees it. */
   html(seen: Seen): Promise<string>;
-  /** What its checks say of it as somebody sees it. */
+  /** Returns the findings of its checks for a recipient. */
   check(seen: Seen): Promise<Attempt<Static<typeof checkSingleSendMail.output>>>;
-  /** Sends it as a test. */
+  /** Sends it as a test mail. */
   test(given: { email_address: string; variant?: string }): Promise<Attempt<unknown>>;
-  /** The address of one of its pages. */
+  /** Returns the URL of one of its pages. */
   address(step: string): string;
-  /** What it still lacks before it can be sent, as a part of the page. */
+  /** Returns what it still lacks before it can be sent, as a part of the page. */
   missing(): Promise<VNode | null>;
   /** The address of the page that follows its check; null where none does. */
   next: string | null;
-  /** The link to its designer. */
+  /** Returns the link to its designer. */
   readDesignUrl(): Promise<string>;
-  /** Sends one of its pages. `problem` is what went wrong with the form that was sent. */
+  /** Sends one of its pages. `problem` is the problem with the submitted form. */
   send(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -67,18 +70,18 @@ export interface Composed
   ): unknown;
 }
 
-/** The parameters of its addresses. */
+/** The parameters of its routes. */
 export interface ComposedParams {
   utr: string;
-  /** The utr of its automation, if it is in one. */
+  /** The utr of its automation, if it belongs to one. */
   automation?: string;
 }
 
 export interface ComposedKind {
-  /** What the addresses of its pages begin with, with parameters. */
+  /** The beginning of its pages' routes, with parameters. */
   route: string;
   section: 'campaigns' | 'automations';
-  /** Throws 404 where the account has none. */
+  /** Throws 404 if the account has no such mail. */
   read(request: FastifyRequest, params: ComposedParams): Promise<Composed>;
 }
 
@@ -88,7 +91,7 @@ export const CAMPAIGN: ComposedKind = {
   read: async (request, { utr }) => composedCampaign(request, (await ask(request, readDraft, { utr })).draft),
 };
 
-/** The campaign of this draft. */
+/** Returns the content of this draft of a campaign. */
 export function composedCampaign(request: FastifyRequest, draft: Draft): Composed {
   const { utr } = draft;
   return {
@@ -126,7 +129,7 @@ export async function designScreen(app: FastifyInstance, kind: ComposedKind): Pr
     async (request, reply) => {
       const viewer = viewerOf(request);
       const mail = await kind.read(request, request.params);
-      // The page may be open at another address than the one in links.
+      // The page may be open at another origin than the link has.
       const token = (await mail.readDesignUrl()).split('/').at(-1) ?? '';
       const language = languageOf(request, viewer);
       const title = language.say('compose.design.title');
@@ -222,10 +225,10 @@ function Pictures({ mail, templates }: Choice) {
   );
 }
 
-/** Bytes that are shown for editing. A mail that programs show whole has at most a third of that. */
+/** The maximum number of bytes that are shown for editing. Mail programs show a mail completely only up to about a third of this size. */
 const MAX_SHOWN = 300_000;
 
-/** Bytes of refused code that are shown again. */
+/** The maximum number of bytes of refused code that are shown again. */
 const MAX_SHOWN_AGAIN = 512 * 1024;
 
 export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Promise<void> {
@@ -250,14 +253,14 @@ export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Prom
     const refusal = await replaceContent(language, mail, changes, field(request, 'unchanged_since'));
     if (refusal === null) return reply.redirect(mail.address('content'), 303);
     const now = await kind.read(request, request.params);
-    // What was refused is stored nowhere, so it is shown again, unless escaping it would keep others waiting.
+    // Refused code is stored nowhere, so it is shown again, unless escaping it would delay other requests.
     const size = Buffer.byteLength(html);
     const code = { html: size > MAX_SHOWN_AGAIN ? null : html, size };
     return show(request, reply.code(refusal.status), now, code, refusal.problem);
   });
 }
 
-/** The code in the form, null where the stored one is too long to be shown, and its bytes. */
+/** The code in the form, null if the stored one is too long to be shown, and its size in bytes. */
 interface Code {
   html: string | null;
   size: number;
@@ -302,7 +305,7 @@ function PasteHtml({ mail, html, size }: { mail: Composed } & Code) {
 
 const CONFLICT = 409;
 
-/** Gives null when it was saved, else why not. */
+/** Saves submitted content. Returns null if it was saved, otherwise why not. */
 async function replaceContent(
   language: Language,
   mail: Composed,

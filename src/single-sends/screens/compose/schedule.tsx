@@ -1,4 +1,7 @@
-/** The last step: sending now, or later on a day and at a time in one zone or in that of each recipient. The buttons say to how many people. */
+/**
+ * The last step: sending now, or later at a date and time in one time zone or in that of each recipient. The buttons show the
+ * number of recipients.
+ */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
@@ -54,10 +57,10 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     const { date, time } = start === null || isLocal ? when : wallClock(start, draft.time_zone);
     const sent = await attempt(request, updateSingleSend, {
       ...draft,
-      // Nothing leaves that its sender has not seen, so a form without it counts as one of an older version.
+      // A send must be based on the version that the user has seen, so a form without this field counts as an old version.
       unchanged_since: field(request, 'unchanged_since') || NOTHING_SEEN,
       canary_percent: field(request, isLater ? 'first_later' : 'first_now') || 0,
-      // The form asks only in an account with limits of mails per person.
+      // The form has this field only if the account has frequency caps.
       ignores_caps: field(request, isLater ? 'caps_later' : 'caps_now') || draft.ignores_caps,
       ...(isLater
         ? { schedule_type: LATER, schedule_date: date, schedule_time: time, local_time: isLocal ? 1 : 0 }
@@ -65,7 +68,7 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     });
     if ('problems' in sent) {
       const { status, problems } = sent;
-      // A button that was pressed twice: the first time did it.
+      // The button was pressed twice, and the first press has sent the campaign.
       if (status === CONFLICT && isLeaving(draft)) return toCampaign(reply, draft.utr);
       const isSchedule = sent.problem === '' && Object.keys(problems).every((name) => /^(schedule|local)_/.test(name));
       const problem =
@@ -116,7 +119,7 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
   }
 }
 
-/** Whether it rests before it leaves, or has left. */
+/** Returns true if it is queued or has been sent. */
 function isLeaving({ status, schedule_type: type }: Draft): boolean {
   return status > SINGLE_SEND_STATUS.queued || (status === SINGLE_SEND_STATUS.queued && type !== LATER);
 }
@@ -136,7 +139,7 @@ interface ScheduleProps {
   hasCaps: boolean;
   times: LeavingTimes;
   limits: ResultLimits;
-  /** Whether the reader may change what holds for all campaigns. */
+  /** True if the user may change the settings that apply to all campaigns. */
   mayChange: boolean;
   now: Date;
   when?: When;
@@ -227,18 +230,21 @@ function Now({ draft, count, caps }: { draft: Draft; count: number; caps: Compon
 }
 
 const LATER = 1;
-/** The choice of the zone of each recipient. */
+/** The option for the recipient's own time zone. */
 const OWN_ZONES = 'own';
 const DAY_MS = 86_400_000;
 
-/** Day, time and zone as they were given. */
+/** Date, time and time zone as submitted. */
 interface When {
   date: string;
   time: string;
   zone: string;
 }
 
-/** The moment that was meant, or that for whom no zone is known; null where it is none, which the API says in its own words. */
+/**
+ * Returns the chosen moment; with own time zones, that of recipients whose time zone is unknown. Returns null if it is invalid,
+ * which the API reports in its own words.
+ */
 function findStart({ date, time, zone: given }: When, accountZone: string, ownZone: string): Date | null {
   const day = parseScheduleDate(date);
   const hour = parseScheduleTime(time);
@@ -246,7 +252,7 @@ function findStart({ date, time, zone: given }: When, accountZone: string, ownZo
   return day === null || hour === null || ![accountZone, ownZone].includes(zone) ? null : toUtc(day, hour, zone);
 }
 
-/** Says on the next page for when a campaign was scheduled by the zones of its recipients, and until when it can be changed. */
+/** Shows on the next page when a campaign in the recipients' own time zones starts, and until when it can be changed. */
 function sayBookedLocally(reply: FastifyReply, language: Language, local: LocalTime, now: Date): void {
   const { date, time, zone } = local;
   const shown = language.weekdayTime(toUtc(date, time, zone), zone);
@@ -255,10 +261,10 @@ function sayBookedLocally(reply: FastifyReply, language: Language, local: LocalT
   else setFlash(reply, 'good', 'local.done', { time: shown, first: language.weekdayTime(first, zone), zone });
 }
 
-/** When mail of the account leaves. */
+/** When mail of the account is sent. */
 type LeavingTimes = Static<typeof readWindow.output>;
 
-/** That mail does not leave at this time. */
+/** A notice that mail is not sent at this time. */
 function LeavingNotice({ times }: { times: LeavingTimes }) {
   const language = useLanguage();
   const opens = recordTime(times.waits_until);
@@ -267,7 +273,7 @@ function LeavingNotice({ times }: { times: LeavingTimes }) {
   return <Notice>{language.say('window.now', { time: language.weekdayTime(opens, zone), zone })}</Notice>;
 }
 
-/** Says on the next page for when a campaign was scheduled, and from when on it leaves if that is another time. */
+/** Shows on the next page when a campaign is scheduled, and from when on it is sent if that differs. */
 function sayBooked(
   reply: FastifyReply,
   language: Language,
@@ -294,7 +300,7 @@ function Later({ draft, audience, caps, now, when, problems = {} }: LaterProps) 
   const language = useLanguage();
   const { recipients: count, with_zone: known } = audience;
   const isBooked = draft.status === SINGLE_SEND_STATUS.queued && draft.schedule_type === LATER;
-  // UTC is the zone of an installation whose owner has set none: then it is the reader's own that is meant.
+  // UTC is the default of an installation without a time zone. Then the user's own time zone is proposed.
   const usualZone = draft.time_zone === 'UTC' ? language.zone : draft.time_zone;
   const tomorrow = wallClock(new Date(now.getTime() + DAY_MS), usualZone).date;
   const shown = when ?? {
@@ -303,7 +309,7 @@ function Later({ draft, audience, caps, now, when, problems = {} }: LaterProps) 
     zone: !isBooked ? usualZone : draft.local_time === 1 ? OWN_ZONES : draft.time_zone,
   };
   const zones = [...new Set([draft.time_zone, language.zone])];
-  // The API knows the fields by other names.
+  // The API has other names for the fields.
   const { schedule_date: date, schedule_time: time, local_time: zone } = problems;
   const named = { ...(date && { date }), ...(time && { time }), ...(zone && { zone }) };
   return (
@@ -361,7 +367,7 @@ function Later({ draft, audience, caps, now, when, problems = {} }: LaterProps) 
 
 const FIRST_PERCENTS = [0, 1, 2, 3, 4, 5];
 
-/** How many get it first. A small audience gets it at once, and an A/B test begins with a part of its own. */
+/** The size of the canary. A small audience has none, and an A/B test has a test group of its own. */
 function FirstPart({ name, draft, count }: { name: string; draft: Draft; count: number }) {
   const language = useLanguage();
   if (count < MIN_AUDIENCE || draft.variants > 1) return null;

@@ -144,7 +144,7 @@ export function SavedForm({
 export type Choices = Awaited<ReturnType<typeof readChoices>>;
 export type SenderChoice = Choices['senders'][number];
 
-/** Reads what the account has to choose of. */
+/** Reads the choices of the account. */
 export async function readChoices(request: FastifyRequest) {
   const [targets, senders, groups] = await Promise.all([
     readTargets(request),
@@ -157,14 +157,14 @@ export async function readChoices(request: FastifyRequest) {
 const CONFLICT = 409;
 const SEE_OTHER = 303;
 
-/** A step whose form saves itself. */
+/** A step whose form is saved automatically. */
 interface SavedStep {
   step: Step;
-  /** What its form sent. */
+  /** Returns the submitted fields. */
   given(request: FastifyRequest): Fields;
-  /** Its fields as they are stored. */
+  /** Returns the stored fields. */
   stored(draft: Draft): Fields;
-  /** Its form with these values and what is wrong with them. */
+  /** Returns the form with these values and their problems. */
   content(request: FastifyRequest, draft: Draft, values: Fields, problems: Problems): Promise<VNode>;
 }
 
@@ -183,7 +183,7 @@ export function savedStep(app: FastifyInstance, saved: SavedStep): void {
   app.post<ByUtr>(url, (request, reply) => saveStep(request, reply, saved));
 }
 
-/** Saves; answers with a redirect to the next step or the same one, the form again, or the page to choose a version. */
+/** Saves a step. Answers with a redirect to the next or the same step, with the form again, or with the page to choose a version. */
 async function saveStep(request: FastifyRequest<ByUtr>, reply: FastifyReply, { step, ...form }: SavedStep) {
   const { utr } = request.params;
   const given = form.given(request);
@@ -199,7 +199,7 @@ async function saveStep(request: FastifyRequest<ByUtr>, reply: FastifyReply, { s
     const stored = form.stored(draft);
     const now = Object.fromEntries(Object.keys(given).map((name) => [name, stored[name] ?? '']));
     const seen = field(request, 'seen');
-    // Another step, or the same values, were saved meanwhile: nobody's words are lost.
+    // If another step, or the same values, were saved meanwhile, no text is lost.
     const isOwn = seen === seenValue(now) || seenValue(given) === seenValue(now);
     if (!isOwn) return sendConflict(request, reply.code(CONFLICT), { draft, step, given, now });
     saved = await save(draft.updated_at);
@@ -304,7 +304,7 @@ function shown(language: Language, { targets, senders, groups }: Choices, name: 
 /** The fields that a step changes. */
 export type Fields = Readonly<Record<string, string | readonly string[]>>;
 
-/** What a form carries along to tell later whether its fields were changed by somebody else: a digest of their values. */
+/** Returns a digest of the fields' values, which a form submits to show later whether somebody else has changed them. */
 export function seenValue(fields: Fields): string {
   const ordered = Object.entries(fields).map(([name, value]) => [
     name,
@@ -318,7 +318,7 @@ type Missing = (typeof MISSING)[number];
 
 type Needed = Pick<Draft, 'sender_id' | 'unsubscribe_group_id' | 'subject' | 'preheader' | 'content'>;
 
-/** What a send still lacks, in the order of the steps. */
+/** Returns what a campaign still lacks, in the order of the steps. */
 export function missingParts(draft: Needed, audience: Audience): Missing[] {
   const has: Record<Missing, boolean> = {
     people: audience.recipients > 0,
