@@ -23,7 +23,7 @@ export interface SeenDomain {
   checks: Record<(typeof DOMAIN_CHECKS)[number], Finding['state']>;
   /** The findings in the order of the checks. Earlier releases did not store them. */
   findings?: KeptFinding[];
-  /** The checks that passed at any time. Earlier releases did not store them. */
+  /** The checks that have ever passed. Earlier releases did not store them. */
   worked?: (typeof DOMAIN_CHECKS)[number][];
   /** When this domain was checked separately, epoch milliseconds; absent if it was checked with the others. */
   at?: number;
@@ -64,7 +64,7 @@ export function recordDoctorFindings(client: Database, findings: DoctorFindings)
 
 const keyOf = ({ domain, returnPath }: SeenDomain) => `${domain} ${returnPath}`;
 
-/** The checks of a domain that pass now, or passed at any time before. */
+/** The checks of a domain that pass now or have ever passed. */
 function everPassed(now: SeenDomain, before: SeenDomain | undefined) {
   return DOMAIN_CHECKS.filter(
     (check) => now.checks[check] === 'ok' || before?.checks[check] === 'ok' || before?.worked?.includes(check),
@@ -81,12 +81,12 @@ export function recordSeenDomains(client: Database, domains: readonly SeenDomain
   record.immediate();
 }
 
-/** The findings about records that nobody has published. */
+/** The findings about records that were never published. */
 const UNPUBLISHED: readonly unknown[] = ['dns_no_record', 'dkim_missing', 'dmarc_none'] satisfies SentenceCode[];
 
 /**
- * The results for a domain, where a record that was never published is a weakness and no failure: nothing is broken before its owner has set it
- * up. A wrong record, and one that has disappeared, stay failures.
+ * The results for a domain, with a warning instead of a failure for a record that was never published, because nothing is broken before
+ * the owner sets it up. A wrong record, or one that has disappeared, remains a failure.
  */
 function beforeSetUp(seen: SeenDomain): SeenDomain {
   const checks = { ...seen.checks };
@@ -101,8 +101,8 @@ function beforeSetUp(seen: SeenDomain): SeenDomain {
 }
 
 /**
- * The latest results for this domain with its current return path and keys, and their time; undefined if there are none. What was never set up
- * is a warning in them.
+ * The latest results for this domain with its current return path and keys, and their time; undefined if there are none. A record that
+ * was never published is a warning.
  */
 export function findSeenDomain(
   doctor: DoctorFindings | null,

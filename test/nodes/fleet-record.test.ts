@@ -58,7 +58,7 @@ t.test(
   async (t) => {
     const { record, clock, states } = await open(t);
     const node = { ...NODE };
-    record.look([node], true);
+    record.update([node], true);
     t.strictSame(states(), [['run 1', 'sending']]);
     for (const [change, state] of [
       [{ refusal: '550 listed' }, 'refused'],
@@ -66,13 +66,13 @@ t.test(
       [{ isEnding: false, refusal: '', isKnown: false }, 'waiting'],
       [{ isKnown: true }, 'sending'],
     ] as const) {
-      record.look([Object.assign(node, change)], true);
+      record.update([Object.assign(node, change)], true);
       t.strictSame(states(), [['run 1', state]]);
     }
     clock.advance(7000);
-    record.look([node], true);
+    record.update([node], true);
     t.strictSame(states(), [['run 1', 'silent']], 'its lease has run out');
-    record.look([{ ...NODE, run: 'run 2', heardAt: clock.monotonic() }], true);
+    record.update([{ ...NODE, run: 'run 2', heardAt: clock.monotonic() }], true);
     t.strictSame(states(), [['run 2', 'sending']], 'one of its name is back');
     record.remove('run 2');
     t.strictSame(states(), []);
@@ -85,7 +85,7 @@ t.test(
     const { record, clock, leave, warnings, reason } = await open(t);
     const look = (nodes: FleetNode[], isConnected = true) => {
       for (const node of nodes) node.heardAt = clock.monotonic();
-      record.look(nodes, isConnected);
+      record.update(nodes, isConnected);
       return reason();
     };
     t.equal(look([]), null, 'not at once: a node may be about to come');
@@ -125,7 +125,7 @@ t.test(
     };
     // A node of another release, or one that is wrong, may send anything.
     fleet.addUnknown(JSON.parse(JSON.stringify(wrong)));
-    record.look(fleet.all, true);
+    record.update(fleet.all, true);
     t.match(list(), [{ name: 'node', version: '', rate: 0, capacity: 0 }]);
     t.equal(list()[0]?.refusal.length, 500);
   },

@@ -38,7 +38,7 @@ export interface CheckContext {
 const PREFERENCES_PREVIEW = '/u/preview';
 const MAX_NAMES = 5;
 const MAX_NAME = 80;
-/** So many places with sample text are named, since each is a link to where it stands. */
+/** The maximum number of places with sample text that are listed, because each is shown as a link. */
 const MAX_PLACES = 20;
 
 /** The checks that a mail in the outbox gets, too. */
@@ -87,9 +87,9 @@ function withUndescribedImages(found: SharedFinding, template: string): SharedFi
 }
 
 function countUndescribedImages({ tagName, attributes, children = [] }: MjmlNode): number {
-  const isSilent =
+  const lacksAlternativeText =
     tagName === 'mj-image' && attributes.alt === undefined && attributes['data-decoration'] === undefined;
-  return children.reduce((count, child) => count + countUndescribedImages(child), isSilent ? 1 : 0);
+  return children.reduce((count, child) => count + countUndescribedImages(child), lacksAlternativeText ? 1 : 0);
 }
 
 /** Whether a link works on any machine: a web address with a dot in its host, an e-mail address or a phone number. */

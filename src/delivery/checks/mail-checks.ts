@@ -54,7 +54,7 @@ const WITHIN_TEXT = new Set([
   'u',
 ]);
 
-/** What is in the HTML of a mail. */
+/** The parts of a mail's HTML that the checks need. */
 export interface MailContent {
   links: MailLink[];
   /** Its visible texts, each from one element that ends a text to the next, such as a paragraph or a cell, with single spaces. */

@@ -1,29 +1,29 @@
 /**
- * Finds text of the built-in templates that was left in a mail. The samples are read from the templates themselves. What several of them
- * share is no sample, nor what has merge tags, a line that ends with a comma, or the footer: those are meant to stay.
+ * Finds sample text of the built-in templates that is still in a mail. The samples are read from the templates themselves. Texts shared by
+ * several templates, texts with merge tags, lines that end with a comma, and the footer are not samples, because they are meant to stay.
  */
 import { readFileSync } from 'node:fs';
 import { listTemplates, templateFile } from '../../database/seed.ts';
 import { type MailContent, readHtml } from './mail-checks.ts';
 
 interface Samples {
-  /** Which template has each text. */
+  /** The templates that contain each text. */
   texts: ReadonlyMap<string, number>;
   /** The hosts of the templates' links. */
   hosts: ReadonlySet<string>;
 }
 
 const MIN_WORDS = 3;
-/** A shorter text, such as “Behind the scenes”, may be somebody's own: it counts only beside another one of its template. */
+/** A shorter text, such as “Behind the scenes”, may be the owner's: it counts only together with another text of the same template. */
 const SURE_WORDS = 6;
-/** A word of letters and digits, such as a code for a discount. */
+/** A word of letters and digits, such as a discount code. */
 const CODE = /^(?=.*\p{L})(?=.*\d)[\p{L}\d]{5,}$/u;
-/** The footer begins with it. */
+/** The beginning of the footer. */
 const ADDRESS = '((sender_address))';
 
 let samples: Samples | undefined;
 
-/** The places of a mail that still say what a template says, each once: the text, or the address of a link. */
+/** The texts and link URLs in a mail that are still those of a template, each once. */
 export function findSampleText({ blocks, links }: Pick<MailContent, 'blocks' | 'links'>): string[] {
   samples ??= readSamples();
   const { texts, hosts } = samples;

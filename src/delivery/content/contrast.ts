@@ -1,6 +1,6 @@
 /** Contrast of two colours (WCAG 2.2, definitions of contrast ratio and relative luminance). */
 
-/** Converts a hexadecimal colour such as `#fff` to six digits without the sign; null for any other notation. */
+/** Converts a hexadecimal colour such as `#fff` to six digits without the `#`; null for any other notation. */
 export function hexDigits(colour: string): string | null {
   const digits = /^#([\da-f]{3}|[\da-f]{6})$/i.exec(colour)?.[1];
   if (digits === undefined) return null;

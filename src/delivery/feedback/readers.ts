@@ -8,7 +8,7 @@ import { MADE_BY, type MadeBy } from '../../database/schema/index.ts';
 
 /**
  * The classes of user agents. `imageProxy` is a mailbox provider's proxy that loads images when the recipient opens the mail, and sometimes
- * already when the mail arrives.
+ * already when the mail arrives. `proxied` is a proxy that loads images whether or not anyone opens the mail.
  */
 export const READERS = ['person', 'imageProxy', 'proxied', 'machine'] as const;
 export type Reader = (typeof READERS)[number];

@@ -18,7 +18,7 @@ export function sharedUrls(
   return { open: `${origin}/o/${token}.gif`, click: `${origin}/c/${token}/` };
 }
 
-/** The mailing that a shared link belongs to, with `NOBODY` as its delivery; null if the token is not a shared link's. */
+/** The mailing that a shared link belongs to, with `NO_DELIVERY` as its delivery; null if the token is not a shared link's. */
 export function readShared(tokens: Pick<LinkTokens, 'read'>, token: string): RecipientIds | null {
   const [mailing, user] = tokens.read(PURPOSE, token)?.split(' ').map(Number) ?? [];
   if (mailing === undefined || user === undefined) return null;

@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
 
 /** A step that has failed every time for this long is reported. */
-const TOLD_AFTER_MS = 10_000;
+const REPORTED_AFTER_MS = 10_000;
 /** A step that has not been tried for this long is no longer considered running. */
 const FORGOTTEN_AFTER_MS = 60_000;
 
@@ -11,7 +11,7 @@ const FORGOTTEN_AFTER_MS = 60_000;
 const STEP_OWNERS = ['background', 'nodes', 'node_pages'] as const;
 type StepOwner = (typeof STEP_OWNERS)[number];
 
-const storedName = (keeper: StepOwner) => `failing_steps_${keeper}`;
+const storedName = (owner: StepOwner) => `failing_steps_${owner}`;
 
 export class FailingSteps {
   readonly #client: Database;
@@ -20,9 +20,9 @@ export class FailingSteps {
   /** When each step first failed since it last worked, and when it last failed; monotonic milliseconds. */
   readonly #failed = new Map<string, { since: number; last: number }>();
 
-  constructor(client: Database, keeper: StepOwner, monotonic: () => number) {
+  constructor(client: Database, owner: StepOwner, monotonic: () => number) {
     this.#client = client;
-    this.#name = storedName(keeper);
+    this.#name = storedName(owner);
     this.#monotonic = monotonic;
   }
 
@@ -61,18 +61,20 @@ export class FailingSteps {
   write(): void {
     const now = this.#monotonic();
     for (const [step, { last }] of this.#failed) if (now - last >= FORGOTTEN_AFTER_MS) this.#failed.delete(step);
-    const told = [...this.#failed].flatMap(([step, { since, last }]) => (last - since >= TOLD_AFTER_MS ? [step] : []));
-    const text = JSON.stringify(told.sort());
+    const reported = [...this.#failed].flatMap(([step, { since, last }]) =>
+      last - since >= REPORTED_AFTER_MS ? [step] : [],
+    );
+    const text = JSON.stringify(reported.sort());
     if (text !== (findNamedValue(this.#client, this.#name) ?? '[]')) writeNamedValue(this.#client, this.#name, text);
   }
 }
 
 /** The steps that keep failing now. */
 export function failingSteps(client: Database): string[] {
-  return STEP_OWNERS.flatMap((keeper): string[] => JSON.parse(findNamedValue(client, storedName(keeper)) ?? '[]'));
+  return STEP_OWNERS.flatMap((owner): string[] => JSON.parse(findNamedValue(client, storedName(owner)) ?? '[]'));
 }
 
 /** Deletes the lists written by an earlier run. */
 export function forgetFailingSteps(client: Database): void {
-  for (const keeper of STEP_OWNERS) removeNamedValue(client, storedName(keeper));
+  for (const owner of STEP_OWNERS) removeNamedValue(client, storedName(owner));
 }

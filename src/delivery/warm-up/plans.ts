@@ -180,7 +180,7 @@ export interface Plan {
   until_volume: number;
 }
 
-/** What a plan has unless its owner says otherwise; docs/sending-well.md says why. */
+/** The default values of a plan; docs/sending-well.md explains them. */
 export const USUAL_PLAN = { volume: 50, growth: 50 };
 
 /**

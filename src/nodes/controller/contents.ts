@@ -46,14 +46,14 @@ export class Contents {
     return name;
   }
 
-  /** Keeps bytes under a new name until `takeBack`. */
-  lend(bytes: Uint8Array): string {
+  /** Keeps bytes under a new name until `removeTemporary`. */
+  storeTemporarily(bytes: Uint8Array): string {
     const name = this.#newName();
     this.#lent.set(name, bytes);
     return name;
   }
 
-  takeBack(name: string): void {
+  removeTemporary(name: string): void {
     this.#lent.delete(name);
   }
 

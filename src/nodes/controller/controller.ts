@@ -194,7 +194,7 @@ export class Controller {
 
   #record(record: FleetRecord, handoffs: NodeHandoffs): void {
     this.#guarded('the nodes could not be written down; it will be tried again', () => {
-      record.look(handoffs.fleet.all, this.#connection !== null && !this.#isCutOff);
+      record.update(handoffs.fleet.all, this.#connection !== null && !this.#isCutOff);
       this.#failing.write();
     });
     this.#writeRefusals();

@@ -9,7 +9,7 @@ import type { FleetNode } from './fleet.ts';
 /** How often nodes are written; at once if a node comes, goes or changes its state. */
 const WRITE_MS = 2000;
 /** A short time without any node, such as at startup, is not reported. */
-const TOLD_AFTER_MS = 3000;
+const REPORTED_AFTER_MS = 3000;
 /** How long a silent node stays in the list, unless a node with its name returns. */
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 
@@ -45,7 +45,7 @@ export class FleetRecord {
   }
 
   /** Writes changes. `isConnected`: whether NATS is reachable; otherwise the state of the nodes is unknown. */
-  look(nodes: readonly FleetNode[], isConnected: boolean): void {
+  update(nodes: readonly FleetNode[], isConnected: boolean): void {
     // Nodes without a name have pages from before a restart, and have not sent a heartbeat since.
     const heard = nodes.filter(({ name }) => name !== '');
     this.#note(this.#whyStuck(heard, isConnected));
@@ -101,9 +101,9 @@ export class FleetRecord {
   /** Why no node can take mail; null if one can, or soon will. */
   #whyStuck(nodes: readonly FleetNode[], isConnected: boolean): Sentence | null {
     if (!isConnected) return sentence('waits_nats');
-    const there = nodes.filter((node) => !['silent', 'draining'].includes(this.#stateOf(node)));
-    if (there.length === 0) return sentence('waits_no_node');
-    const matching = there.filter(({ protocol }) => isUnderstood(protocol));
+    const present = nodes.filter((node) => !['silent', 'draining'].includes(this.#stateOf(node)));
+    if (present.length === 0) return sentence('waits_no_node');
+    const matching = present.filter(({ protocol }) => isUnderstood(protocol));
     if (matching.length === 0) return sentence('waits_release');
     const taking = matching.filter((node) => this.#stateOf(node) !== 'refused');
     if (taking.length === 0) return sentence('waits_refused');
@@ -115,7 +115,7 @@ export class FleetRecord {
     const now = monotonic();
     this.#stuckSince = reason === null ? null : (this.#stuckSince ?? now);
     const isReported =
-      this.#stuckSince === null || now - this.#stuckSince >= TOLD_AFTER_MS || mailWaitsReason(client) !== null;
+      this.#stuckSince === null || now - this.#stuckSince >= REPORTED_AFTER_MS || mailWaitsReason(client) !== null;
     if (isReported && noteMailWaits(client, reason))
       warn({ reason }, reason === null ? 'mail leaves again' : 'mail waits');
   }

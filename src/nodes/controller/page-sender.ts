@@ -69,11 +69,11 @@ export class PageSender {
   async #deliver(run: string, command: Command, isOpen: () => boolean): Promise<void> {
     const bytes = encoded(command);
     if (bytes.length <= MAX_MESSAGE) return this.#repeat(run, bytes, isOpen);
-    const pageIn = this.#contents.lend(Buffer.from(JSON.stringify(command.page)));
+    const pageIn = this.#contents.storeTemporarily(Buffer.from(JSON.stringify(command.page)));
     try {
       await this.#repeat(run, encoded({ brain: command.brain, pageIn }), isOpen);
     } finally {
-      this.#contents.takeBack(pageIn);
+      this.#contents.removeTemporary(pageIn);
     }
   }
 

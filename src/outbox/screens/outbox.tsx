@@ -146,7 +146,7 @@ interface Call {
   Querystring: { view?: string; open?: string };
 }
 
-/** Whether the mail is opened as its recipient, which who changes nothing may not. */
+/** Whether the mail is opened as its recipient, which users with read access only may not do. */
 const isOpened = (request: FastifyRequest<Call>) => request.query.open === '1' && viewerOf(request).role !== 'viewer';
 
 const LIST = { href: '/outbox', label: 'nav.outbox' } as const;
@@ -158,7 +158,7 @@ interface MailProps {
   /** Whether the tokens in its links were removed for this user. */
   isHidden: boolean;
   isOpened: boolean;
-  /** Where links of this service lead. */
+  /** The origins of this service's links. */
   origins: readonly string[];
 }
 
@@ -254,12 +254,12 @@ function Looks(props: MailProps) {
   );
 }
 
-/** What can be done with the mail as if it had arrived, and where that is seen. */
+/** The actions of a recipient who received the mail, and links to the pages that show their effect. */
 function Recipient({ mail, parts, isOpened, origins }: MailProps) {
   const language = useLanguage();
   const { contact_id: contact, single_send_utr: send, automation_utr: automation } = mail;
   const leave = unsubscribeUrl(parts);
-  // A mail of no campaign, such as the one that verifies a sender, counts nowhere.
+  // A mail without a campaign, such as a sender's verification mail, is not counted anywhere.
   if (leave === null) return <p class="quiet-text">{language.say('outbox.note')}</p>;
   const report = send !== null ? `/campaigns/${send}` : automation !== null ? `/automations/${automation}` : null;
   return (
@@ -293,13 +293,13 @@ function Recipient({ mail, parts, isOpened, origins }: MailProps) {
   );
 }
 
-/** The address at which its recipient unsubscribes (RFC 2369 3.2); null where the mail has none. */
+/** The URL at which the recipient unsubscribes (RFC 2369 3.2); null if the mail has none. */
 function unsubscribeUrl({ headers }: MailParts): string | null {
   const header = headers.find(({ name }) => name.toLowerCase() === 'list-unsubscribe');
   return /<(https?:[^<>]+)>/.exec(header?.value ?? '')?.[1] ?? null;
 }
 
-/** A link of the mail, which opens a tab of its own. */
+/** A link in the mail, which opens in a new tab. */
 function NewTab({ url, look, children }: { url: string; look?: string; children: ComponentChildren }) {
   return (
     <a href={url} class={look} target="_blank" rel="noreferrer">
@@ -308,7 +308,7 @@ function NewTab({ url, look, children }: { url: string; look?: string; children:
   );
 }
 
-/** The text part, in which addresses of pages are links, unless they act for nobody. */
+/** The text part, in which URLs are links, unless their tokens were removed. */
 function LinkedText({ parts: { text }, isHidden, origins }: MailProps) {
   if (isHidden) return text;
   return (text ?? '').split(/(https?:\/\/[^\s<>"]+)/).map((piece, at) =>
