@@ -211,7 +211,7 @@ function Checks({ composed, findings }: { composed: Composed; findings: readonly
 function SampleText({ composed, names }: { composed: Composed; names: readonly string[] }) {
   const isCode = composed.content === 'html';
   return (
-    <ul class="samples small">
+    <ul class="samples link-list small">
       {names.map((name) => (
         <li key={name}>
           <a href={isCode ? composed.address('html') : withQuery(composed.address('design'), { find: name })}>{name}</a>

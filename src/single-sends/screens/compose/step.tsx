@@ -346,7 +346,7 @@ export function MissingParts({ utr, missing }: { utr: string; missing: ReturnTyp
   return (
     <Notice tone="warn">
       <p>{language.say('compose.schedule.missing')}</p>
-      <ul>
+      <ul class="link-list">
         {missing.map((part) => (
           <li key={part}>
             <a href={stepPath(utr, PLACES[part])}>{language.say(`compose.missing.${part}`)}</a>
