@@ -183,7 +183,7 @@ export async function freezeSchedule(
   return 'problem' in frozen ? { ...frozen, code: 'content_invalid' } : frozen;
 }
 
-/** What is wrong with a mail, in a sentence that names it, unless its sender is what is wrong. */
+/** Returns the fault of a mail in a sentence that names the mail, unless its sender is at fault. */
 export function problemOf(
   code: 'live_mail_broken' | 'held_mail',
   { subject }: Pick<Schedule, 'subject'>,

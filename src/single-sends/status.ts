@@ -16,7 +16,7 @@ const NOT_BY_USER = { changed_by: null };
 type SingleSend = typeof singleSends.$inferSelect;
 /** The columns of a single send other than those that this file sets. */
 type Columns = Omit<typeof singleSends.$inferInsert, 'id' | 'status' | 'held_code' | 'held_reason' | 'hidden_at'>;
-/** What is new, or going to be sent, is on the list of campaigns. */
+/** New and queued single sends are on the list of campaigns. */
 const LISTED = { hidden_at: null };
 
 /** Stores a new single send with the status queued. */
@@ -69,12 +69,12 @@ export function runAgain(db: Db, id: number, now: string): void {
     .run();
 }
 
-/** Whether a single send is at rest, as SQL: nothing of it leaves unless somebody queues it again. */
+/** SQL: true if a single send is at rest, so that none of its mail is sent unless a user queues it again. */
 const AT_REST = `status IN (${SINGLE_SEND_STATUS.draft}, ${SINGLE_SEND_STATUS.completed}) AND held_code IS NOT 'sender_unverified'`;
 
 /**
- * Takes those of these single sends that are at rest off the list of campaigns, or puts all of them back on it where `hidden_at` is null.
- * `hidden_at` is an ISO timestamp. Gives how many it was done to.
+ * Archives those of these single sends that are at rest, or puts all of them back on the list of campaigns if `hidden_at` is
+ * null. `hidden_at` is an ISO timestamp. Returns how many were changed.
  */
 export function hideSends(db: Db, ids: readonly number[], hidden_at: string | null): number {
   const which = hidden_at === null ? '' : `AND ${AT_REST}`;

@@ -15,7 +15,7 @@ export interface ImportOptions {
   startsAutomations: boolean;
   /** What all contacts of the file are unsubscribed from: nothing, all mail, or the group with this id. */
   unsubscribe: 'nothing' | 'all' | number;
-  /** The domains of addresses that are corrected to the one that they look misspelt from (`meantDomain`). */
+  /** The domains of addresses that are corrected to the intended domain, because they look misspelt (`meantDomain`). */
   correctedDomains: readonly string[];
 }
 

@@ -36,7 +36,7 @@ interface Header {
 }
 
 const MAX_LENGTH = 255;
-/** So many characters of a cell are kept with what is wrong with it. */
+/** The maximum length of a cell that is stored with its error. */
 const MAX_SHOWN = 100;
 /**
  * The column with the choice whether a contact's opens and clicks may be recorded. It is not a field of contacts, because the
@@ -250,7 +250,10 @@ export class RowReader {
   }
 }
 
-/** What is wrong with a cell, and the cell. A long one ends with a whole word, so that no part of an address stays when that is erased. */
+/**
+ * Returns the error of a cell with the cell's text. A long text is cut after a whole word, so that no part of an address
+ * remains when that address is erased.
+ */
 function refusal(problem: Parameters<typeof stored>[0], cell: string): Pick<RowError, 'text' | 'value'> {
   const value = cell.length > MAX_SHOWN ? `${cell.slice(0, MAX_SHOWN).replace(/\S*$/, '')}…` : cell;
   return { text: stored(problem), value: value.toWellFormed() };

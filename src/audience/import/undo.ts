@@ -159,7 +159,7 @@ function removeExpired(db: Db, clock: Clock): boolean {
     ).run(id);
     if (changes > 0) return true;
   }
-  // What is wrong with rows stays; their cells go with the rest.
+  // The errors of rows stay; the texts of their cells are removed with the other records.
   prepared(
     db.$client,
     `UPDATE contact_imports SET undo_until = NULL,

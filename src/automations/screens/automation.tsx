@@ -66,7 +66,7 @@ export async function automationScreen(app: FastifyInstance, { clock }: { clock:
         <>
           <WhoEnters series={series} target={target} />
           {summary.state === 'live' && <Waits waits_until={times.waits_until} />}
-          {/* What holds it already, the overview says. */}
+          {/* The overview already shows why the automation is held. */}
           {summary.held_reason === null && <WhyHeld reason={unverified} viewer={viewer} />}
           {canChange && <Actions series={series} target={target} isUnverified={unverified !== null} />}
           <Overview {...{ summary, report, canChange, viewer }} now={clock.now()} />
@@ -262,11 +262,11 @@ interface ActionsProps {
   series: Series;
   /** Who enters it; undefined where it has none. */
   target: Target | undefined;
-  /** Whether the sender of one of its mails has to be verified before it may start. */
+  /** Returns true if the sender of one of its mails must be verified before the automation can start. */
   isUnverified: boolean;
 }
 
-/** What can be done with an automation as a whole. */
+/** The actions on an automation as a whole. */
 function Actions({ series, target, isUnverified }: ActionsProps) {
   const language = useLanguage();
   const { utr, people } = series;

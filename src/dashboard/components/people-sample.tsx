@@ -1,4 +1,4 @@
-/** Some of the contacts that are meant, each with a link to its page. */
+/** A sample of contacts, each with a link to its page. */
 
 interface PeopleSampleProps {
   contacts: readonly { id: number; fullname: string; email: string }[];

@@ -315,7 +315,7 @@ const record = recordObject(ListedRecipient, deliveries, {
 const MEASURED = `(m.delivered - ${keptMails('m')} - m.unmeasured)`;
 const share = (column: string) => `iif(${MEASURED} > 0, CAST(m.${column} AS REAL) / ${MEASURED}, NULL)`;
 
-/** What an order sorts by, as SQL. */
+/** SQL: what an order of the list sorts by. */
 const SORTED_BY = {
   newest: 's.id DESC',
   name: 'fold(s.single_send_name), s.id DESC',

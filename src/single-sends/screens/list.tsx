@@ -25,7 +25,7 @@ import { SHOWN_STATES } from '../status.ts';
 import { stepPath } from './compose/step.tsx';
 import { readTargets, type Target } from './compose/targets.ts';
 
-/** So many rows are at most two windows high. */
+/** The number of rows of a page, which is at most two windows high. */
 const ROWS = 20;
 const STATES = [...SHOWN_STATES, 'archived'] as const;
 const SEE_OTHER = 303;
@@ -123,7 +123,7 @@ export async function campaignList(app: FastifyInstance, { clock }: Pick<Deps, '
   });
 }
 
-/** Whether there is no campaign at all, not even an archived one. */
+/** True if there is no campaign at all, not even an archived one. */
 async function hasNone(request: FastifyRequest): Promise<boolean> {
   return (await ask(request, listSummaries, { limit: 1 })).summaries.length === 0;
 }
@@ -318,7 +318,7 @@ function Row({ summary, usual, names, kept, mayChange, now }: RowProps) {
   );
 }
 
-/** Whether it is composed still: a draft, or held before it reached anybody. */
+/** Returns true if the campaign is still being composed: a draft, or held before any recipient got it. */
 function isUnsent({ state, recipients }: Summary): boolean {
   return state === 'draft' || (state === 'held' && recipients === 0);
 }
@@ -368,7 +368,7 @@ function Rate({ summary, count, usual, label }: RateProps) {
   );
 }
 
-/** What can be done with one campaign. */
+/** The actions on one campaign. */
 function CampaignMenu({ summary, kept }: { summary: Summary; kept: Kept }) {
   const language = useLanguage();
   const { id, utr, state, single_send_name: name, is_hidden: isHidden } = summary;
@@ -402,7 +402,7 @@ function CampaignMenu({ summary, kept }: { summary: Summary; kept: Kept }) {
   );
 }
 
-/** What is done with the chosen campaigns; a style shows it when there are some. */
+/** The actions on the selected campaigns. The style sheet shows them while any are selected. */
 function ChosenBar({ kept }: { kept: Kept }) {
   const language = useLanguage();
   return (

@@ -287,7 +287,7 @@ function PeopleTable({
   canChoose: boolean;
 }) {
   const language = useLanguage();
-  // A narrow window shows the two that have an area beside the name.
+  // A narrow window shows the two columns that have an area next to the name.
   const columns: (Column<FoundContact> & { area?: 'email' | 'state' })[] = [
     { heading: language.say('contacts.email'), area: 'email', cell: ({ email }) => email },
     { heading: language.say('contacts.type'), cell: (row) => row.contact_type_name },

@@ -52,7 +52,7 @@ interface WithId {
 /** The two ways to begin: with a CSV file, or with the export of another service. */
 type Beginning = 'import' | 'migrate';
 
-const addressOf = (id: string) => `/contacts/import/${encodeURIComponent(id)}`;
+const urlOf = (id: string) => `/contacts/import/${encodeURIComponent(id)}`;
 
 export async function importScreens(app: FastifyInstance): Promise<void> {
   await installMultipart(app);
@@ -66,7 +66,7 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
 
     app.post(url, { config: { upload: true } }, async (request, reply) => {
       const looked = await attemptWith(request, (context) => inspectFile(context, request));
-      if ('output' in looked) return reply.redirect(addressOf(looked.output.id), SEE_OTHER);
+      if ('output' in looked) return reply.redirect(urlOf(looked.output.id), SEE_OTHER);
       return choose(request, reply.code(looked.status), sentenceOf(looked));
     });
   }
@@ -104,7 +104,7 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
     const { upload } = await ask(request, readUpload, { upload_id: request.params.id });
     const both = languageOf(request, viewerOf(request)).say('import.type.both');
     const refused = await previewColumns(request, upload, readColumns(request.body, upload), both);
-    if (refused === null) return reply.redirect(addressOf(upload.id), SEE_OTHER);
+    if (refused === null) return reply.redirect(urlOf(upload.id), SEE_OTHER);
     const { refusal, given } = refused;
     const choices = await readChoices(request);
     const { mapping, ...form } = given;
@@ -129,13 +129,13 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
         const { contact_type_id, mapping } = plan;
         await ask(request, operation, { upload_id, contact_type_id, mapping, ...optionParameters(request.body) });
       }
-      return reply.redirect(addressOf(upload_id), SEE_OTHER);
+      return reply.redirect(urlOf(upload_id), SEE_OTHER);
     });
 
   app.post<WithId>('/contacts/import/:id/undo', async (request, reply) => {
     const { id } = request.params;
     await ask(request, takeBackImport, { id });
-    return reply.redirect(addressOf(id), SEE_OTHER);
+    return reply.redirect(urlOf(id), SEE_OTHER);
   });
 
   app.get<WithId>('/contacts/import/:id/errors', async (request, reply) => {
@@ -202,7 +202,7 @@ function ChooseFile({ beginning, problem }: { beginning: Beginning; problem: str
 
 /** The option that creates a contact type with the import. */
 const NEW_TYPE = 'new';
-/** What a column becomes when a field is to be made for it, before the type of the field. */
+/** The option of a column for which a custom field is to be created, followed by the type of the field. */
 const NEW_FIELD = 'new:';
 
 /** The submitted values. */

@@ -96,7 +96,10 @@ function fromRecord(record: Record<string, unknown>): ExportedPerson {
   return { email, values, lists: textsOf(record.listIds).map(listName), left };
 }
 
-/** The codes of a blocked contact: unsubscribedViaMA, unsubscribedViaEmail, unsubscribedViaApi, adminBlocked, hardBounce, contactFlaggedAsSpam. */
+/**
+ * Returns the reason for one of the codes of a blocked contact: unsubscribedViaMA, unsubscribedViaEmail, unsubscribedViaApi,
+ * adminBlocked, hardBounce, contactFlaggedAsSpam.
+ */
 function reasonOf(code: string): Leaving {
   if (code === 'hardBounce') return { kind: 'bounce' };
   return { kind: code === 'contactFlaggedAsSpam' ? 'complaint' : 'all' };

@@ -185,7 +185,7 @@ function Consent({ person, groups, here, canChange }: ConsentProps) {
   const left = new Set(unsubscribed.map(({ unsubscribe_groups_id }) => unsubscribe_groups_id));
   const kept = left.has(null) ? [] : groups.filter(({ id }) => !left.has(id));
   const unsubscribe = language.say('person.unsubscribe');
-  // What it means is said, and asked, on the page that lifts an entry.
+  // The page that lifts an entry explains its meaning and asks for confirmation.
   const Lift = (list: { list: string; group?: string }) =>
     canChange ? (
       <LinkButton

@@ -165,7 +165,7 @@ function ToReview({ href }: { href: string }) {
   return <LinkButton href={href}>{useLanguage().say('compose.check.next')}</LinkButton>;
 }
 
-/** What is to be looked at, each with where it is mended, and folded away what is good. */
+/** The findings that need attention, each with a link to fix it. Passed checks are collapsed. */
 function Checks({ composed, findings }: { composed: Composed; findings: readonly Found[] }) {
   const language = useLanguage();
   const [good, bad] = [1, 0].map((is) => findings.filter(({ is_good }) => is_good === is));

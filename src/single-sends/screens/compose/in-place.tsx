@@ -30,7 +30,7 @@ interface Made {
   /** The fields of the form. */
   fields: readonly string[];
   add(request: FastifyRequest, values: Values): Promise<Attempt<{ id: number }>>;
-  /** What of the campaign the new one changes. */
+  /** The fields of the campaign that the new record changes. */
   chosen(draft: Draft, id: number): Partial<Parameters<typeof saveDraft.run>[1]>;
 }
 
