@@ -82,6 +82,8 @@ export const campaigns: Translation<typeof english> = {
   },
   'campaigns.isCancelled': 'Abgebrochen. Es wird nichts mehr gesendet.',
   'campaigns.cancelStart': 'Planung aufheben',
+  'campaigns.cancel.keep': 'Weiter senden',
+  'campaigns.cancelStart.keep': 'Geplant lassen',
   'campaigns.cancelStart.title': 'Planung dieser Kampagne aufheben?',
   'campaigns.cancelStart.text':
     'Noch niemand hat diese Kampagne bekommen. Sie wird zum Entwurf und kann neu geplant werden.',

@@ -79,6 +79,8 @@ export const campaigns = {
   },
   'campaigns.isCancelled': 'Cancelled. Nothing more is sent.',
   'campaigns.cancelStart': 'Unschedule',
+  'campaigns.cancel.keep': 'Keep sending',
+  'campaigns.cancelStart.keep': 'Keep it scheduled',
   'campaigns.cancelStart.title': 'Unschedule this campaign?',
   'campaigns.cancelStart.text':
     'Nobody has received this campaign yet. It becomes a draft, and you can schedule it again.',

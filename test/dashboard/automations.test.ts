@@ -1,6 +1,8 @@
 /** Making and editing automations in the dashboard, by sending their forms. */
 import t from 'tap';
 import type { Role } from '../../src/database/schema/index.ts';
+import { holdForSettings } from '../../src/delivery/queue/holds.ts';
+import { sentence } from '../../src/errors/sentences.ts';
 import type { TestApp } from '../support/app.ts';
 import { DAY, HOUR, mailsInBrief, withWelcomeSeries } from '../support/automations.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
@@ -107,6 +109,29 @@ t.test('an automation made with forms is the same as one made through the API', 
   t.equal((await send(`${address}/delete`)).headers.location, '/automations');
   t.equal((await open(address)).status, 404);
   t.equal(mailsInBrief(app).length, 0);
+});
+
+t.test(
+  'an automation that is started while all sending is held is said to be held, once and not to be live',
+  async (t) => {
+    const { app, utr, open, send } = await withPages(t);
+    const address = `/automations/${utr}`;
+    await send(`${address}/pause`);
+    holdForSettings(app.db, sentence('settings_no_address'), 0);
+    const { headers } = await send(`${address}/start`);
+    const flash = String(headers['set-cookie']).split(';')[0] ?? '';
+    t.match(Buffer.from(flash.split('=')[1] ?? '', 'base64url').toString(), 'automations.startedHeld');
+    const { text } = await open(address);
+    t.equal(text.split('The public address is not set').length, 2, 'why is said once');
+  },
+);
+
+t.test('the form of a mail asks when it is sent, and for no number where it is at once', async (t) => {
+  const { pageOf, open, mails } = await withPages(t);
+  const [first] = await mails();
+  const { text } = await open(await pageOf(first?.subject ?? ''));
+  t.match(text, /When it is sent.*At once, without a wait.*How many hours or days/s);
+  t.notMatch(text, /Not at all|>Unit</);
 });
 
 t.test('before a live mail changes, the page says what happens to whom, and then exactly that happens', async (t) => {

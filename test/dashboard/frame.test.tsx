@@ -149,3 +149,12 @@ t.test('a table that may scroll sideways takes the focus under its name, so that
     t.match(attributes, /aria-label="[^"]+" tabindex="0"/);
   }
 });
+
+t.test('six days ahead stay six days a moment later, and what is past counts whole units', async (t) => {
+  const language = chooseLanguage('en', undefined, undefined);
+  const now = new Date('2026-03-01T12:00:00.300Z');
+  const said = (time: string) => language.relative(new Date(time), now);
+  t.equal(said('2026-03-07T12:00:00.000Z'), 'in 6 days');
+  t.equal(said('2026-03-02T12:00:00.000Z'), 'tomorrow');
+  t.equal(said('2026-03-01T09:10:00.000Z'), '2 hours ago');
+});

@@ -16,6 +16,7 @@ import { texts } from '../../dashboard/sign-in/fields.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import type { Viewer } from '../../dashboard/viewer.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
+import { COMMON_HELD_CODES } from '../../delivery/queue/holds.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
 import { unverifiedReason, WhyHeld } from '../../senders/screens/unverified.tsx';
 import { readWindow } from '../../sending-times/operations.ts';
@@ -111,11 +112,12 @@ interface OverviewProps {
 
 function Overview({ summary, report, now, canChange, viewer }: OverviewProps) {
   const language = useLanguage();
-  const { held_reason: reason } = summary;
+  // The banner on every page says why all mail is held, and leads to what is to be set.
+  const isOfAll = COMMON_HELD_CODES.some((code) => code === summary.held_code);
   const left = report.people.filter(({ state }) => state === 'left');
   return (
     <>
-      <WhyHeld reason={reason} viewer={viewer} />
+      <WhyHeld reason={isOfAll ? null : summary.held_reason} viewer={viewer} />
       <Card title={language.say('automations.people')} action={<StateBadge state={summary.state} />}>
         <Stats
           figures={[
@@ -240,7 +242,9 @@ export async function stateActions(app: FastifyInstance): Promise<void> {
     app.post<ByUtr>(`/automations/:utr/${action}`, async (request, reply) => {
       const { utr } = request.params;
       const changed = await attempt(request, operation, { utr });
+      const { state } = await ask(request, readSummary, { utr });
       if ('problems' in changed) setFlash(reply, 'bad', 'automations.refused', { reason: sentenceOf(changed) });
+      else if (state === 'held') setFlash(reply, 'warn', 'automations.startedHeld');
       else setFlash(reply, 'good', done);
       return reply.redirect(automationAddress(utr), SEE_OTHER);
     });

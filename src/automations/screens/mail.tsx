@@ -205,8 +205,8 @@ function differences(language: Language, given: MailFields, mail: SeriesMail) {
   return [
     [language.say('compose.subject'), given.subject, stored.subject],
     [language.say('compose.preheader'), given.preheader, stored.preheader],
-    [language.say('automations.wait'), given.waiting_period, stored.waiting_period],
-    [language.say('automations.wait.unit'), given.waiting_type, stored.waiting_type],
+    [language.say('automations.wait'), given.waiting_type, stored.waiting_type],
+    [language.say('automations.wait.period'), given.waiting_period, stored.waiting_period],
   ] as const;
 }
 
@@ -291,22 +291,22 @@ function MailFieldset({
   return (
     <>
       <SubjectFields subject={given.subject} preheader={given.preheader} isRequired problems={problems} />
-      <div class="fields-in-row">
+      <div class="fields-in-row wait">
+        <SelectField
+          name="waiting_type"
+          label={language.say('automations.wait')}
+          value={given.waiting_type}
+          options={UNITS.map((value) => ({ value, label: language.say(`automations.wait.${value}`) }))}
+          problems={problems}
+        />
         <TextField
           name="waiting_period"
           type="number"
           min={1}
           max={10_000}
-          label={language.say('automations.wait')}
+          label={language.say('automations.wait.period')}
           hint={language.say(isFirst ? 'automations.wait.sinceEntry' : 'automations.wait.sinceMail')}
           value={given.waiting_period}
-          problems={problems}
-        />
-        <SelectField
-          name="waiting_type"
-          label={language.say('automations.wait.unit')}
-          value={given.waiting_type}
-          options={UNITS.map((value) => ({ value, label: language.say(`automations.wait.${value}`) }))}
           problems={problems}
         />
       </div>

@@ -16,6 +16,7 @@ export function Confirm({
   look = 'danger',
   icon,
   title,
+  dismiss,
   children,
 }: {
   id: string;
@@ -24,6 +25,8 @@ export function Confirm({
   look?: 'danger' | 'primary' | 'plain';
   icon?: IconName;
   title: string;
+  /** What the button says that leaves all as it is: “Cancel”, unless that could be taken for the action. */
+  dismiss?: string;
   children: ComponentChildren;
 }) {
   const language = useLanguage();
@@ -39,7 +42,7 @@ export function Confirm({
           <div class="buttons">
             <Button look={look === 'plain' ? 'primary' : look}>{label}</Button>
             <Button type="button" look="plain" popovertarget={id} popovertargetaction="hide">
-              {language.say('confirm.cancel')}
+              {dismiss ?? language.say('confirm.cancel')}
             </Button>
           </div>
         </form>

@@ -30,6 +30,11 @@ export function HoldBanner({ hold, viewer }: { hold: Hold; viewer: Viewer }) {
           <p>{language.say('hold.text')}</p>
         </Confirm>
       )}
+      {viewer.isOperator && hold.releasable === 0 && (
+        <p>
+          <a href="/settings/sending">{language.say('hold.settings')}</a>
+        </p>
+      )}
       {!viewer.isOperator && <p>{language.say('hold.ask')}</p>}
     </Notice>
   );

@@ -182,12 +182,16 @@ export class Language {
     return formatter(Intl.DateTimeFormat, this.locale, options).format(time);
   }
 
-  /** Formats how long ago or ahead a time is, in the largest unit with at least one, such as “3 hours ago”. */
+  /**
+   * Formats how long ago or ahead a time is, in the largest unit with at least one, such as “3 hours ago”. What is ahead is rounded, so
+   * that six days stay six days a moment later; what is past counts whole units.
+   */
   relative(time: Date, now: Date): string {
-    const seconds = (time.getTime() - now.getTime()) / 1000;
+    const seconds = Math.round((time.getTime() - now.getTime()) / 1000);
     const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
     const options = { numeric: 'auto' } as const;
-    return formatter(Intl.RelativeTimeFormat, this.locale, options).format(Math.trunc(seconds / size), unit);
+    const count = seconds > 0 ? Math.round(seconds / size) : Math.trunc(seconds / size);
+    return formatter(Intl.RelativeTimeFormat, this.locale, options).format(count, unit);
   }
 }
 

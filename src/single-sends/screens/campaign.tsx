@@ -201,7 +201,7 @@ export async function campaignActions(app: FastifyInstance): Promise<void> {
 }
 
 /** The buttons that the state allows. */
-export function Actions({ summary, report }: { summary: Summary; report: Report }) {
+export function Actions({ summary, report, now }: { summary: Summary; report: Report; now: Date }) {
   const language = useLanguage();
   const { state, utr } = summary;
   const { failed } = report.funnel;
@@ -226,7 +226,9 @@ export function Actions({ summary, report }: { summary: Summary; report: Report 
           <Button look="primary">{language.say('campaigns.first.release')}</Button>
         </form>
       )}
-      {(['preparing', 'sending', 'paused', 'scheduled'].includes(state) ||
+      {(['preparing', 'sending', 'paused'].includes(state) ||
+        // While it is counted down, the countdown has the button that stops it.
+        (state === 'scheduled' && !isSoon(recordTime(summary.starts_at) ?? now, now)) ||
         (state === 'held' && (isLaunched || report.held_code === 'sender_unverified'))) && (
         <Cancel summary={summary} isLaunched={isLaunched} />
       )}
@@ -260,6 +262,7 @@ function Cancel({ summary: { utr, recipients, finished }, isLaunched }: { summar
       id="cancel"
       action={`/campaigns/${utr}/cancel`}
       label={isLaunched ? language.say('campaigns.cancel', { count }) : language.say('campaigns.cancelStart')}
+      dismiss={language.say(isLaunched ? 'campaigns.cancel.keep' : 'campaigns.cancelStart.keep')}
       title={
         isLaunched ? language.say('campaigns.cancel.title', { count }) : language.say('campaigns.cancelStart.title')
       }

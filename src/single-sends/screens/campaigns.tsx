@@ -22,7 +22,7 @@ export async function campaignScreens(app: FastifyInstance, { clock }: Deps): Pr
     const { report } = await ask(request, readReport, { utr });
     const { archived } = await ask(request, readArchivedMail, { utr });
     const mayChange = viewerOf(request).role !== 'viewer';
-    const action = mayChange && <Actions summary={summary} report={report} />;
+    const action = mayChange && <Actions summary={summary} report={report} now={clock.now()} />;
     const content = (
       <>
         {report.ab_test !== null && <Variants utr={utr} test={report.ab_test} mayChoose={mayChange} />}
