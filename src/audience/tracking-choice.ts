@@ -73,8 +73,8 @@ interface FormProof {
 const NO_FORM = { formName: null, askedAt: null, askedFrom: null, confirmedFrom: null };
 
 /**
- * Stores the choices that an import, or its undo, makes for many addresses, and writes them to the consent log with `text`,
- * which is stored as a sentence only there. Returns the highest id that the log had before. Call inside a transaction.
+ * Stores the choices that an import, or its undo, makes for many addresses, and writes them to the consent log with the
+ * sentence `text`. Returns the highest id that the log had before. Call inside a transaction.
  */
 export function storeTrackingChoices(
   client: Database,

@@ -7,7 +7,7 @@ import { sentence } from '../errors/sentences.ts';
 
 export const MAX_ATTACHMENTS = 20;
 export const MAX_ATTACHMENT_BYTES = 10 * 1024 * 1024;
-/** The maximum length of a name, as of every line, because making longer ones safe would take long. */
+/** The maximum length of a name, as of every line, because checking a longer one would take long. */
 export const MAX_NAME = 255;
 /** The maximum length of an encoded name. It leaves room for `filename*=UTF-8''` in a line of 998 characters (RFC 5322 2.1.1). */
 const MAX_ENCODED_NAME = 900;
@@ -44,7 +44,7 @@ export function* decodePieces({ base64 }: GivenFile, { size }: Attachment, numbe
   for (let piece = 0; piece * PIECE_BYTES < size; piece++) {
     const text = base64.toString('latin1', piece * PIECE_CHARACTERS, (piece + 1) * PIECE_CHARACTERS);
     const bytes = Buffer.from(text, 'base64');
-    // Node skips characters that are not base64, so the length shows them.
+    // Node skips characters that are not base64, so the result is too short if there are any.
     if (bytes.length !== Math.min(PIECE_BYTES, size - piece * PIECE_BYTES)) throw notBase64(number);
     yield bytes;
   }

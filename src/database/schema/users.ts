@@ -28,7 +28,7 @@ export const users = sqliteTable('users', {
   normalized_email: text().notNull().unique(),
   name: line(),
   role: text({ enum: ROLES }).notNull(),
-  /** Null until the invitation is accepted. Without it the user cannot sign in with a password. */
+  /** Null until the invitation is accepted; until then the user cannot sign in with a password. */
   password_hash: text(),
   /** In base32; null without two-factor authentication. */
   totp_secret: text(),
@@ -89,7 +89,7 @@ export const passkeys = sqliteTable(
     user_id: userId(),
     credential_id: text().notNull().unique(),
     public_key: blob({ mode: 'buffer' }).notNull(),
-    /** The authenticator's signature counter; 0 where it has none. */
+    /** The authenticator's signature counter; 0 if it has none. */
     counter: integer().notNull().default(0),
     transports: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
     name: line(),

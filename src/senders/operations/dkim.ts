@@ -80,7 +80,8 @@ async function makeKey(
   check: (keys: readonly DkimKey[]) => void,
 ): Promise<void> {
   const { db, clock } = context;
-  // Generating a key takes a core for a moment. Each account generates one key at a time, so that concurrent requests do not generate more.
+  // Generating a key keeps a CPU core busy for a moment. Each account generates one key at a time, so that concurrent requests
+  // do not use more cores.
   await inTurn(context.accountId, async () => {
     check(listDkimKeys(db, domain));
     const privateKey = await createDkimKeyInThreadPool();

@@ -66,7 +66,7 @@ export async function passkeyScreen(
   });
 }
 
-/** A challenge for a new passkey is valid for one session. */
+/** Returns what identifies the browser in a challenge for a new passkey: its session. */
 function browserOf(request: FastifyRequest): string {
   return String(sessionOf(request).id);
 }

@@ -19,16 +19,16 @@ import { liftScreen } from './lift.tsx';
 
 const ROWS = 50;
 
-interface LeftQuery {
+interface ListQuery {
   email?: string;
   before?: string;
 }
-type LeftRequest = FastifyRequest<{ Querystring: LeftQuery; Params: { id?: string } }>;
+type ListRequest = FastifyRequest<{ Querystring: ListQuery; Params: { id?: string } }>;
 
 /** Registers the lists, the groups, the sunset rule, and the page that removes an address from a list. */
 export async function unsubscribeScreens(app: FastifyInstance): Promise<void> {
   const list = (url: string, name: ListName) =>
-    app.route<{ Querystring: LeftQuery; Params: { id?: string } }>({
+    app.route<{ Querystring: ListQuery; Params: { id?: string } }>({
       method: READ,
       url,
       handler: async (request, reply) => {
@@ -49,7 +49,7 @@ export async function unsubscribeScreens(app: FastifyInstance): Promise<void> {
   await liftScreen(app);
   await sunsetScreen(app);
 
-  async function readList(request: LeftRequest, name: ListName): Promise<{ title: string | null; content: VNode }> {
+  async function readList(request: ListRequest, name: ListName): Promise<{ title: string | null; content: VNode }> {
     const { email = '', before } = request.query;
     const { id: groupId } = request.params;
     const entries = await readEntries(request, name, { limit: ROWS + 1, email, before, groupId });
@@ -64,7 +64,7 @@ interface ListProps {
   name: ListName;
   /** One more than a page shows if there is a further page. */
   entries: Entry[];
-  /** The sunset rule, on its list. */
+  /** The sunset rule, for the list of inactive contacts; null for other lists. */
   sunset: Sunset | null;
   email: string;
   groupId: string | undefined;
