@@ -153,6 +153,29 @@ t.test('what a page keeps up to date', { skip: skipWithout('chromium') }, async 
     },
   );
 
+  t.test('the settings are found as one types, by what they are about, without asking the server', async (t) => {
+    const { origin, cookie } = await service(t);
+    const { page, complaints } = await openTab(t, browser, origin, { cookie });
+    await page.goto(`${origin}/settings`);
+    let requests = 0;
+    page.on('request', () => requests++);
+    const shown = () => page.locator('.settings-groups a:visible').allTextContents();
+    t.equal((await shown()).length, 17);
+    const box = page.getByRole('searchbox', { name: 'Find a setting' });
+    await box.fill('dkim');
+    t.strictSame(await shown(), ['Senders']);
+    await box.fill('nothing like this');
+    t.strictSame(await shown(), []);
+    t.ok(await page.getByText('No setting has these words.').isVisible());
+    t.strictSame(await findBarriers(page), []);
+    await box.fill('Developers');
+    t.equal((await shown()).length, 2, 'by the group');
+    t.equal(requests, 0);
+    await box.press('Enter');
+    await page.waitForURL(`${origin}/settings/keys`);
+    t.strictSame(complaints, []);
+  });
+
   t.test('nobody found hides the actions, and somebody found brings them back', async (t) => {
     const { origin, cookie } = await service(t);
     const { page } = await openTab(t, browser, origin, { cookie });

@@ -29,7 +29,20 @@ t.test('whoever is not signed in is led to the page for that', async (t) => {
 
 t.test('owners see all pages in their language, others their own sign-in alone', async (t) => {
   const owner = await signedIn(t);
-  t.equal((await owner.get('/settings')).headers.location, '/settings/senders');
+  const groups = ({ text }: { text: string }) =>
+    [...text.matchAll(/<section><h2>(.*?)<\/h2><ul>(.*?)<\/ul><\/section>/gs)].map(([, group, links = '']) => [
+      group?.replace('&amp;', '&'),
+      [...links.matchAll(/href="\/settings\/(\w+)"/g)].map(([, tab]) => tab).join(' '),
+    ]);
+  const inGroups = [
+    ['Sending', 'senders sending times returns health'],
+    ['Contacts', 'lists fields tracking'],
+    ['Brand', 'brand archive'],
+    ['Team & security', 'account sessions users audit backup'],
+    ['Developers', 'keys webhooks'],
+  ];
+  t.strictSame(groups(await owner.get('/settings')), inGroups, 'in five groups');
+  t.strictSame(groups(await owner.get('/settings/keys')), inGroups, 'on each page, too');
   for (const [path, title] of [
     ['/settings/users', 'Benutzer'],
     ['/settings/keys', 'API-Schlüssel'],
@@ -44,7 +57,11 @@ t.test('owners see all pages in their language, others their own sign-in alone',
     t.match(text, `<h1>${title}</h1>`);
   }
   const editor = await signedIn(t, 'editor');
-  t.equal((await editor.get('/settings')).headers.location, '/settings/account');
+  t.strictSame(groups(await editor.get('/settings')), [
+    ['Contacts', 'lists fields'],
+    ['Brand', 'brand'],
+    ['Team & security', 'account sessions'],
+  ]);
   t.equal((await editor.get('/settings/account')).status, 200);
   const tabs = 'senders sending times nodes returns tracking archive users keys webhooks audit health backup';
   for (const tab of tabs.split(' ')) {

@@ -10,10 +10,10 @@ const NO_PAGES =
   /^\/(api|archive|u|o|c|w|f|verify|design|docs|assets|images|healthz|readyz|metrics|prefetch-rules\.json)(\/|$)/;
 /** Answers that are no screens of their own. */
 const NO_SCREENS = new Map([
-  ['/settings', 'leads to the first of the settings'],
   ['/contacts/:id/export', 'a file to save'],
   ['/contacts/export', 'a file to save'],
   ['/contacts/found', 'a part of its screen'],
+  ['/contacts/count', 'a part of its screen'],
   ['/settings/senders/cities', 'a part of its screen'],
   ['/pictures/:public_id/:name', 'a picture in a mail'],
   ['/contacts/import/:id/errors', 'a file to save'],

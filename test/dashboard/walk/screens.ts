@@ -143,6 +143,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'outbox-source', path: '/outbox/3?view=source' },
   { name: 'outbox-links', path: '/outbox/3?view=links' },
   { name: 'outbox-check', path: '/outbox/3?view=check', picture: 'light' },
+  { name: 'settings', path: '/settings' },
   { name: 'settings-senders', path: '/settings/senders', picture: 'light' },
   { name: 'settings-sender-new', path: '/settings/senders/new' },
   { name: 'settings-sender', path: '/settings/senders/1', picture: 'light' },

@@ -1,4 +1,4 @@
-/** The settings: one page for each tab. */
+/** The settings: the list of all, and a page for each. */
 import type { FastifyInstance } from 'fastify';
 import { archiveScreen } from '../../../archive/screens/archive.tsx';
 import { trackingScreen } from '../../../audience/tracking/screens/tracking.tsx';
@@ -18,12 +18,10 @@ import { sessionScreen } from '../../../users/screens/sessions.tsx';
 import { userScreen } from '../../../users/screens/users.tsx';
 import type { SignIns } from '../../../users/sign-in.ts';
 import { webhookScreens } from '../../../webhooks/screens/webhooks.tsx';
-import { viewerOf } from '../../signed-in.ts';
+import { sendSettingsIndex } from './frame.tsx';
 
 export async function settingsScreens(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
-  app.get('/settings', (request, reply) =>
-    reply.redirect(viewerOf(request).role === 'owner' ? '/settings/senders' : '/settings/account', 303),
-  );
+  app.get('/settings', sendSettingsIndex);
   await userScreen(app);
   await keyScreen(app);
   await webhookScreens(app);

@@ -1,0 +1,26 @@
+/** Keeps those links of a list that have each typed word in their text or in what they are about, as one types. */
+for (const island of document.querySelectorAll<HTMLElement>('[data-island="find-links"]')) {
+  const box = island.querySelector<HTMLInputElement>('input[type="search"]');
+  const status = island.querySelector<HTMLElement>('[data-none]');
+  const find = () => {
+    const words = (box?.value ?? '').toLowerCase().split(/\s+/).filter(Boolean);
+    let found = 0;
+    for (const section of island.querySelectorAll('section')) {
+      const items = [...section.querySelectorAll('li')];
+      for (const item of items) {
+        const text =
+          `${item.textContent} ${item.dataset.words} ${section.querySelector('h2')?.textContent}`.toLowerCase();
+        item.hidden = !words.every((word) => text.includes(word));
+      }
+      section.hidden = items.every(({ hidden }) => hidden);
+      found += items.filter(({ hidden }) => !hidden).length;
+    }
+    if (status !== null) status.textContent = found === 0 ? (status.dataset.none ?? '') : '';
+  };
+  box?.addEventListener('input', find);
+  box?.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') island.querySelector<HTMLElement>('li:not([hidden]) a')?.click();
+  });
+  // A page that the browser brings back has what was typed.
+  if (box?.value) find();
+}
