@@ -59,7 +59,7 @@ t.test('the click map is the mail with the clicks of people at each link, and ru
   t.equal(status, 200);
   t.match(headers['content-security-policy'], /default-src 'none'; img-src data:;.*; sandbox$/);
   t.match(text, /<b>news<\/b><\/a><span [^>]*><span [^>]*>0<\/span><\/span>/);
-  t.match(text, /old<\/a><span [^>]*><span [^>]*>2<\/span><\/span>/);
+  t.match(text, /old<\/a><span [^>]*><span [^>]*>2 · 100%<\/span><\/span>/);
   t.match(text, 'data-src="https://shop.example/a.png"');
   t.notMatch(text, /<img [^>]*\ssrc="http|\/[coux]\/[\w-]+\./);
   t.equal((await visitor(app, 2)(`${path}/links/mail`)).status, 404, 'nobody sees the mail of another account');
@@ -76,7 +76,7 @@ t.test('the preview shows the mail on a desk, on a phone and as text, merged for
   const { app, open, path } = await clicked(t);
   const { status, text } = await open(`${path}/preview`);
   t.equal(status, 200);
-  t.match(text, /For anna.*class="wide-screen" sandbox src="[^"]+\/preview\/mail".*title="On a phone".*Hello anna/s);
+  t.match(text, /For anna.*class="wide-screen" sandbox src="[^"]+\/preview\/mail".*title="Phone".*Hello anna/s);
   const mail = await open(`${path}/preview/mail`);
   t.match(mail.headers['content-security-policy'], /default-src 'none'; img-src data:;.*; sandbox$/);
   t.match(mail.text, 'Hello anna');

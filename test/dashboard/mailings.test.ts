@@ -3,9 +3,10 @@ import t, { type Test } from 'tap';
 import { recountReasons } from '../../fixtures/mailing-counters.ts';
 import type { Role } from '../../src/database/schema/index.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { mustSucceed, sendCampaign } from '../support/campaign.ts';
+import { mustSucceed, readOutbox, sendCampaign } from '../support/campaign.ts';
 import { HOSTILE } from '../support/dashboard/filled-account.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+import { sendAgain, untilFlushed } from '../support/recipient-links.ts';
 
 /** Opens pages, and sends their forms, as a user of this role; a redirect brings its flash to the next page. */
 function visitor(app: TestApp, role: Role = 'owner', accountId = 1) {
@@ -213,7 +214,7 @@ t.test('the overview tells results, reasons and what can be done', async (t) => 
   t.equal(status, 200);
   t.match(
     text,
-    /Nobody received this\. 2 mails were kept in the test outbox\..*Recipients<\/dt><dd>3<.*Delivered<\/dt><dd>0<\/dd><dd>0% of recipients.*Kept in the test outbox<\/dt><dd><a href="[^"]+\?state=kept">2<\/a>/s,
+    /Nobody received this\. 2 mails were kept in the test outbox\..*Recipients<\/dt><dd><a [^>]+>3<.*Delivered<\/dt><dd>0<\/dd><dd>0% of recipients.*Kept in the test outbox<\/dt><dd><a href="[^"]+\?state=kept">2<\/a>/s,
   );
   t.match(text, /Not delivered, and why.*unsubscribed.*Skipped.*<td[^>]*>1<\/td>/s);
   t.match(text, /href="[^"]+\/recipients\?state=suppressed">1<\/a>/, 'a number leads to those it counts');
@@ -410,3 +411,71 @@ t.test('a CSV of any size is read from the database no faster than the browser t
   for await (const part of body) bytes += part.length;
   t.ok(bytes > 50_000 && bytes < 5_000_000, `${bytes} bytes of more than 20 million`);
 });
+
+t.test(
+  'a report tells each rate beside the average of five, and its numbers lead to contacts who become a segment',
+  async (t) => {
+    const app = await startApp(t);
+    const people = ['anna', 'bea', 'cem', 'dan'].map((name) => ({ email: `${name}@example.org`, first_name: name }));
+    const { utr, mails } = await sendCampaign(t, app, { people });
+    const deliver = () =>
+      app.db.exec("UPDATE deliveries SET reply = '250 ok'; DELETE FROM delivery_reasons WHERE state = 2");
+    deliver();
+    app.clock.advance(60_000);
+    const headers = { 'user-agent': 'Mozilla/5.0 (X11) Firefox/140' };
+    const visit = (paths: (string | undefined)[]) =>
+      Promise.all(paths.map((path = '') => app.page('GET', path, { headers })));
+    await visit([mails[0]?.paths.o, mails[1]?.paths.o, mails[1]?.paths.c]);
+    await untilFlushed(app);
+    const open = visitor(app);
+    const shown = async (path: string) => (await open('GET', path)).text;
+    const first = await shown(`/campaigns/${utr}`);
+    t.match(
+      first,
+      /Open rate<\/dt><dd><a href="[^"]+\?did=opened">50%<\/a><\/dd><dd>No campaign before to compare with</,
+    );
+
+    const again = await sendAgain(t, app, utr);
+    app.clock.advance(11_000);
+    await app.background();
+    deliver();
+    app.clock.advance(60_000);
+    const next = (await readOutbox(app)).slice(-4);
+    await visit([next[0]?.paths.o]);
+    await untilFlushed(app);
+    const second = await shown(`/campaigns/${again}`);
+    t.match(second, /Open rate<\/dt><dd><a [^>]+>25%<\/a><\/dd><dd>25 points below your average of five</);
+    t.match(second, /Click rate<\/dt><dd>0%<\/dd><dd>25 points below/);
+    t.match(second, /Delivery rate<\/dt><dd><a [^>]+>100%<\/a><\/dd><dd>As your average of five</);
+
+    const list = async (query: string) =>
+      [...(await shown(`/campaigns/${utr}/recipients?${query}`)).matchAll(/<bdi>(\w+)@example\.org/g)].map(
+        ([, who]) => who,
+      );
+    t.strictSame(await list('did=opened'), ['anna', 'bea']);
+    t.strictSame(await list('did=clicked'), ['bea']);
+    t.strictSame(await list('did=unsubscribed'), []);
+    t.notMatch(
+      await shown(`/campaigns/${utr}/recipients?did=opened&search=a`),
+      'Save as a segment',
+      'no rule says that',
+    );
+    const page = await shown(`/campaigns/${utr}/recipients?did=opened`);
+    const form = Object.fromEntries(
+      [...page.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
+        name,
+        value,
+      ]),
+    );
+    const given = Object.entries({ ...form, contact_type_id: '1', do: 'save' });
+    const saved = await open('POST', '/contacts/segments/new', FROM_PAGE, given);
+    t.equal(saved.status, 303);
+    await app.background();
+    const { contactEmails } = (await app.one.call('GET', '/segment/email/list', { query: { segment_id: 1 } })).body
+      .message;
+    t.strictSame(
+      contactEmails.map(({ email }: { email: string }) => email),
+      ['anna@example.org', 'bea@example.org'],
+    );
+  },
+);

@@ -8,6 +8,8 @@ export interface Series {
   label: string;
   values: readonly number[];
   kind: 'bars' | 'line';
+  /** On which side of the label its bars stand, where another row has bars on the other side. */
+  side?: 'left' | 'right';
   colour: 1 | 2 | 3 | 4;
 }
 

@@ -60,7 +60,10 @@ function draw(canvas: HTMLElement, readout: HTMLElement, { locale, labels, serie
   const quiet = colour('quiet');
   const grid = { stroke: colour('line'), width: 1 };
   const font = `12px ${getComputedStyle(canvas).fontFamily}`;
-  const bars = uPlot.paths.bars?.({ size: [0.72, 28], radius: 0.2 });
+  const bars = (side: Series['side']) =>
+    side === undefined
+      ? uPlot.paths.bars?.({ size: [0.72, 28], radius: 0.2 })
+      : uPlot.paths.bars?.({ size: [0.36, 14], radius: 0.2, align: side === 'left' ? -1 : 1 });
   // Straight lines between values, because a smooth curve would show values that were not measured.
   const line = uPlot.paths.linear?.();
   const values = series.flatMap((each) => each.values);
@@ -105,7 +108,7 @@ function draw(canvas: HTMLElement, readout: HTMLElement, { locale, labels, serie
       {},
       ...series.map((each): uPlot.Series => {
         const stroke = colour(`series-${each.colour}`);
-        const paths = each.kind === 'bars' ? bars : line;
+        const paths = each.kind === 'bars' ? bars(each.side) : line;
         return {
           label: each.label,
           stroke,

@@ -5,7 +5,7 @@ import type { Database } from 'better-sqlite3';
 import { type CsvValue, csvWriter } from '../../audience/import/csv-write.ts';
 import { fold } from '../../database/functions/fold.ts';
 import { reasonKind } from '../../database/functions/reply-kind.ts';
-import { DELIVERY_STATE } from '../../database/schema/index.ts';
+import { BY_PERSON, DELIVERY_STATE } from '../../database/schema/index.ts';
 import type { Said } from '../../errors/sentences.ts';
 import { english, readStored } from '../../errors/stored.ts';
 import { type ShownDeliveryState, shownDeliveryState, stateName } from './mailing-report.ts';
@@ -17,9 +17,21 @@ export interface RecipientFilter {
   reason?: string | undefined;
   /** The number of a link they clicked. */
   link?: number | undefined;
+  /** What they did with the mail. */
+  did?: RecipientDeed | undefined;
   /** The beginning of the e-mail address. */
   search?: string | undefined;
 }
+
+/** What recipients may have done with a mail, and the SQL condition on their delivery `d`; as people, whom the report counts. */
+const DEEDS = {
+  opened: `d.state = ${DELIVERY_STATE.accepted} AND d.by_person & ${BY_PERSON.opened} <> 0`,
+  clicked: `d.by_person & ${BY_PERSON.clicked} <> 0`,
+  unsubscribed: 'd.unsubscribed_at IS NOT NULL',
+} as const;
+export type RecipientDeed = keyof typeof DEEDS;
+/** Everything that recipients can be found by. */
+export const RECIPIENT_DEEDS = Object.keys(DEEDS) as RecipientDeed[];
 
 export interface FoundRecipient {
   id: number;
@@ -40,6 +52,8 @@ interface Row extends Omit<FoundRecipient, 'state' | 'reply'> {
   state: number;
   /** In its stored form. */
   reply: string | null;
+  /** 1: they did what was asked for, or nothing was. */
+  has_done: 0 | 1;
 }
 
 /**
@@ -69,7 +83,10 @@ export function findRecipients(
   const isWanted = filter.reason === undefined ? null : reasonTest(filter.reason);
   const most = isWanted === null ? MAX_EXAMINED : MAX_COMPARED;
   const rows = client
-    .prepare<Record<string, string | number | null>, Row>(`SELECT ${COLUMNS}, key FROM (${select} LIMIT ${most})
+    .prepare<
+      Record<string, string | number | null>,
+      Row
+    >(`SELECT ${COLUMNS}, ${filter.did === undefined ? 1 : DEEDS[filter.did]} AS has_done, key FROM (${select} LIMIT ${most})
       CROSS JOIN deliveries d ON d.id = delivery CROSS JOIN addresses a ON a.id = d.address_id`)
     .all({
       mailing: mailing.id,
@@ -81,7 +98,8 @@ export function findRecipients(
       end: `${fold(filter.search ?? '')}\u{10ffff}`,
     });
   const recipients: FoundRecipient[] = [];
-  for (const { key, ...row } of rows) {
+  for (const { key, has_done: hasDone, ...row } of rows) {
+    if (hasDone === 0) continue;
     const reply = readStored(row.reply);
     const shown = shownDeliveryState(stateName(row.state), reply);
     if (filter.state !== undefined && filter.state !== shown) continue;

@@ -19,7 +19,7 @@ import { eventsRemovedTime } from '../../delivery/feedback/old-events.ts';
 import { pacedGroupsOf } from '../../delivery/pacing/paced-groups.ts';
 import { COMMON_HELD_CODES, reportedHold } from '../../delivery/queue/holds.ts';
 import { keptMails, mailingReport, type ShownDeliveryState as Shown } from '../../delivery/reporting/mailing-report.ts';
-import { exportRecipients, findRecipients } from '../../delivery/reporting/recipients.ts';
+import { exportRecipients, findRecipients, RECIPIENT_DEEDS } from '../../delivery/reporting/recipients.ts';
 import { findLocalWait } from '../../delivery/timing/local-times.ts';
 import { findWaitsUntil } from '../../delivery/timing/send-window.ts';
 import { COURIERS, courierInUse } from '../../delivery/transport/relays/in-use.ts';
@@ -136,6 +136,10 @@ const FilterQuery = Type.Object({
     text({ maxLength: MAX_REASON, description: 'Only those with this reason, as the report tells it.' }),
   ),
   link: Type.Optional(integer({ description: 'Only those who clicked the link with this number in the report.' })),
+  did: Type.Optional({
+    ...choice(...RECIPIENT_DEEDS),
+    description: 'Only those who did this with the mail, as people.',
+  }),
   search: Type.Optional(line({ description: 'Only those whose address begins so.' })),
 });
 const FindQuery = Type.Object({
@@ -389,21 +393,30 @@ export const listSummaries = operation({
 /** How many of the last campaigns are the usual ones. */
 const USUAL = 5;
 
-/** For the list, which compares each campaign with them. */
+interface UsualRates {
+  opened: number | null;
+  clicked: number | null;
+  delivered: number | null;
+  unsubscribed: number | null;
+}
+
+/** For the list and the reports, which compare each campaign with them. */
 export const readUsualRates = operation({
-  name: 'Read the average shares of opens and clicks of the last five single sends that were measured',
+  name: 'Read the average shares of the last five single sends that were measured, without the one that is compared with them',
   role: 'viewer',
-  input: Type.Object({}),
-  run({ db, accountId }) {
+  input: Type.Object({ utr: Type.Optional(identifier('The single send that does not count.')) }),
+  run({ db, accountId }, { utr }): UsualRates {
+    const left = `(m.delivered - ${keptMails('m')})`;
     const rates = db.$client
-      .prepare<[number], { opened: number | null; clicked: number | null }>(`
-        SELECT avg(opened) AS opened, avg(clicked) AS clicked FROM (
-          SELECT ${share('people_opens')} AS opened, ${share('people_clicks')} AS clicked
-          FROM (SELECT id FROM single_sends INDEXED BY single_sends_user WHERE user_id = ? ORDER BY id DESC LIMIT ${MAX_EXAMINED}) s
+      .prepare<[number, string], UsualRates>(`
+        SELECT avg(opened) AS opened, avg(clicked) AS clicked, avg(delivered) AS delivered, avg(unsubscribed) AS unsubscribed FROM (
+          SELECT ${share('people_opens')} AS opened, ${share('people_clicks')} AS clicked,
+            CAST(${left} AS REAL) / m.recipients AS delivered, CAST(m.unsubscribes AS REAL) / ${left} AS unsubscribed
+          FROM (SELECT id FROM single_sends INDEXED BY single_sends_user WHERE user_id = ? AND utr <> ? ORDER BY id DESC LIMIT ${MAX_EXAMINED}) s
             CROSS JOIN mailings m ON m.owner_kind = 'single' AND m.owner_id = s.id
           WHERE m.state = 'done' AND ${MEASURED} > 0 ORDER BY s.id DESC LIMIT ${USUAL})`)
-      .get(accountId);
-    return rates ?? { opened: null, clicked: null };
+      .get(accountId, String(utr ?? ''));
+    return rates ?? { opened: null, clicked: null, delivered: null, unsubscribed: null };
   },
 });
 

@@ -247,7 +247,9 @@ export function Actions({ summary, report, now }: { summary: Summary; report: Re
         <LinkButton href={`/campaigns/${utr}/edit/audience`}>{language.say('compose.edit')}</LinkButton>
       )}
       {isOver && report.tracking === 1 && report.funnel.delivered > 0 && (
-        <LinkButton href={`/campaigns/${utr}/again`}>{language.say('campaigns.again')}</LinkButton>
+        <LinkButton look={failed > 0 ? 'plain' : 'primary'} href={`/campaigns/${utr}/again`}>
+          {language.say('campaigns.again')}
+        </LinkButton>
       )}
       {plain('duplicate')}
     </div>

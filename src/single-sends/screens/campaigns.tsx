@@ -5,7 +5,7 @@ import { ask } from '../../dashboard/operations.ts';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
-import { readReport, readSummary } from '../operations/reports.ts';
+import { readReport, readSummary, readUsualRates } from '../operations/reports.ts';
 import { Actions, ArchiveCard, archiveActions, campaignActions, resendScreen, sendPart } from './campaign.tsx';
 import { campaignList } from './list.tsx';
 import { linksScreen, previewScreen } from './mail.tsx';
@@ -26,7 +26,7 @@ export async function campaignScreens(app: FastifyInstance, { clock }: Deps): Pr
     const content = (
       <>
         {report.ab_test !== null && <Variants utr={utr} test={report.ab_test} mayChoose={mayChange} />}
-        <Overview summary={summary} report={report} />
+        <Overview summary={summary} report={report} usual={await ask(request, readUsualRates, { utr })} />
         <ArchiveCard {...{ utr, archived, mayChange }} />
       </>
     );

@@ -153,9 +153,12 @@ export async function linksScreen(app: FastifyInstance, { clock }: { clock: Cloc
     const language = languageOf(request, viewerOf(request));
     const { report, html } = await readClicks(request, request.params.utr);
     if (html === null) return sendBusyFrame(reply, language);
-    const badges = linksOf(report, []).map(
-      ({ number, people }) => [number, { text: language.number(people), isQuiet: people === 0 }] as const,
-    );
+    const links = linksOf(report, []);
+    const all = links.reduce((sum, { people }) => sum + people, 0);
+    const badges = links.map(({ number, people }) => {
+      const text = people === 0 ? language.number(0) : `${language.number(people)} · ${language.share(people, all)}`;
+      return [number, { text, isQuiet: people === 0 }] as const;
+    });
     return sendMailFrame(reply, html, viewerOf(request).accountId, { badges: new Map(badges) });
   });
 }

@@ -10,16 +10,26 @@ import { recordTime } from '../../dashboard/record-time.ts';
 import { type Language, useLanguage } from '../../dashboard/words/index.ts';
 import type { PacedGroup } from '../../delivery/pacing/paced-groups.ts';
 import type { ReportedHour, ShownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
+import type { RecipientDeed } from '../../delivery/reporting/recipients.ts';
 import type { LocalWait } from '../../delivery/timing/local-times.ts';
 import type { WarmUpWait } from '../../delivery/warm-up/plans.ts';
 import { stored } from '../../errors/stored.ts';
-import type { Report, Summary } from '../operations/reports.ts';
+import type { Report, readUsualRates, Summary } from '../operations/reports.ts';
 
 const HOUR_MS = 3_600_000;
-/** The number of hours in the chart, from the first open or click; most happen within them. */
+/** The number of hours in the chart, from the start; most opens and clicks happen within them. */
 const MAX_HOURS = 72;
 
-export function Overview({ summary, report }: { summary: Summary; report: Report }) {
+/** The averages of the campaigns before. */
+type Usual = Awaited<ReturnType<typeof readUsualRates.run>>;
+
+interface ReportProps {
+  summary: Summary;
+  report: Report;
+  usual: Usual;
+}
+
+export function Overview({ summary, report, usual }: ReportProps) {
   const language = useLanguage();
   const isSending = summary.state === 'preparing' || summary.state === 'sending';
   return (
@@ -37,7 +47,7 @@ export function Overview({ summary, report }: { summary: Summary; report: Report
         />
       )}
       <Watched watch={report.watch} isHeld={summary.state === 'held'} isKept={isAllKept(report)} />
-      <Results summary={summary} report={report} />
+      <Results summary={summary} report={report} usual={usual} />
     </>
   );
 }
@@ -60,7 +70,7 @@ function Kept({ report }: { report: Report }) {
   );
 }
 
-function Results({ summary, report }: { summary: Summary; report: Report }) {
+function Results({ summary, report, usual }: ReportProps) {
   const language = useLanguage();
   if (report.funnel.recipients === 0) {
     return (
@@ -76,12 +86,55 @@ function Results({ summary, report }: { summary: Summary; report: Report }) {
   return (
     <>
       <div id="mailing-results" class="stack">
+        <Rates summary={summary} report={report} usual={usual} />
         <Funnel summary={summary} report={report} />
         {report.reasons.length > 0 && <Reasons utr={summary.utr} reasons={report.reasons} />}
       </div>
-      {report.hours.some(({ opens, clicks }) => opens + clicks > 0) && <Hours hours={report.hours} />}
+      {report.hours.some(({ opens, clicks }) => opens + clicks > 0) && (
+        <Hours hours={report.hours} startsAt={summary.starts_at} />
+      )}
     </>
   );
+}
+
+/** The headline: what became of the mail in shares, each beside the average of the campaigns before; nothing before anybody has it. */
+function Rates({ summary: { utr }, report: { funnel, tracking }, usual }: ReportProps) {
+  const language = useLanguage();
+  const received = funnel.delivered - funnel.kept;
+  const measured = tracking === 1 ? received - funnel.unmeasured : 0;
+  if (received === 0) return null;
+  const rate = (name: keyof Usual, count: number, whole: number, filter: string) => ({
+    label: language.say(`campaigns.rate.${name}`),
+    ...(whole > 0
+      ? {
+          value: language.percent(count / whole),
+          detail: difference(language, count / whole, usual[name]),
+          ...(count > 0 && { href: `/campaigns/${utr}/recipients?${filter}` }),
+        }
+      : { value: language.say('campaigns.rate.unmeasured') }),
+  });
+  return (
+    <section class="card headline">
+      <Stats
+        figures={[
+          rate('delivered', received, funnel.recipients, 'state=accepted'),
+          rate('opened', funnel.people_opens, measured, 'did=opened'),
+          rate('clicked', funnel.people_clicks, measured, 'did=clicked'),
+          rate('unsubscribed', funnel.unsubscribes, received, 'did=unsubscribed'),
+        ]}
+      />
+    </section>
+  );
+}
+
+/** How far a share is from the usual one, in points of a percent. */
+function difference(language: Language, share: number, usual: number | null): string {
+  if (usual === null) return language.say('campaigns.rate.first');
+  const points = Math.round((share - usual) * 1000) / 10;
+  if (points === 0) return language.say('campaigns.rate.same');
+  return language.say(points > 0 ? 'campaigns.rate.above' : 'campaigns.rate.below', {
+    points: language.number(Math.abs(points)),
+  });
 }
 
 function Funnel({ summary, report }: { summary: Summary; report: Report }) {
@@ -94,6 +147,10 @@ function Funnel({ summary, report }: { summary: Summary; report: Report }) {
     label,
     value: language.number(count),
     ...(detail !== undefined && { detail }),
+  });
+  const ofDeed = (shown: ReturnType<typeof figure>, count: number, did: RecipientDeed) => ({
+    ...shown,
+    ...(count > 0 && { href: `/campaigns/${summary.utr}/recipients?did=${did}` }),
   });
   const ofState = (label: string, count: number, state: ShownDeliveryState, detail?: string) => ({
     ...figure(label, count, detail),
@@ -113,7 +170,10 @@ function Funnel({ summary, report }: { summary: Summary; report: Report }) {
     <Card title={language.say('campaigns.results')}>
       <Stats
         figures={[
-          figure(language.say('campaigns.recipients'), funnel.recipients),
+          {
+            ...figure(language.say('campaigns.recipients'), funnel.recipients),
+            href: `/campaigns/${summary.utr}/recipients`,
+          },
           ofState(
             language.say('campaigns.delivered'),
             delivered,
@@ -121,14 +181,18 @@ function Funnel({ summary, report }: { summary: Summary; report: Report }) {
             language.say('campaigns.ofRecipients', { share: language.percent(delivered / funnel.recipients) }),
           ),
           ...(funnel.kept > 0 ? [ofState(language.say('delivery.kept'), funnel.kept, 'kept')] : []),
-          followed(language.say('campaigns.opened'), funnel.people_opens),
-          followed(language.say('campaigns.clicked'), funnel.people_clicks),
-          figure(language.say('campaigns.left'), funnel.unsubscribes, ofDelivered(funnel.unsubscribes)),
+          ofDeed(followed(language.say('campaigns.opened'), funnel.people_opens), funnel.people_opens, 'opened'),
+          ofDeed(followed(language.say('campaigns.clicked'), funnel.people_clicks), funnel.people_clicks, 'clicked'),
+          ofDeed(
+            figure(language.say('campaigns.left'), funnel.unsubscribes, ofDelivered(funnel.unsubscribes)),
+            funnel.unsubscribes,
+            'unsubscribed',
+          ),
         ]}
       />
       <Stats
         figures={[
-          figure(language.say('campaigns.waiting'), summary.recipients - summary.finished),
+          ofState(language.say('campaigns.waiting'), summary.recipients - summary.finished, 'queued'),
           ofState(language.say('campaigns.bounced'), funnel.bounces, 'bounced'),
           ofState(language.say('campaigns.failed'), funnel.failed, 'failed'),
           ofState(language.say('campaigns.suppressed'), funnel.suppressed, 'suppressed'),
@@ -185,19 +249,15 @@ function Reasons({ utr, reasons }: { utr: string; reasons: Report['reasons'] }) 
   );
 }
 
-function Hours({ hours }: { hours: readonly ReportedHour[] }) {
+function Hours({ hours, startsAt }: { hours: readonly ReportedHour[]; startsAt: string }) {
   const language = useLanguage();
   const title = language.say('campaigns.hours');
-  const shown = withoutGaps(hours);
-  const series = (
-    label: string,
-    colour: 1 | 2 | 3,
-    kind: 'bars' | 'line',
-    count: (hour: ReportedHour | undefined) => number,
-  ) => ({
+  const shown = sinceStart(hours, recordTime(startsAt)?.getTime() ?? Number.POSITIVE_INFINITY);
+  const series = (label: string, colour: 1 | 2 | 3, count: (hour: ReportedHour | undefined) => number) => ({
     label,
     colour,
-    kind,
+    kind: 'bars' as const,
+    side: colour === 1 ? ('left' as const) : ('right' as const),
     values: shown.map(({ counts }) => count(counts)),
   });
   return (
@@ -207,22 +267,22 @@ function Hours({ hours }: { hours: readonly ReportedHour[] }) {
         heading={language.say('campaigns.hour')}
         labels={shown.map(({ at }) => language.hour(at))}
         series={[
-          series(language.say('campaigns.opens'), 1, 'bars', (hour) =>
+          series(language.say('campaigns.opens'), 1, (hour) =>
             hour ? hour.opens - hour.machine_opens - hour.proxied_opens : 0,
           ),
-          series(language.say('campaigns.clicks'), 2, 'line', (hour) => (hour ? hour.clicks - hour.machine_clicks : 0)),
+          series(language.say('campaigns.clicks'), 2, (hour) => (hour ? hour.clicks - hour.machine_clicks : 0)),
         ]}
       />
     </Card>
   );
 }
 
-/** Returns the hours from the first to the last, at most MAX_HOURS, including those without events. */
-function withoutGaps(hours: readonly ReportedHour[]): { at: Date; counts: ReportedHour | undefined }[] {
+/** Returns the hours from the start of the campaign to the last open or click, at most MAX_HOURS, including those without events. */
+function sinceStart(hours: readonly ReportedHour[], start: number): { at: Date; counts: ReportedHour | undefined }[] {
   const known = hours.filter(({ opens, clicks }) => opens + clicks > 0);
   const byTime = new Map(known.map((hour) => [recordTime(hour.hour)?.getTime() ?? 0, hour]));
   const times = [...byTime.keys()];
-  const first = Math.min(...times);
+  const first = Math.min(start - (start % HOUR_MS), ...times);
   const count = Math.min((Math.max(...times) - first) / HOUR_MS + 1, MAX_HOURS);
   return Array.from({ length: count }, (_, at) => first + at * HOUR_MS).map((time) => ({
     at: new Date(time),

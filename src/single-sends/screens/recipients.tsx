@@ -1,23 +1,27 @@
 /**
- * The recipients of a campaign, each with the result and its reason: filtered by state, reason, clicked link or the beginning
- * of their address.
+ * The recipients of a campaign, each with the result and its reason: filtered by state, reason, clicked link, what they did or the
+ * beginning of their address.
  */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { VNode } from 'preact';
 import type { Static } from 'typebox';
-import { LinkButton } from '../../dashboard/components/button.tsx';
+import { listContactTypes } from '../../audience/contact-types/operations.ts';
+import { Button, LinkButton } from '../../dashboard/components/button.tsx';
 import { DeliveryBadge } from '../../dashboard/components/campaign-state.tsx';
 import { Time } from '../../dashboard/components/figures.tsx';
 import { numberColumn, Pager, SearchForm, Table } from '../../dashboard/components/table.tsx';
 import { ask } from '../../dashboard/operations.ts';
 import { recordTime } from '../../dashboard/record-time.ts';
+import { viewerOf } from '../../dashboard/signed-in.ts';
 import { withQuery } from '../../dashboard/with-query.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import { SHOWN_DELIVERY_STATES, type ShownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
+import { RECIPIENT_DEEDS, type RecipientDeed } from '../../delivery/reporting/recipients.ts';
 import { readStored } from '../../errors/stored.ts';
 import { sendLongCsv } from '../../http/list-response.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Clock } from '../../time/clock.ts';
-import { exportRecipientsOf, findRecipientsOf, readReport, readSummary } from '../operations/reports.ts';
+import { exportRecipientsOf, findRecipientsOf, readReport, readSummary, type Summary } from '../operations/reports.ts';
 import { sendPart } from './campaign.tsx';
 
 type FoundPage = Static<typeof findRecipientsOf.output>;
@@ -29,6 +33,7 @@ interface Filter {
   state?: ShownDeliveryState;
   reason?: string;
   link?: string;
+  did?: RecipientDeed;
 }
 
 /** Registers the recipients of a campaign. */
@@ -59,6 +64,7 @@ export async function recipientsScreen(app: FastifyInstance, { clock }: { clock:
           link={link}
           isLater={Boolean(after)}
           now={now}
+          save={viewerOf(request).role === 'viewer' ? null : await segmentForm(request, summary, filter)}
         />
       );
       return sendPart(request, reply, { summary, now, current: 'recipients' }, content, action);
@@ -76,19 +82,62 @@ export async function recipientsScreen(app: FastifyInstance, { clock }: { clock:
 }
 
 /** Returns the filter in the URL of a page, without empty and unknown parameters. */
-function readFilter({ search, state, reason, link }: Record<string, string | undefined>): Filter {
+function readFilter({ search, state, reason, link, did }: Record<string, string | undefined>): Filter {
+  const deed = RECIPIENT_DEEDS.find((name) => name === did);
   const known = SHOWN_DELIVERY_STATES.find((name) => name === state);
   return {
     ...(search && { search }),
     ...(known && { state: known }),
     ...(reason && { reason }),
     ...(link && /^\d{1,6}$/.test(link) && { link }),
+    ...(deed && { did: deed }),
   };
 }
 
 /** Returns the URL of the recipients that a filter selects, as a page or as a file. */
 function listAddress(utr: string, filter: Filter & { after?: string }, page = '/recipients'): string {
   return withQuery(`/campaigns/${utr}${page}`, { ...filter });
+}
+
+/** What the rule of a segment calls recipients who did this; others cannot be found again by a rule. */
+const OPERATORS = { opened: 'opened', clicked: 'clicked' } as const;
+
+/** The form that makes a segment of those whom a filter finds; null where no rule of a segment says the same. */
+async function segmentForm(request: FastifyRequest, summary: Summary, filter: Filter): Promise<VNode | null> {
+  const { did, state, ...others } = filter;
+  const operator = did === 'opened' || did === 'clicked' ? OPERATORS[did] : state === 'accepted' ? 'got' : null;
+  if (operator === null || (did && state) || Object.keys(others).length > 0) return null;
+  const lists = await ask(request, listContactTypes, {});
+  return <SaveSegment summary={summary} operator={operator} lists={lists} />;
+}
+
+interface SaveSegmentProps {
+  summary: Summary;
+  operator: 'got' | 'opened' | 'clicked';
+  lists: readonly { id: number; name: string }[];
+}
+
+function SaveSegment({ summary: { utr, single_send_name: name }, operator, lists }: SaveSegmentProps) {
+  const language = useLanguage();
+  const rule = { field0: 'activity.mail', operator0: operator, value0: utr, query_type: 'and' };
+  return (
+    <form method="post" action="/contacts/segments/new" class="search">
+      {Object.entries(rule).map(([key, value]) => (
+        <input key={key} type="hidden" name={key} value={value} />
+      ))}
+      <input type="hidden" name="segment_name" value={language.say(`recipients.segment.${operator}`, { name })} />
+      <select name="contact_type_id" aria-label={language.say('recipients.segment.list')}>
+        {lists.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <Button look="plain" name="do" value="save">
+        {language.say('recipients.segment.save')}
+      </Button>
+    </form>
+  );
 }
 
 function ExportLink({ href }: { href: string }) {
@@ -107,6 +156,8 @@ interface RecipientsProps extends FoundPage {
   link: string | undefined;
   isLater: boolean;
   now: Date;
+  /** What makes a segment of them, where that can be done. */
+  save: VNode | null;
 }
 
 function Recipients({
@@ -119,6 +170,7 @@ function Recipients({
   link,
   isLater,
   now,
+  save,
 }: RecipientsProps) {
   const language = useLanguage();
   const href = (after?: string) => listAddress(utr, { ...filter, ...(after !== undefined && { after }) });
@@ -140,8 +192,9 @@ function Recipients({
         </select>
         {filter.reason && <input type="hidden" name="reason" value={filter.reason} />}
         {filter.link && <input type="hidden" name="link" value={filter.link} />}
+        {filter.did && <input type="hidden" name="did" value={filter.did} />}
       </SearchForm>
-      {(filter.reason || filter.link) && (
+      {(filter.reason || filter.link || filter.did) && (
         <p class="small">
           {filter.reason && (
             <>
@@ -153,9 +206,11 @@ function Recipients({
               {language.say('recipients.ofLink')}: <bdi>{link}</bdi>{' '}
             </>
           )}
+          {filter.did && <>{language.say(`recipients.did.${filter.did}`)} </>}
           <a href={`/campaigns/${utr}/recipients`}>{language.say('recipients.all')}</a>
         </p>
       )}
+      {save}
       {link && removed !== null && startsAt < removed && (
         <p class="quiet-text">{language.say('recipients.eventsRemoved', { day: language.date(new Date(removed)) })}</p>
       )}
