@@ -132,13 +132,13 @@ export const SETTINGS = {
   PORT: setting('3000', 'Port to listen on; 0 picks a free one.', integerBetween(0, 65535)),
   PUBLIC_URL: setting(
     '',
-    'Origin used in links; needed with a relay or NATS_URL. None: the public address that the dashboard saved in the file, else host and port.',
+    'Origin used in links; needed with an SMTP server or NATS_URL. None: the tracking domain that the dashboard saved in the file, else host and port.',
     parseOrigin,
   ),
   DATABASE_PATH: setting('sendlark.db', 'The one file.', asText),
   SMTP_URL: setting(
     '',
-    'Relay, smtp(s)://user:pass@host:port; none: the relays of the dashboard, or the outbox, where nothing leaves the machine.',
+    'SMTP server, smtp(s)://user:pass@host:port; none: the SMTP servers of the dashboard, or the outbox, where nothing leaves the machine.',
     asText,
   ),
   PUBLIC_KEY: setting(
@@ -172,15 +172,19 @@ export const SETTINGS = {
   ),
   SENDER_VERIFICATION: setting(
     '',
-    'required (default with a relay or NATS_URL) or optional (default with the outbox).',
+    'required (default with an SMTP server or NATS_URL) or optional (default with the outbox).',
     oneOf('', 'required', 'optional'),
   ),
-  SEND_RATE: setting('0', 'Mails a second, at most; 0: as fast as the relay takes them.', integerBetween(0, 1_000_000)),
+  SEND_RATE: setting(
+    '0',
+    'Mails a second, at most; 0: as fast as the SMTP server takes them.',
+    integerBetween(0, 1_000_000),
+  ),
   SEND_RATE_PER_DOMAIN: setting('0', 'The same to one recipient domain.', integerBetween(0, 1_000_000)),
-  SMTP_CONNECTIONS: setting('20', 'Connections to each relay of SMTP_URL, at most.', integerBetween(1, 200)),
+  SMTP_CONNECTIONS: setting('20', 'Connections to each SMTP server of SMTP_URL, at most.', integerBetween(1, 200)),
   SMTP_HELO: setting(
     '',
-    'Name given to the relay in EHLO; default: the host of the public address, else the name of the machine, else its address.',
+    'Name given to the SMTP server in EHLO; default: the host of the tracking domain, else the name of the machine, else its address.',
     asDomain,
   ),
   BOUNCE_LISTEN: setting('', 'host:port on which mail that comes back is taken in; none: no listener.', asHostAndPort),

@@ -85,15 +85,15 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     t.equal(await page.evaluate('document.activeElement.innerText'), 'Edit', 'Escape leads back');
     await press('Settings');
     await press('Blocks');
-    await page.getByRole('button', { name: 'Add: Picture' }).focus();
+    await page.getByRole('button', { name: 'Add: Image' }).focus();
     t.ok(await page.evaluate(`getComputedStyle(document.activeElement).outlineStyle === 'solid'`), 'focus shows');
-    await press('Add: Picture');
+    await press('Add: Image');
     const dialog = page.getByRole('dialog', { name: 'Choose an image' });
     t.strictSame(await findBarriers(page), []);
     await dialog.getByRole('radio').first().press('Space');
     await dialog.getByLabel('Link').fill('https://shop.example/?a=1&copy=2');
     await page.keyboard.press('Enter');
-    await dialog.getByText('Say in a few words what the picture shows').waitFor();
+    await dialog.getByText('Describe the image in a few words').waitFor();
     await dialog.getByLabel('Alternative text').fill('A "red" boat & its crew');
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'hidden' });
@@ -140,7 +140,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
       await press('Save as block');
       await page.getByLabel('Name of the block').fill('Greeting');
       await page.keyboard.press('Enter');
-      await page.getByText('“Greeting” was kept.').waitFor();
+      await page.getByText('“Greeting” was saved.').waitFor();
       await press('Add: Greeting');
       await page.getByText('Greeting was added.').waitFor();
       t.equal((await markup(page)).split('Kept &amp; "quoted"').length - 1, 2);

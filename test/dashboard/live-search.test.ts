@@ -104,7 +104,7 @@ t.test('what a page keeps up to date', { skip: skipWithout('chromium') }, async 
     await page.route(FOUND, (route) => (isBroken ? route.abort() : route.continue()));
     await searchFor(page, 'bea');
     const notice = page.getByRole('alert');
-    await notice.getByText('could not be brought up to date').waitFor();
+    await notice.getByText('This could not be updated').waitFor();
     t.equal(await page.locator('[aria-busy]').count(), 0);
     t.ok(await link(page, 'anna').isVisible(), 'what was there stays');
     t.strictSame(await findBarriers(page), []);
@@ -211,14 +211,14 @@ t.test('what a page keeps up to date', { skip: skipWithout('chromium') }, async 
         const widthOfCount = async () => (await page.getByText('Selected contacts').boundingBox())?.width ?? 0;
         const without = await widthOfCount();
         t.equal(await isInSight(), viewport === DESK, 'where it is one line, also before anybody is chosen');
-        for (const name of ['reader39', 'reader38']) await page.getByLabel(`Choose ${name}@example.org`).check();
+        for (const name of ['reader39', 'reader38']) await page.getByLabel(`Select ${name}@example.org`).check();
         t.ok(await isInSight());
         t.ok((await widthOfCount()) > without, 'their number stands beside the words');
         await next.click();
         t.equal(await page.evaluate('document.activeElement.id'), 'action', 'an action is asked for');
         t.match(page.url(), /\/contacts$/);
         // Whoever goes on with the keyboard sees what has the focus above the bar.
-        await page.getByLabel('Choose reader39@example.org').focus();
+        await page.getByLabel('Select reader39@example.org').focus();
         for (let at = 0; at < 20; at += 1) await page.keyboard.press('Tab');
         const isCovered = await page.evaluate(`(() => {
         const { left, top, bottom } = document.activeElement.getBoundingClientRect();
@@ -238,7 +238,7 @@ t.test('what a page keeps up to date', { skip: skipWithout('chromium') }, async 
     t.equal(await page.locator('#people-job [role=status], #people-job [aria-live]').count(), 0);
     await page.getByRole('button', { name: 'Stop' }).focus();
     app.db.exec("UPDATE contact_jobs SET state = 'running', whole = 2, done = 1");
-    await page.locator('#people-job', { hasText: 'At work' }).waitFor();
+    await page.locator('#people-job', { hasText: 'Running' }).waitFor();
     t.equal(await page.evaluate('document.activeElement.textContent'), 'Stop', 'a button that is the same stays');
     await page.getByRole('button', { name: 'Stop' }).blur();
     app.db.exec("UPDATE contact_jobs SET state = 'done', done = 2, finished_at = '2026-01-15T09:00:00.000000Z'");

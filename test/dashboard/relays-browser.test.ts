@@ -62,24 +62,24 @@ t.test('a relay is added, tested, put right and used by clicking', { skip: skipW
     }
   };
   const testNow = async (found: string, reply = '') => {
-    await page.getByRole('button', { name: 'Test it' }).click();
+    await page.getByRole('button', { name: 'Test', exact: true }).click();
     await page.getByText(found).waitFor();
     if (reply !== '') t.ok(await page.getByText(reply).isVisible(), reply);
   };
 
   await page.goto(`${origin}/settings/senders`);
-  await page.getByRole('link', { name: 'Sending' }).click();
-  await page.getByRole('link', { name: 'Add a relay' }).click();
+  await page.getByRole('link', { name: 'SMTP servers', exact: true }).click();
+  await page.getByRole('link', { name: 'Add SMTP server' }).click();
   await page.getByLabel('Name', { exact: true }).fill('Provider');
-  await page.getByLabel('Server').fill('localhost');
+  await page.getByLabel('Host').fill('localhost');
   await page.getByLabel('Port').fill(`${port}`);
   await page.getByLabel('User name').fill('shop');
   await page.getByRole('button', { name: 'Add', exact: true }).click();
   await page.getByText('The password field is required.').waitFor();
-  t.equal(await page.getByLabel('Server').inputValue(), 'localhost', 'what was typed is kept');
+  t.equal(await page.getByLabel('Host').inputValue(), 'localhost', 'what was typed is kept');
   await page.getByLabel('Password').fill('wrong-canary');
   await page.getByRole('button', { name: 'Add', exact: true }).click();
-  await page.getByText('The relay was added.').waitFor();
+  await page.getByText('The SMTP server was added.').waitFor();
   t.notMatch(await page.content(), 'canary');
   await testNow('comes from nobody this machine trusts', 'self-signed certificate');
   await look('relay-certificate');
@@ -99,23 +99,23 @@ t.test('a relay is added, tested, put right and used by clicking', { skip: skipW
   app.clock.advance(11_000);
   await app.background();
   t.equal(received, 3, 'mail goes through it');
-  await page.getByRole('link', { name: 'Sending' }).click();
+  await page.getByRole('link', { name: 'SMTP servers', exact: true }).click();
   await page.getByText('Works', { exact: true }).waitFor();
 
-  await page.getByRole('link', { name: 'Add a relay' }).click();
+  await page.getByRole('link', { name: 'Add SMTP server' }).click();
   await page.getByLabel('Name', { exact: true }).fill('Another one with a long name '.repeat(4));
-  await page.getByLabel('Server').fill(`${'very-long-name.'.repeat(9)}example.com`);
+  await page.getByLabel('Host').fill(`${'very-long-name.'.repeat(9)}example.com`);
   await look('relay-new');
   await page.getByRole('button', { name: 'Add', exact: true }).click();
-  await page.getByRole('link', { name: 'Sending' }).click();
+  await page.getByRole('link', { name: 'SMTP servers', exact: true }).click();
   await look('relays');
-  await page.getByRole('button', { name: 'Before Provider' }).click();
+  await page.getByRole('button', { name: 'Move before Provider' }).click();
   await page.getByText('The order was changed.').waitFor();
   t.match(await page.getByRole('rowheader').first().textContent(), /^Another/);
   await page.getByRole('link', { name: 'Provider' }).click();
   await page.getByRole('button', { name: 'Delete SMTP server' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete SMTP server' }).click();
-  await page.getByText('The relay was deleted').waitFor();
+  await page.getByText('The SMTP server and its password were deleted').waitFor();
   const others = complaints.filter((complaint) => !complaint.includes('status of 422'));
   t.strictSame(others, [], 'the browser complains of nothing but the form that was refused');
 });

@@ -26,10 +26,10 @@ t.test('a segment is made by clicking', { skip: skipWithout('chromium') }, async
   await rule(1).getByLabel('Value').pressSequentially('Bonn');
   await count('2 contacts');
   await page.locator('[role=status]', { hasText: '2 contacts' }).waitFor({ state: 'attached' });
-  await page.getByText('Everybody in Readers whose city is “Bonn”').waitFor();
+  await page.getByText('All contacts in Readers whose city is “Bonn”').waitFor();
   t.ok(await page.getByRole('link', { name: 'anna@example.org' }).isVisible());
 
-  await page.getByRole('button', { name: 'Add a rule' }).click();
+  await page.getByRole('button', { name: 'Add rule' }).click();
   await rule(2).waitFor();
   t.equal(await page.evaluate(() => document.activeElement?.id), 'field1', 'the focus is in the new rule');
   await rule(2).getByLabel('Field').focus();
@@ -42,16 +42,16 @@ t.test('a segment is made by clicking', { skip: skipWithout('chromium') }, async
   await count('1 contact');
   await page.getByLabel('Contacts match').selectOption('at least one rule');
   await count('3 contacts');
-  await page.getByLabel('Part of').selectOption('Writers');
+  await page.getByLabel('List', { exact: true }).selectOption('Writers');
   await count('0 contacts');
-  await page.getByLabel('Part of').selectOption('Readers');
+  await page.getByLabel('List', { exact: true }).selectOption('Readers');
   await page.getByRole('button', { name: 'Remove Rule 1' }).click();
   await count('2 contacts');
   t.notOk(await rule(2).isVisible());
 
   await page.getByLabel('Name').fill('Loyal');
   await page.getByLabel('Name').press('Enter');
-  await page.getByText('“Loyal” is saved.').waitFor();
+  await page.getByText('“Loyal” was saved.').waitFor();
   t.equal(await membersOf(t, app, 1), 'bea carl');
   t.strictSame(complaints, []);
 });

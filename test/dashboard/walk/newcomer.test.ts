@@ -95,10 +95,10 @@ async function walk(page: Page, hands: Hands, welcome: string, sink: Sink): Prom
   await hands.press(link('Connect an SMTP server'));
   await hands.type(field('Web address for links, images and unsubscribe pages'), PUBLIC);
   await hands.press(button('Save tracking domain'));
-  await hands.press(link('Add a relay'));
+  await hands.press(link('Add SMTP server'));
   const { hostname, port } = new URL(sink.url);
   await hands.type(field('Name'), 'Provider');
-  await hands.type(field('Server'), hostname);
+  await hands.type(field('Host'), hostname);
   await hands.pick(field('Encryption'), 'None: this machine or private network only');
   await hands.type(field('Port'), port);
   await hands.press(button('Add'));
@@ -128,10 +128,10 @@ async function walk(page: Page, hands: Hands, welcome: string, sink: Sink): Prom
   // A campaign.
   await home();
   await hands.press(link('New campaign'));
-  await hands.type(field('Name'), 'Spring');
+  await hands.type(field('Internal name'), 'Spring');
   await hands.press(button('Create draft'));
-  await hands.type(page.getByLabel('Name of the first topic'), 'Newsletter');
-  await hands.press(button('Create topic'));
+  await hands.type(page.getByLabel('Name of the topic'), 'Newsletter');
+  await hands.press(button('Create and choose'));
   await hands.tick(field('Send to Readers'));
   await page.getByText('Goes to 2 contacts').waitFor();
   await hands.press(button('Save and continue'));
@@ -152,12 +152,12 @@ async function walk(page: Page, hands: Hands, welcome: string, sink: Sink): Prom
   // An automation.
   await hands.press(link('Automations'));
   await hands.press(link('New automation'));
-  await hands.type(field('Name'), 'Welcome');
-  await hands.pick(field('Who enters'), 'Readers (list, 2 contacts)');
+  await hands.type(field('Internal name'), 'Welcome');
+  await hands.pick(field('Trigger'), 'Readers (list, 2 contacts)');
   await hands.press(button('Create automation'));
   await hands.press(link('Add a mail'));
   await hands.type(field('Subject'), 'Welcome, ((first_name))');
-  await hands.pick(field('Begin with'), 'Plain letter');
+  await hands.pick(field('Start with'), 'Plain letter');
   await hands.press(button('Add a mail'));
   await hands.press(link('To all mails'));
   await hands.press(link('To the automation'));
