@@ -46,6 +46,7 @@ export const home: Translation<typeof english> = {
   'home.underWay.none': 'Gerade wird nichts gesendet.',
   'home.underWay.progress': { one: '{finished} von {count} Kontakt', other: '{finished} von {count} Kontakten' },
   'home.underWay.starts': 'Beginnt {time}',
+  'home.underWay.more': { one: '{count} weitere Kampagne', other: '{count} weitere Kampagnen' },
   'home.underWay.choice': 'Wartet auf Ihre Wahl im A/B-Test',
   'home.underWay.live': { one: 'Bisher {count} Mail gesendet', other: 'Bisher {count} Mails gesendet' },
   'home.last.title': 'Letzte Kampagnen',

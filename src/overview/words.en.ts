@@ -41,6 +41,7 @@ export const home = {
   'home.underWay.none': 'Nothing is being sent.',
   'home.underWay.progress': { one: '{finished} of {count} contact', other: '{finished} of {count} contacts' },
   'home.underWay.starts': 'Starts {time}',
+  'home.underWay.more': { one: '{count} more campaign', other: '{count} more campaigns' },
   'home.underWay.choice': 'Waiting for your choice in the A/B test',
   'home.underWay.live': { one: '{count} mail sent so far', other: '{count} mails sent so far' },
   'home.last.title': 'Latest campaigns',

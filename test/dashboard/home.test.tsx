@@ -128,6 +128,35 @@ t.test(
   },
 );
 
+t.test('five campaigns are shown, those that wait for the owner first, and how many more there are', async (t) => {
+  const app = await startApp(t);
+  await fillAccount(t, app);
+  for (let day = 3; day <= 6; day++) {
+    const json = {
+      template_id: 1,
+      template_html: '<p>Hello</p>',
+      sender_id: 1,
+      unsubscribe_group_id: 1,
+      single_send_name: `Advent ${day}`,
+      subject: 'Advent',
+      preheader: 'News',
+      recipient_id: ['contacts_1'],
+      schedule_type: 1,
+      schedule_date: `2026-12-0${day}`,
+      schedule_time: '09:00',
+    };
+    t.equal((await app.one.call('POST', '/single/send/create', { json })).status, 200);
+  }
+  const { text } = await openHome(app);
+  const [, list = ''] = /id="under-way"(.*?)<\/ul>/s.exec(text) ?? [];
+  const [, ...items] = list.split('<li');
+  t.strictSame(
+    items.map((item) => item.includes('class="reason"')),
+    [true, false, false, false, false],
+  );
+  t.match(text, '<a href="/campaigns">2 more campaigns</a>');
+});
+
 t.test('names of records are shown as text', async (t) => {
   const app = await startApp(t);
   await fillAccount(t, app);

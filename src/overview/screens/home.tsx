@@ -61,15 +61,28 @@ function Home({ overview, now, viewer }: { overview: Overview; now: Date; viewer
   );
 }
 
+/** Home shows as many campaigns: those that wait for the owner first, then those that are sending. */
+const MOST_UNDER_WAY = 5;
+const MOVING = ['preparing', 'sending', 'cancelling'];
+
+const needsAttention = ({ held_reason: reason, waits_for_choice: choice }: Campaign) => reason !== null || choice === 1;
+
+/** The campaigns in the order in which the owner wants to know of them. */
+function mostUrgent(campaigns: readonly Campaign[]): Campaign[] {
+  const rank = (campaign: Campaign) => (needsAttention(campaign) ? 0 : MOVING.includes(campaign.state) ? 1 : 2);
+  return campaigns.toSorted((one, other) => rank(one) - rank(other)).slice(0, MOST_UNDER_WAY);
+}
+
 /** How often running campaigns are updated. */
 const LOOK_MS = 5000;
 
 function UnderWay({ campaigns, now }: { campaigns: readonly Campaign[]; now: Date }) {
   const language = useLanguage();
-  const isMoving = campaigns.some(({ state }) => ['preparing', 'sending', 'cancelling'].includes(state));
+  const isMoving = campaigns.some(({ state }) => MOVING.includes(state));
+  const more = campaigns.length - MOST_UNDER_WAY;
   const list = (
     <ul class="under-way" id="under-way" data-active={isMoving ? 'yes' : 'no'}>
-      {campaigns.map((campaign) => (
+      {mostUrgent(campaigns).map((campaign) => (
         <li key={campaign.utr}>
           <div class="row">
             <h3>
@@ -104,6 +117,11 @@ function UnderWay({ campaigns, now }: { campaigns: readonly Campaign[]; now: Dat
         ) : (
           list
         ))}
+      {more > 0 && (
+        <p class="small">
+          <a href="/campaigns">{language.say('home.underWay.more', { count: more })}</a>
+        </p>
+      )}
     </Card>
   );
 }
