@@ -98,7 +98,7 @@ export const audienceRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps)
   global.change('DELETE /global-unsubscribes/delete', removeFromGlobalList, 'Deleted Successfully');
   global.change('POST /global-unsubscribes/bulk-delete', removeAllFromGlobalList, 'Deleted Successfully');
 
-  const groups = operationRoutes(app, deps, 'Unsubscribe groups');
+  const groups = operationRoutes(app, deps, 'Topics (unsubscribe groups)');
   groups.list('GET /unsubscribes-groups', listGroups);
   groups.change(
     'POST /unsubscribes-groups/save',
@@ -134,7 +134,7 @@ export const audienceRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps)
   segments.read('GET /segment/count', countMatches);
   segments.read('GET /segment/names', listNames);
 
-  const types = operationRoutes(app, deps, 'Contact types');
+  const types = operationRoutes(app, deps, 'Lists (contact types)');
   const fields = operationRoutes(app, deps, 'Fields');
   segments.read('GET /segment/uses', countUsesOfSegment);
   types.read('GET /contacts-type/uses', countUsesOfContactType);
@@ -240,7 +240,7 @@ export const audienceRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps)
 };
 
 export const trackingRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
-  const tracking = operationRoutes(app, deps, 'Opens and clicks');
+  const tracking = operationRoutes(app, deps, 'Open and click tracking');
   tracking.read('GET /tracking', readTracking);
   tracking.change('POST /tracking/save', changeTracking, 'Updated Successfully');
   tracking.read('GET /contacts/tracking', readPersonChoice);

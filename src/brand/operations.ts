@@ -60,10 +60,10 @@ export const changeBrand = operation({
   role: 'editor',
   input: Type.Object({
     logo_picture_id: Type.Optional(
-      Type.Unsafe<number>({ ...optionalReference(), description: 'Id of the picture that is the logo; 0 for none.' }),
+      Type.Unsafe<number>({ ...optionalReference(), description: 'Id of the image that is the logo; 0 for none.' }),
     ),
     colours: Type.Optional(
-      stringList({ maxItems: MAX_COLOURS, description: 'Such as #1d5b46; empty ones are left out.' }),
+      stringList({ maxItems: MAX_COLOURS, description: 'Such as #1d5b46; empty ones are skipped.' }),
     ),
     ...Look,
   }),

@@ -59,13 +59,13 @@ const Feed = Type.Object({
   feed_name: Type.String({ description: 'What its owner calls it.' }),
   url: Type.String({ description: 'Where the feed is.' }),
   sender_id: integer({ description: 'The sender of its mails.' }),
-  unsubscribe_group_id: integer({ description: 'The unsubscribe group of its mails.' }),
+  unsubscribe_group_id: integer({ description: 'The topic (unsubscribe group) of its mails.' }),
   recipient_id: Type.Array(Type.String(), {
     description: 'Targets of its mails: contacts_<contact type id> or segments_<segment id>.',
   }),
   exclude_specific_recipient_id: Type.Array(Type.String(), { description: 'Targets whose recipients get nothing.' }),
   template_id: integer({ description: 'The template of its mails; 0: a plain list of the items.' }),
-  subject: Type.String({ description: 'The subject of its mails, with placeholders.' }),
+  subject: Type.String({ description: 'The subject of its mails, with merge tags.' }),
   rhythm: { ...choice(...FEED_RHYTHMS), description: 'item: a mail for each item; daily, weekly: a digest.' },
   weekday: integer({ description: 'The day of a weekly digest; 1 is Monday.' }),
   time_of_day: Type.String({ description: 'The time of a digest, HH:MM.' }),
@@ -120,7 +120,7 @@ const Preview = Type.Object({
   items: integer({ description: 'How many items the mail has.' }),
   new_items: integer({ description: 'How many items are new or wait; with item each of them has a mail of its own.' }),
   subject: Type.String({ description: 'Placeholders of people are still in it.' }),
-  html: Type.String({ description: 'The mail; placeholders of people are still in it.' }),
+  html: Type.String({ description: 'The mail; merge tags of people are still in it.' }),
   problem: nullable(said('Why there is nothing to show.')),
 });
 

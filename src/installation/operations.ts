@@ -50,13 +50,13 @@ const Health = Type.Object(
     node: Type.String({ description: 'The release of Node it runs on.' }),
     now: isoTimestampSchema('The clock of the machine, UTC.'),
     courier: choice(...COURIERS),
-    relays: Type.Array(Type.String(), { description: 'Host and port of each relay, in order of preference.' }),
+    relays: Type.Array(Type.String(), { description: 'Host and port of each SMTP server, in order of preference.' }),
     database_bytes: integer({ description: 'Size of the database with its write-ahead log.' }),
     free_bytes: integer(),
     last_backup_at: nullable(Type.String()),
-    public_url: Type.String({ description: 'The public address, where links in mails lead; empty: there is none.' }),
+    public_url: Type.String({ description: 'The tracking domain, where links in mails lead; empty: there is none.' }),
     bounce_domain: Type.String({
-      description: 'The domain returned mail goes to; empty: to the address of its sender.',
+      description: 'The domain that bounces go to; empty: to the address of its sender.',
     }),
     bounce_listen: nullable(Type.String(), 'Where returned mail is taken in; null: nowhere.'),
     address_seen_at: nullable(isoTimestampSchema(), 'When that address was last looked at, UTC; null: it was not.'),
@@ -76,7 +76,7 @@ export type Health = Static<typeof Health>;
 export const readHealth = operation({
   name: 'Read whether the installation is well, and what to do where it is not (addition)',
   description:
-    'Nothing outside the machine is asked: what is said of DNS, public address and returned mail is what was last seen of them.',
+    'Nothing outside the machine is asked: what is said of DNS, tracking domain and bounces is what was last seen of them.',
   role: 'owner',
   input: Type.Object({}),
   output: Type.Object({ health: Health }),
@@ -120,7 +120,7 @@ export const readHealth = operation({
 });
 
 export const lookAtPublicAddress = operation({
-  name: 'Look whether the public address leads here, and with what certificate (addition)',
+  name: 'Look whether the tracking domain leads here, and with what certificate (addition)',
   description: 'Ends within ten seconds; GET /public-address and GET /health then have what was found.',
   role: 'owner',
   isForOperators: true,
@@ -133,9 +133,9 @@ export const lookAtPublicAddress = operation({
 });
 
 export const testReturnedMail = operation({
-  name: 'Send a test mail to see whether returned mail arrives (addition)',
+  name: 'Send a test mail to see whether bounces arrive (addition)',
   description:
-    'The service sends it to itself, by the MX record of BOUNCE_DOMAIN and port 25; it counts nowhere. Ends within half a minute; GET /health then has what was found. 409 where returned mail is not taken in here.',
+    'The service sends it to itself, by the MX record of BOUNCE_DOMAIN and port 25; it counts nowhere. Ends within half a minute; GET /health then has what was found. 409 where bounces are not received here.',
   role: 'owner',
   isForOperators: true,
   input: Type.Object({}),
@@ -251,15 +251,15 @@ const Node = Type.Object({
   state: {
     ...choice(...NODE_STATES),
     description:
-      'sending: takes mail; waiting: is there but takes none yet, or is of a release that is not understood; draining: was told to end and finishes what is in flight; refused: its relays take no mail from it; silent: was not heard of for longer than its lease.',
+      'sending: takes mail; waiting: is there but takes none yet, or is of a release that is not understood; draining: was told to end and finishes what is in flight; refused: its SMTP servers take no mail from it; silent: was not heard of for longer than its lease.',
   },
   refusal: nullable(Type.String(), 'What its relays answered, where they take no mail from it.'),
-  rate: integer({ description: 'Mails that its relays took in the last second.' }),
+  rate: integer({ description: 'Mails that its SMTP servers took in the last second.' }),
   recipients: integer({ description: 'Recipients it has now.' }),
   room: integer({ description: 'How many more it takes now.' }),
-  accepted: integer({ description: 'Mails that its relays took today, UTC.' }),
-  deferred: integer({ description: 'Mails that its relays put off today, UTC.' }),
-  refused: integer({ description: 'Mails that its relays refused today for good, UTC.' }),
+  accepted: integer({ description: 'Mails that its SMTP servers took today, UTC.' }),
+  deferred: integer({ description: 'Mails that its SMTP servers put off today, UTC.' }),
+  refused: integer({ description: 'Mails that its SMTP servers refused today for good, UTC.' }),
   warm_up: nullable(WarmUp, 'Its warm-up; null where it has none.'),
   heard_at: isoTimestampSchema('When it was last heard, UTC.'),
   lease_until: nullable(

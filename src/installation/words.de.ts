@@ -116,7 +116,7 @@ export const installation: Translation<typeof english> = {
   'hold.text':
     'Auch Automationen gehen weiter. Brechen Sie vorher ab, was schon gesendet wurde oder nicht gesendet werden darf.',
   'hold.ask': 'Ein Inhaber des ersten Kontos kann ihn fortsetzen.',
-  'hold.settings': 'Öffentliche Adresse einstellen',
+  'hold.settings': 'Tracking-Domain festlegen',
   'hold.nodes': 'Knoten öffnen',
   'hold.waits': 'Es geht von selbst weiter. Sagen Sie einem Inhaber des ersten Kontos Bescheid, wenn es lange dauert.',
 };

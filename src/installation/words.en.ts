@@ -105,7 +105,7 @@ export const installation = {
   },
   'hold.text': 'Automations continue too. First cancel what was already sent or must not be sent.',
   'hold.ask': 'An owner of the first account can resume it.',
-  'hold.settings': 'Set the public address',
+  'hold.settings': 'Set tracking domain',
   'hold.nodes': 'Open nodes',
   'hold.waits': 'It continues by itself. Tell an owner of the first account if it takes long.',
 } as const;

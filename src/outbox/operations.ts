@@ -48,7 +48,7 @@ const unsignedReturnPath = sql`iif(instr(${outbox.envelope_from}, '+') = 0, ${ou
 
 export const listMails = listOperation({
   name: 'List the mails in the built-in outbox',
-  description: 'Without a relay, mails are kept here instead of being sent.',
+  description: 'Without an SMTP server, mails are kept here instead of being sent.',
   role: 'viewer',
   input: Type.Object({
     ...eitherOrderQuery.properties,

@@ -94,10 +94,10 @@ const Setup = Type.Object({
       state: {
         ...choice(...RELAY_STATES),
         description:
-          'What was seen last. none: no relay is configured; nodes: none either, but campaign mail leaves from sender nodes; untried: nothing was handed to it yet; answers: sendlark doctor reached it; works: it took a mail; fails: it could not be used.',
+          'What was seen last. none: no SMTP server is configured; nodes: none either, but campaign mail leaves from sender nodes; untried: nothing was handed to it yet; answers: sendlark doctor reached it; works: it took a mail; fails: it could not be used.',
       },
       seen_at: { ...nullable(isoTimestampSchema()), description: 'When that was, UTC; null where nothing was seen.' },
-      has_worked: { ...zeroOrOne(), description: '1: a relay has taken a mail before.' },
+      has_worked: { ...zeroOrOne(), description: '1: an SMTP server has taken a mail before.' },
     },
     { description: 'Whether mail gets out, as far as was seen.' },
   ),

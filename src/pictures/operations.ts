@@ -64,11 +64,11 @@ const recordWith = (publicUrl: string) =>
   });
 
 export const listPictures = listOperation({
-  name: 'List the pictures, with how often each is used (addition)',
+  name: 'List the images, with how often each is used (addition)',
   role: 'viewer',
   input: Type.Object({
     ...eitherOrderQuery.properties,
-    search: Type.Optional(line({ description: 'Only pictures with this in their name or alternative text.' })),
+    search: Type.Optional(line({ description: 'Only images with this in their name or alternative text.' })),
   }),
   as: 'pictures',
   record: Picture,
@@ -81,7 +81,7 @@ export const listPictures = listOperation({
 });
 
 export const readPicture = recordOperation({
-  name: 'Read a picture (addition)',
+  name: 'Read an image (addition)',
   role: 'viewer',
   input: Type.Object(ById),
   as: 'picture',
@@ -108,7 +108,7 @@ const useRecord = recordObject(PictureUse, pictureUses, {
 });
 
 export const listPictureUses = listOperation({
-  name: 'List the single sends, automation mails, sent mailings, templates and saved blocks that contain a picture (addition)',
+  name: 'List the single sends, automation mails, sent campaigns, templates and saved blocks that contain an image (addition)',
   role: 'viewer',
   input: Type.Object({ ...listQuery.properties, ...ById }),
   as: 'uses',
@@ -120,13 +120,13 @@ export const listPictureUses = listOperation({
 });
 
 export const updatePicture = operation({
-  name: 'Change what a picture is called, and the text in its place (addition)',
-  description: 'The address stays as it is, and so do the mails that contain the picture.',
+  name: 'Change what an image is called, and the text in its place (addition)',
+  description: 'The address stays as it is, and so do the mails that contain the image.',
   role: 'editor',
   input: Type.Object({
     ...ById,
     name: line({ description: 'What it is called.' }),
-    alt: Type.Optional(line({ description: 'What is read in place of the picture.' })),
+    alt: Type.Optional(line({ description: 'What is read in place of the image.' })),
   }),
   run({ db, clock, accountId }, { id, name, alt }) {
     const { changes } = db
@@ -139,7 +139,7 @@ export const updatePicture = operation({
 });
 
 export const deletePicture = operation({
-  name: 'Delete a picture that no mail contains (addition)',
+  name: 'Delete an image that no mail contains (addition)',
   description:
     'Refused while a single send, a mail of an automation, a template or a saved block contains it, while it is the logo of the brand, and once it was sent: people who have the mail still load it, even when the campaign is deleted.',
   role: 'editor',

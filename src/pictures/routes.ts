@@ -17,12 +17,12 @@ import type { Context } from '../operations/operation.ts';
 import { deletePicture, listPictures, listPictureUses, Picture, readPicture, updatePicture } from './operations.ts';
 import { MAX_PICTURE_BYTES, storePicture } from './pictures.ts';
 
-const TAG = 'Pictures';
+const TAG = 'Images (pictures)';
 
 const UploadBody = Type.Object({
   file: Type.String({ format: 'binary', description: 'A PNG, JPEG, GIF or WebP of 5 MiB at most.' }),
   name: Type.Optional(line({ description: 'What it is called; the name of the file if not given.' })),
-  alt: Type.Optional(line({ description: 'What is read in place of the picture.' })),
+  alt: Type.Optional(line({ description: 'What is read in place of the image.' })),
 });
 
 export const pictureRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
@@ -31,9 +31,9 @@ export const pictureRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) 
     {
       schema: {
         tags: [TAG],
-        summary: 'Add a picture for mails (addition)',
+        summary: 'Add an image for mails (addition)',
         description:
-          'The bytes decide what the file is, not its name. Whoever has the address can load the picture, without keys. A picture that the account has already is not stored again: is_new is 0.',
+          'The bytes decide what the file is, not its name. Whoever has the address can load the image, without keys. An image that the account has already is not stored again: is_new is 0.',
         body: UploadBody,
         consumes: ['multipart/form-data'],
         response: successWith({ picture: Picture, is_new: zeroOrOne() }),

@@ -5,7 +5,7 @@ import type { Deps } from '../operations/deps.ts';
 import { changeAutoHold, changeCaps, changeWindow, readCaps, readResultLimits, readWindow } from './operations.ts';
 
 export const sendingTimeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
-  const sends = operationRoutes(app, deps, 'Single sends');
+  const sends = operationRoutes(app, deps, 'Campaigns (single sends)');
   sends.read('GET /sending/limits', readResultLimits);
   sends.change('POST /sending/limits/save', changeAutoHold, 'Updated Successfully');
   sends.read('GET /sending/caps', readCaps);

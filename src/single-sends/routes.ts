@@ -48,7 +48,7 @@ import { chooseWinner, readVariants, saveVariants } from './operations/variants.
 import { requireSingleSend } from './single-sends.ts';
 import { FINISHED, SHOWN_STATE, SHOWN_STATES } from './status.ts';
 
-const TAG = 'Single sends';
+const TAG = 'Campaigns (single sends)';
 
 const details = ({ utr }: { utr: string }) => `/api/single-send/details?utr=${utr}`;
 
@@ -156,7 +156,7 @@ export const progressRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db,
     '/live',
     {
       schema: {
-        tags: ['Single sends'],
+        tags: ['Campaigns (single sends)'],
         summary: 'Follow the progress of a single send as server-sent events (addition)',
         description: `The first event comes at once, each later one when something has changed, at most one a second. After a state that is final (${FINAL.join(', ')}) the stream ends; a client that connects again then gets that state once. Comments keep the connection open.`,
         querystring: Type.Object({ utr: identifier('The single send.') }),

@@ -39,7 +39,7 @@ const SendBody = Type.Object({
   sender_id: reference(),
   email: email(),
   name: Type.Optional(line({ description: "The recipient's name, for the field To and ((full_name))." })),
-  subject: line({ description: 'May have placeholders.' }),
+  subject: line({ description: 'May have merge tags.' }),
   preheader: Type.Optional(line({ description: 'Shown behind the subject in lists of mails.' })),
   template_id: optionalReference(),
   template_json: code('The mail as MJML in JSON form, in place of a template.'),
@@ -50,7 +50,7 @@ const SendBody = Type.Object({
     }),
   ),
   data: Type.Optional(
-    Type.Record(Type.String(), Type.String(), { description: 'The values of placeholders by name, at most 200.' }),
+    Type.Record(Type.String(), Type.String(), { description: 'The values of merge tags by name, at most 200.' }),
   ),
   attachments: Type.Optional(
     Type.Unsafe<{ name: string; type?: string; content: string }[]>({

@@ -23,7 +23,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => 
   users.list('GET /sessions/list', listSessions);
   users.change('DELETE /sessions/delete', endSession, 'Deleted Successfully');
 
-  const keys = operationRoutes(app, deps, 'Keys');
+  const keys = operationRoutes(app, deps, 'API keys');
   keys.list('GET /keys/list', listKeys);
   keys.read('POST /keys/create', makeKey);
   keys.change('DELETE /keys/delete', revokeKey, 'Revoked Successfully');

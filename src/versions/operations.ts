@@ -161,7 +161,7 @@ export const readVersion = operation({
       template_id: integer(),
       template_json: Type.String(),
       template_html: Type.String(),
-      html: Type.String({ description: 'What it looks like, with its placeholders.' }),
+      html: Type.String({ description: 'What it looks like, with its merge tags.' }),
       ...stamps,
     }),
   }),

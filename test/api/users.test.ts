@@ -53,7 +53,7 @@ t.test(
       'DELETE /sessions/delete': { query: { id: 1 } },
       'POST /me/update': { form: { name: 'Thief' } },
     };
-    const tags = ['Users and sessions', 'Keys'];
+    const tags = ['Users and sessions', 'API keys'];
     const operations = operationsOf(await readDocument(app)).filter(
       ({ tag, method }) => tags.includes(tag) && method !== 'GET',
     );

@@ -59,6 +59,6 @@ t.test('others see whom to ask, and a hold by settings has no button', async (t)
   holdForSettings(app.db, 'PUBLIC_URL is missing', 0);
   const operator = cookieOf(app, addPerson(app));
   const { text } = await app.page('GET', '/campaigns', { headers: { cookie: operator } });
-  t.match(text, /All sending is paused: PUBLIC_URL is missing.*<a href="\/settings\/sending">Set the public address/s);
+  t.match(text, /All sending is paused: PUBLIC_URL is missing.*<a href="\/settings\/sending">Set tracking domain/s);
   t.notMatch(text, '/sending/release');
 });

@@ -63,7 +63,7 @@ const AutomationRecord = Type.Object({
   status: integer({ description: '0: draft; 1: live.' }),
   live_at: nullable(Type.String()),
   total_triggered: integer({ description: 'Mails that sending was started for.' }),
-  total_delivered: integer({ description: 'Mails that the relay accepted and that have not bounced.' }),
+  total_delivered: integer({ description: 'Mails that the SMTP server accepted and that have not bounced.' }),
   total_unique_opens: integer(),
   total_opens: integer(),
   total_bounces: integer({ description: 'Mails that bounced: refused or returned.' }),
@@ -192,7 +192,7 @@ export const readAutomation = recordOperation({
 export const setAutomationLive = operation({
   name: 'Set an automation live',
   description:
-    'From then on everybody who joins its target enters. It needs a target, an unsubscribe group and at least one mail.',
+    'From then on everybody who joins its target enters. It needs a target, a topic (unsubscribe group) and at least one mail.',
   role: 'editor',
   input: ByUtr,
   run: (context, { utr }) => setLive(context, context.accountId, utr),

@@ -187,7 +187,7 @@ const Waiting = Type.Object({
 export type Waiting = Static<typeof Waiting>;
 
 export const listWaiting = operation({
-  name: 'List the people who wait for a mail of an automation (addition)',
+  name: 'List the contacts who wait for a mail of an automation (addition)',
   role: 'viewer',
   input: Type.Object({
     ...ByMail.properties,

@@ -149,7 +149,7 @@ export function listAutomationSummaries(
 }
 
 export const listSummaries = operation({
-  name: 'List the automations, newest first, with their people and results (addition)',
+  name: 'List the automations, newest first, with their contacts and results (addition)',
   description:
     'A page that is filtered may hold fewer records than the limit, even none, though next_before_id says that more follow.',
   role: 'viewer',
@@ -175,7 +175,7 @@ export const listSummaries = operation({
 
 /** For the screen of an automation. */
 export const readSummary = operation({
-  name: 'Read an automation with its people and results',
+  name: 'Read an automation with its contacts and results',
   role: 'viewer',
   input: ByUtr,
   run({ db, accountId }, { utr }) {

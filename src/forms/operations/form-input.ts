@@ -47,7 +47,7 @@ const options = {
     description: 'What the page calls them, in the same order; empty: their usual names.',
   }),
   required: list({ maxItems: MAX_FIELDS, description: 'The names of those that must be filled in.' }),
-  group_ids: list({ maxItems: 50, description: 'The unsubscribe groups that people choose from.' }),
+  group_ids: list({ maxItems: 50, description: 'The topics (unsubscribe groups) that people choose from.' }),
   title: ownLine(),
   intro: Type.Optional(text({ maxLength: MAX_TEXT, description: 'The text above the fields.' })),
   consent_text: ownText(),

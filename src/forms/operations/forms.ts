@@ -52,7 +52,7 @@ const FormRecord = Type.Object({
   off_reason: { ...nullable(said()), description: 'The same as a sentence.' },
   url: Type.String({ description: 'The address of its page.' }),
   fields: Type.Array(FormField, { description: 'What it asks for besides the e-mail address.' }),
-  group_ids: Type.Array(integer(), { description: 'The unsubscribe groups that people choose from.' }),
+  group_ids: Type.Array(integer(), { description: 'The topics (unsubscribe groups) that people choose from.' }),
   title: Type.String({ description: 'The title of the page and the mail.' }),
   intro: Type.String({ description: 'The text above the fields.' }),
   consent_text: Type.String({ description: 'What people agree to.' }),

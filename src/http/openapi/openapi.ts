@@ -28,7 +28,7 @@ const TAGS = [
   },
   { name: 'Global unsubscribes', description: 'Addresses that get no mail of the account at all.' },
   {
-    name: 'Unsubscribe groups',
+    name: 'Topics (unsubscribe groups)',
     description:
       'Kinds of mail, such as a newsletter, that a recipient can leave alone. Each single send and automation belongs to one.',
   },
@@ -37,14 +37,14 @@ const TAGS = [
     description: 'Contacts of a type whose fields match rules, kept up to date, and those added by hand.',
   },
   {
-    name: 'Contact types',
+    name: 'Lists (contact types)',
     description: 'Lists that contacts belong to. A contact type can be the target of a campaign.',
   },
   { name: 'Contacts', description: 'People with their fields: one by one, as CSV files, and what an import did.' },
   { name: 'Fields', description: 'The fields every contact has, and your own.' },
-  { name: 'Templates', description: 'The built-in templates, your own, and the placeholders that a mail can contain.' },
+  { name: 'Templates', description: 'The built-in templates, your own, and the merge tags that a mail can contain.' },
   {
-    name: 'Single sends',
+    name: 'Campaigns (single sends)',
     description: 'One mail to its targets, at once or on a schedule, with its previews, tests and reports.',
   },
   { name: 'Archive', description: 'The public page of an account with mails that it has sent.' },
@@ -66,11 +66,14 @@ const TAGS = [
     name: 'Versions',
     description: 'What single sends and mails of automations were made of before, to look at and to bring back.',
   },
-  { name: 'Pictures', description: 'Pictures that mails load from this service, and where they are used.' },
+  { name: 'Images (pictures)', description: 'Images that mails load from this service, and where they are used.' },
   { name: 'Brand', description: 'The logo, colours, fonts and buttons with which new blocks of mails begin.' },
   { name: 'Saved blocks', description: 'Parts of mails that are kept to be used again.' },
   { name: 'Design pages', description: 'Pages on which whoever has the link can design a mail, without keys.' },
-  { name: 'Opens and clicks', description: 'What is learnt of opens and clicks, and what people chose about theirs.' },
+  {
+    name: 'Open and click tracking',
+    description: 'What is learnt of opens and clicks, and what people chose about theirs.',
+  },
   { name: 'Forms', description: 'Public pages by which people subscribe themselves, and confirm it by mail.' },
   { name: 'Places', description: 'The reference data: countries, states and cities.' },
   {
@@ -83,12 +86,12 @@ const TAGS = [
       'The people who sign in to the dashboard, and their sessions. A pair of keys reads them and changes nothing.',
   },
   {
-    name: 'Keys',
+    name: 'API keys',
     description: 'The key pairs by which programs call the API. People make and revoke them: no pair makes another.',
   },
   { name: 'Audit log', description: 'Who signed in, and who changed users, keys and senders.' },
   { name: 'Webhooks', description: 'Addresses to which events are sent as they happen, and what was sent.' },
-  { name: 'Outbox', description: 'The mails of an installation that has no SMTP relay.' },
+  { name: 'Outbox', description: 'The mails of an installation that has no SMTP server.' },
 ];
 
 /** Our own formats, expressed in standard JSON Schema. */

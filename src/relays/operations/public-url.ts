@@ -34,13 +34,13 @@ const Address = Type.Object(
     },
     seen: nullable(Seen, 'What the last look at it found; null: nobody has looked at it.'),
   },
-  { description: 'The public address in force.' },
+  { description: 'The tracking domain in force.' },
 );
 
 export type PublicUrl = Static<typeof Address>;
 
 export const readPublicUrl = operation({
-  name: 'Read the public address, and what was seen of it (addition)',
+  name: 'Read the tracking domain, and what was seen of it (addition)',
   description: 'Nothing outside the machine is asked.',
   role: 'owner',
   isForOperators: true,
@@ -57,7 +57,7 @@ export const readPublicUrl = operation({
 });
 
 export const changePublicUrl = operation({
-  name: 'Save the public address (addition)',
+  name: 'Save the tracking domain (addition)',
   description: 'Links in mails lead there from then on, without a restart. Refused while PUBLIC_URL says it.',
   role: 'owner',
   isForOperators: true,

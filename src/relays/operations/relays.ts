@@ -53,14 +53,14 @@ const Relay = Type.Object({
   answered_at: nullable(isoTimestampSchema(), 'When a test of it last passed, UTC.'),
   failed_at: nullable(isoTimestampSchema(), 'When it last could not be used, UTC.'),
   failure: nullable(Type.String(), 'Why it could not be used then, in the words of the server.'),
-  sender_ids: Type.Array(integer(), { description: 'The senders whose mail goes over it and no other relay.' }),
+  sender_ids: Type.Array(integer(), { description: 'The senders whose mail goes over it and no other SMTP server.' }),
   ...stamps,
 });
 
 const Ways = Type.Object(
   {
     environment: Type.Array(Type.String(), {
-      description: 'Host and port of the relays of SMTP_URL, which are used instead of those of the file.',
+      description: 'Host and port of the SMTP servers of SMTP_URL, which are used instead of those of the file.',
     }),
     has_public_url: zeroOrOne('1: links in mails lead to a public address.'),
     queued: integer({ description: 'Mails that wait to be handed over, of all accounts.' }),
@@ -88,7 +88,7 @@ export type Relay = Static<typeof Relay>;
 export type Ways = Static<typeof Ways>;
 
 export const readRelays = operation({
-  name: 'List the relays in their order, and what else decides where mail goes (addition)',
+  name: 'List the SMTP servers in their order, and what else decides where mail goes (addition)',
   description: 'A password is never given back.',
   role: 'owner',
   isForOperators: true,
@@ -112,7 +112,7 @@ export const readRelays = operation({
 });
 
 export const saveRelay = operation({
-  name: 'Add a relay or change one (addition)',
+  name: 'Add an SMTP server or change one (addition)',
   description: 'Mail goes through it from then on, without a restart, unless SMTP_URL names others.',
   role: 'owner',
   isForOperators: true,
@@ -149,7 +149,7 @@ export const saveRelay = operation({
 });
 
 export const orderRelays = operation({
-  name: 'Put the relays into an order (addition)',
+  name: 'Put the SMTP servers into an order (addition)',
   description: 'Mail goes to the first one that works.',
   role: 'owner',
   isForOperators: true,
@@ -166,7 +166,7 @@ export const orderRelays = operation({
 });
 
 export const deleteRelay = operation({
-  name: 'Delete a relay with its password (addition)',
+  name: 'Delete an SMTP server with its password (addition)',
   description:
     'Mail that waits goes through the next one. One that a sender names cannot be deleted, nor the last one while mail waits.',
   role: 'owner',

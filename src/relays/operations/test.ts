@@ -39,7 +39,7 @@ export type RelayTest = Static<typeof Test>;
 const testing = new WeakSet<Context['db']>();
 
 export const testRelay = operation({
-  name: 'Test a relay: connect, log in, and ask whether it would take a mail (addition)',
+  name: 'Test an SMTP server: connect, log in, and ask whether it would take a mail (addition)',
   description:
     'Asks about a mail from a sender to the person who is signed in, and sends none. One test at a time, of less than half a minute.',
   role: 'owner',

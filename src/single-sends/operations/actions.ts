@@ -215,7 +215,7 @@ function isDeletedSender(db: Db, id: number): boolean {
 export const retryFailed = operation({
   name: 'Send a completed single send again to those for whom it failed (addition)',
   description:
-    'The failed recipients go back into the queue of the same mailing, with the same Message-ID. Who bounced, unsubscribed, was suppressed or deleted gets nothing.',
+    'The failed recipients go back into the queue of the same campaign, with the same Message-ID. Who bounced, unsubscribed, was suppressed or deleted gets nothing.',
   role: 'editor',
   input: ByUtr,
   output: Type.Object({ queued: integer({ description: 'Recipients who were queued again.' }) }),

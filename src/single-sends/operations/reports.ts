@@ -66,7 +66,7 @@ const Summary = Type.Object({
   subject: Type.String(),
   state: {
     ...choice(...SHOWN_STATES),
-    description: 'What it is doing: its status and the state of its mailing in one word.',
+    description: 'What it is doing: its status and the state of its campaign in one word.',
   },
   held_reason: nullable(said()),
   starts_at: Type.String(),
@@ -184,13 +184,13 @@ const Watch = Type.Object({
   counted_at: nullable(Type.String(), 'When the domains were counted, UTC; null before that.'),
   domains: Type.Array(DomainCounts, {
     description:
-      'What came of the first part, or of a mailing that is held, by recipient domain: those with most bad results first.',
+      'What came of the first batch, or of a campaign that is held, by recipient domain: those with most bad results first.',
   }),
 });
 
 const PacedGroup = Type.Object({
   group: Type.String({ description: 'The name of a mail provider, or a domain.' }),
-  per_minute: integer({ description: 'How many mails a minute it gets now, from all mailings.' }),
+  per_minute: integer({ description: 'How many mails a minute it gets now, from all campaigns.' }),
   until: Type.String({ description: 'When it may be over, if it takes all mails until then; UTC.' }),
 });
 
@@ -250,7 +250,7 @@ const Report = Type.Object({
       proxied: integer({ description: 'Those that image proxies made.' }),
       machine: integer({ description: 'Those that programs made.' }),
     },
-    { description: 'Opens by who made them; a proxy loads pictures whether or not anybody reads the mail.' },
+    { description: 'Opens by who made them; a proxy loads images whether or not anybody reads the mail.' },
   ),
   machine_opens: integer({ description: 'Opens made by programs instead of people.' }),
   machine_clicks: integer({ description: 'Clicks made by programs instead of people.' }),
@@ -268,11 +268,11 @@ const Report = Type.Object({
       unique_clicks: integer(),
       people_clicks: integer(),
       proxied_only: integer({
-        description: 'Recipients of whom nothing is known but that a proxy loaded the pictures.',
+        description: 'Recipients of whom nothing is known but that a proxy loaded the images.',
       }),
       bounces: integer(),
       failed: integer({ description: 'Recipients for whom it failed for good, though their address may be right.' }),
-      suppressed: integer({ description: 'Recipients who were left out, such as those who had unsubscribed.' }),
+      suppressed: integer({ description: 'Recipients who were skipped, such as those who had unsubscribed.' }),
       cancelled: integer({ description: 'Recipients who got nothing because it was cancelled.' }),
       unsubscribes: integer(),
     },
@@ -284,7 +284,7 @@ const Report = Type.Object({
       opens: integer({ description: 'Opens within the hour, by people, proxies and machines.' }),
       machine_opens: integer({ description: 'Opens made by programs instead of people.' }),
       proxied_opens: integer({
-        description: 'Opens made by proxies, which load pictures whether or not anybody reads.',
+        description: 'Opens made by proxies, which load images whether or not anybody reads.',
       }),
       clicks: integer({ description: 'Clicks.' }),
       machine_clicks: integer({ description: 'Clicks made by programs instead of people.' }),

@@ -160,7 +160,7 @@ const SaveBody = Type.Object({
   canary_percent: Type.Optional(
     integer({
       maximum: 0,
-      description: '0: takes a first part of the recipients away, with which there can be no test.',
+      description: '0: takes a first batch of the recipients away, with which there can be no test.',
     }),
   ),
 });

@@ -26,7 +26,7 @@ const record = recordObject(Entry, auditLog, {
 });
 
 export const listAudit = listOperation({
-  name: 'List who signed in, who changed users, keys, settings and senders, and who erased people (addition)',
+  name: 'List who signed in, who changed users, keys, settings and senders, and who deleted contacts permanently (addition)',
   role: 'owner',
   input: eitherOrderQuery,
   as: 'audit',

@@ -67,7 +67,7 @@ export const frame: Translation<typeof english> = {
   'settings.about.archive': 'Öffentliche Seite mit früheren Kampagnen, RSS',
   'settings.about.account': 'Name, Passwort, zweiter Faktor, Passkeys, Sprache, Aussehen',
   'settings.about.sessions': 'Wo Sie angemeldet sind',
-  'settings.about.users': 'Personen einladen, Rollen',
+  'settings.about.users': 'Benutzer einladen, Rollen',
   'settings.about.audit': 'Wer was geändert hat',
   'settings.about.backup': 'Alles herunterladen und wiederherstellen',
   'settings.about.keys': 'Zugang zur API',

@@ -64,7 +64,7 @@ export const frame = {
   'settings.about.archive': 'Public page with past campaigns, RSS',
   'settings.about.account': 'Name, password, two-factor authentication, passkeys, language, look',
   'settings.about.sessions': 'Where you are signed in',
-  'settings.about.users': 'Invite people, roles',
+  'settings.about.users': 'Invite users, roles',
   'settings.about.audit': 'Who changed what',
   'settings.about.backup': 'Download and restore everything',
   'settings.about.keys': 'Access to the API',
