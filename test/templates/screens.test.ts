@@ -113,3 +113,24 @@ t.test('viewers look at templates and change none, and other accounts do not see
   t.equal((await other.open('/templates/1001/mail')).status, 404);
   t.notMatch((await other.open('/templates')).text, 'June');
 });
+
+t.test(
+  'the built-in templates come first, each with its picture and the way to a template that begins with it',
+  async (t) => {
+    const app = await startApp(t);
+    const { open, send } = visitor(app);
+    await send('/templates/new', { template_name: 'House style', template_id: 2 });
+    const { text } = await open('/templates');
+    const built = [
+      ...text.matchAll(
+        /<img class="template-picture" src="([^"]+)"[^>]*\/?><a href="(\/templates\/new\?template=\d+)/g,
+      ),
+    ];
+    t.equal(built.length, 8);
+    t.ok(text.indexOf('Newsletter') < text.indexOf('House style'));
+    for (const [, image = ''] of built) t.equal((await app.page('GET', image)).status, 200, image);
+    const [, , first = ''] = built[0] ?? [];
+    t.match((await open(first)).text, /<option value="2" selected/);
+    t.notMatch((await open('/templates?search=House')).text, 'Newsletter', 'a search finds your own');
+  },
+);

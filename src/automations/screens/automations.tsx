@@ -37,7 +37,9 @@ export async function automationScreens(app: FastifyInstance, { clock, db, confi
       section: 'automations',
       action: (
         <div class="buttons">
-          <LinkButton href="/feeds">{languageOf(request, viewer).say('feeds.title')}</LinkButton>
+          <LinkButton look="plain" href="/feeds">
+            {languageOf(request, viewer).say('feeds.title')}
+          </LinkButton>
           {canChange && !isEmpty && <NewAutomation />}
         </div>
       ),

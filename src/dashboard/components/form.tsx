@@ -120,6 +120,7 @@ export function SentForm<Input extends TObject>({
   form: { Fields },
   action,
   submit,
+  look = 'primary',
   icon,
   back,
   children,
@@ -128,12 +129,18 @@ export function SentForm<Input extends TObject>({
   form: Form<Input>;
   action?: string;
   submit: string;
+  /** A page has one primary button at most, so a form beside its main action has a plain one. */
+  look?: 'primary' | 'plain';
   icon?: IconName;
   back?: { href: string; label: PlainKey };
   children?: ComponentChildren;
 }) {
   const language = useLanguage();
-  const button = <Button {...(icon && { icon })}>{submit}</Button>;
+  const button = (
+    <Button look={look} {...(icon && { icon })}>
+      {submit}
+    </Button>
+  );
   return (
     <form method="post" {...(action !== undefined && { action })} class="narrow">
       <Fields {...fields} />

@@ -60,7 +60,7 @@ export function StateCard({ feed, now, mayChange }: { feed: Feed; now: Date; may
               id="send-items"
               action={`/feeds/${id}/decide`}
               label={language.say('feeds.send')}
-              look="primary"
+              look="plain"
               title={language.say('feeds.send.title')}
             >
               <input type="hidden" name="what" value="send" />
@@ -70,12 +70,30 @@ export function StateCard({ feed, now, mayChange }: { feed: Feed; now: Date; may
             </Confirm>
           )}
           {state === 'held' &&
-            action('decide', { what: 'skip' }, <Button>{language.say('feeds.skip', { count: waiting })}</Button>)}
-          <LinkButton href={`/feeds/${id}/preview`}>{language.say('feeds.preview')}</LinkButton>
+            action(
+              'decide',
+              { what: 'skip' },
+              <Button look="plain">{language.say('feeds.skip', { count: waiting })}</Button>,
+            )}
+          <LinkButton look="plain" href={`/feeds/${id}/preview`}>
+            {language.say('feeds.preview')}
+          </LinkButton>
           {state === 'active' &&
-            action('switch', { is_active: '0' }, <Button icon="pause">{language.say('feeds.pause')}</Button>)}
+            action(
+              'switch',
+              { is_active: '0' },
+              <Button look="plain" icon="pause">
+                {language.say('feeds.pause')}
+              </Button>,
+            )}
           {state === 'paused' &&
-            action('switch', { is_active: '1' }, <Button icon="play">{language.say('feeds.resume')}</Button>)}
+            action(
+              'switch',
+              { is_active: '1' },
+              <Button look="plain" icon="play">
+                {language.say('feeds.resume')}
+              </Button>,
+            )}
           <Confirm
             id="delete-feed"
             action={`/feeds/${id}/delete`}

@@ -72,7 +72,9 @@ function FirstKey({ domain: { domain, may_sign: maySign } }: { domain: CheckedDo
       {maySign === 1 ? (
         <form method="post" action="/settings/senders/dkim/create">
           <input type="hidden" name="domain" value={domain} />
-          <Button icon="plus">{language.say('dkim.create')}</Button>
+          <Button look="plain" icon="plus">
+            {language.say('dkim.create')}
+          </Button>
         </form>
       ) : (
         <p class="quiet-text">{language.say('dkim.verifyFirst', { domain })}</p>

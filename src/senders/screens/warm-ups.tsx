@@ -65,6 +65,7 @@ export function WarmUps({
           action="/settings/senders/warm-up"
           values={{ ...USUAL_PLAN, starts_on: today, ...typed }}
           options={{ domain: domains.map((domain) => ({ value: domain, label: domain })) }}
+          look="plain"
           submit={language.say('warmUp.save')}
         />
       </Card>

@@ -157,7 +157,7 @@ function WindowCard({ given, zone }: { given: WindowFields; zone: string }) {
             inputMode="numeric"
           />
         </div>
-        <Button>{language.say('window.save')}</Button>
+        <Button look="plain">{language.say('window.save')}</Button>
       </form>
     </Card>
   );

@@ -71,7 +71,12 @@ export async function campaignList(app: FastifyInstance, { clock }: Pick<Deps, '
     const frame = {
       title: languageOf(request, viewer).say('nav.campaigns'),
       section: 'campaigns',
-      action: mayChange && <NewCampaign />,
+      action: (
+        <div class="buttons">
+          <TransactionalLink />
+          {mayChange && <NewCampaign />}
+        </div>
+      ),
     } as const;
     const shown = { summaries, usual, targets, kept, order, mayChange, now: clock.now() };
     const table = summaries.length === 0 ? null : <Campaigns {...shown} />;
@@ -85,7 +90,6 @@ export async function campaignList(app: FastifyInstance, { clock }: Pick<Deps, '
             <MoreFilters targets={targets} list={kept.list} order={order} />
           </CampaignList>
         )}
-        <TransactionalLink />
       </>
     );
     return sendPage(request, reply, viewer, frame, content);
@@ -148,9 +152,9 @@ function NoCampaign() {
 /** To the mails that are of no campaign. */
 function TransactionalLink() {
   return (
-    <p>
-      <a href="/transactional">{useLanguage().say('transactional.all')}</a>
-    </p>
+    <LinkButton look="plain" href="/transactional">
+      {useLanguage().say('transactional.all')}
+    </LinkButton>
   );
 }
 

@@ -44,7 +44,10 @@ export async function templateScreens(app: FastifyInstance): Promise<void> {
       const mayAdd = viewer.role !== 'viewer';
       const title = languageOf(request, viewer).say('nav.templates');
       const frame = { title, section: 'templates', ...(mayAdd && { action: <New /> }) } as const;
-      const list = { templates, search, isLater: before !== undefined, mayAdd };
+      const isStart = search === '' && before === undefined;
+      const all = isStart ? await ask(request, listTemplates, { built_in: 1 }) : [];
+      const builtIn = all.filter((template) => !isOwn(template) && template.is_blank === 0);
+      const list = { templates, builtIn, search, isLater: before !== undefined, mayAdd };
       return sendPage(request, reply, viewer, frame, <List {...list} />);
     },
   });
@@ -63,25 +66,23 @@ function New() {
 interface Listed {
   /** One more than a page shows if there is a further page. */
   templates: readonly ListedTemplate[];
+  /** Those to begin with, which the first page shows. */
+  builtIn: readonly ListedTemplate[];
   search: string;
   isLater: boolean;
   mayAdd: boolean;
 }
 
-function List({ templates, search, isLater, mayAdd }: Listed) {
+function List({ templates, builtIn, search, isLater, mayAdd }: Listed) {
   const language = useLanguage();
   const shown = templates.slice(0, ROWS);
   const href = (before?: number) => withQuery('/templates', { search, before });
-  if (shown.length === 0 && search === '' && !isLater)
-    return (
-      <Empty icon="template" title={language.say('templates.empty.title')} {...(mayAdd && { action: <New /> })}>
-        {language.say('templates.empty.text')}
-      </Empty>
-    );
   const isLong = isLater || search !== '' || templates.length > ROWS;
   return (
     <div class="stack">
       <p class="quiet-text">{language.say('templates.about')}</p>
+      {builtIn.length > 0 && <Gallery templates={builtIn} mayAdd={mayAdd} />}
+      {builtIn.length > 0 && <h2>{language.say('templates.own')}</h2>}
       {isLong && (
         <SearchForm
           name="search"
@@ -91,7 +92,13 @@ function List({ templates, search, isLater, mayAdd }: Listed) {
         />
       )}
       {shown.length === 0 ? (
-        <p>{language.say('templates.none')}</p>
+        search === '' && !isLater ? (
+          <Empty icon="template" title={language.say('templates.empty.title')}>
+            {language.say('templates.empty.text')}
+          </Empty>
+        ) : (
+          <p>{language.say('templates.none')}</p>
+        )
       ) : (
         <ul class="templates">
           {shown.map((template) => (
@@ -109,6 +116,30 @@ function List({ templates, search, isLater, mayAdd }: Listed) {
       )}
       <Pager first={isLater ? href() : null} next={templates.length > ROWS ? href(shown.at(-1)?.id) : null} />
     </div>
+  );
+}
+
+/** The built-in templates; each leads to a template of one's own that begins with it. */
+function Gallery({ templates, mayAdd }: { templates: readonly ListedTemplate[]; mayAdd: boolean }) {
+  const language = useLanguage();
+  return (
+    <>
+      <h2>{language.say('templates.builtIn')}</h2>
+      <ul class="templates">
+        {templates.map(({ id, template_name: name, preview_image: image }) => (
+          <li key={id} class="card">
+            <TemplatePicture id={id} image={image} isOwn={false} />
+            {mayAdd ? (
+              <a href={withQuery('/templates/new', { template: id, name })}>
+                <b>{name}</b>
+              </a>
+            ) : (
+              <b>{name}</b>
+            )}
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 

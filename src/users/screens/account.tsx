@@ -91,7 +91,7 @@ function PasswordForm({ email, problems }: { email: string; problems: Problems |
         <CurrentPassword name="current" email={email} problems={problems} />
         <NewPasswordField problems={problems} />
         <p class="quiet-text small">{language.say('own.password.text')}</p>
-        <Button>{language.say('own.password.submit')}</Button>
+        <Button look="plain">{language.say('own.password.submit')}</Button>
       </form>
     </Card>
   );

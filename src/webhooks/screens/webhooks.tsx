@@ -190,6 +190,7 @@ function WebhookForm({ id, ...fields }: { id: number | null; values: object; pro
         action={`${LIST}/${id ?? 'new'}`}
         {...fields}
         values={{ ...fields.values }}
+        look={id === null ? 'primary' : 'plain'}
         submit={language.say(id === null ? 'webhooks.add.submit' : 'webhooks.save')}
         back={{ href: LIST, label: id === null ? 'confirm.cancel' : 'webhooks.back' }}
       />

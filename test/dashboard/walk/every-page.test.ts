@@ -1,4 +1,5 @@
 /** What holds for every page of the dashboard, as its HTML comes from the server. */
+import { Parser } from 'htmlparser2';
 import t from 'tap';
 import { addPerson, cookieOf } from '../../support/people.ts';
 import { accountOf, SCREENS } from './screens.ts';
@@ -43,3 +44,38 @@ t.test(
     t.match(text, /nobody receives this<\/strong><span>/);
   },
 );
+
+/** What the primary buttons of a page say that are seen before anything is opened. */
+function primaryButtons(html: string): string[] {
+  const found: string[] = [];
+  const inside: boolean[] = [];
+  let text: string | null = null;
+  const parser = new Parser({
+    onopentag(name, { class: classes = '', popover }) {
+      inside.push(name === 'dialog' || popover !== undefined);
+      const isButton = name === 'a' || name === 'button';
+      if (isButton && classes.split(' ').includes('primary') && !inside.includes(true)) text = '';
+    },
+    ontext(part) {
+      if (text !== null) text += part;
+    },
+    onclosetag(name) {
+      inside.pop();
+      if (text === null || (name !== 'a' && name !== 'button')) return;
+      found.push(text);
+      text = null;
+    },
+  });
+  parser.end(html);
+  return found;
+}
+
+t.test('a page has one primary button at most', async (t) => {
+  const pages = await readPages(await startWalked(t, (name) => name, 'relay'));
+  const several = [...pages].map(([name, html]) => [name, primaryButtons(html)] as const);
+  t.strictSame(
+    several.filter(([, buttons]) => buttons.length > 1),
+    [],
+  );
+  t.ok(several.filter(([, buttons]) => buttons.length === 1).length > 50, 'and most have one');
+});

@@ -157,7 +157,13 @@ function People({
       <Empty
         icon="people"
         title={language.say('contacts.none.title')}
-        action={canChange && <LinkButton href="/contacts/import">{language.say('contacts.import')}</LinkButton>}
+        action={
+          canChange && (
+            <LinkButton look="plain" href="/contacts/import">
+              {language.say('contacts.import')}
+            </LinkButton>
+          )
+        }
       >
         {language.say('contacts.none.text')}
       </Empty>

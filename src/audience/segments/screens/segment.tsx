@@ -231,6 +231,7 @@ function AddPerson({ segment, person, problems }: Props) {
         action={`/contacts/segments/${segment.id}/add`}
         values={person ?? {}}
         problems={problems}
+        look="plain"
         submit={language.say('segments.addPerson')}
         icon="plus"
       />

@@ -174,9 +174,11 @@ export function MailContent({ mail, template }: { mail: Composed; template: stri
       )}
       <div class="buttons">
         {source !== 'none' && (
-          <LinkButton href={mail.address('design')}>{language.say('compose.content.design')}</LinkButton>
+          <LinkButton look="plain" href={mail.address('design')}>
+            {language.say('compose.content.design')}
+          </LinkButton>
         )}
-        <LinkButton look={source === 'none' ? 'primary' : 'plain'} href={mail.address('templates')}>
+        <LinkButton look="plain" href={mail.address('templates')}>
           {language.say('compose.content.choose')}
         </LinkButton>
         <LinkButton look="plain" href={mail.address('html')}>
