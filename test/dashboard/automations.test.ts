@@ -122,7 +122,7 @@ t.test(
     const flash = String(headers['set-cookie']).split(';')[0] ?? '';
     t.match(Buffer.from(flash.split('=')[1] ?? '', 'base64url').toString(), 'automations.startedHeld');
     const { text } = await open(address);
-    t.equal(text.split('The public address is not set').length, 2, 'why is said once');
+    t.equal(text.split('There is no tracking domain').length, 2, 'why is said once');
   },
 );
 

@@ -71,7 +71,7 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
     await page.getByRole('link', { name: 'Edit' }).click();
     await page.getByRole('link', { name: 'Schedule' }).click();
     await page.getByRole('button', { name: 'Send to 3 contacts' }).click();
-    await page.getByText(/It leaves in/).waitFor();
+    await page.getByText(/Sending in/).waitFor();
     app.clock.advance(RECALL);
     await app.background();
     await page.locator('.badge', { hasText: 'Sent' }).waitFor();

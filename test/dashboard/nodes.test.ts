@@ -20,7 +20,7 @@ t.test('operators see each node with its state, what its relay says, and its war
   for (const part of [
     'Sends',
     '900 of 1,000',
-    'the service is',
+    'the service has',
     'Refused by its SMTP server',
     '550 &lt;listed>',
     '&lt;b>east',

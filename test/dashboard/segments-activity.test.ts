@@ -65,7 +65,7 @@ t.test('a rule about activity reads as a sentence in each language, with the sub
   const cases: [string[], string, string][] = [
     [
       ['activity.mails', 'received at least', '3', '90'],
-      'Everybody in Readers whose mails in the last 90 days are at least 3',
+      'All contacts in Readers whose mails in the last 90 days are at least 3',
       'Alle Kontakte in Readers, bei denen in den letzten 90 Tagen mindestens 3 Mails angekommen sind',
     ],
     [
