@@ -99,7 +99,7 @@ t.test('a record that was never published waits for 72 hours; what is wrong, or 
     const checks = body.message.domains[0].checks.map((check: { state: string; is_waiting: 0 | 1 }) =>
       check.is_waiting === 1 ? 'waiting' : check.state,
     );
-    const badges = [...text.matchAll(/class="badge (?:warn|bad|good)">(Waiting for DNS|Broken|Fine)</g)];
+    const badges = [...text.matchAll(/class="badge (?:warn|bad|good)">(Waiting for DNS|Not working|Fine)</g)];
     return { checks, badges: badges.map(([, word]) => word) };
   };
   const isNew = { checks: ['waiting', 'warn', 'waiting', 'waiting'], badges: Array(3).fill('Waiting for DNS') };
@@ -117,7 +117,7 @@ t.test('a record that was never published waits for 72 hours; what is wrong, or 
   delete records['example.com'];
   t.strictSame(
     await look(),
-    { checks: ['fail', 'warn', 'warn', 'fail'], badges: ['Broken', 'Broken'] },
+    { checks: ['fail', 'warn', 'warn', 'fail'], badges: ['Not working', 'Not working'] },
     'so is one that is gone',
   );
 });
