@@ -39,7 +39,7 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
     const { page, complaints } = await openTab(t, browser, origin, { cookie });
     await page.goto(`${origin}/`);
     await page.getByRole('link', { name: 'New campaign' }).click();
-    await page.getByLabel('Name').fill('Spring');
+    await page.getByLabel('Internal name').fill('Spring');
     await page.getByRole('button', { name: 'Create draft' }).click();
     await page.getByLabel('Send to Readers').check();
     await page.getByText('Goes to 3 contacts').waitFor();
@@ -213,15 +213,15 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
     await page.getByLabel('Subject').fill('Kept');
     await state.filter({ hasText: 'the service could not be reached' }).waitFor();
     await page.unroute('**/edit/content');
-    await page.getByLabel('Name', { exact: true }).fill('');
+    await page.getByLabel('Internal name').fill('');
     await state.filter({ hasText: 'Not saved: The single send name' }).waitFor();
     t.equal((await sendDetails(app, utr)).subject, '');
-    await page.getByLabel('Name', { exact: true }).fill('Summer');
+    await page.getByLabel('Internal name').fill('Summer');
     await state.filter({ hasText: /^Saved/ }).waitFor();
     t.match(await sendDetails(app, utr), { subject: 'Kept', single_send_name: 'Summer' });
     app.db.exec('DELETE FROM sessions');
     await page.getByLabel('Subject').fill('Too late');
-    await state.filter({ hasText: 'you are not signed in any more' }).waitFor();
+    await state.filter({ hasText: 'you are signed out' }).waitFor();
     t.equal(await page.getByLabel('Subject').inputValue(), 'Too late');
   });
 
@@ -240,7 +240,7 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
     await one.page.getByLabel('Subject').fill('From the first again');
     await one.page.getByText('The subject has 20 characters.').waitFor();
     await two.page.getByLabel('Subject').fill('From the second');
-    await two.page.getByText('Somebody else has changed this mailing.').waitFor();
+    await two.page.getByText('Somebody else changed this campaign.').waitFor();
     await two.page.getByRole('button', { name: 'Save', exact: true }).click();
     await two.page.getByRole('heading', { name: 'Two versions of this campaign' }).waitFor();
     t.strictSame(await findBarriers(two.page), []);
