@@ -57,7 +57,7 @@ export const automations: Translation<typeof english> = {
   'automations.leave.target': 'Kontakte steigen aus, wenn sie die Liste oder das Segment verlassen.',
   'automations.leave.end': 'Kontakte bekommen alle Mails, auch wenn sie die Liste oder das Segment verlassen.',
   'automations.settings': 'Name und Auslöser',
-  'automations.back': 'Zur Automation',
+  'automations.back': 'Zurück zur Automation',
   'automations.isLive': {
     one: 'Sie läuft mit {count} aktivem Kontakt. Bevor eine Änderung ihn betrifft, sehen Sie, was geschieht.',
     other: 'Sie läuft mit {count} aktiven Kontakten. Bevor eine Änderung jemanden betrifft, sehen Sie, was geschieht.',
@@ -77,7 +77,7 @@ export const automations: Translation<typeof english> = {
   'automations.add.before': 'Sie kommt vor „{subject}“.',
   'automations.add.template': 'Beginnen mit',
   'automations.add.template.hint': 'Sie können danach alles ändern.',
-  'automations.add.blank': 'Einer leeren Mail',
+  'automations.add.blank': 'Leere Mail',
   'automations.wait': 'Wann sie gesendet wird',
   'automations.wait.sinceEntry': 'Nach der Aufnahme eines Kontakts.',
   'automations.wait.sinceMail': 'Nach der Mail davor.',
@@ -87,7 +87,7 @@ export const automations: Translation<typeof english> = {
   'automations.wait.days': 'Einige Tage später',
   'automations.mail.pages': 'Schritte der Mail',
   'automations.mail.isLive': 'Die Automation läuft: Was Sie speichern, wird ab dann gesendet.',
-  'automations.mail.back': 'Zu allen Mails',
+  'automations.mail.back': 'Zurück zu allen Mails',
   'automations.question.title': 'Was mit aktiven Kontakten geschieht',
   'automations.effect.wait': {
     one: '{count} Kontakt wartet auf „{to}“.',

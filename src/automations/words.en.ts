@@ -55,7 +55,7 @@ export const automations = {
   'automations.leave.target': 'Contacts exit when they leave the list or segment.',
   'automations.leave.end': 'Contacts get every mail, also after leaving the list or segment.',
   'automations.settings': 'Name and trigger',
-  'automations.back': 'To the automation',
+  'automations.back': 'Back to the automation',
   'automations.isLive': {
     one: 'It is live with {count} active contact. Before a change affects them, you see what happens.',
     other: 'It is live with {count} active contacts. Before a change affects anybody, you see what happens.',
@@ -85,7 +85,7 @@ export const automations = {
   'automations.wait.days': 'Some days later',
   'automations.mail.pages': 'Steps of the mail',
   'automations.mail.isLive': 'The automation is live: what you save is sent from then on.',
-  'automations.mail.back': 'To all mails',
+  'automations.mail.back': 'Back to all mails',
   'automations.question.title': 'What happens to active contacts',
   'automations.effect.wait': { one: '{count} contact waits for “{to}”.', other: '{count} contacts wait for “{to}”.' },
   'automations.effect.other': {

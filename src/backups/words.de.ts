@@ -6,20 +6,20 @@ import type { backup as english } from './words.en.ts';
 export const backup: Translation<typeof english> = {
   'settings.backup': 'Sicherung',
   'settings.done.backupDropped': 'Die hochgeladene Sicherung wurde verworfen. Nichts hat sich geändert.',
-  'backup.make.title': 'Sicherung machen',
+  'backup.make.title': 'Sicherung erstellen',
   'backup.make.text':
     'Die Datei enthält alles, wie es jetzt ist: Kontakte, Mails, Bilder, Einstellungen und Ihre DKIM-Schlüssel. Bewahren Sie sie auf einer anderen Platte auf, so sicher wie diesen Dienst. Der Download beginnt womöglich erst nach einer Minute.',
   'backup.make.submit': 'Sicherung herunterladen',
-  'restore.title': 'Sicherung zurückspielen',
+  'restore.title': 'Sicherung wiederherstellen',
   'restore.text':
     'Wählen Sie eine Sicherung, um zu sehen, was sie zurückbringt und was verloren geht. Nichts ändert sich, bevor Sie bestätigen.',
   'restore.file': 'Sicherung',
   'restore.file.hint':
-    'Eine Datei, die hier heruntergeladen oder mit sendlark backup gemacht wurde. Ihr Name endet auf .db.',
+    'Eine Datei, die hier heruntergeladen oder mit sendlark backup erstellt wurde. Ihr Name endet auf .db.',
   'restore.look': 'Hochladen und vergleichen',
-  'restore.question': 'Diese Sicherung zurückspielen?',
+  'restore.question': 'Diese Sicherung wiederherstellen?',
   'restore.file.name': 'Datei',
-  'restore.made': 'Gemacht',
+  'restore.made': 'Erstellt',
   'restore.unknown': 'Steht nicht in der Datei',
   'restore.inside': 'In der Sicherung',
   'restore.now': 'Jetzt hier',
@@ -38,10 +38,10 @@ export const backup: Translation<typeof english> = {
     'Danach ist der Versand pausiert, bis Sie ihn fortsetzen: Die Sicherung weiß nicht, wer seither Mails bekam.',
   'restore.signIn': 'Der Dienst startet neu. Alle müssen sich neu anmelden, mit dem Passwort von damals.',
   'restore.kept': 'Die jetzigen Daten werden in einer Datei neben der Datenbank gesichert, mit dem Tag im Namen.',
-  'restore.submit': 'Diese Sicherung zurückspielen',
+  'restore.submit': 'Diese Sicherung wiederherstellen',
   'restore.confirm': 'Alles durch diese Sicherung ersetzen?',
   'restore.drop': 'Verwerfen',
-  'restore.waiting.title': 'Die Sicherung wird zurückgespielt',
+  'restore.waiting.title': 'Die Sicherung wird wiederhergestellt',
   'restore.waiting.text': 'Der Dienst startet neu. Das dauert einige Sekunden; dann können Sie sich anmelden.',
   'restore.waiting.signIn': 'Anmelden',
 };

@@ -34,7 +34,7 @@ export const backup = {
   'restore.signIn': 'The service starts again. Everybody has to sign in again, with the password of that time.',
   'restore.kept': 'The present data is saved in a file beside the database, with the day in its name.',
   'restore.submit': 'Restore this backup',
-  'restore.confirm': 'Replace everything by this backup?',
+  'restore.confirm': 'Replace everything with this backup?',
   'restore.drop': 'Discard',
   'restore.waiting.title': 'The backup is being restored',
   'restore.waiting.text': 'The service starts again. This takes some seconds; then you can sign in.',

@@ -18,7 +18,7 @@ export const designer: Translation<typeof english> = {
   'designer.desk': 'Computer',
   'designer.phone': 'Telefon',
   'designer.contact': 'Vorschau als Kontakt',
-  'designer.contact.hint': 'jemand aus dem Empfängerkreis',
+  'designer.contact.hint': 'eine Adresse unter den Empfängern',
   'designer.show': 'Zeigen',
   'designer.close': 'Schließen',
   'designer.mail': 'Die Mail',

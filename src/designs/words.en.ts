@@ -15,7 +15,7 @@ export const designer = {
   'designer.desk': 'Computer',
   'designer.phone': 'Phone',
   'designer.contact': 'Preview as contact',
-  'designer.contact.hint': 'one of its recipients',
+  'designer.contact.hint': 'an address of its recipients',
   'designer.show': 'Show',
   'designer.close': 'Close',
   'designer.mail': 'The mail',

@@ -7,7 +7,7 @@ export const forms: Translation<typeof english> = {
   'forms.new': 'Neues Formular',
   'forms.none.title': 'Noch keine Formulare',
   'forms.none.text':
-    'Ein Formular ist eine öffentliche Seite für Anmeldungen. Zu Kontakten wird, wer sie mit einem Link in einer E-Mail bestätigt.',
+    'Ein Formular ist eine öffentliche Seite für Anmeldungen. Zu Kontakten wird, wer sie mit einem Link in einer Mail bestätigt.',
   'forms.noTypes.title': 'Noch keine Listen',
   'forms.noTypes.text': 'Bestätigte Anmeldungen kommen in eine Liste. Legen Sie zuerst eine an.',
   'forms.toTypes': 'Listen öffnen',
@@ -21,7 +21,7 @@ export const forms: Translation<typeof english> = {
   'forms.state.off': 'Geschlossen',
   'forms.state.broken': 'Nimmt nichts an',
   'forms.shown': 'Aufrufe',
-  'forms.sent': 'E-Mails gesendet',
+  'forms.sent': 'Mails gesendet',
   'forms.confirmed': 'Bestätigt',
   'forms.create': 'Formular anlegen',
   'forms.added': '„{name}“ wurde angelegt und ist noch geschlossen. Prüfen Sie es unten und öffnen Sie es dann.',
@@ -29,7 +29,7 @@ export const forms: Translation<typeof english> = {
   'forms.deleted': '„{name}“ wurde gelöscht.',
   'forms.type': 'Kontakte in die Liste aufnehmen',
   'forms.sender': 'Absender',
-  'forms.language': 'Sprache der Seite und der E-Mail',
+  'forms.language': 'Sprache der Seite und der Mail',
   'forms.language.hint': 'Die Standardtexte wechseln mit; Ihre eigenen bleiben.',
   'forms.active': 'Offen: Das Formular nimmt Anmeldungen an',
   'forms.segment': 'Kontakte in das Segment aufnehmen',
@@ -64,7 +64,8 @@ export const forms: Translation<typeof english> = {
   'forms.page.text':
     'Lassen Sie einen Text leer, um den Standardtext zu verwenden. Ein Zeilenumbruch beginnt einen neuen Absatz.',
   'forms.mail': 'Bestätigungsmail',
-  'forms.mail.text': 'Auf Ihren Text folgt ein Knopf mit dem Link. Was Besucher eingeben, steht nie in der Mail.',
+  'forms.mail.text':
+    'Auf Ihren Text folgt eine Schaltfläche mit dem Link. Was Besucher eingeben, steht nie in der Mail.',
   'forms.later': 'Meldungen',
   'forms.text.title': 'Titel',
   'forms.text.intro': 'Text über den Feldern',
@@ -77,7 +78,7 @@ export const forms: Translation<typeof english> = {
   'forms.asksTracking.unused':
     'Erscheint zurzeit nicht: Nach Ihrer Wahl unter Einstellungen › Öffnungen & Klicks wird niemand gefragt.',
   'forms.text.tracking_text': 'Einwilligungstext zur Messung',
-  'forms.text.button_text': 'Knopf',
+  'forms.text.button_text': 'Schaltfläche',
   'forms.text.mail_subject': 'Betreff',
   'forms.text.mail_text': 'Text',
   'forms.text.sent_text': 'Nach der Anmeldung',

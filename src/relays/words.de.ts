@@ -49,7 +49,7 @@ export const relays: Translation<typeof english> = {
   'smtp.seen.works': 'Nahm eine Mail an: {time}',
   'smtp.seen.fails': 'Gestört: {time}',
   'smtp.field.name': 'Name',
-  'smtp.hint.name': 'Nur Betreiber sehen ihn.',
+  'smtp.hint.name': 'Empfänger sehen ihn nicht.',
   'smtp.field.host': 'Host',
   'smtp.hint.host': 'Zum Beispiel smtp.example.com.',
   'smtp.field.security': 'Verschlüsselung',

@@ -45,7 +45,7 @@ export const relays = {
   'smtp.seen.works': 'Accepted a mail {time}',
   'smtp.seen.fails': 'Failed {time}',
   'smtp.field.name': 'Name',
-  'smtp.hint.name': 'Only operators see it.',
+  'smtp.hint.name': 'Recipients do not see it.',
   'smtp.field.host': 'Host',
   'smtp.hint.host': 'Such as smtp.example.com.',
   'smtp.field.security': 'Encryption',

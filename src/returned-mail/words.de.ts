@@ -41,12 +41,12 @@ export const providers: Translation<typeof english> = {
   'providers.state.works': 'Funktioniert',
   'providers.state.refuses': 'Letzte Anfrage abgewiesen',
   'providers.watching':
-    'Das wird grün, sobald das erste Ereignis eintrifft. Die meisten Anbieter haben einen Knopf, der ein Testereignis sendet.',
+    'Das wird grün, sobald das erste Ereignis eintrifft. Die meisten Anbieter haben eine Schaltfläche, die ein Testereignis sendet.',
   'providers.last': 'Letztes Ereignis: {event}, {time}',
   'providers.refusedLast': 'Eine Anfrage wurde abgewiesen ({time}):',
   'providers.refusal.signature':
-    'Ihre Unterschrift passt nicht. Prüfen Sie, ob der Schlüssel zu dieser Adresse gehört. Löschen Sie die Adresse sonst und erstellen Sie eine mit dem richtigen Schlüssel.',
-  'providers.refusal.expired': 'Ihre Unterschrift ist älter als ein Tag. Prüfen Sie die Uhr dieses Rechners.',
+    'Ihre Signatur passt nicht. Prüfen Sie, ob der Schlüssel zu dieser Adresse gehört. Löschen Sie die Adresse sonst und erstellen Sie eine mit dem richtigen Schlüssel.',
+  'providers.refusal.expired': 'Ihre Signatur ist älter als ein Tag. Prüfen Sie die Uhr dieses Rechners.',
   'providers.refusal.login':
     'Sie hatte kein oder ein anderes Passwort. Tragen Sie beim Anbieter ein, was Sie hier gewählt haben.',
   'providers.refusal.topic':

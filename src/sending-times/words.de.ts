@@ -54,7 +54,7 @@ export const times: Translation<typeof english> = {
   'holding.complaints': 'Beschwerden: mehr als {share}, mindestens {least}',
   'holding.chance': 'Geprüft wird ab {least} Ergebnissen, und nur, wenn der Anteil nicht zufällig hoch ist.',
   'holding.switchOn': 'Für jede Kampagne einschalten',
-  'holding.switchOff': 'Nur mit einer ersten Gruppe',
+  'holding.switchOff': 'Auf Kampagnen mit erster Gruppe beschränken',
   'holding.isOn': 'Ab jetzt pausiert jede Kampagne, wenn ihre Ergebnisse schlecht sind.',
   'holding.isOff': 'Ab jetzt pausieren nur Kampagnen mit einer ersten Gruppe automatisch.',
   'holding.refused': 'Nicht geändert: {reason}',

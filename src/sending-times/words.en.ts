@@ -48,7 +48,7 @@ export const times = {
   'holding.complaints': 'complaints: more than {share}, at least {least}',
   'holding.chance': 'Checked from {least} results on, and only if the share is not high by chance.',
   'holding.switchOn': 'Turn on for every campaign',
-  'holding.switchOff': 'Only with a first batch',
+  'holding.switchOff': 'Limit to campaigns with a first batch',
   'holding.isOn': 'From now on every campaign pauses when its results are bad.',
   'holding.isOff': 'From now on only campaigns with a first batch pause automatically.',
   'holding.refused': 'Not changed: {reason}',

@@ -22,7 +22,7 @@ export const templates = {
   'templates.frame': 'The designer of this template',
   'templates.placeholders': 'Merge tags such as ((first_name)) are filled in when a mail is sent.',
   'templates.rename': 'Rename',
-  'templates.mailing': 'New campaign with it',
+  'templates.mailing': 'Use in a new campaign',
   'templates.duplicate': 'Duplicate',
   'templates.copyName': 'Copy of {name}',
   'templates.delete': 'Delete template',

@@ -29,7 +29,7 @@ export const users: Translation<typeof english> = {
   'users.secondFactor': 'Zweiter Faktor',
   'users.actions': 'Aktionen',
   'users.save': 'Speichern',
-  'users.newLink': 'Neuer Link',
+  'users.newLink': 'Neuen Link erstellen',
   'users.link': 'Geben Sie {email} diesen Link. Er gilt einmal, 30 Minuten lang, und wird nur jetzt gezeigt:',
   'users.remove': 'Entfernen',
   'users.remove.title': '{email} entfernen?',
@@ -65,7 +65,7 @@ export const users: Translation<typeof english> = {
   'audit.none.text':
     'Hier stehen Anmeldungen, Änderungen an Benutzern, API-Schlüsseln, Einstellungen und Absendern sowie endgültig gelöschte Kontakte.',
   'audit.signed_in': 'Angemeldet',
-  'audit.sign_in_failed': 'Anmeldung gescheitert',
+  'audit.sign_in_failed': 'Anmeldung fehlgeschlagen',
   'audit.signed_out': 'Abgemeldet',
   'audit.login_link_made': 'Anmeldelink erstellt',
   'audit.login_link_used': 'Anmeldelink benutzt',
@@ -107,9 +107,9 @@ export const users: Translation<typeof english> = {
   'audit.template_removed': 'Vorlage gelöscht',
   'audit.person_erased': 'Kontakt endgültig gelöscht',
   'audit.backup_made': 'Sicherung heruntergeladen',
-  'audit.restore_confirmed': 'Zurückspielen einer Sicherung bestätigt',
+  'audit.restore_confirmed': 'Wiederherstellen einer Sicherung bestätigt',
   'audit.sending_released': 'Pausierten Versand fortgesetzt',
-  'audit.backup_restored': 'Sicherung zurückgespielt, was alle Sitzungen beendet hat',
+  'audit.backup_restored': 'Sicherung wiederhergestellt, was alle Sitzungen beendet hat',
   'audit.setting.language': 'Sprache',
   'audit.setting.language.en': 'English',
   'audit.setting.language.de': 'Deutsch',
@@ -130,12 +130,12 @@ export const users: Translation<typeof english> = {
   'sessions.end.own': 'Ihre eigene Sitzung beenden?',
   'sessions.end.text':
     'Dieser Browser wird sofort abgemeldet; was darin nicht gespeichert ist, geht verloren. Um dort weiterzumachen, muss sich jemand neu anmelden.',
-  'own.current': 'Derzeitiges Passwort',
+  'own.current': 'Jetziges Passwort',
   'own.wrong': 'Das ist nicht Ihr Passwort.',
   'own.password.title': 'Passwort ändern',
   'own.password.text': 'Alle Ihre anderen Sitzungen enden.',
   'own.password.submit': 'Passwort ändern',
-  'factor.title': 'Zweiter Faktor',
+  'factor.title': 'Zwei-Faktor-Authentifizierung',
   'factor.isOn': 'An',
   'factor.off.text': 'Mit einer Authenticator-App nützt ein gestohlenes Passwort allein nichts.',
   'factor.off.submit': 'Ausschalten',
@@ -154,8 +154,8 @@ export const users: Translation<typeof english> = {
   'factor.codes.title': 'Ihre Wiederherstellungscodes',
   'factor.codes.text':
     'Jeder gilt einmal anstelle eines Codes der App. Drucken oder schreiben Sie sie jetzt auf: Sie werden nicht noch einmal gezeigt.',
-  'factor.codes.renew': 'Neue Wiederherstellungscodes',
-  'factor.codes.done': 'Ich habe sie aufbewahrt',
+  'factor.codes.renew': 'Neue Wiederherstellungscodes erstellen',
+  'factor.codes.done': 'Ich habe sie gesichert',
   'settings.done.passkeyAdded': 'Der Passkey wurde hinzugefügt. Sie können sich ab jetzt damit anmelden.',
   'settings.done.passkeyRemoved': 'Der Passkey wurde entfernt. Entfernen Sie ihn auch von Ihrem Gerät.',
   'own.title': 'Ihr Profil',
@@ -165,7 +165,7 @@ export const users: Translation<typeof english> = {
   'own.colours.system': 'Wie das System',
   'own.colours.light': 'Hell',
   'own.colours.dark': 'Dunkel',
-  'own.shortcuts': 'Tastenkürzel: einzelne Tasten wie / und ?',
+  'own.shortcuts': 'Tastaturkürzel: einzelne Tasten wie / und ?',
   'passkeys.title': 'Passkeys',
   'passkeys.text':
     'Ein Passkey meldet Sie ohne Passwort an: mit Finger, Gesicht oder PIN Ihres Geräts. Er zählt als Passwort und zweiter Faktor zugleich.',
@@ -182,7 +182,7 @@ export const users: Translation<typeof english> = {
   'passkeys.elsewhere':
     'Passkeys dieser Installation funktionieren nur unter {address}. Öffnen Sie das Dashboard dort, um einen hinzuzufügen.',
   'passkeys.impossible':
-    'Passkeys brauchen eine Adresse mit https und einem Hostnamen, oder localhost. Die Tracking-Domain ist {address}: Betreiber können sie unter Einstellungen › SMTP-Server ändern; öffnen Sie das Dashboard dann dort.',
+    'Passkeys brauchen eine Adresse mit https und einem Hostnamen, oder localhost. Die Tracking-Domain ist {address}: Inhaber des ersten Kontos können sie unter Einstellungen › SMTP-Server ändern; öffnen Sie das Dashboard dann dort.',
   'passkeys.refused':
     'Der Passkey konnte nicht hinzugefügt werden. Bitte versuchen Sie es innerhalb von fünf Minuten noch einmal.',
   'passkeys.make.title': 'Passkey hinzufügen',

@@ -120,12 +120,12 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
     const { page, complaints } = await openTab(t, browser, origin, { cookie });
     await page.goto(`${origin}/campaigns`);
     t.equal(await page.getByRole('button', { name: 'Archive', exact: true }).count(), 0, 'nothing is chosen yet');
-    await page.getByLabel('Choose all campaigns of this page').check();
-    await page.getByLabel('Choose Summer').uncheck();
+    await page.getByLabel('Select all on this page').check();
+    await page.getByLabel('Select Summer').uncheck();
     await page.getByRole('button', { name: 'Delete drafts' }).click();
     await page.getByRole('button', { name: 'Delete 2 drafts permanently' }).click();
     await page.getByText('2 drafts were deleted.').waitFor();
-    await page.getByRole('button', { name: 'What can be done with Summer' }).click();
+    await page.getByRole('button', { name: 'Actions for Summer' }).click();
     await page.getByRole('button', { name: 'Archive', exact: true }).click();
     await page.getByText('1 campaign was archived.').waitFor();
     t.strictSame(await findBarriers(page), []);

@@ -144,7 +144,7 @@ t.test('what a page keeps up to date', { skip: skipWithout('chromium') }, async 
       t.ok(height <= 2 * DESK.height, `${height} px`);
       const row = await page.locator('.people-list tbody tr').first().boundingBox();
       t.ok(row !== null && Math.abs(row.height - 44) <= 1, `a row has ${row?.height} px`);
-      await page.getByRole('checkbox', { name: 'Choose all on this page' }).check();
+      await page.getByRole('checkbox', { name: 'Select all on this page' }).check();
       t.equal(await page.locator('.people-list tbody input:checked').count(), 20);
       await page.setViewportSize(PHONE);
       t.ok(await isInSight('.action-bar'), 'in a narrow window, once somebody is chosen');

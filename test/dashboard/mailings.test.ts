@@ -160,7 +160,7 @@ t.test('drafts are deleted after a question that says how many, and nothing else
   const refused = visitor(app, 'viewer');
   t.equal((await refused('POST', '/campaigns/actions', FROM_PAGE, chosen([waiting], 'archive'))).status, 403);
   t.equal((await open('POST', '/campaigns/actions', FROM_PAGE, chosen([], 'archive'))).status, 303);
-  t.match((await open('GET', '/campaigns')).text, 'No campaign was chosen.');
+  t.match((await open('GET', '/campaigns')).text, 'No campaign was selected.');
 });
 
 t.test(
@@ -432,7 +432,7 @@ t.test(
     const first = await shown(`/campaigns/${utr}`);
     t.match(
       first,
-      /Open rate<\/dt><dd><a href="[^"]+\?did=opened">50%<\/a><\/dd><dd>No campaign before to compare with</,
+      /Open rate<\/dt><dd><a href="[^"]+\?did=opened">50%<\/a><\/dd><dd>No earlier campaign to compare with</,
     );
 
     const again = await sendAgain(t, app, utr);
@@ -444,9 +444,9 @@ t.test(
     await visit([next[0]?.paths.o]);
     await untilFlushed(app);
     const second = await shown(`/campaigns/${again}`);
-    t.match(second, /Open rate<\/dt><dd><a [^>]+>25%<\/a><\/dd><dd>25 points below your average of five</);
+    t.match(second, /Open rate<\/dt><dd><a [^>]+>25%<\/a><\/dd><dd>25 points below the average of your last five</);
     t.match(second, /Click rate<\/dt><dd>0%<\/dd><dd>25 points below/);
-    t.match(second, /Delivery rate<\/dt><dd><a [^>]+>100%<\/a><\/dd><dd>As your average of five</);
+    t.match(second, /Delivery rate<\/dt><dd><a [^>]+>100%<\/a><\/dd><dd>Same as the average of your last five</);
 
     const list = async (query: string) =>
       [...(await shown(`/campaigns/${utr}/recipients?${query}`)).matchAll(/<bdi>(\w+)@example\.org/g)].map(

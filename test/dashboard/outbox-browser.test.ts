@@ -55,12 +55,12 @@ t.test(
     await left.getByText('You will get no more mail from us.').waitFor();
     await untilFlushed(app);
 
-    await page.getByRole('link', { name: 'See the report' }).click();
+    await page.getByRole('link', { name: 'Open the report' }).click();
     await page.waitForURL(`${origin}/campaigns/${utr}`);
     for (const figure of ['Opened', 'Clicked', 'Unsubscribed'])
       t.equal(await page.locator('.stat', { hasText: figure }).locator('dd').first().innerText(), '1', figure);
     await page.goto(`${origin}/outbox/${mail}`);
-    await page.getByRole('link', { name: 'See the contact' }).click();
+    await page.getByRole('link', { name: 'Open the contact' }).click();
     for (const event of ['Opened', 'Clicked', 'Unsubscribed'])
       t.ok(await page.locator('main').getByText(event).count(), event);
     t.strictSame([outside, complaints], [[], []]);

@@ -83,7 +83,7 @@ t.test('an owner makes another secret, changes, switches off and deletes a webho
   const form = { url: 'https://hooks.example.com/in', note: '', events: 'send.held' };
   await send('/settings/webhooks/new', form);
   t.match((await send('/settings/webhooks/1/rotate')).text, /whsec_[\w+/]{32}/);
-  t.match((await open('/settings/webhooks/1')).text, /The secret before signs as well until/);
+  t.match((await open('/settings/webhooks/1')).text, /The previous secret also signs until/);
   const wrong = await send('/settings/webhooks/1', { ...form, url: 'nonsense' });
   t.match([wrong.status, wrong.text], [422, /Give the address of an endpoint/]);
   t.equal((await send('/settings/webhooks/1', { ...form, note: '<b>new</b>' })).status, 303);

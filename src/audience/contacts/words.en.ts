@@ -5,7 +5,7 @@ export const people = {
   'contacts.import': 'Import contacts',
   'contacts.count': { one: '{count} contact', other: '{count} contacts' },
   'contacts.counting': { one: 'at least one contact', other: 'at least {count} contacts' },
-  'contacts.chooseAll': 'Choose all on this page',
+  'contacts.chooseAll': 'Select all on this page',
   'contacts.none.title': 'No contacts yet',
   'contacts.none.text':
     'Import a CSV file from another service or a spreadsheet. A column with e-mail addresses is enough.',

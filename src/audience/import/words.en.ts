@@ -19,7 +19,7 @@ export const imports = {
   'import.skip': 'Do not import',
   'import.type.both':
     'Choose “A new list” above to import into this one, or leave this empty to import into the chosen one.',
-  'import.rows': 'Rows that failed',
+  'import.rows': 'Failed rows',
   'import.rows.line': 'Line',
   'import.rows.cell': 'Column',
   'import.rows.value': 'Value',

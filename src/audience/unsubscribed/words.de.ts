@@ -105,7 +105,7 @@ export const left: Translation<typeof english> = {
     other: '{count} Kontakte bekommen deshalb keine Kampagnen.',
   },
   'inactive.months': 'Monate ohne Aktivität',
-  'inactive.mails': 'Mindestens bekommene Mails in dieser Zeit',
+  'inactive.mails': 'Mails, die der Kontakt in dieser Zeit mindestens bekommen hat',
   'inactive.mails.hint': 'Nur Mails, die mindestens ein Kontakt geöffnet oder angeklickt hat.',
   'inactive.do': 'Was mit inaktiven Kontakten geschieht',
   'inactive.do.stop': 'Keine Kampagnen mehr, bis sie wieder aktiv sind',
@@ -135,7 +135,7 @@ export const left: Translation<typeof english> = {
   'inactive.lift.means': 'Für die Regel gelten sie heute als aktiv: Die Monate beginnen von vorn.',
   'inactive.done.on': 'Die Regel ist an und läuft jetzt zum ersten Mal.',
   'inactive.done.off':
-    'Die Regel ist aus. Kontakte ohne Kampagnen bleiben es, bis sie wieder aktiv sind oder Sie sie reaktivieren.',
+    'Die Regel ist aus. Wer durch sie keine Kampagnen mehr bekommt, bekommt keine, bis er wieder aktiv ist oder Sie ihn reaktivieren.',
   'inactive.done.lifted': 'Sie bekommen in wenigen Sekunden wieder Mails.',
   'topics.new': 'Neues Thema',
   'topics.change': 'Thema bearbeiten',

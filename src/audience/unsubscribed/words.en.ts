@@ -65,7 +65,7 @@ export const left = {
   'unsubscribes.topics.count': 'Unsubscribed',
   'unsubscribes.topics.empty.title': 'No topics yet',
   'unsubscribes.topics.empty.text':
-    'A topic is a kind of mail, such as news or offers. Contacts can unsubscribe from it without leaving everything else.',
+    'A topic is a kind of mail, such as news or offers. Contacts can unsubscribe from it without unsubscribing from everything.',
   'unsubscribes.inactive.about':
     'These contacts did nothing for a long time, although mails arrived. Whoever opens or clicks a mail, confirms a form or changes a preference is active again.',
   'unsubscribes.inactive.empty.title': 'No inactive contacts',
@@ -129,7 +129,7 @@ export const left = {
   'inactive.lift.means': 'For the rule they count as active today, so their months start over.',
   'inactive.done.on': 'The rule is on and runs for the first time now.',
   'inactive.done.off':
-    'The rule is off. Contacts without campaigns stay so until they are active again or you reactivate them.',
+    'The rule is off. Contacts whose campaigns it stopped get none until they are active again or you reactivate them.',
   'inactive.done.lifted': 'They get mail again within seconds.',
   'topics.new': 'New topic',
   'topics.change': 'Edit topic',

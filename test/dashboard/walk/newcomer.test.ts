@@ -159,8 +159,8 @@ async function walk(page: Page, hands: Hands, welcome: string, sink: Sink): Prom
   await hands.type(field('Subject'), 'Welcome, ((first_name))');
   await hands.pick(field('Start with'), 'Plain letter');
   await hands.press(button('Add a mail'));
-  await hands.press(link('To all mails'));
-  await hands.press(link('To the automation'));
+  await hands.press(link('Back to all mails'));
+  await hands.press(link('Back to the automation'));
   await hands.press(button('Start').first());
   await hands.press(page.getByRole('dialog').getByRole('button', { name: 'Start' }));
   await page.getByText('The automation is live.', { exact: true }).waitFor();

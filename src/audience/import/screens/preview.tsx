@@ -71,8 +71,8 @@ export function PreviewPage({
       {!isMaking && preview && <Misspelt upload={upload} plan={plan} misspelt={preview.misspelt} />}
       {!isMaking && preview && <Leaving leaving={preview.leaving} />}
       {!isMaking && upload.migration && <MigrationFacts migration={upload.migration} />}
-      {!isMaking && preview && <Samples preview={preview} people={people} />}
       {!isMaking && <ImportOptions action={`/contacts/import/${upload.id}/preview`} plan={plan} choices={choices} />}
+      {!isMaking && preview && <Samples preview={preview} people={people} />}
     </LivePart>
   );
 }

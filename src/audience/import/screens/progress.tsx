@@ -76,12 +76,12 @@ export function ImportProgress({ upload, report }: { upload: Upload; report: Imp
         {!isRunning && report && <UndoUntil past={report} />}
         {!isRunning && (
           <div class="buttons">
-            {report && <UndoImport past={report} />}
-            {failed > 0 && <DownloadFailed id={upload.id} />}
+            <LinkButton href="/contacts">{language.say('contacts.back')}</LinkButton>
             <LinkButton look="plain" href="/contacts/import">
               {language.say('import.other')}
             </LinkButton>
-            <LinkButton href="/contacts">{language.say('contacts.back')}</LinkButton>
+            {failed > 0 && <DownloadFailed id={upload.id} />}
+            {report && <UndoImport past={report} />}
           </div>
         )}
       </Card>

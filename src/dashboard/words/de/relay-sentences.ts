@@ -14,7 +14,7 @@ export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, strin
   providers_many: 'Es kann {count} Adressen für Ereignisse von Anbietern geben. Löschen Sie zuerst eine.',
   provider_key_unreadable:
     'Das ist kein Prüfschlüssel: Kopieren Sie ihn in SendGrid unter Settings, Mail Settings, Event Webhook.',
-  provider_key_none: 'Amazon SNS unterschreibt mit Zertifikaten. Ein Schlüssel wird nicht gebraucht.',
+  provider_key_none: 'Amazon SNS signiert mit Zertifikaten. Ein Schlüssel wird nicht gebraucht.',
   relay_test_under_way: 'Gerade wird ein SMTP-Server getestet. Versuchen Sie es in einigen Sekunden noch einmal.',
   relay_last:
     'Es ist der letzte SMTP-Server, und Mails warten ({count}), die im Test-Postausgang enden würden: Fügen Sie einen anderen hinzu, oder brechen Sie ab, was gerade gesendet wird.',

@@ -56,7 +56,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   kept_in_outbox: 'Im Test-Postausgang geblieben',
 
   held_and: '{reason}; {more}',
-  held_cancelled: 'Vor dem Versand abgesagt',
+  held_cancelled: 'Vor dem Versand abgebrochen',
   held_copy: 'Eine Kopie: Speichern Sie sie, um sie einzuplanen',
   held_no_audience:
     'Niemand, dem gesendet werden kann: Es gibt keine Empfänger, oder alle sind abgemeldet, gesperrt oder ausgeschlossen',
@@ -93,9 +93,9 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   held_rule_field_deleted: 'Eine Regel des Segments „{segment}“ benutzt das eigene Feld {field}, das gelöscht wurde',
   held_rule_field_changed:
     'Eine Regel des Segments „{segment}“ passt nicht zum eigenen Feld {field}, das jetzt vom Typ {type} ist',
-  held_restored: 'Aus einer Sicherung zurückgespielt, die nicht weiß, wem danach schon gesendet wurde',
+  held_restored: 'Aus einer Sicherung wiederhergestellt, die nicht weiß, wem danach schon gesendet wurde',
   held_clock:
-    'Die Uhr ist {days} Tage weiter als beim letzten Lauf des Dienstes: Es wird nichts gesendet, bis Sie den Versand freigeben oder die Uhr richtig geht',
+    'Die Uhr ist {days} Tage weiter als beim letzten Lauf des Dienstes: Es wird nichts gesendet, bis Sie den Versand fortsetzen oder die Uhr richtig geht',
   held_settings:
     'Legen Sie zuerst eine Tracking-Domain fest: Ohne sie würden Abmeldelinks nur auf diesem Rechner funktionieren',
   mail_sender_deleted: 'Ihr Absender wurde gelöscht',
@@ -165,7 +165,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   clock_cure: 'Stellen Sie die Uhr, und halten Sie sie mit systemd-timesyncd oder chrony richtig.',
   sending_on: 'Nicht pausiert',
   sending_held: 'Pausiert. {reason}',
-  sending_cure: 'Zum Fortsetzen: der Knopf im Dashboard oder sendlark release',
+  sending_cure: 'Zum Fortsetzen: die Schaltfläche im Dashboard oder sendlark release',
   background_running: 'Läuft',
   background_stalled: 'Steht still: Es wird nichts gesendet, und Segmente werden nicht aktualisiert',
   background_cure:
@@ -241,13 +241,13 @@ export const sentenceFields: Readonly<Record<string, string>> = {
   'to segment id': 'Segment',
   'unsubscribe groups id': 'Thema',
   'str ids': 'Auswahl',
-  'from name': 'Name',
-  'from email': 'Adresse',
-  'reply to email': 'Adresse für Antworten',
-  nickname: 'Name in Ihren Listen',
+  'from name': 'Absendername',
+  'from email': 'Absenderadresse',
+  'reply to email': 'Antwortadresse',
+  nickname: 'Interner Name',
   'country id': 'Land',
-  'company address': 'Anschrift',
-  'company address2': 'zweite Zeile der Anschrift',
+  'company address': 'Postanschrift',
+  'company address2': 'Postanschrift, zweite Zeile',
   'zip code': 'Postleitzahl',
   reason: 'Grund',
   state: 'Status',
@@ -256,7 +256,7 @@ export const sentenceFields: Readonly<Record<string, string>> = {
   'segment name': 'Name',
   'group name': 'Name',
   'field name': 'Name',
-  'field type': 'Art',
+  'field type': 'Typ',
   description: 'Beschreibung',
   'select field': 'Feld',
   'select operator': 'Vergleich',

@@ -65,7 +65,7 @@ export const de: typeof en = {
     back: 'Wieder E-Mails bekommen',
     saved: 'Ihre Auswahl ist gespeichert.',
     leftAll: 'Sie bekommen keine E-Mails mehr von uns.',
-    isBack: 'Willkommen zurück. Bitte sehen Sie sich unten Ihre Auswahl an.',
+    isBack: 'Willkommen zurück. Bitte prüfen Sie unten Ihre Auswahl.',
     trackingTitle: 'Öffnen und Klicks',
     trackingText:
       'Wir möchten festhalten, ob und wann Sie unsere E-Mails öffnen und welche Links darin Sie anklicken, um zu sehen, welche E-Mails sich lohnen. Sie können es sich jederzeit anders überlegen.',
@@ -120,13 +120,13 @@ export const de: typeof en = {
     trap: 'Dieses Feld bitte leer lassen',
     faults: {
       required: 'Bitte füllen Sie das aus.',
-      invalid: 'Bitte sehen Sie sich das noch einmal an.',
+      invalid: 'Bitte prüfen Sie diese Angabe.',
       long: 'Das ist zu lang.',
-      email: 'Bitte geben Sie eine gültige E-Mail-Adresse an.',
+      email: 'Bitte geben Sie eine gültige E-Mail-Adresse ein.',
       consent: 'Bitte stimmen Sie zu, damit wir Ihnen schreiben dürfen.',
     },
-    faulty: 'Bitte sehen Sie sich die markierten Felder an.',
-    again: 'Noch ein Schritt: Bitte prüfen Sie Ihre Angaben und drücken Sie den Knopf.',
+    faulty: 'Bitte prüfen Sie die markierten Felder.',
+    again: 'Noch ein Schritt: Bitte prüfen Sie Ihre Angaben und klicken Sie auf die Schaltfläche.',
     busy: 'Im Moment gibt es mehr Anmeldungen, als dieses Formular annimmt. Bitte versuchen Sie es in einer Stunde noch einmal.',
     unproven:
       'Zum Schutz vor Robotern braucht dieses Formular im Moment JavaScript. Bitte schalten Sie es ein, oder versuchen Sie es in einer Stunde noch einmal.',

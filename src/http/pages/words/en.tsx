@@ -63,13 +63,13 @@ export const en = {
     own: 'The mail you came from',
     save: 'Save my choices',
     noneTitle: 'No mail at all',
-    noneAbout: (email: string) => `Takes ${email} off everything, now and in the future.`,
+    noneAbout: (email: string) => `Unsubscribes ${email} from everything, now and in the future.`,
     none: 'Unsubscribe from all mail',
     getsNothing: (email: string) => `${email} gets no mail from us at all.`,
     back: 'Get mail again',
     saved: 'Your choices are saved.',
     leftAll: 'You will get no more mail from us.',
-    isBack: 'Welcome back. Please look at your choices below.',
+    isBack: 'Welcome back. Please check your choices below.',
     trackingTitle: 'Opens and clicks',
     trackingText:
       'We would like to record whether and when you open our mails and which links in them you follow, to see which mails are worth reading. You can change your mind at any time.',
@@ -122,14 +122,14 @@ export const en = {
     trap: 'Leave this field empty',
     faults: {
       required: 'Please fill this in.',
-      invalid: 'Please look at this again.',
+      invalid: 'Please check this.',
       long: 'This is too long.',
-      email: 'Please give a valid e-mail address.',
+      email: 'Please enter a valid e-mail address.',
       consent: 'Please agree, so that we may write to you.',
     },
-    faulty: 'Please look at the fields that are marked.',
-    again: 'One more step: please look at what you filled in, and press the button.',
-    busy: 'More is asked for than this form takes at the moment. Please try again in an hour.',
+    faulty: 'Please check the marked fields.',
+    again: 'One more step: please check what you filled in, and press the button.',
+    busy: 'This form gets too many sign-ups at the moment. Please try again in an hour.',
     unproven:
       'To keep robots away, this form needs JavaScript at the moment. Please switch it on, or try again in an hour.',
     working: 'One moment, your browser proves that it is no robot …',
@@ -144,6 +144,6 @@ export const en = {
     notYou: 'If you did not ask for this, close this page: nothing happens.',
     toForm: 'To the form',
     suppressed: (contact: string): string =>
-      `Your choice is kept, but this address gets no mail from us: it is on our suppression list, because a mail to it came back or was reported as spam.\nTo get mail again, write to ${contact} and ask for the address to be taken off that list.`,
+      `Your choice is saved, but this address gets no mail from us: it is on our suppression list, because a mail to it came back or was reported as spam.\nTo get mail again, write to ${contact} and ask for the address to be removed from that list.`,
   },
 };

@@ -236,7 +236,7 @@ export function Targets({
           keyOf={({ value }) => value}
           columns={[
             {
-              heading: language.say('compose.name'),
+              heading: language.say('compose.audience.lists'),
               cell: ({ name, kind }) => (
                 <span class="named">
                   <bdi>{name}</bdi>
