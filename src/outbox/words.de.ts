@@ -4,7 +4,7 @@ import type { Translation } from '../dashboard/words/translation.ts';
 import type { outbox as english } from './words.en.ts';
 
 export const outbox: Translation<typeof english> = {
-  'testMode.title': 'Testbetrieb: Niemand erhält dies',
+  'testMode.title': 'Testbetrieb: Niemand erhält Ihre Mails',
   'testMode.connect': 'SMTP-Server verbinden',
   'testMode.ask': 'Ein Inhaber des ersten Kontos kann einen SMTP-Server verbinden.',
   'outbox.kept': {

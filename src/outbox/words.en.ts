@@ -1,7 +1,7 @@
 /** English: the outbox. */
 
 export const outbox = {
-  'testMode.title': 'Test mode: nobody receives this',
+  'testMode.title': 'Test mode: nobody receives your mail',
   'testMode.connect': 'Connect an SMTP server',
   'testMode.ask': 'An owner of the first account can connect an SMTP server.',
   'outbox.kept': {

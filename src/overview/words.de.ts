@@ -101,6 +101,6 @@ export const home: Translation<typeof english> = {
   'state.cancelling': 'Wird abgebrochen',
   'state.cancelled': 'Abgebrochen',
   'state.done': 'Gesendet',
-  'state.kept': 'Im Test-Postausgang behalten',
+  'state.kept': 'Im Test-Postausgang',
   'state.live': 'Aktiv',
 };

@@ -94,6 +94,6 @@ export const home = {
   'state.cancelling': 'Cancelling',
   'state.cancelled': 'Cancelled',
   'state.done': 'Sent',
-  'state.kept': 'Kept in the test outbox',
+  'state.kept': 'In test outbox',
   'state.live': 'Live',
 } as const;

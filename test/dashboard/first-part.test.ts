@@ -36,7 +36,7 @@ t.test(
     t.match(waiting, 'Send to the rest now');
     t.match(waiting, '&lt;b>.example');
     t.match(waiting, 'Other domains');
-    t.match(waiting, /Kept in the test outbox<\/th>.*&lt;b>\.example.*?<span>3<\/span>.*?<span>7<\/span>/s);
+    t.match(waiting, /In test outbox<\/th>.*&lt;b>\.example.*?<span>3<\/span>.*?<span>7<\/span>/s);
     app.db.exec("UPDATE mailings SET delivered = 1 WHERE owner_kind = 'single'");
     t.match(await page(), '300 mails of the first batch were kept in the test outbox.');
     app.db.exec("UPDATE mailings SET delivered = 0 WHERE owner_kind = 'single'");

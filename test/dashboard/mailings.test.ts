@@ -65,7 +65,7 @@ t.test('the list is newest first and finds mailings by name, subject and state',
   await create(t, app, LATER);
   const { status, text } = await open('GET', '/campaigns');
   t.equal(status, 200);
-  t.match(text, /Winter sale.*Up to half off.*Scheduled.*>News<.*Kept in the test outbox.*<td[^>]*>0<\/td>.*–/s);
+  t.match(text, /Winter sale.*Up to half off.*Scheduled.*>News<.*In test outbox.*<td[^>]*>0<\/td>.*–/s);
   const found = async (query: string) => {
     const { text: page } = await open('GET', `/campaigns?${query}`);
     return ['Winter sale', 'News'].filter((name) => page.includes(`<bdi>${name}</bdi>`));
@@ -151,7 +151,7 @@ t.test('drafts are deleted after a question that says how many, and nothing else
   const open = visitor(app, 'editor');
   const ids = app.db.prepare<[], string>('SELECT utr FROM single_sends').pluck().all();
   const asked = (await open('POST', '/campaigns/actions', FROM_PAGE, chosen(ids, 'delete'))).text;
-  t.match(asked, /Delete 1 draft permanently\?.*2 chosen campaigns are no drafts and stay/s);
+  t.match(asked, /Delete 1 draft permanently\?.*2 selected campaigns are not drafts and stay/s);
   t.equal(app.db.prepare('SELECT count(*) FROM single_sends').pluck().get(), 3, 'nothing is deleted before the answer');
   await open('POST', '/campaigns/actions', FROM_PAGE, [...chosen(ids, 'delete'), ['sure', '1']]);
   const left = (await open('GET', '/campaigns')).text;
@@ -214,7 +214,7 @@ t.test('the overview tells results, reasons and what can be done', async (t) => 
   t.equal(status, 200);
   t.match(
     text,
-    /Nobody received this\. 2 mails were kept in the test outbox\..*Recipients<\/dt><dd><a [^>]+>3<.*Delivered<\/dt><dd>0<\/dd><dd>0% of recipients.*Kept in the test outbox<\/dt><dd><a href="[^"]+\?state=kept">2<\/a>/s,
+    /Nobody received this\. 2 mails were kept in the test outbox\..*Recipients<\/dt><dd><a [^>]+>3<.*Delivered<\/dt><dd>0<\/dd><dd>0% of recipients.*In test outbox<\/dt><dd><a href="[^"]+\?state=kept">2<\/a>/s,
   );
   t.match(text, /Not delivered, and why.*unsubscribed.*Skipped.*<td[^>]*>1<\/td>/s);
   t.match(text, /href="[^"]+\/recipients\?state=suppressed">1<\/a>/, 'a number leads to those it counts');
@@ -348,7 +348,7 @@ t.test('what the outbox kept is delivered nowhere, and what a relay took stays d
   const pages = ['/', '/campaigns', `/campaigns/${utr}`, `/campaigns/${utr}/recipients`, '/contacts/1'];
   for (const path of pages) {
     const { text } = await open('GET', path);
-    t.match(text, 'Kept in the test outbox', path);
+    t.match(text, 'In test outbox', path);
     t.notMatch(text, /class="badge[^>]*>(?:<[^>]*>)*(?:Sent|Delivered)<|100\s?%/, path);
   }
   const read = async (path: string) => (await app.one.call('GET', path, { query: { utr } })).body.message;
@@ -358,7 +358,7 @@ t.test('what the outbox kept is delivered nowhere, and what a relay took stays d
     { state: 'kept' },
     { state: 'kept' },
   ]);
-  t.match((await visitor(app, 'viewer', 1)('GET', `/campaigns/${utr}`)).text, 'Test mode: nobody receives this');
+  t.match((await visitor(app, 'viewer', 1)('GET', `/campaigns/${utr}`)).text, 'Test mode: nobody receives your mail');
 
   app.db.exec(`UPDATE deliveries SET reply = '250 ok' WHERE id <= 2; UPDATE delivery_reasons SET count = 1`);
   const some = (await open('GET', `/campaigns/${utr}`)).text;

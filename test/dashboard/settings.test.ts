@@ -243,12 +243,12 @@ t.test('where passkeys cannot be added the page says what helps: to open or to s
     [
       'http://mail.example.com',
       'localhost:3000',
-      'The tracking domain is http://mail.example.com: an operator can change it',
+      'The tracking domain is http://mail.example.com: an owner of the first account can change it',
     ],
     [
       'http://127.0.0.1:3000',
       '127.0.0.1:3000',
-      'The tracking domain is http://127.0.0.1:3000: an operator can change it',
+      'The tracking domain is http://127.0.0.1:3000: an owner of the first account can change it',
     ],
   ] as const) {
     const { get } = await signedIn(t, 'viewer', { PUBLIC_URL });

@@ -31,7 +31,7 @@ t.test('the page of a mailing has its variants side by side, and somebody choose
   t.match(text, /8 contacts wait until you choose a variant.*A\/B test.*A <bdi>One<\/bdi>.*B <bdi>&lt;b>Two&lt;\/b>/s);
   t.match(
     text,
-    /Delivered<\/th>.*Kept in the test outbox<\/th>.*Two.*?<td[^>]*>0<\/td><td[^>]*>1<\/td>/s,
+    /Delivered<\/th>.*In test outbox<\/th>.*Two.*?<td[^>]*>0<\/td><td[^>]*>1<\/td>/s,
     'what the outbox took was delivered to nobody',
   );
   const { ab_test } = (await app.one.call('GET', '/single-send/report', { query: { utr } })).body.message.report;
