@@ -37,7 +37,7 @@ t.test('a page runs and loads nothing but our own files, and has nothing inline'
 t.test('scripts and styles are kept for a year under the hash of their content, and come compressed', async (t) => {
   const app = await start(t);
   const { payload } = await app.inject('/gallery');
-  const urls = [...payload.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, url]) => url ?? '');
+  const urls = [...payload.matchAll(/(?:src|href)="(\/assets\/[^"]+\.(?:js|css))"/g)].map(([, url]) => url ?? '');
   t.ok(urls.length >= 2);
   for (const url of urls) {
     t.match(url, /-[A-Z0-9]{8}\.(js|css)$/);

@@ -123,6 +123,7 @@ interface PersonForecastProps {
 
 export function PersonForecast({ email, asked, now, isTrial }: PersonForecastProps) {
   const language = useLanguage();
+  const hasMails = 'output' in asked && asked.output.preview.mails.length > 0;
   return (
     <Card title={language.say('automations.forecast.title')}>
       <p class="quiet-text">{language.say('automations.forecast.about')}</p>
@@ -137,8 +138,8 @@ export function PersonForecast({ email, asked, now, isTrial }: PersonForecastPro
         />
         <Button look="plain">{language.say('compose.check.see')}</Button>
       </form>
-      {isTrial && <p>{language.say('automations.forecast.trial')}</p>}
-      {email === '' && <p>{language.say('automations.forecast.anybody')}</p>}
+      {hasMails && isTrial && <p>{language.say('automations.forecast.trial')}</p>}
+      {hasMails && email === '' && <p>{language.say('automations.forecast.anybody')}</p>}
       {'output' in asked && <Timeline forecast={asked.output.preview} now={now} isAnybody={email === ''} />}
     </Card>
   );

@@ -344,7 +344,7 @@ function Later({ draft, audience, caps, now, when, problems = {} }: LaterProps) 
               problems={named}
             />
           </div>
-          <p class="small quiet-text">
+          <p class="small quiet-text own-zones">
             {language.say('local.known', {
               known: language.number(known),
               others: language.number(count - known),
