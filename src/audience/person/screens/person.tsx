@@ -390,7 +390,10 @@ function pageOf({ kind, utr, automation_utr }: Moment): string | null {
   return utr === null ? null : `/campaigns/${utr}`;
 }
 
-function reason(language: Language, { kind, reason }: Moment): string {
+function reason(language: Language, moment: Moment): string {
+  // The state says it already.
+  if (shownState(moment) === 'kept') return '';
+  const { kind, reason } = moment;
   return kind === 'unsubscribed' || kind === 'resubscribed'
     ? language.say('person.source', { source: knownWord(language, 'source', String(reason)) })
     : language.sentence(reason ?? '');
