@@ -242,7 +242,8 @@ function Found({ recipients, now }: Pick<RecipientsProps, 'recipients' | 'now'>)
         },
         {
           heading: language.say('recipients.why'),
-          cell: ({ reply }) => <bdi class="small">{language.sentence(reply ?? '')}</bdi>,
+          // Of a mail in the test outbox the state says it already.
+          cell: ({ state, reply }) => <bdi class="small">{state === 'kept' ? '' : language.sentence(reply ?? '')}</bdi>,
         },
         numberColumn(language, 'campaigns.opens', 'opens'),
         numberColumn(language, 'campaigns.clicks', 'clicks'),
