@@ -2,6 +2,7 @@
 import { parentPort } from 'node:worker_threads';
 import { findPictureIds } from '../database/functions/picture-ids.ts';
 import { contentWarnings } from '../delivery/checks/content-checks.ts';
+import { checkMail } from '../delivery/checks/mail-checks.ts';
 import type { JobReply, JobRequest, Jobs } from '../delivery/compiling/compile.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { parseMjml, renderMjml } from '../delivery/content/mjml.ts';
@@ -29,6 +30,7 @@ const jobs: { [Name in keyof Jobs]: (input: Jobs[Name][0]) => Jobs[Name][1] | Pr
   pictures: findPictureIds,
   frame: frameMail,
   links: linkNames,
+  parts: checkMail,
 };
 
 async function answer<Name extends keyof Jobs>({

@@ -2,6 +2,7 @@
 import t from 'tap';
 import type { Role } from '../../src/database/schema/index.ts';
 import { checkMail } from '../../src/delivery/checks/mail-checks.ts';
+import { checkParts } from '../../src/delivery/compiling/show.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
@@ -78,6 +79,36 @@ t.test('the HTML of a mail runs nothing and loads nothing', async (t) => {
     `${frame}; frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox`,
     'but its links open tabs',
   );
+});
+
+t.test('a mail of 400 000 unclosed elements is checked within two seconds', (t) => {
+  const html = `<a href="https://a.example">there</a>${'<div>'.repeat(400_000)}`;
+  const started = performance.now();
+  const { links } = checkMail({ html, text: 'Hello', headers: [] });
+  t.ok(performance.now() - started < 2000);
+  t.strictSame(links, [{ url: 'https://a.example', text: 'there' }], 'and what stands before them is found');
+  t.end();
+});
+
+t.test('a large mail is checked outside the thread that answers requests', async (t) => {
+  const html = '<p><a href="https://a.example">there</a></p>'.repeat(100_000);
+  const started = performance.now();
+  const checking = checkParts(1, { html, text: 'Hello', headers: [] });
+  const held = performance.now() - started;
+  const { links, findings } = await checking;
+  t.ok(held < (performance.now() - started) / 3, 'the caller is free meanwhile');
+  t.equal(links.length, 100_000);
+  t.match(findings, [{ check: 'size', isGood: false }]);
+});
+
+t.test('the links and the check of a large mail are shown', async (t) => {
+  const app = await startApp(t);
+  await sendCampaign(t, app, {
+    html: `<p>Hello <a href="https://a.example/new">there</a></p>${'<p>More</p>'.repeat(8000)}`,
+  });
+  const open = visitor(app);
+  t.match((await open('/outbox/2?view=links')).text, />there</);
+  t.match((await open('/outbox/2?view=check')).text, /class="checks"/);
 });
 
 t.test('a mail is checked for what keeps people from reading it', async (t) => {

@@ -9,6 +9,7 @@ import { unavailable } from '../../errors/failure.ts';
 import { readStored } from '../../errors/stored.ts';
 import { threadFile } from '../../thread-files.ts';
 import type { ContentWarning } from '../checks/content-checks.ts';
+import type { CheckedMail, MailParts } from '../checks/mail-checks.ts';
 import { type Content, ContentError, type ContentSource } from '../content/compiled-content.ts';
 import { parseMjml } from '../content/mjml.ts';
 import type { EditorView } from '../content/mjml-editor.ts';
@@ -38,6 +39,7 @@ export interface Jobs {
   pictures: [string, string];
   frame: [FrameInput, MailFrame];
   links: [string, readonly MarkedLink[]];
+  parts: [MailParts, CheckedMail];
 }
 
 /** A job request to a thread. */

@@ -4,6 +4,7 @@
  */
 import { findPictureIds } from '../../database/functions/picture-ids.ts';
 import { type ContentWarning, contentWarnings } from '../checks/content-checks.ts';
+import { type CheckedMail, checkMail, type MailParts } from '../checks/mail-checks.ts';
 import { type FrameInput, frameMail, linkNames, type MailFrame, type MarkedLink } from '../shown/mail-frame.ts';
 import {
   type CheckedContent,
@@ -38,6 +39,11 @@ export async function copy(accountId: number, copying: CopyInput): Promise<strin
 /** Returns the results of the checks of a mail. Throws as `show` does. */
 export function check(accountId: number, checking: CheckInput): Promise<CheckedContent> {
   return compileThread.ask(accountId, 'check', checking);
+}
+
+/** Returns the links and the findings of a mail that was built, see `checkMail`. */
+export async function checkParts(accountId: number, parts: MailParts): Promise<CheckedMail> {
+  return (parts.html ?? '').length <= MAX_SMALL ? checkMail(parts) : showThread.ask(accountId, 'parts', parts);
 }
 
 /** Returns the warnings about the texts of a mail, see `contentWarnings`. */

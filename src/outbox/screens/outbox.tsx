@@ -15,7 +15,8 @@ import { languageOf, sendPage } from '../../dashboard/page.tsx';
 import { viewerOf } from '../../dashboard/signed-in.ts';
 import { withQuery } from '../../dashboard/with-query.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
-import { checkMail, type MailParts } from '../../delivery/checks/mail-checks.ts';
+import type { CheckedMail, MailParts } from '../../delivery/checks/mail-checks.ts';
+import { checkParts } from '../../delivery/compiling/show.ts';
 import { pathHere } from '../../delivery/shown/mail-frame.ts';
 import { MAX_MAILS } from '../../delivery/transport/outbox.ts';
 import { isTestMode } from '../../delivery/transport/relays/in-use.ts';
@@ -118,9 +119,11 @@ async function mailScreen(app: FastifyInstance): Promise<void> {
     const mail = await ask(request, readMail, request.params);
     const view = VIEWS.find((name) => name === request.query.view) ?? 'look';
     const title = mail.subject || languageOf(request, viewer).say('outbox.noSubject');
+    const parts = await takeApart(mail.raw);
     const shown = {
       mail,
-      parts: await takeApart(mail.raw),
+      parts,
+      checked: view === 'links' || view === 'check' ? await checkParts(viewer.accountId, parts) : null,
       view,
       isHidden: viewer.role === 'viewer',
       isOpened: isOpened(request),
@@ -154,6 +157,8 @@ const LIST = { href: '/outbox', label: 'nav.outbox' } as const;
 interface MailProps {
   mail: Mail;
   parts: MailParts;
+  /** The links and findings; null in views without them. */
+  checked: CheckedMail | null;
   view: View;
   /** Whether the tokens in its links were removed for this user. */
   isHidden: boolean;
@@ -198,7 +203,7 @@ function WholeMail(props: MailProps) {
 }
 
 function Content(props: MailProps) {
-  const { mail, parts, view } = props;
+  const { mail, parts, checked, view } = props;
   const language = useLanguage();
   switch (view) {
     case 'look':
@@ -222,7 +227,7 @@ function Content(props: MailProps) {
     case 'links':
       return <Links {...props} />;
     case 'check':
-      return <Checks parts={parts} />;
+      return <Checks findings={checked?.findings ?? []} />;
   }
 }
 
@@ -322,9 +327,9 @@ function LinkedText({ parts: { text }, isHidden, origins }: MailProps) {
   );
 }
 
-function Links({ parts, isHidden, origins }: MailProps) {
+function Links({ checked, isHidden, origins }: MailProps) {
   const language = useLanguage();
-  const { links } = checkMail(parts);
+  const links = checked?.links ?? [];
   if (links.length === 0) return <p>{language.say('outbox.noLinks')}</p>;
   return (
     <Table
@@ -349,12 +354,12 @@ function Links({ parts, isHidden, origins }: MailProps) {
   );
 }
 
-function Checks({ parts }: { parts: MailParts }) {
+function Checks({ findings }: { findings: CheckedMail['findings'] }) {
   const language = useLanguage();
   return (
     <Card>
       <ul class="checks">
-        {checkMail(parts).findings.map(({ check, isGood, values: { count, limit } }) => (
+        {findings.map(({ check, isGood, values: { count, limit } }) => (
           <li key={check}>
             <Badge tone={isGood ? 'good' : 'warn'}>
               {language.say(isGood ? 'outbox.check.good' : 'outbox.check.look')}
