@@ -31,7 +31,7 @@ Settings come from the environment and from a file .env in the working directory
     if (server.linksFault !== null) lines.push(`Sending is held. ${server.linksFault}`);
     if (server.courier === 'nodes') lines.push('Campaign mail leaves from the sender nodes of NATS_URL');
     if (server.courier === 'outbox')
-      lines.push('No relay: mail stays in the built-in outbox, nothing leaves this machine');
+      lines.push('No SMTP server: mail stays in the test outbox, nothing leaves this machine');
     // Before the lines are printed, because a program that reads them may stop the service at once.
     stopOnSignal(() => server.close());
     console.log(lines.join('\n'));

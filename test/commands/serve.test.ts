@@ -122,7 +122,7 @@ async function occupiedPort(t: Test): Promise<number> {
 }
 
 t.test('a start says whether mail leaves: from sender nodes, from here, or not at all', async (t) => {
-  const outbox = 'No relay: mail stays in the built-in outbox, nothing leaves this machine';
+  const outbox = 'No SMTP server: mail stays in the test outbox, nothing leaves this machine';
   const nodes = 'Campaign mail leaves from the sender nodes of NATS_URL';
   const NATS_URL = 'nats://127.0.0.1:1';
   const SMTP_URL = 'smtp://127.0.0.1:1';

@@ -50,32 +50,36 @@ t.test('whoever has no contact type yet makes one with the first import', async 
   t.match(await types(), [{ name: 'Customers' }, { name: 'Readers' }]);
 });
 
-t.test('a column of an import becomes a new field where one is asked for', async (t) => {
-  const app = await startApp(t);
-  const cookie = cookieOf(app, addPerson(app));
-  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
-  const headers = { ...FROM_PAGE, cookie };
-  const file = { filename: 'readers.csv', content: 'email,Straße (privat),e mail\nzoe@example.org,Lindenstr. 4,x\n' };
-  const looked = await app.page('POST', '/contacts/import', { headers, multipart: [['file', file]] });
-  const path = String(looked.headers.location);
-  t.match((await app.page('GET', path, { headers })).text, 'New field: strasse_privat');
-  const send = (columns: Record<string, string>) =>
-    app.page('POST', path, { headers, form: { contact_type_id: '1', column0: 'email', ...columns } });
-  const fields = async () =>
-    (await app.one.call('GET', '/custom-fields')).body.message.customFields.map(
-      (one: { field_name: string }) => one.field_name,
-    );
-  await app.one.call('POST', '/custom-fields/save', { form: { field_name: 'e_mail', field_type: 'text' } });
-  const refused = await send({ column2: 'new:text' });
-  t.equal(refused.status, 422, 'a field that there is already is not made again');
-  t.match(refused.text, 'has already been taken');
-  t.equal((await send({ column1: 'new:text' })).status, 303);
-  t.strictSame(await fields(), ['e_mail', 'strasse_privat']);
-  await reached(app, path, 'looked');
-  t.equal((await app.page('POST', `${path}/start`, { headers })).status, 303);
-  await reached(app, path, 'done');
-  t.match((await app.page('GET', '/contacts/1', { headers })).text, 'Lindenstr. 4');
-});
+t.test(
+  'a column of an import becomes a new field where one is asked for, and the preview names those that are not imported',
+  async (t) => {
+    const app = await startApp(t);
+    const cookie = cookieOf(app, addPerson(app));
+    await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+    const headers = { ...FROM_PAGE, cookie };
+    const file = { filename: 'readers.csv', content: 'email,Straße (privat),e mail\nzoe@example.org,Lindenstr. 4,x\n' };
+    const looked = await app.page('POST', '/contacts/import', { headers, multipart: [['file', file]] });
+    const path = String(looked.headers.location);
+    t.match((await app.page('GET', path, { headers })).text, 'New field: strasse_privat');
+    const send = (columns: Record<string, string>) =>
+      app.page('POST', path, { headers, form: { contact_type_id: '1', column0: 'email', ...columns } });
+    const fields = async () =>
+      (await app.one.call('GET', '/custom-fields')).body.message.customFields.map(
+        (one: { field_name: string }) => one.field_name,
+      );
+    await app.one.call('POST', '/custom-fields/save', { form: { field_name: 'e_mail', field_type: 'text' } });
+    const refused = await send({ column2: 'new:text' });
+    t.equal(refused.status, 422, 'a field that there is already is not made again');
+    t.match(refused.text, 'has already been taken');
+    t.equal((await send({ column1: 'new:text' })).status, 303);
+    t.strictSame(await fields(), ['e_mail', 'strasse_privat']);
+    await reached(app, path, 'looked');
+    t.match((await app.page('GET', path, { headers })).text, 'Columns not imported: <bdi>e mail</bdi>');
+    t.equal((await app.page('POST', `${path}/start`, { headers })).status, 303);
+    await reached(app, path, 'done');
+    t.match((await app.page('GET', '/contacts/1', { headers })).text, 'Lindenstr. 4');
+  },
+);
 
 /** Waits until the upload of this page is in a state. */
 async function reached(app: TestApp, path: string, state: string): Promise<void> {
@@ -117,6 +121,7 @@ t.test(
     ])
       t.match(shown, part);
     t.notMatch(shown, HOSTILE);
+    t.notMatch(shown, 'Columns not imported');
     t.notMatch(shown, 'City: <bdi>Graz', 'an empty cell removes nothing by itself');
     await app.page('POST', `${path}/preview`, { headers, form: { empty_cells: 'clear' } });
     await reached(app, path, 'looked');

@@ -187,7 +187,7 @@ function ReturnedMail({ health, now }: { health: Health; now: Date }) {
             </form>
           </>
         ) : (
-          <ol>
+          <ol class="provider-steps">
             {(['domain', 'mx', 'settings', 'firewall'] as const).map((step) => (
               <li key={step}>{language.say(`bounces.step.${step}`, { domain: domain || 'bounces.example.com' })}</li>
             ))}

@@ -66,6 +66,7 @@ export function PreviewPage({
             {language.say(is_exact === 1 ? 'import.preview.enter' : 'import.preview.mayEnter', { name, count })}
           </Notice>
         ))}
+        {!isMaking && upload.migration === null && <SkippedColumns columns={upload.columns} mapping={plan.mapping} />}
         {!isMaking && <Start upload={upload} plan={plan} preview={preview} />}
       </Card>
       {!isMaking && preview && <Misspelt upload={upload} plan={plan} misspelt={preview.misspelt} />}
@@ -74,6 +75,20 @@ export function PreviewPage({
       {!isMaking && <ImportOptions action={`/contacts/import/${upload.id}/preview`} plan={plan} choices={choices} />}
       {!isMaking && preview && <Samples preview={preview} people={people} />}
     </LivePart>
+  );
+}
+
+/** Names the columns that are not imported, because what no field was chosen for would be lost unnoticed. */
+function SkippedColumns({ columns, mapping }: { columns: Upload['columns']; mapping: Plan['mapping'] }) {
+  const language = useLanguage();
+  const names = columns.flatMap(({ name }, at) =>
+    mapping[at] ? [] : [name || language.say('import.unnamed', { number: at + 1 })],
+  );
+  if (names.length === 0) return null;
+  return (
+    <p>
+      {language.say('migrate.leftOut.columns')}: <bdi>{names.join(', ')}</bdi>
+    </p>
   );
 }
 
