@@ -9,6 +9,7 @@ import { parseMjml, renderMjml } from '../delivery/content/mjml.ts';
 import { editedTemplate, editorView } from '../delivery/content/mjml-editor.ts';
 import { buildContent } from '../delivery/mime/build.ts';
 import { frameMail, linkNames } from '../delivery/shown/mail-frame.ts';
+import { readParts } from '../delivery/shown/mail-parts.ts';
 import { checkShown, mergeShown, showContent, showCopy } from '../delivery/shown/shown-content.ts';
 import { stored } from '../errors/stored.ts';
 
@@ -31,6 +32,7 @@ const jobs: { [Name in keyof Jobs]: (input: Jobs[Name][0]) => Jobs[Name][1] | Pr
   frame: frameMail,
   links: linkNames,
   parts: checkMail,
+  takeApart: readParts,
 };
 
 async function answer<Name extends keyof Jobs>({

@@ -1,8 +1,9 @@
 /** The outbox in the dashboard. */
+import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import type { Role } from '../../src/database/schema/index.ts';
 import { checkMail } from '../../src/delivery/checks/mail-checks.ts';
-import { checkParts } from '../../src/delivery/compiling/show.ts';
+import { checkParts, takeApart } from '../../src/delivery/compiling/show.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
@@ -88,6 +89,18 @@ t.test('a mail of 400 000 unclosed elements is checked within two seconds', (t) 
   t.ok(performance.now() - started < 2000);
   t.strictSame(links, [{ url: 'https://a.example', text: 'there' }], 'and what stands before them is found');
   t.end();
+});
+
+t.test('a large mail is parsed outside the thread that answers requests', async (t) => {
+  const raw = `Subject: Hello\r\nContent-Type: text/html\r\n\r\n${'<p>Hello</p>\r\n'.repeat(200_000)}`;
+  const started = performance.now();
+  const parsing = takeApart(1, raw);
+  await setImmediate();
+  const held = performance.now() - started;
+  const { html, headers } = await parsing;
+  t.ok(held < (performance.now() - started) / 3, 'the caller is free meanwhile');
+  t.equal(html?.match(/Hello/g)?.length, 200_000);
+  t.strictSame(headers[0], { name: 'Subject', value: 'Hello' });
 });
 
 t.test('a large mail is checked outside the thread that answers requests', async (t) => {

@@ -40,6 +40,7 @@ export interface Jobs {
   frame: [FrameInput, MailFrame];
   links: [string, readonly MarkedLink[]];
   parts: [MailParts, CheckedMail];
+  takeApart: [string, MailParts];
 }
 
 /** A job request to a thread. */

@@ -6,6 +6,7 @@ import { findPictureIds } from '../../database/functions/picture-ids.ts';
 import { type ContentWarning, contentWarnings } from '../checks/content-checks.ts';
 import { type CheckedMail, checkMail, type MailParts } from '../checks/mail-checks.ts';
 import { type FrameInput, frameMail, linkNames, type MailFrame, type MarkedLink } from '../shown/mail-frame.ts';
+import { readParts } from '../shown/mail-parts.ts';
 import {
   type CheckedContent,
   type CheckInput,
@@ -39,6 +40,11 @@ export async function copy(accountId: number, copying: CopyInput): Promise<strin
 /** Returns the results of the checks of a mail. Throws as `show` does. */
 export function check(accountId: number, checking: CheckInput): Promise<CheckedContent> {
   return compileThread.ask(accountId, 'check', checking);
+}
+
+/** Returns the parts of a mail that was built, see `readParts`. */
+export async function takeApart(accountId: number, raw: string): Promise<MailParts> {
+  return raw.length <= MAX_SMALL ? readParts(raw) : showThread.ask(accountId, 'takeApart', raw);
 }
 
 /** Returns the links and the findings of a mail that was built, see `checkMail`. */

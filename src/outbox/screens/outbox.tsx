@@ -16,7 +16,7 @@ import { viewerOf } from '../../dashboard/signed-in.ts';
 import { withQuery } from '../../dashboard/with-query.ts';
 import { useLanguage } from '../../dashboard/words/index.ts';
 import type { CheckedMail, MailParts } from '../../delivery/checks/mail-checks.ts';
-import { checkParts } from '../../delivery/compiling/show.ts';
+import { checkParts, takeApart } from '../../delivery/compiling/show.ts';
 import { pathHere } from '../../delivery/shown/mail-frame.ts';
 import { MAX_MAILS } from '../../delivery/transport/outbox.ts';
 import { isTestMode } from '../../delivery/transport/relays/in-use.ts';
@@ -119,7 +119,7 @@ async function mailScreen(app: FastifyInstance): Promise<void> {
     const mail = await ask(request, readMail, request.params);
     const view = VIEWS.find((name) => name === request.query.view) ?? 'look';
     const title = mail.subject || languageOf(request, viewer).say('outbox.noSubject');
-    const parts = await takeApart(mail.raw);
+    const parts = await takeApart(viewer.accountId, mail.raw);
     const shown = {
       mail,
       parts,
@@ -134,8 +134,8 @@ async function mailScreen(app: FastifyInstance): Promise<void> {
 
   pageRoute<Call>(app, '/outbox/:id/html', async (request, reply) => {
     const mail = await ask(request, readMail, request.params);
-    const { html } = await takeApart(mail.raw);
     const viewer = viewerOf(request);
+    const { html } = await takeApart(viewer.accountId, mail.raw);
     const look = isOpened(request)
       ? { hasLinks: true, images: 'counted' as const }
       : { hasLinks: viewer.role !== 'viewer' };
@@ -374,17 +374,4 @@ function Checks({ findings }: { findings: CheckedMail['findings'] }) {
       </ul>
     </Card>
   );
-}
-
-/** Parses a mail (RFC 5322, RFC 2045), with its headers unfolded and in order. */
-async function takeApart(raw: string): Promise<MailParts> {
-  // Imported only here, because a service with an SMTP relay never needs it.
-  const { default: PostalMime } = await import('postal-mime');
-  const { html, text, headerLines } = await PostalMime.parse(raw);
-  const headers = headerLines.map(({ line }) => {
-    const at = line.indexOf(':');
-    const value = line.slice(at + 1).replaceAll(/\r?\n[ \t]+/g, ' ');
-    return { name: line.slice(0, at), value: value.trim() };
-  });
-  return { html: html ?? null, text: text ?? null, headers };
 }
