@@ -103,10 +103,10 @@ t.test(
     t.match((await app.page('GET', '/readyz')).body, { relay: 'nodes' });
     const headers = { cookie: cookieOf(app, addPerson(app, 'owner', { email: 'home@example.org' })) };
     const home = (await app.page('GET', '/', { headers })).text;
-    t.notMatch(home, /Outbox only|stays in the outbox/);
-    t.notMatch(home, /Your first mailing/, 'nothing is left to do');
+    t.notMatch(home, /Test outbox only|stays in the test outbox/);
+    t.notMatch(home, /Your first campaign/, 'nothing is left to do');
     t.match((await app.page('GET', '/settings/health', { headers })).text, /Mail goes to<\/dt><dd[^>]*>Sender nodes</);
-    t.match((await app.page('GET', '/outbox', { headers })).text, /Mail goes out through your relay/);
+    t.match((await app.page('GET', '/outbox', { headers })).text, /Mail goes out by your SMTP server/);
   },
 );
 

@@ -237,7 +237,7 @@ t.test('a list, a sender and a topic are made in the step, which then has them c
   });
   t.match(
     await ada.get(path('audience')),
-    /<option value="1" selected[^>]*>Lark Books.*<option value="1" selected[^>]*>Newsletter/s,
+    /<option value="1" selected[^>]*>Not verified: Lark Books.*<option value="1" selected[^>]*>Newsletter/s,
   );
   t.notMatch(await writer(app, 'editor').get(path('audience')), 'New sender', 'an editor may add none');
 });

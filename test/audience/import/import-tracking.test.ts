@@ -91,5 +91,5 @@ t.test('undoing the import gives everybody the choice back that they had, unless
   t.match(await choiceOf(app, 3), { choice: 'none', consent_text: null, source: null, is_measured: 0 });
   t.match(await choiceOf(app, 2), { choice: 'allowed', source: 'import', consent_text: /was undone/ });
   const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, 'owner', { name: 'Ada' })) };
-  t.match((await app.page('GET', '/contacts/3', { headers })).text, 'Nothing is known any more');
+  t.match((await app.page('GET', '/contacts/3', { headers })).text, 'Choice about open and click tracking removed');
 });
