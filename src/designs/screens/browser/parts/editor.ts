@@ -103,8 +103,11 @@ export function markup(editor: Editor): string {
   const text = document.importNode(view.getChildrenContainer(), true);
   const keepIds: string[] = [];
   for (const part of text.querySelectorAll('[id]')) {
-    // The editor makes every element draggable and gives it an id; ids in the mail's own markup are attributes of the part.
+    // The editor makes every element draggable, gives it an id, and marks the selected one and the one under the pointer by classes; ids in
+    // the mail's own markup are attributes of the part.
     part.removeAttribute('draggable');
+    for (const name of [...part.classList]) if (name.startsWith('gjs-')) part.classList.remove(name);
+    if (part.classList.length === 0) part.removeAttribute('class');
     const isOwn = editor.Components.getById(part.id)?.get('attributes')?.id === part.id;
     if (isOwn) keepIds.push(part.id);
     else part.removeAttribute('id');
