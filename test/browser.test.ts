@@ -64,7 +64,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
   t.test('the API reference shows samples and sends a request with the keys', async (t) => {
     const { app, origin } = await serve(t);
     const { page, context, outside, complaints } = await browse(t, browser, origin, { javaScriptEnabled: true });
-    await page.goto(`${origin}/docs#tag/contact-types/GET/api/contacts-type`);
+    await page.goto(`${origin}/docs#tag/lists-contact-types/GET/api/contacts-type`);
     const heading = page.getByRole('heading', { name: 'List the contact types' });
     await heading.waitFor();
     for (const [width, viewport] of Object.entries({ phone: PHONE, desk: DESK })) {
@@ -177,7 +177,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     await page.setViewportSize(DESK);
     await page.emulateMedia({ colorScheme: 'light' });
     t.strictSame(await page.evaluate(NAMELESS), [], 'every control has a name and a place in the tab order');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Saved', { exact: true }).waitFor();
     const after = JSON.parse(stored());
     t.equal(after.children[0].children[0].content, 'Kept', 'the head stays');
@@ -187,8 +187,8 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     await canvas.getByText('Hello ((first_name|you))').dblclick();
     await page.keyboard.press('End');
     await page.keyboard.type(' Typed here.');
-    await page.getByLabel('Insert a merge field').selectOption('((city))');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByLabel('Insert merge tag').selectOption('((city))');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Saved', { exact: true }).waitFor();
     t.match(stored(), 'Typed here.');
     t.match(stored(), '((city))');
@@ -229,10 +229,10 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     t.equal(test?.to, 'hello@example.com');
     t.match(test?.html, 'Typed here.');
 
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Saved', { exact: true }).waitFor();
     await page.goto(await link(utr));
-    t.ok(await page.getByRole('button', { name: 'Save' }).isDisabled(), 'a sent mail is not changed');
+    t.ok(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled(), 'a sent mail is not changed');
     await page.getByLabel('The HTML of the mail').waitFor();
     await look(t, page, 'design-html');
     t.strictSame(await page.evaluate(NAMELESS), []);

@@ -61,9 +61,9 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
       ['two', 'png', 40, 20],
     ]);
     t.strictSame(await page.locator('.uploads li').allInnerTexts(), [
-      'broken.png\nThe picture is cut off: its end is missing.',
+      'broken.png\nThe image is cut off: its end is missing.',
     ]);
-    t.match(await page.locator('[data-pictures="news"]').textContent(), 'Not all pictures were added');
+    t.match(await page.locator('[data-pictures="news"]').textContent(), 'Not all images were added');
     t.strictSame(complaints, []);
   });
 
@@ -80,7 +80,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
       ['drop 1600', 'png', 1600, 40],
       ['paste 2000', 'jpeg', 1600, 32],
     ]);
-    t.match(await page.locator('.uploads li').first().innerText(), /notes\.txt\s+The file must be a picture/);
+    t.match(await page.locator('.uploads li').first().innerText(), /notes\.txt\s+The file must be an image/);
   });
 
   t.test('the address of a picture is copied with one button', async (t) => {

@@ -104,7 +104,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
       await page.getByRole('button', { name: 'HTML', exact: true }).first().press('Enter');
       await page.getByRole('toolbar').getByRole('button', { name: 'Edit' }).press('Enter');
       await page.getByRole('textbox', { name: 'Source of this block' }).fill('<p>((city))</p>');
-      await page.getByRole('button', { name: 'Use it' }).press('Enter');
+      await page.getByRole('button', { name: 'Apply' }).press('Enter');
       await save();
       t.match(JSON.parse(stored().template_json).children[1].children[0], {
         tagName: 'mj-raw',
@@ -125,7 +125,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
       await save();
       t.match(stored(), { template_json: 'Written in blocks', template_html: '' });
       await html.fill('<p>Written in HTML</p>');
-      await page.getByText('Going back to the blocks drops your change.').waitFor();
+      await page.getByText('Going back to the blocks discards your change.').waitFor();
       await save();
       t.strictSame(stored(), { template_json: '', template_html: '<p>Written in HTML</p>' });
       await mode('Back to the blocks');

@@ -32,7 +32,7 @@ t.test('a mailing under way in the browser', { skip: skipWithout('chromium') }, 
     await page.goto(url);
     await live;
     await page
-      .locator('p', { hasText: /^100 of 1,000 contacts/ })
+      .locator('p', { hasText: /^100 of 1,000 contacts$/ })
       .first()
       .waitFor();
     app.clock.advance(10_000);
@@ -128,7 +128,7 @@ t.test('a mailing under way in the browser', { skip: skipWithout('chromium') }, 
     const { page } = await openTab(t, browser, origin, { cookie });
     await page.goto(origin);
     await page
-      .locator('p', { hasText: /^100 of 1,000 contacts/ })
+      .locator('p', { hasText: /^100 of 1,000 contacts$/ })
       .first()
       .waitFor();
     change('delivered = 700');

@@ -85,7 +85,7 @@ t.test('the page of a form in a browser', { skip: skipWithout('chromium') }, asy
     await fill(page, 'anna@localhost');
     app.clock.advance(TYPING_MS);
     await press(page);
-    await seen(page, 'Please give a valid e-mail address');
+    await seen(page, 'Please enter a valid e-mail address');
     await page.getByLabel('E-mail address').fill('anna@example.org');
     app.clock.advance(TYPING_MS);
     await press(page);
