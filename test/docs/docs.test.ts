@@ -12,12 +12,19 @@ import { checkCaddy, checkCompose, checkCron, checkLitestream, checkNginx, check
 import { checkImage } from './image.ts';
 import { Machine } from './machine.ts';
 
-const DOCUMENTS = ['README.md', 'docs/operating.md', 'docs/architecture.md', 'CHANGELOG.md'];
+const DOCUMENTS = [
+  'README.md',
+  'docs/README.md',
+  'docs/settings.md',
+  'docs/operating.md',
+  'docs/architecture.md',
+  'CHANGELOG.md',
+];
 const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
 t.test('the table of settings is that of the code, in its order', async (t) => {
-  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-  const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \| (.*?) \| (.*?) \|$/gm)].map(([, name, fallback, about]) => ({
+  const document = readFileSync(join(ROOT, 'docs/settings.md'), 'utf8');
+  const rows = [...document.matchAll(/^\| `([A-Z_]+)` \| (.*?) \| (.*?) \|$/gm)].map(([, name, fallback, about]) => ({
     name,
     fallback: fallback?.replaceAll('`', ''),
     about,
@@ -77,6 +84,17 @@ t.test('every command of the documents is run, or its file checked, on a machine
   for (const [document, code] of DOCUMENTS.flatMap((name) => inlineCodeOf(name).map((code) => [name, code] as const))) {
     if (/^sendlark \w/.test(code)) t.ok(machine.hasRun(code), `${document}: ${code} was run in a block`);
   }
+});
+
+t.test('the README has 900 words at most, and every document is one click from the index of the documents', (t) => {
+  const words = readFileSync(join(ROOT, 'README.md'), 'utf8')
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  t.ok(words.length <= 900, `${words.length} words`);
+  const index = readFileSync(join(ROOT, 'docs/README.md'), 'utf8');
+  const documents = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md') && name !== 'README.md');
+  for (const name of documents) t.ok(index.includes(`](${name})`), name);
+  t.end();
 });
 
 t.test('the tour can be pasted into every shell', async (t) => {

@@ -60,6 +60,9 @@ export class Machine {
     const program = this.#path('dist-binary/sendlark');
     writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${join(ROOT, 'dist/cli.js')}' "$@"\n`);
     chmodSync(program, 0o755);
+    // As it is downloaded, not executable yet.
+    copyFileSync(program, this.#path('sendlark-linux-x64'));
+    chmodSync(this.#path('sendlark-linux-x64'), 0o644);
   }
 
   /** Runs one command of a shell block; fails the test unless it does what it is there for. */
