@@ -115,6 +115,8 @@ const PUBLIC_URL = 'http://mail.example.com';
 const NO_DNS = '127.0.0.1:1';
 /** A reason in its stored form, which no answer, page or file may show. */
 const STORED_REASON = new RegExp(`:(?:${Object.keys(SENTENCES).join('|')})(?:[{"&<\\\\]|$)`, 'm');
+/** Searches as it was before any test, because some count the searches of the product by replacing it. */
+const { exec } = RegExp.prototype;
 
 /**
  * A database of this release with its seed, made once per run of the suite and copied from then on. Its name holds the number of
@@ -256,9 +258,11 @@ export function callerWith(fastify: FastifyInstance, prefix: string, headers: Re
         headers: { ...headers, ...(type && { 'content-type': type }), ...options.headers },
         ...(body !== undefined && { payload: body }),
       });
-      const isJson = String(response.headers['content-type']).includes('json');
+      const contentType = String(response.headers['content-type']);
+      const isJson = contentType.includes('json');
       const { statusCode: status, payload: text } = response;
-      const shown = STORED_REASON.exec(text)?.[0];
+      // A backup holds reasons as they are stored.
+      const shown = contentType.includes('sqlite') ? undefined : exec.call(STORED_REASON, text)?.[0];
       if (shown !== undefined) throw new Error(`${method} ${path} shows a reason in its stored form: ${shown}`);
       return { status, headers: response.headers, text, body: isJson && text !== '' ? JSON.parse(text) : undefined };
     },
