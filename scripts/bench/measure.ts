@@ -102,7 +102,7 @@ export interface Served {
   used(): { cpuSeconds: number; maxRssKb: number; rssKb: number };
   /**
    * The longest time in milliseconds, since this was last called, in which the HTTP thread answered nobody: work at a stretch, and waiting
-   * for a core where others use them. Calls within a second give the same.
+   * for a core where others use them. Rounded up to the next bound of the buckets of `/metrics`.
    */
   longestStretch(): Promise<number>;
   close(): Promise<void>;
@@ -122,6 +122,8 @@ export async function served(path: string, settings: Record<string, string> = {}
   const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
   const child = spawn(process.execPath, [cli, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   endsWithUs(child);
+  /** The buckets of delays as last read: how many were within each bound, in milliseconds. */
+  let stretches = new Map<number, number>();
   for await (const line of createInterface({ input: child.stdout })) {
     const origin = /serves (\S+)\/api/.exec(line)?.[1];
     if (origin === undefined) continue;
@@ -131,8 +133,12 @@ export async function served(path: string, settings: Record<string, string> = {}
       used: () => usedBy(child.pid ?? 0),
       async longestStretch() {
         const metrics = await (await fetch(`${origin}/metrics`)).text();
-        const [, seconds] = /^sendlark_event_loop_delay_seconds\{quantile="1"\} (\S+)/m.exec(metrics) ?? [];
-        return Math.round(Number(seconds) * 10_000) / 10;
+        const buckets = metrics.matchAll(/^sendlark_event_loop_delay_seconds_bucket\{le="([\d.]+)"\} (\d+)/gm);
+        const counts = new Map([...buckets].map(([, bound, count]) => [Number(bound) * 1000, Number(count)]));
+        const grown = [...counts].map(([bound, count]) => ({ bound, by: count - (stretches.get(bound) ?? 0) }));
+        stretches = counts;
+        const most = Math.max(...grown.map(({ by }) => by));
+        return grown.find(({ by }) => by === most)?.bound ?? Number.POSITIVE_INFINITY;
       },
       async close() {
         child.kill('SIGTERM');

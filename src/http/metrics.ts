@@ -1,8 +1,7 @@
 /** `/metrics` for Prometheus. Contains only sums, no addresses and no names of people. */
 import { statSync } from 'node:fs';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyInstance } from 'fastify';
-import { Counter, Gauge, Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import { NODE_STATES } from '../database/schema/index.ts';
 import { pacingGauges } from '../delivery/pacing/paced-groups.ts';
 import { mailWaitsReason, sendingHeldReason } from '../delivery/queue/holds.ts';
@@ -12,15 +11,10 @@ import { oldestDueAt, readGauges } from '../delivery/reporting/gauges.ts';
 import { listSenderNodes, refusedMessages } from '../delivery/reporting/sender-nodes.ts';
 import { countHeld } from '../installation/list-holds.ts';
 import type { Deps } from '../operations/deps.ts';
+import { processMetrics } from './process-metrics.ts';
 
 /** Counting a long queue takes milliseconds, so requests within this time share one count. */
 const FRESH_MS = 1000;
-const QUANTILES = [0.5, 0.99, 1];
-/**
- * How often the delay is sampled, in milliseconds. Each sample is the time since the previous one, so without any delay it equals this
- * interval.
- */
-const SAMPLED_MS = 10;
 
 export async function metricsPage(app: FastifyInstance, deps: Deps): Promise<void> {
   const { registry, collect, close } = createMetrics(deps);
@@ -39,7 +33,7 @@ export async function metricsPage(app: FastifyInstance, deps: Deps): Promise<voi
 
 /** Creates the metrics. `collect` sets their current values. */
 function createMetrics({ db, clock, config }: Deps) {
-  const registry = new Registry();
+  const { registry, close } = processMetrics();
   const options = (name: string, help: string) => ({ name: `sendlark_${name}`, help, registers: [registry] });
   const gauge = (name: string, help: string) => new Gauge(options(name, help));
 
@@ -70,18 +64,10 @@ function createMetrics({ db, clock, config }: Deps) {
     ...options('paced_rate', 'Mails a second that a provider gets while it asks for fewer, on its slowest relay.'),
     labelNames: ['provider'],
   });
-  const eventLoopDelay = new Gauge({
-    ...options('event_loop_delay_seconds', 'Delay of the HTTP thread since the last collection.'),
-    labelNames: ['quantile'],
-  });
   const walBytes = gauge('wal_bytes', 'Size of the write-ahead log.');
   const databaseBytes = gauge('database_bytes', 'Size of the database.');
-  const residentMemory = gauge('resident_memory_bytes', 'Memory of the process.');
 
   const collectNodes = config.NATS_URL.length === 0 ? () => undefined : nodeMetrics(registry, { db, clock });
-
-  const delay = monitorEventLoopDelay({ resolution: SAMPLED_MS });
-  delay.enable();
 
   function collect(): void {
     const gauges = readGauges(db.$client);
@@ -104,19 +90,12 @@ function createMetrics({ db, clock, config }: Deps) {
     pacedGroups.set(paced.count);
     pacedRate.reset();
     for (const [provider, rate] of paced.rates) pacedRate.set({ provider }, rate);
-    for (const quantile of QUANTILES) {
-      // Without samples the percentile would be the largest possible number.
-      const nanoseconds = delay.count === 0 ? 0 : delay.percentile(quantile * 100);
-      eventLoopDelay.set({ quantile }, Math.max(0, nanoseconds / 1e9 - SAMPLED_MS / 1000));
-    }
-    delay.reset();
     walBytes.set(fileBytes(`${config.DATABASE_PATH}-wal`));
     databaseBytes.set(fileBytes(config.DATABASE_PATH));
-    residentMemory.set(process.memoryUsage.rss());
     collectNodes();
   }
 
-  return { registry, collect, close: () => delay.disable() };
+  return { registry, collect, close };
 }
 
 /** Adds the metrics of sender nodes. Returns a function that sets their current values. */
@@ -131,7 +110,7 @@ function nodeMetrics(registry: Registry, { db, clock }: Pick<Deps, 'db' | 'clock
   const states = new Gauge(options('nodes', 'Sender nodes by state.', ['state']));
   const rate = new Gauge(options('node_rate', 'Mails that the relays of a node took in the last second.', ['node']));
   const silence = new Gauge(options('node_silent_seconds', 'Time since the last sign of life of a node.', ['node']));
-  const mails = new Counter(options('node_mails_total', 'Mails of a node today, UTC, by result.', ['node', 'result']));
+  const mails = new Gauge(options('node_mails_today', 'Mails of a node today, UTC, by result.', ['node', 'result']));
   const refused = new Counter(
     options('node_messages_refused_total', 'Messages of nodes that were refused, by kind.', ['kind']),
   );
@@ -147,7 +126,7 @@ function nodeMetrics(registry: Registry, { db, clock }: Pick<Deps, 'db' | 'clock
       rate.set({ node: node.name }, node.rate);
       silence.set({ node: node.name }, Math.max(0, now - node.heard_at) / 1000);
       for (const result of ['accepted', 'deferred', 'refused'] as const)
-        mails.inc({ node: node.name, result }, node[result]);
+        mails.set({ node: node.name, result }, node[result]);
     }
   };
 }

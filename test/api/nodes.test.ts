@@ -148,8 +148,8 @@ t.test('metrics count nodes by state, and the mails of each today', async (t) =>
     'sendlark_nodes{state="silent"} 1',
     'sendlark_node_rate{node="north"} 40',
     'sendlark_node_silent_seconds{node="north"} 1',
-    'sendlark_node_mails_total{node="north",result="accepted"} 85',
-    'sendlark_node_mails_total{node="north",result="refused"} 1',
+    'sendlark_node_mails_today{node="north",result="accepted"} 85',
+    'sendlark_node_mails_today{node="north",result="refused"} 1',
     'sendlark_mail_waits 1',
   ])
     t.ok(lines.includes(line), line);

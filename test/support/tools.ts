@@ -9,6 +9,7 @@ const PATHS = {
   chromium: existsSync(HEADLESS) ? HEADLESS : '/usr/bin/chromium',
   nats: NATS_SERVER,
   postfix: '/usr/sbin/postfix',
+  promtool: '/usr/bin/promtool',
   python: '/usr/bin/python3',
   script: '/usr/bin/script',
 } as const;
