@@ -22,6 +22,7 @@ import { type Config, localOrigin } from './config.ts';
 import { FIRST_ACCOUNT, firstKeys, firstKeysShown, type KeyPair } from './database/accounts.ts';
 import { connect, type Db, lockForServer, migrateAndSeed } from './database/open.ts';
 import { WriteLock } from './database/write-lock.ts';
+import { HitBuffer } from './delivery/feedback/opens-and-clicks.ts';
 import { amazonDownload } from './delivery/feedback/providers/amazon-download.ts';
 import { findPublicUrl } from './delivery/links/public-url.ts';
 import { openTokens } from './delivery/links/tokens.ts';
@@ -133,6 +134,7 @@ async function serveFrom(
       config,
       clock: systemClock,
       tokens,
+      hits: new HitBuffer(db.$client),
       publicUrl,
       wake: () => background.wake(),
       wakeWebhooks: () => webhooks.wake(),

@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import type { WriteLock } from '../database/write-lock.ts';
 import type { Choice } from '../delivery/feedback/choice.ts';
+import type { HitBuffer } from '../delivery/feedback/opens-and-clicks.ts';
 import type { Download } from '../delivery/feedback/providers/amazon.ts';
 import type { RecipientIds, Tokens } from '../delivery/links/tokens.ts';
 import type { Clock } from '../time/clock.ts';
@@ -17,6 +18,8 @@ export interface Deps {
   config: Config;
   clock: Clock;
   tokens: Tokens;
+  /** The opens and clicks that are not on disk yet. */
+  hits: HitBuffer;
   /** Origin of links, without a trailing slash; known only once the port is. */
   publicUrl(): string;
   /** Tells the background thread that there is work. */

@@ -3,7 +3,6 @@ import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { isBusy } from '../database/write-lock.ts';
 import { deliveryValues } from '../delivery/content/values.ts';
-import { HitBuffer } from '../delivery/feedback/opens-and-clicks.ts';
 import { readShared } from '../delivery/links/shared-links.ts';
 import { readFrozen } from '../delivery/queue/mailings.ts';
 import { RecipientVariants } from '../delivery/variants/recipient-variants.ts';
@@ -24,10 +23,10 @@ const MAX_PICTURE_BYTES = 32 * 1024 * 1024;
 
 /** The source for an application. Everything that waits in memory is written before the application has closed. */
 export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSource {
-  const { db, clock, tokens, publicUrl, keepChoice } = deps;
+  const { db, clock, tokens, hits, publicUrl, keepChoice } = deps;
   const client = db.$client;
   const store = new PreferenceStore(db);
-  const hits = bufferedHits(app, deps);
+  writeHits(app, deps);
   const write = lockedWrites(app, deps);
   const link = client
     .prepare<[number, number, number], string>(
@@ -67,9 +66,8 @@ export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSourc
   };
 }
 
-/** Opens and clicks, written in batches. */
-function bufferedHits(app: FastifyInstance, { db, clock, lock, config }: Deps): HitBuffer {
-  const hits = new HitBuffer(db.$client);
+/** Writes opens and clicks in batches, until the application has closed. */
+function writeHits(app: FastifyInstance, { hits, clock, lock, config }: Deps): void {
   let timer = globalThis.setTimeout(write, FLUSH_MS);
   app.addHook('onClose', async () => {
     clearTimeout(timer);
@@ -89,7 +87,6 @@ function bufferedHits(app: FastifyInstance, { db, clock, lock, config }: Deps): 
     }
     timer = globalThis.setTimeout(write, hasMore ? 0 : FLUSH_MS);
   }
-  return hits;
 }
 
 /** Runs a write as soon as the lock is free. Throws 503 if that takes too long; the write is then still made later. */

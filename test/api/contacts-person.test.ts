@@ -7,7 +7,7 @@ import { emptyLogAfterErasure, finishErasures } from '../../src/audience/person/
 import { connect } from '../../src/database/open.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { readOutbox, sendCampaign } from '../support/campaign.ts';
-import { untilFlushed } from '../support/recipient-links.ts';
+import { flushHits } from '../support/recipient-links.ts';
 import { storeSegment } from '../support/segments.ts';
 
 type Moments = { kind: string; name: string | null; state: string | null; url: string | null }[];
@@ -20,7 +20,7 @@ async function withHistory(t: Test) {
   await app.page('GET', mail?.paths.o ?? '');
   await app.page('GET', mail?.paths.c ?? '');
   await app.page('POST', mail?.paths.u ?? '', { form: { 'List-Unsubscribe': 'One-Click' } });
-  await untilFlushed(app);
+  flushHits(app);
   await app.background();
   const email = 'anna@example.org';
   const contact = 1;

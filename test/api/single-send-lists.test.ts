@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { recountReasons } from '../../fixtures/mailing-counters.ts';
 import { type Caller, startApp, type TestApp } from '../support/app.ts';
 import { mustSucceed, readOutbox, sendCampaign } from '../support/campaign.ts';
-import { untilFlushed } from '../support/recipient-links.ts';
+import { flushHits } from '../support/recipient-links.ts';
 
 const NAMES = ['anna', 'bea', 'cleo', 'dora'];
 const PEOPLE = NAMES.map((name) => ({ email: `${name}@example.org`, first_name: name }));
@@ -84,7 +84,7 @@ t.test(
   async (t) => {
     const { app, utr, mails } = await sent(t);
     await visit(app, mails[1]?.paths.c);
-    await untilFlushed(app);
+    flushHits(app);
     const emails = async (query: Record<string, unknown>) =>
       (await read(t, app.one, '/single-send/recipients/find', { utr, ...query })).recipients.map(
         ({ email }: { email: string }) => email.split('@')[0],
@@ -147,7 +147,7 @@ t.test('the report tells people from machines, and lists every link with its cli
   await visit(app, mails[0]?.paths.c);
   await visit(app, mails[1]?.paths.o, 'python-requests/2.32.3');
   await visit(app, mails[1]?.paths.c, 'a scanner bot');
-  await untilFlushed(app);
+  flushHits(app);
   const { report } = await read(t, app.one, '/single-send/report', { utr });
   t.match(report.funnel, {
     recipients: 5,
@@ -167,7 +167,7 @@ t.test('the report tells people from machines, and lists every link with its cli
   t.match(report.hours, [{ opens: 2, machine_opens: 1, clicks: 3, machine_clicks: 1 }]);
   t.match(report.states, { queued: 0, accepted: 2, bounced: 1, failed: 1, suppressed: 1 });
   await visit(app, mails[0]?.paths.c);
-  await untilFlushed(app);
+  flushHits(app);
   const later = await read(t, app.one, '/single-send/report', { utr });
   t.match(later.report.links, [{ clicks: 4 }], 'new events are added to those counted before');
 });

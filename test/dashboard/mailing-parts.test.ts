@@ -9,7 +9,7 @@ import { mustSucceed, sendCampaign } from '../support/campaign.ts';
 import { launch, openTab } from '../support/dashboard/browser.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 import { png, uploadPicture } from '../support/pictures.ts';
-import { untilFlushed } from '../support/recipient-links.ts';
+import { flushHits } from '../support/recipient-links.ts';
 import { skipWithout } from '../support/tools.ts';
 import { until } from '../support/until.ts';
 
@@ -33,7 +33,7 @@ async function clicked(t: Test) {
   await app.page('GET', first, { headers: BROWSER });
   await app.page('GET', first, { headers: BROWSER });
   await app.page('GET', second, { headers: { 'user-agent': 'a scanner bot' } });
-  await untilFlushed(app);
+  flushHits(app);
   return { app, path: `/campaigns/${utr}`, open: visitor(app) };
 }
 
@@ -205,7 +205,7 @@ t.test(
       await until(async () => (await widths('Other')).includes(12));
       t.strictSame((await widths('Other')).sort(), [0, 12], `${path} loads it where it was asked for`);
     }
-    await untilFlushed(app);
+    flushHits(app);
     t.equal(app.db.prepare('SELECT sum(total_opens) FROM mailings').pluck().get(), 0);
   },
 );

@@ -6,7 +6,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { mustSucceed, readOutbox, sendCampaign } from '../support/campaign.ts';
 import { HOSTILE } from '../support/dashboard/filled-account.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
-import { sendAgain, untilFlushed } from '../support/recipient-links.ts';
+import { flushHits, sendAgain } from '../support/recipient-links.ts';
 
 /** Opens pages, and sends their forms, as a user of this role; a redirect brings its flash to the next page. */
 function visitor(app: TestApp, role: Role = 'owner', accountId = 1) {
@@ -426,7 +426,7 @@ t.test(
     const visit = (paths: (string | undefined)[]) =>
       Promise.all(paths.map((path = '') => app.page('GET', path, { headers })));
     await visit([mails[0]?.paths.o, mails[1]?.paths.o, mails[1]?.paths.c]);
-    await untilFlushed(app);
+    flushHits(app);
     const open = visitor(app);
     const shown = async (path: string) => (await open('GET', path)).text;
     const first = await shown(`/campaigns/${utr}`);
@@ -442,7 +442,7 @@ t.test(
     app.clock.advance(60_000);
     const next = (await readOutbox(app)).slice(-4);
     await visit([next[0]?.paths.o]);
-    await untilFlushed(app);
+    flushHits(app);
     const second = await shown(`/campaigns/${again}`);
     t.match(second, /Open rate<\/dt><dd><a [^>]+>25%<\/a><\/dd><dd>25 points below the average of your last five</);
     t.match(second, /Click rate<\/dt><dd>0%<\/dd><dd>25 points below/);

@@ -4,7 +4,6 @@
  */
 import t from 'tap';
 import { mailingCounters } from '../../fixtures/mailing-counters.ts';
-import { untilFlushed } from '../support/recipient-links.ts';
 import { storeSegment } from '../support/segments.ts';
 import type { Left } from './everything-relay.ts';
 import { DAY, HOMES, HOUR, Shop } from './everything-world.ts';
@@ -87,7 +86,6 @@ t.test('with every feature on each keeps its promises, and every recipient has o
   for (let day = 0; day < DAYS; day++) {
     for (let hour = 0; hour < 24; hour++) {
       if (hour === MORNING && scripted[day] !== undefined) {
-        await untilFlushed(app);
         await scripted[day]?.();
         // Those are asked whom it is for before anything else happens.
         await app.background();

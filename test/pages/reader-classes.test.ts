@@ -1,7 +1,7 @@
 /** Who opened a mail or clicked in it, by the real pixel and links: people, image proxies and machines. */
 import t, { type Test } from 'tap';
 import { HitBuffer } from '../../src/delivery/feedback/opens-and-clicks.ts';
-import { countersOf, sentCampaign, untilFlushed } from '../support/recipient-links.ts';
+import { countersOf, flushHits, sentCampaign } from '../support/recipient-links.ts';
 
 const PERSON = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 const GMAIL = 'Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)';
@@ -18,7 +18,7 @@ async function threeLinks(t: Test) {
     return status;
   };
   const report = async () => {
-    await untilFlushed(app);
+    flushHits(app);
     return (await app.one.call('GET', '/single-send/report', { query: { utr } })).body.message.report;
   };
   app.clock.advance(60_000);
@@ -29,7 +29,7 @@ t.test('an image proxy of Gmail is a person, except within seconds of the hand-o
   const { app, o } = await sentCampaign(t);
   const classes = async (agent: string) => {
     await app.page('GET', o, { headers: { 'user-agent': agent } });
-    await untilFlushed(app);
+    flushHits(app);
     return app.db.prepare('SELECT made_by, by_person FROM events JOIN deliveries d ON d.id = delivery_id').raw().all();
   };
   app.clock.advance(3000);

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { startApp, type TestApp } from '../support/app.ts';
 import { type Mail, mustSucceed, readOutbox, sendCampaign } from '../support/campaign.ts';
-import { countersOf, sendAgain, untilFlushed } from '../support/recipient-links.ts';
+import { countersOf, flushHits, sendAgain } from '../support/recipient-links.ts';
 
 const PERSON = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' };
 const HTML =
@@ -37,7 +37,7 @@ async function again(t: Test, app: TestApp, utr: string) {
 
 async function visit(app: TestApp, path: string | undefined): Promise<number> {
   const { status } = await app.page('GET', path ?? '', { headers: PERSON });
-  await untilFlushed(app);
+  flushHits(app);
   return status;
 }
 

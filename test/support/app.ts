@@ -18,6 +18,7 @@ import { readConfig } from '../../src/config.ts';
 import { createAccount, createKeys } from '../../src/database/accounts.ts';
 import { connect, type Db, migrateAndSeed } from '../../src/database/open.ts';
 import { WriteLock } from '../../src/database/write-lock.ts';
+import { HitBuffer } from '../../src/delivery/feedback/opens-and-clicks.ts';
 import { findPublicUrl } from '../../src/delivery/links/public-url.ts';
 import { openTokens, type Tokens } from '../../src/delivery/links/tokens.ts';
 import type { Courier } from '../../src/delivery/transport/courier.ts';
@@ -192,6 +193,7 @@ export async function startApp(
     config,
     clock,
     tokens,
+    hits: new HitBuffer(db.$client),
     publicUrl,
     wake: () => background.acknowledge(),
     wakeWebhooks: () => undefined,

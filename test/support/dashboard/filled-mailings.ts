@@ -5,7 +5,7 @@ import { recountReasons } from '../../../fixtures/mailing-counters.ts';
 import { releaseSending } from '../../../src/delivery/queue/holds.ts';
 import type { TestApp } from '../app.ts';
 import { mustSucceed, readOutbox } from '../campaign.ts';
-import { untilFlushed } from '../recipient-links.ts';
+import { flushHits } from '../recipient-links.ts';
 import type { Naming } from './filled-account.ts';
 import { fillTrials, TRIALS } from './filled-trials.ts';
 
@@ -78,7 +78,7 @@ async function visit(app: TestApp): Promise<void> {
     for (const link of clicked) await app.page('GET', link, { headers });
     if (at === 5) await app.page('POST', paths.u ?? '', { form: { 'List-Unsubscribe': 'One-Click' } });
   }
-  await untilFlushed(app);
+  flushHits(app);
   await app.background();
   const mailing = "(SELECT max(id) FROM mailings WHERE owner_kind = 'single')";
   const fromLast = (at: number) =>
